@@ -1,0 +1,13 @@
+// `npm run check`: format, lint, types, generated documents, licences of what is shipped. Fails on the first that is wrong.
+import { join } from 'node:path'
+import { buildIfStale, installIfMissing, root, run } from './prepare.mjs'
+
+installIfMissing()
+buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
+const bin = name => join(root, 'node_modules/.bin', name)
+run(bin('tsc'), ['-p', 'tsconfig.json', '--noEmit'])
+run(bin('oxlint'), ['--type-aware'])
+run(bin('biome'), ['format', '.'])
+run(process.execPath, ['scripts/docs.mjs', '--check'])
+run(process.execPath, ['scripts/licences.mjs'])
+process.stderr.write('Format, lint, types, documents and licences are in order.\n')

@@ -1,0 +1,38 @@
+// Installs and builds what is missing or older than its sources; does nothing on a tree that is up to date.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** Runs a program in the repository and ends this one if it fails. */
+export function run(command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
+  if (error) throw error
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+export function installIfMissing() {
+  const installed = join(root, 'node_modules/.package-lock.json')
+  if (existsSync(installed) && modified(installed) >= modified(join(root, 'package-lock.json'))) return
+  process.stderr.write('Installing what package-lock.json names …\n')
+  // None of the packages needs its install script.
+  run('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'])
+}
+
+/** Compiles the sources of `project` unless everything it makes is newer than they are. */
+export function buildIfStale(project, folders, mark) {
+  const made = join(root, mark)
+  const newest = Math.max(modified(join(root, project)), ...folders.flatMap(folder => sources(join(root, folder))))
+  if (existsSync(made) && modified(made) > newest) return
+  process.stderr.write(`Compiling ${folders.join(' and ')} …\n`)
+  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project])
+}
+
+const modified = path => statSync(path).mtimeMs
+
+const sources = folder =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(entry => modified(join(entry.parentPath ?? entry.path, entry.name)))

@@ -1,0 +1,20 @@
+// `npm test`: installs and builds what is missing, then runs the tests. Arguments choose test files by a part of their path.
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { buildIfStale, installIfMissing, root } from './prepare.mjs'
+
+installIfMissing()
+buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
+buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/main.js')
+
+const wanted = process.argv.slice(2)
+const folder = join(root, 'build/test')
+const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+  .filter(entry => entry.isFile() && entry.name.endsWith('.test.js'))
+  .map(entry => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+  .filter(file => wanted.length === 0 || wanted.some(part => file.includes(part)))
+  .sort()
+const args = ['--enable-source-maps', '--test', '--test-concurrency=2', '--test-reporter=spec', ...files]
+const tests = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+tests.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))

@@ -1,0 +1,54 @@
+import { hash, verify } from '@node-rs/argon2'
+import type { PasswordScheme } from './password-scheme.ts'
+
+/** Cost of a hash; at least OWASP's m=19456, t=2, p=1 (D5.1). */
+export interface Argon2Cost {
+  /** KiB. */
+  readonly memory: number
+  readonly iterations: number
+  readonly parallelism: number
+}
+
+/** A stored hash that asks for more than this is refused unread: it would be a way to exhaust the machine. */
+const MOST: Argon2Cost = { memory: 1_048_576, iterations: 64, parallelism: 64 }
+
+/** argon2id in PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; the scheme every password ends up in. */
+export class Argon2id implements PasswordScheme {
+  readonly #cost: Argon2Cost
+
+  constructor(cost: Argon2Cost) {
+    this.#cost = cost
+  }
+
+  understands(stored: string): boolean {
+    return stored.startsWith('$argon2id$')
+  }
+
+  async verify(password: string, stored: string): Promise<boolean> {
+    const cost = costOf(stored)
+    if (!cost || exceeds(cost, MOST)) return false
+    return await verify(stored, password)
+  }
+
+  outdated(stored: string): boolean {
+    const cost = costOf(stored)
+    return !cost || exceeds(this.#cost, cost)
+  }
+
+  hash(password: string): Promise<string> {
+    const { memory, iterations, parallelism } = this.#cost
+    // The library's default algorithm is argon2id.
+    return hash(password, { memoryCost: memory, timeCost: iterations, parallelism })
+  }
+}
+
+function costOf(stored: string): Argon2Cost | undefined {
+  const match = /^\$argon2id\$v=19\$m=(\d{1,10}),t=(\d{1,10}),p=(\d{1,10})\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/.exec(
+    stored,
+  )
+  return match ? { memory: Number(match[1]), iterations: Number(match[2]), parallelism: Number(match[3]) } : undefined
+}
+
+/** True when any part of `a` is above `b`. */
+const exceeds = (a: Argon2Cost, b: Argon2Cost): boolean =>
+  a.memory > b.memory || a.iterations > b.iterations || a.parallelism > b.parallelism

@@ -1,0 +1,48 @@
+import { Forbidden, type ServiceError, Unauthenticated } from '../base/errors.ts'
+import { ADMIN, ADMINS, GUEST, systemNames } from './principals.ts'
+import type { Session } from './sessions.ts'
+import type { User } from './users.ts'
+
+/** Who asks: one per request, made once, never changed. */
+export interface Caller {
+  readonly user: User
+  /** Ids of the groups the user is a stored member of. */
+  readonly groups: ReadonlySet<string>
+  /** The login the request was recognised by, when it came with a cookie. */
+  readonly session?: Session
+}
+
+export const guest: Caller = {
+  user: {
+    id: GUEST,
+    name: systemNames[GUEST],
+    password: undefined,
+    epoch: 1,
+    disabled: false,
+    language: undefined,
+    homeContext: undefined,
+    customProperties: {},
+  },
+  groups: new Set(),
+}
+
+export const isGuest = (caller: Caller): boolean => caller.user.id === GUEST
+
+/** Admin, or a member of the admin group: may do everything (wire facts 4.2, rule 1). */
+export const isAdmin = (caller: Caller): boolean => caller.user.id === ADMIN || caller.groups.has(ADMINS)
+
+/** The refusal that fits the caller (D1.5): a guest is asked to sign in, anybody else is told no. */
+export const denied = (caller: Caller, what: string): ServiceError =>
+  isGuest(caller)
+    ? new Unauthenticated('not-signed-in', `Sign in to ${what}.`)
+    : new Forbidden('not-allowed', `You may not ${what}.`)
+
+/** @throws {Unauthenticated | Forbidden} unless the caller is an administrator. */
+export function requireAdmin(caller: Caller, what: string): void {
+  if (!isAdmin(caller)) throw denied(caller, what)
+}
+
+/** @throws {Unauthenticated} for a guest. */
+export function requireSignedIn(caller: Caller, what: string): void {
+  if (isGuest(caller)) throw denied(caller, what)
+}

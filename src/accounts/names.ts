@@ -1,0 +1,35 @@
+import { InvalidInput } from '../base/errors.ts'
+
+const MOST_CHARACTERS = 255
+
+/**
+ * The one form in which names of users and groups are stored, compared and looked up, wherever they come from (D1.7):
+ * Unicode NFKC, invisible format characters removed, lower case, trimmed. Applying it twice changes nothing.
+ */
+export function normaliseName(raw: string): string {
+  let name = raw
+  // Lower-casing and NFKC can each undo the other's form, so until neither changes anything (two or three rounds).
+  for (let previous; previous !== name; ) {
+    previous = name
+    name = name
+      .replaceAll(/\p{Cf}/gu, '')
+      .normalize('NFKC')
+      .toLowerCase()
+      .normalize('NFKC')
+      .trim()
+  }
+  return name
+}
+
+/** @throws {InvalidInput} `invalid-name` when nothing is left of it, or it is too long or holds control characters. */
+export function requireName(raw: string): string {
+  const name = normaliseName(raw)
+  if (name === '') throw new InvalidInput('invalid-name', 'The name is empty.')
+  if ([...name].length > MOST_CHARACTERS) {
+    throw new InvalidInput('invalid-name', `The name is longer than ${MOST_CHARACTERS} characters.`)
+  }
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
+    throw new InvalidInput('invalid-name', 'The name holds control characters.')
+  }
+  return name
+}

@@ -1,0 +1,66 @@
+import { InvalidInput } from '../base/errors.ts'
+import type { Limiter } from '../base/limiter.ts'
+import type { System } from '../base/system.ts'
+import { type Argon2Cost, Argon2id } from './argon2id.ts'
+import { legacyPbkdf2 } from './legacy-pbkdf2.ts'
+import type { PasswordScheme } from './password-scheme.ts'
+
+/** Characters are Unicode code points, here and in the rules (D2.3, D5.2). */
+export const MOST_PASSWORD_CHARACTERS = 2048
+
+/**
+ * Refuses what no password can be, before any hashing.
+ * @throws {InvalidInput} `password-missing`, `password-too-long`
+ */
+export function requirePasswordShape(password: string): void {
+  if (password === '') throw new InvalidInput('password-missing', 'The password is empty.')
+  // A string has at most as many code points as UTF-16 units, so most need no counting.
+  if (password.length <= MOST_PASSWORD_CHARACTERS) return
+  if (password.length > 2 * MOST_PASSWORD_CHARACTERS || [...password].length > MOST_PASSWORD_CHARACTERS) {
+    throw new InvalidInput('password-too-long', `The password is longer than ${MOST_PASSWORD_CHARACTERS} characters.`)
+  }
+}
+
+/** Hashes and verifies passwords: off the event loop, and only so many at once (D5.1). */
+export class Passwords {
+  readonly #argon2id: Argon2id
+  readonly #schemes: readonly PasswordScheme[]
+  readonly #limiter: Limiter
+  readonly #dummy: string
+
+  private constructor(argon2id: Argon2id, limiter: Limiter, dummy: string) {
+    this.#argon2id = argon2id
+    this.#schemes = [argon2id, legacyPbkdf2]
+    this.#limiter = limiter
+    this.#dummy = dummy
+  }
+
+  static async create(cost: Argon2Cost, limiter: Limiter, system: System): Promise<Passwords> {
+    const argon2id = new Argon2id(cost)
+    const unguessable = Buffer.from(system.randomBytes(32)).toString('base64')
+    return new Passwords(argon2id, limiter, await argon2id.hash(unguessable))
+  }
+
+  /** @throws {Overloaded} when too many wait already. */
+  hash(password: string): Promise<string> {
+    return this.#limiter.run(() => this.#argon2id.hash(password))
+  }
+
+  /**
+   * Without a stored password the answer is false after the same work, so that time does not tell who exists (D2.2).
+   * @throws {Overloaded} when too many wait already.
+   */
+  verify(password: string, stored: string | undefined): Promise<boolean> {
+    const target = stored ?? this.#dummy
+    const scheme = this.#schemes.find(scheme => scheme.understands(target))
+    return this.#limiter.run(async () => {
+      if (scheme) return (await scheme.verify(password, target)) && stored !== undefined
+      await this.#argon2id.verify(password, this.#dummy)
+      return false
+    })
+  }
+
+  outdated(stored: string): boolean {
+    return this.#schemes.find(scheme => scheme.understands(stored))?.outdated(stored) ?? false
+  }
+}

@@ -1,0 +1,11 @@
+/** The user that a request without credentials acts as. */
+export const GUEST = '_guest'
+/** The super user. */
+export const ADMIN = '_admin'
+/** The group whose members may do what admin may. */
+export const ADMINS = '_admins'
+/** The group of everybody who is signed in; its members are computed, never stored. */
+export const USERS = '_users'
+
+/** Names of the principals above (wire facts 1.6). */
+export const systemNames = { [GUEST]: 'guest', [ADMIN]: 'admin', [ADMINS]: 'admins', [USERS]: 'users' } as const

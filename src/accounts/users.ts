@@ -1,0 +1,135 @@
+import { Conflict } from '../base/errors.ts'
+import { type Queries, UniqueViolation } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+
+export interface User {
+  readonly id: string
+  /** Normalised; a user without a name cannot sign in. */
+  readonly name: string | undefined
+  /** A password in one of the schemes of `password-scheme.ts`; a user without one cannot sign in with a password. */
+  readonly password: string | undefined
+  /** Rises whenever all earlier sessions and cached credentials of the user must end. */
+  readonly epoch: number
+  readonly disabled: boolean
+  readonly language: string | undefined
+  /** The id of a context. */
+  readonly homeContext: string | undefined
+  readonly customProperties: Readonly<Record<string, string>>
+}
+
+interface UserRow {
+  id: string
+  name: string | null
+  password: string | null
+  epoch: number
+  disabled: number
+  language: string | null
+  home_context: string | null
+  custom_properties: string
+}
+
+const columns = sql`id, name, password, epoch, disabled, language, home_context, custom_properties`
+
+const fromRow = (row: UserRow): User => ({
+  id: row.id,
+  name: row.name ?? undefined,
+  password: row.password ?? undefined,
+  epoch: row.epoch,
+  disabled: row.disabled !== 0,
+  language: row.language ?? undefined,
+  homeContext: row.home_context ?? undefined,
+  customProperties: JSON.parse(row.custom_properties) as Record<string, string>,
+})
+
+async function findWhere(queries: Queries, condition: Sql): Promise<User | undefined> {
+  const row = await queries.get<UserRow>(sql`SELECT ${columns} FROM principals WHERE kind = 'user' AND ${condition}`)
+  return row && fromRow(row)
+}
+
+export const findUser = (queries: Queries, id: string): Promise<User | undefined> => findWhere(queries, sql`id = ${id}`)
+
+/** @param name normalised; may be any text somebody typed. A group of that name is not found here. */
+export const findUserByName = async (queries: Queries, name: string): Promise<User | undefined> =>
+  // No name holds NUL, and no engine takes it as text.
+  name.includes('\0') ? undefined : await findWhere(queries, sql`name = ${name}`)
+
+export async function listUserIds(queries: Queries): Promise<string[]> {
+  const rows = await queries.all<{ id: string }>(sql`SELECT id FROM principals WHERE kind = 'user' ORDER BY id`)
+  return rows.map(row => row.id)
+}
+
+export interface NewUser {
+  readonly id: string
+  readonly name?: string | undefined
+  readonly password?: string | undefined
+  readonly homeContext?: string | undefined
+}
+
+/** @throws {Conflict} `name-taken` when a user or group has the name. */
+export async function insertUser(tx: Queries, user: NewUser): Promise<void> {
+  await claimingName(
+    user.name,
+    tx.run(sql`INSERT INTO principals (id, kind, name, password, home_context)
+      VALUES (${user.id}, 'user', ${user.name ?? null}, ${user.password ?? null}, ${user.homeContext ?? null})`),
+  )
+}
+
+/** What can change about a user; an absent member stays as it is, `undefined` clears it. */
+export interface UserChange {
+  readonly name?: string
+  readonly password?: string
+  readonly disabled?: boolean
+  readonly language?: string | undefined
+  readonly homeContext?: string | undefined
+  readonly customProperties?: Readonly<Record<string, string>>
+}
+
+/**
+ * Applies the change and returns the user as it is now. A new password and disabling raise the epoch, which ends every
+ * session and cached credential made under the old one (D5.3, D4.3).
+ * @throws {Conflict} `name-taken`
+ */
+export async function changeUser(tx: Queries, user: User, change: UserChange): Promise<User> {
+  const ends = change.password !== undefined || (change.disabled === true && !user.disabled)
+  const changed: User = { ...user, ...change, epoch: ends ? user.epoch + 1 : user.epoch }
+  await claimingName(
+    changed.name,
+    tx.run(sql`UPDATE principals SET
+        name = ${changed.name ?? null},
+        password = ${changed.password ?? null},
+        epoch = ${changed.epoch},
+        disabled = ${changed.disabled},
+        language = ${changed.language ?? null},
+        home_context = ${changed.homeContext ?? null},
+        custom_properties = ${JSON.stringify(changed.customProperties)}
+      WHERE id = ${user.id}`),
+  )
+  return changed
+}
+
+/** Replaces the stored form of the same password (D5.1), unless the password has been changed meanwhile. */
+export async function replaceHash(queries: Queries, user: User, hash: string): Promise<void> {
+  await queries.run(
+    sql`UPDATE principals SET password = ${hash} WHERE id = ${user.id} AND password = ${user.password ?? null}`,
+  )
+}
+
+/** Ends all sessions and cached credentials of the user that exist now. */
+export async function raiseEpoch(queries: Queries, id: string): Promise<void> {
+  await queries.run(sql`UPDATE principals SET epoch = epoch + 1 WHERE id = ${id}`)
+}
+
+/** Deletes a user or a group; memberships go with it. */
+export async function deletePrincipal(tx: Queries, id: string): Promise<void> {
+  await tx.run(sql`DELETE FROM principals WHERE id = ${id}`)
+}
+
+/** Turns the engine's refusal of a doubled name into ours; principals' ids are judged before, by their entries. */
+export async function claimingName<T>(name: string | undefined, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error
+    throw new Conflict('name-taken', `A user or group with the name "${name ?? ''}" exists already.`, { cause: error })
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Every code a client may meet in an error body, with the title that goes with it and what to do about it.
+ * Codes are stable: clients switch on them. `docs/errors.md` is generated from this table.
+ */
+export const errorCodes = {
+  // 400
+  'bad-request': { title: 'Bad request', help: 'The request could not be read. `detail` names the part.' },
+  'invalid-query': { title: 'Invalid query', help: 'A query parameter is malformed, doubled or out of range.' },
+  'invalid-json': {
+    title: 'Invalid JSON',
+    help: 'The body is not well-formed JSON in UTF-8, or not of the shape asked for.',
+  },
+  'invalid-form': { title: 'Invalid form', help: 'The form body is malformed, or a field is missing or out of range.' },
+  'invalid-id': { title: 'Invalid identifier', help: 'Identifiers consist of A-Z, a-z, 0-9, `_` and `-`.' },
+  'invalid-name': {
+    title: 'Invalid name',
+    help: 'The name is empty, too long, reserved, or holds control characters or slashes.',
+  },
+  'invalid-graph': { title: 'Invalid RDF graph', help: 'The body is not an RDF graph in the declared syntax.' },
+  'invalid-uri': { title: 'Invalid URI', help: 'An absolute URI was expected.' },
+  'invalid-type': {
+    title: 'Type not allowed here',
+    help: 'This combination of entry type, graph type and context is not possible.',
+  },
+  'invalid-quota': {
+    title: 'Invalid quota',
+    help: '`quota` is -1 (unlimited) or a whole number of bytes up to 2^53-1; nothing else can be set.',
+  },
+  'invalid-member': {
+    title: 'Invalid member',
+    help: 'A member of the list or group does not exist or is of the wrong kind.',
+  },
+  'invalid-value': { title: 'Invalid value', help: 'A field of the body is out of range. `detail` names the field.' },
+  'password-missing': { title: 'Password missing', help: 'Send a user name and a password that is not empty.' },
+  'password-too-long': { title: 'Password too long', help: 'A password has at most 2048 characters.' },
+  'password-rules': { title: 'Password rules not met', help: '`rules` lists the rules that failed.' },
+  'missing-body': { title: 'Body missing', help: 'Send a body; `Content-Length: 0` stores an empty file.' },
+  'missing-file': { title: 'No file in the form', help: 'A multipart body needs one part with a file name.' },
+  // 401
+  'not-signed-in': { title: 'Not signed in', help: 'Sign in and try again.' },
+  'wrong-credentials': {
+    title: 'Wrong user name or password',
+    help: 'The user name or the password is wrong, or this user may not sign in with a password.',
+  },
+  'invalid-token': { title: 'Invalid token', help: 'The `auth_token` is unknown or expired: sign in again.' },
+  // 403
+  'not-allowed': { title: 'Not allowed', help: 'You are signed in, but this needs a right that you do not have.' },
+  'account-disabled': { title: 'Account disabled', help: 'An administrator has disabled this account.' },
+  'password-login-off': {
+    title: 'Password login is off',
+    help: 'This service does not accept passwords; use single sign-on.',
+  },
+  'current-password-required': {
+    title: 'Current password required',
+    help: 'Send `currentPassword` together with `password`.',
+  },
+  'current-password-wrong': {
+    title: 'Current password wrong',
+    help: '`currentPassword` does not match. The attempt counts towards the lockout.',
+  },
+  'cross-site-request': {
+    title: 'Cross-site request refused',
+    help: 'A page of another site tried to change something with your cookie.',
+  },
+  // 404
+  'not-found': { title: 'Not found', help: 'There is nothing at this address.' },
+  'no-file': { title: 'No file', help: 'The entry exists, but no file has been uploaded to it.' },
+  'unknown-token': { title: 'Unknown token', help: 'No login of yours has this token.' },
+  // 405 … 416
+  'method-not-allowed': { title: 'Method not allowed', help: 'The `Allow` header lists the methods of this address.' },
+  'not-acceptable': { title: 'Not acceptable', help: 'The resource has no representation of the types in `Accept`.' },
+  'request-timeout': {
+    title: 'Request body too slow',
+    help: 'The body stopped, or came slower than the configured minimum rate.',
+  },
+  'id-taken': {
+    title: 'Identifier taken',
+    help: 'Another entry has this identifier, or had it: identifiers of users, groups and contexts are never used again.',
+  },
+  'name-taken': { title: 'Name taken', help: 'Another user, group or context has this name.' },
+  conflict: { title: 'Conflict', help: 'The request contradicts the present state. `detail` says how.' },
+  'precondition-failed': {
+    title: 'Precondition failed',
+    help: 'The resource has changed since you read it: read it again.',
+  },
+  'body-too-large': { title: 'Body too large', help: 'The body exceeds `limit` bytes.' },
+  'quota-exceeded': {
+    title: 'Quota exceeded',
+    help: 'The context would hold `needed` more bytes than its `quota` allows at the present `fillLevel`. Nothing was stored.',
+  },
+  'file-too-large': {
+    title: 'File too large',
+    help: 'The file exceeds `limit` bytes, the largest this service accepts. Nothing was stored.',
+  },
+  'unsupported-type': { title: 'Unsupported content type', help: '`detail` names the types accepted here.' },
+  'range-not-satisfiable': {
+    title: 'Range not satisfiable',
+    help: 'The requested range lies outside the file; `Content-Range` gives its size.',
+  },
+  // 429, 5xx
+  'locked-out': { title: 'Locked out', help: 'Too many wrong passwords. Try again after `Retry-After` seconds.' },
+  'internal-error': {
+    title: 'Internal error',
+    help: 'Something went wrong here. Quote the request id to the operator.',
+  },
+  'quota-not-supported': { title: 'Quota not supported', help: 'Quota is switched off: `service.data.quota=off`.' },
+  'not-available': { title: 'Not available', help: 'This version of the service does not offer it.' },
+  overloaded: {
+    title: 'Overloaded',
+    help: 'Too many requests of this kind at once. Try again after `Retry-After` seconds.',
+  },
+  'shutting-down': { title: 'Shutting down', help: 'The service is about to stop. Try again shortly.' },
+} as const satisfies Record<string, { title: string; help: string }>
+
+export type ErrorCode = keyof typeof errorCodes

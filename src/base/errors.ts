@@ -1,0 +1,89 @@
+import type { ErrorCode } from './error-codes.ts'
+import type { Seconds } from './units.ts'
+
+/** Members of an error body beside the standard ones, for instance `quota` and `fillLevel` (D7.4). */
+export type ErrorExtra = Readonly<Record<string, string | number | readonly string[]>>
+
+export interface ErrorOptions {
+  readonly extra?: ErrorExtra
+  readonly cause?: unknown
+}
+
+/**
+ * A refusal: the request was understood well enough to say no. `code` is stable, `detail` is written for a person and
+ * names what was wrong. Only `http/problem.ts` knows which status goes with which class.
+ */
+export abstract class ServiceError extends Error {
+  readonly code: ErrorCode
+  readonly extra: ErrorExtra
+
+  constructor(code: ErrorCode, detail: string, options: ErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = new.target.name
+    this.code = code
+    this.extra = options.extra ?? {}
+  }
+}
+
+/** The request itself is wrong: syntax, range, shape. */
+export class InvalidInput extends ServiceError {}
+/** Nobody is signed in, and it matters. */
+export class Unauthenticated extends ServiceError {}
+/** Somebody is signed in, and may not. */
+export class Forbidden extends ServiceError {}
+export class NotFound extends ServiceError {}
+export class NotAcceptable extends ServiceError {}
+/** The body stopped coming, or came too slowly. */
+export class TooSlow extends ServiceError {}
+export class Conflict extends ServiceError {}
+export class PreconditionFailed extends ServiceError {}
+export class TooLarge extends ServiceError {}
+export class UnsupportedType extends ServiceError {}
+export class NotSupported extends ServiceError {}
+
+/** The address exists, the method does not; `allowed` becomes the `Allow` header. */
+export class WrongMethod extends ServiceError {
+  readonly allowed: readonly string[]
+
+  constructor(method: string, allowed: readonly string[]) {
+    super('method-not-allowed', `${method} is not possible here; allowed: ${allowed.join(', ')}.`)
+    this.allowed = allowed
+  }
+}
+
+export class RangeNotSatisfiable extends ServiceError {
+  readonly size: number
+
+  constructor(size: number) {
+    super('range-not-satisfiable', `The range lies outside the ${size} bytes of the file.`)
+    this.size = size
+  }
+}
+
+/** Too many wrong passwords (D6.1). */
+export class LockedOut extends ServiceError {
+  readonly retryAfter: Seconds
+
+  constructor(retryAfter: Seconds) {
+    super('locked-out', `Too many wrong passwords. Try again in ${retryAfter} seconds.`)
+    this.retryAfter = retryAfter
+  }
+}
+
+/** No room for this request now; trying again later is right (D5.1). */
+export class Overloaded extends ServiceError {
+  readonly retryAfter: Seconds
+
+  constructor(detail: string, retryAfter: Seconds = 1, code: ErrorCode = 'overloaded') {
+    super(code, detail)
+    this.retryAfter = retryAfter
+  }
+}
+
+/** A start that cannot go on: wrong settings, a folder in use. The command line prints the message and exits with 1. */
+export class StartupError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'StartupError'
+  }
+}

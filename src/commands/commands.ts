@@ -1,0 +1,37 @@
+import { version as programVersion } from '../version.ts'
+import { type Command, print } from './command.ts'
+import { config } from './config.ts'
+import { fsck } from './fsck.ts'
+import { serve } from './serve.ts'
+
+const version: Command = {
+  name: 'version',
+  usage: '',
+  summary: 'Prints the version.',
+  run: async () => {
+    print(programVersion)
+    return 0
+  },
+}
+
+const help: Command = {
+  name: 'help',
+  usage: '',
+  summary: 'Prints this.',
+  run: async () => {
+    print(usage())
+    return 0
+  },
+}
+
+/** Every verb there is. */
+export const commands: readonly Command[] = [serve, config, fsck, version, help]
+
+export const usage = (): string =>
+  [
+    'usage: stowage COMMAND',
+    '',
+    ...commands.flatMap(({ name, usage, summary }) => [`  ${name} ${usage}`.trimEnd(), `      ${summary}`]),
+    '',
+    'The settings come from --set, then from the file named by --config or SERVICE_CONFIG, else ./service.properties.',
+  ].join('\n')

@@ -1,0 +1,27 @@
+import { fsck as check } from '../files/fsck.ts'
+import { openStores } from '../server.ts'
+import { type Command, print } from './command.ts'
+import { readSettings, settingsUsage } from './settings-options.ts'
+
+export const fsck: Command = {
+  name: 'fsck',
+  usage: `[--repair] ${settingsUsage}`,
+  summary: 'Proves fill levels and file digests, with the service stopped; --repair puts right what can be.',
+  async run(args) {
+    const { loaded, has } = readSettings(args, ['repair'])
+    const repair = has('repair')
+    const stores = await openStores(loaded.settings)
+    try {
+      const { files, bytes, findings } = await check(stores, repair)
+      for (const finding of findings) {
+        const outcome = !finding.repairable ? 'cannot be repaired' : repair ? 'repaired' : 'repairable'
+        print(`${finding.kind}: ${finding.message} (${outcome})`)
+      }
+      const open = findings.filter(finding => !(repair && finding.repairable)).length
+      print(`${files} files, ${bytes} bytes checked; ${findings.length} findings, ${open} open.`)
+      return open === 0 ? 0 : 1
+    } finally {
+      await stores.close()
+    }
+  },
+}

@@ -1,0 +1,44 @@
+import { createLog } from '../base/log.ts'
+import { realSystem } from '../base/system.ts'
+import { createServer, type Server } from '../server.ts'
+import { version } from '../version.ts'
+import { type Command, print } from './command.ts'
+import { readSettings, settingsUsage } from './settings-options.ts'
+
+/** Requests in progress get so long to finish after the signal to stop; whoever supervises us kills later than this. */
+const DRAIN = 25_000
+
+export const serve: Command = {
+  name: 'serve',
+  usage: settingsUsage,
+  summary: 'Runs the service until it is told to stop (SIGTERM or SIGINT).',
+  async run(args) {
+    const { loaded, environment } = readSettings(args)
+    const { settings, warnings } = loaded
+    const log = createLog(settings['service.log.level'])
+    for (const warning of warnings) log.warn(warning)
+
+    const { adminPassword } = environment
+    const server = await createServer(settings, { system: realSystem, log, adminPassword, version })
+    const stopped = stopSignal()
+    const base = await server.listen()
+    print(`Stowage ${version} serves ${base} and keeps its data in ${server.dataFolder}`)
+    if (!server.adminHasPassword) {
+      print('admin has no password yet; on a fresh data folder, give it one with: SERVICE_ADMIN_PASSWORD=… npm start')
+    }
+    log.info({ base, signal: await stopped }, 'stopping')
+    return await close(server)
+  },
+}
+
+const stopSignal = (): Promise<NodeJS.Signals> =>
+  new Promise(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
+  })
+
+async function close(server: Server): Promise<number> {
+  const overdue = new Promise<number>(resolve => {
+    setTimeout(() => resolve(1), DRAIN).unref()
+  })
+  return await Promise.race([server.close().then(() => 0), overdue])
+}

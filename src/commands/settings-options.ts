@@ -1,0 +1,34 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { type Environment, readEnvironment } from '../config/environment.ts'
+import { readConfigFile } from '../config/file.ts'
+import { type LoadedSettings, loadSettings } from '../config/load.ts'
+import { UsageError } from './command.ts'
+
+export const settingsUsage = '[--config FILE] [--set KEY=VALUE]…'
+
+const settingsOptions = {
+  config: { type: 'string' },
+  set: { type: 'string', multiple: true },
+} as const satisfies ParseArgsConfig['options']
+
+/** Reads `--config` and `--set`, and flags of the command's own. @throws {UsageError} @throws {StartupError} */
+export function readSettings(
+  args: readonly string[],
+  flags: readonly string[] = [],
+): { readonly loaded: LoadedSettings; readonly environment: Environment; readonly has: (flag: string) => boolean } {
+  const own = Object.fromEntries(flags.map(flag => [flag, { type: 'boolean' as const }]))
+  const values = parse(args, { ...settingsOptions, ...own })
+  const environment = readEnvironment()
+  const file = readConfigFile(values['config'] as string | undefined, environment)
+  const overrides = (values['set'] as string[] | undefined) ?? []
+  const loaded = loadSettings({ ...(file ? { file } : {}), overrides })
+  return { loaded, environment, has: flag => values[flag] === true }
+}
+
+function parse(args: readonly string[], options: ParseArgsConfig['options'] & {}): Readonly<Record<string, unknown>> {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}

@@ -1,0 +1,109 @@
+import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { type Kind, type Setting, type SettingOptions, setting, trimmed } from './setting.ts'
+
+interface UrlOptions {
+  /** Default: http and https. */
+  readonly protocols?: readonly string[]
+  /** The URL stands for a folder: a slash is added to its end, and it has neither query nor fragment. */
+  readonly folder?: true
+  /** User name and password may be part of the URL, which makes all of it a secret. */
+  readonly credentials?: true
+}
+
+/** An absolute URL. The value is as written, and normalised where it stands for a folder. */
+export function absoluteUrl<D extends string | undefined = undefined>(
+  options: SettingOptions<D> & UrlOptions,
+): Setting<string, D> {
+  const { protocols = ['http', 'https'], folder = false, credentials = false } = options
+  const expects = [
+    `an absolute URL (${protocols.map(protocol => `${protocol}:`).join(', ')})`,
+    folder ? 'without query or fragment' : '',
+    credentials ? '' : 'without user name',
+  ]
+  const kind = trimmed(
+    expects.filter(Boolean).join(', '),
+    text => {
+      const url = readUrl(text, protocols)
+      if (!url || (url.hasCredentials && !credentials)) return undefined
+      if (!folder) return text
+      return /[?#]/.test(text) ? undefined : url.href.replace(/\/?$/, '/')
+    },
+    value => value,
+  )
+  return setting({ ...kind, secret: credentials }, options)
+}
+
+function readUrl(text: string, protocols: readonly string[]): { href: string; hasCredentials: boolean } | undefined {
+  // Stricter than `URL`, which drops tabs and line breaks, takes `\` for `/`, finds a host in `http:///h`, and lets a
+  // `*` stand in a host.
+  const match = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i.exec(text)
+  const protocol = match?.[1]?.toLowerCase() ?? ''
+  const authority = match?.[2] ?? ''
+  if (/[\s\\\p{Cc}]/u.test(text) || authority.includes('*') || !protocols.includes(protocol)) return undefined
+  if ((authority === '') !== (protocol === 'file') || !URL.canParse(text)) return undefined
+  return { href: new URL(text).href, hasCredentials: authority.includes('@') }
+}
+
+/** Scheme, host and port of a site, in the form of the `Origin` header. */
+export function origin<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
+  return setting(origins, options)
+}
+
+const origins: Kind<string> = trimmed(
+  'an origin such as https://app.example, or * for all',
+  text => {
+    if (text === '*') return text
+    const url = readUrl(text, ['http', 'https'])
+    if (!url || url.hasCredentials) return undefined
+    const { origin } = new URL(text)
+    return url.href === `${origin}/` ? origin : undefined
+  },
+  value => value,
+)
+
+/** A domain or host name. The value is in lower case, international names in their ASCII form. */
+export function domain<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
+  return setting(domains, options)
+}
+
+const domains: Kind<string> = trimmed(
+  'a domain such as example.com',
+  text => {
+    // Checked on both sides: the conversion cuts off what follows a slash, and lets odd characters pass.
+    if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined
+    const ascii = domainToASCII(text)
+    const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
+    return new RegExp(`^${label}(\\.${label})*$`).test(ascii) ? ascii : undefined
+  },
+  value => value,
+)
+
+/** A range of IP addresses; an address alone is a range of one. The value always has a prefix length. */
+export function cidr<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
+  return setting(cidrs, options)
+}
+
+const cidrs: Kind<string> = trimmed(
+  'an address range such as 10.0.0.0/8 or fd00::/8',
+  text => {
+    const [address = '', prefix, ...rest] = text.split('/')
+    const version = isIP(address)
+    if (version === 0 || address.includes('%') || rest.length > 0) return undefined
+    const bits = version === 4 ? 32 : 128
+    if (prefix === undefined) return `${address}/${bits}`
+    return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits ? `${address}/${Number(prefix)}` : undefined
+  },
+  value => value,
+)
+
+/** A media type without parameters, in lower case. */
+export function mediaType<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
+  return setting(mediaTypes, options)
+}
+
+const mediaTypes: Kind<string> = trimmed(
+  'a media type such as application/pdf, without parameters',
+  text => (/^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/i.test(text) ? text.toLowerCase() : undefined),
+  value => value,
+)

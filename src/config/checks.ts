@@ -1,0 +1,169 @@
+import { UNLIMITED } from '../base/units.ts'
+import { type Check, isLoopbackHost, isPlainHttp } from './check.ts'
+import type { Report } from './report.ts'
+import type { Settings } from './settings.ts'
+import { showSetting } from './show.ts'
+import { ssoChecks } from './sso-checks.ts'
+
+/**
+ * Looks for contradictions and tells the report of all of them. Settings that the report has already as failed are left
+ * alone: what they stand at is not what was meant.
+ */
+export function findContradictions(settings: Settings, report: Report): void {
+  for (const { keys, warning, wrong, message } of checks) {
+    if (keys.some(key => report.failed.has(key)) || !wrong(settings)) continue
+    const told = `${message} (${keys.flatMap(key => showSetting(settings, key)).join(', ')})`
+    if (warning) report.warning(told)
+    else report.problem(told)
+  }
+}
+
+const checks: readonly Check[] = [
+  // Addresses
+  {
+    keys: ['service.baseurl.folder', 'service.http.host'],
+    warning: true,
+    wrong: settings =>
+      settings['service.baseurl.folder'] === undefined && !isLoopbackHost(settings['service.http.host']),
+    message: 'URIs in answers begin with http://127.0.0.1, as service.baseurl.folder is not set',
+  },
+  {
+    keys: ['service.http.trusted-proxies.<n>'],
+    warning: true,
+    wrong: settings => settings['service.http.trusted-proxies.<n>'].some(range => range.endsWith('/0')),
+    message: 'every peer is trusted, so anybody can claim to come from any address',
+  },
+  {
+    keys: ['service.cors', 'service.cors.origins.<n>'],
+    warning: true,
+    wrong: settings => settings['service.cors'] !== settings['service.cors.origins.<n>'].length > 0,
+    message: 'cross-origin requests need both the switch and at least one origin',
+  },
+
+  // Cookie and tokens
+  {
+    keys: ['service.auth.cookie.samesite', 'service.auth.cookie.secure'],
+    warning: true,
+    wrong: settings => settings['service.auth.cookie.samesite'] === 'none' && !settings['service.auth.cookie.secure'],
+    message: 'the cookie is Secure all the same, as browsers refuse SameSite=None without it',
+  },
+  {
+    keys: ['service.baseurl.folder', 'service.auth.cookie.samesite', 'service.auth.cookie.secure'],
+    warning: true,
+    wrong: settings => isPlainHttp(settings['service.baseurl.folder']) && sendsSecureCookie(settings),
+    message: 'browsers accept a Secure cookie only over https, so nobody can sign in with a browser',
+  },
+  {
+    keys: ['service.baseurl.folder', 'service.auth.cookie.secure'],
+    warning: true,
+    wrong: settings => isHttps(settings['service.baseurl.folder']) && !sendsSecureCookie(settings),
+    message: 'the cookie is sent over plain http too, although the base address is https',
+  },
+  {
+    keys: ['service.baseurl.folder', 'service.auth.cookie.path'],
+    warning: true,
+    wrong: settings => !pathCovers(settings['service.auth.cookie.path'], settings['service.baseurl.folder']),
+    message: 'browsers do not send the cookie to the base address, as it lies outside the path of the cookie',
+  },
+  {
+    keys: ['service.auth.cookie.max-age', 'service.auth.token.absolute-max-age'],
+    warning: true,
+    wrong: settings => {
+      const cap = settings['service.auth.token.absolute-max-age']
+      return cap !== UNLIMITED && settings['service.auth.cookie.max-age'] > cap
+    },
+    message: 'logins end before their max age',
+  },
+  {
+    keys: ['service.auth.token.store', 'service.auth.token.key-file'],
+    wrong: settings =>
+      settings['service.auth.token.store'] !== 'memory' && settings['service.auth.token.key-file'] === undefined,
+    message: 'tokens outside memory are sealed and need service.auth.token.key-file',
+  },
+  {
+    keys: ['service.auth.token.store', 'service.cluster.redis.url'],
+    wrong: settings =>
+      settings['service.auth.token.store'] === 'redis' && settings['service.cluster.redis.url'] === undefined,
+    message: 'tokens in Redis need service.cluster.redis.url',
+  },
+
+  // Passwords
+  {
+    keys: ['service.auth.password', 'service.auth.password.whitelist.<n>'],
+    wrong: settings =>
+      settings['service.auth.password'] === 'whitelist' && settings['service.auth.password.whitelist.<n>'].length === 0,
+    message: 'nobody can sign in with a password, as the whitelist is empty',
+  },
+  {
+    keys: ['service.auth.password', 'service.auth.password.whitelist.<n>'],
+    warning: true,
+    wrong: settings =>
+      settings['service.auth.password'] !== 'whitelist' && settings['service.auth.password.whitelist.<n>'].length > 0,
+    message: 'the whitelist is used only with service.auth.password=whitelist',
+  },
+  {
+    keys: ['service.auth.password', 'service.auth.saml', 'service.auth.cas'],
+    warning: true,
+    wrong: settings =>
+      settings['service.auth.password'] === 'off' &&
+      settings['service.auth.saml'] === 'off' &&
+      !settings['service.auth.cas'],
+    message: 'nobody can sign in: passwords, SAML and CAS are off',
+  },
+  {
+    keys: ['service.auth.http-basic', 'service.baseurl.folder'],
+    warning: true,
+    wrong: settings => settings['service.auth.http-basic'] && isPlainHttp(settings['service.baseurl.folder']),
+    message: 'passwords can be read on the way, as the base address is not https',
+  },
+  {
+    // D6.4
+    keys: ['service.auth.temp.lockout.duration', 'service.auth.temp.lockout.max.attempts'],
+    wrong: settings =>
+      settings['service.auth.temp.lockout.max.attempts'] !== UNLIMITED &&
+      settings['service.auth.temp.lockout.duration'] <= 0,
+    message: 'a lockout needs a duration above 0; service.auth.temp.lockout.max.attempts=-1 switches it off',
+  },
+  {
+    keys: ['service.auth.password-reset', 'service.smtp.host', 'service.smtp.from'],
+    wrong: settings =>
+      settings['service.auth.password-reset'] &&
+      (settings['service.smtp.host'] === undefined || settings['service.smtp.from'] === undefined),
+    message: 'password reset needs a mail server and a sender',
+  },
+  {
+    keys: ['service.smtp.username', 'service.smtp.password'],
+    wrong: settings =>
+      (settings['service.smtp.username'] === undefined) !== (settings['service.smtp.password'] === undefined),
+    message: 'the mail server needs user name and password, or neither',
+  },
+  {
+    keys: ['service.smtp.security', 'service.smtp.password'],
+    warning: true,
+    wrong: settings => settings['service.smtp.security'] === 'off' && settings['service.smtp.password'] !== undefined,
+    message: 'the password of the mail server is sent without encryption',
+  },
+
+  // Files
+  {
+    keys: ['service.data.quota', 'service.data.quota.default'],
+    warning: true,
+    wrong: settings => !settings['service.data.quota'] && settings['service.data.quota.default'] !== UNLIMITED,
+    message: 'a default quota is set, but quota is off',
+  },
+
+  ...ssoChecks,
+]
+
+// D2.8: `none` forces Secure.
+const sendsSecureCookie = (settings: Settings): boolean =>
+  settings['service.auth.cookie.secure'] || settings['service.auth.cookie.samesite'] === 'none'
+
+const isHttps = (url: string | undefined): boolean => url?.startsWith('https:') ?? false
+
+/** RFC 6265, section 5.1.4, for the address of the base. */
+function pathCovers(cookiePath: string, base: string | undefined): boolean {
+  if (cookiePath === 'auto') return true
+  const path = base === undefined ? '/' : new URL(base).pathname
+  return path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
+}

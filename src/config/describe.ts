@@ -1,0 +1,64 @@
+import { groups, rows } from './keys.ts'
+import type { LoadedSettings } from './load.ts'
+import type { Setting } from './setting.ts'
+import { showValue, shownValues } from './show.ts'
+
+/** The page docs/configuration.md, in Markdown. */
+export function configurationReference(): string {
+  const sections = groups.map(({ title, keys }) =>
+    [`## ${title}`, '', '| Key | Value | Default | Meaning |', '|---|---|---|---|', ...tableRows(keys)].join('\n'),
+  )
+  return `${[introduction, ...sections].join('\n\n')}\n`
+}
+
+const introduction = `# Configuration
+
+<!-- Generated from src/config/ by \`npm run docs\`. -->
+
+Settings are read from a Java .properties file in UTF-8: the one named by \`stowage serve --config FILE\`, else by the
+environment variable \`SERVICE_CONFIG\`, else \`./service.properties\` if it exists, else none. \`--set key=value\` wins over
+the file. \`stowage config show\` prints what is in effect and where it comes from.
+
+Whatever is wrong stops the start, and all of it is told at once: a value that does not fit, a key written twice, a gap
+in a numbered list, settings that contradict each other. Unknown keys are warned about.
+
+- Keys that end in \`<n>\` are lists, numbered 1, 2, 3… without gaps.
+- \`<idp>\` is the name of an identity provider out of \`service.auth.saml.idps.<n>\`.
+- Sizes are whole numbers of bytes, or of k, m, g, t (powers of 1024): \`500m\`.
+- Durations are whole numbers with ns, us, ms, s, m, h or d: \`5m\`. No unit means milliseconds. Where seconds are asked
+  for, only the number is written.
+- Settings that are *not available yet* may be left out or stand at their default; anything else stops the start.
+
+The environment variable \`SERVICE_ADMIN_PASSWORD\` gives admin a password of at least 8 characters when the store is first
+initialised. Later it is not looked at.`
+
+function tableRows(keys: Readonly<Record<string, Setting>>): string[] {
+  return Object.entries(keys).map(([key, setting]) => {
+    const help = [
+      setting.notYet ? '*Not available yet.*' : '',
+      setting.help,
+      setting.warn === undefined ? '' : `*Warning at start:* it ${setting.warn}.`,
+    ]
+    return `| \`${key}\` | ${cell(setting.kind.expects)} | ${defaultCell(setting)} | ${cell(help.filter(Boolean).join(' '))} |`
+  })
+}
+
+function defaultCell(setting: Setting): string {
+  if (setting.defaultText !== undefined) return cell(setting.defaultText)
+  return setting.default === undefined ? '–' : `\`${showValue(setting, setting.default)}\``
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+
+/**
+ * The settings in effect, one `key=value   # origin` a line, in the order of the reference; secrets are masked.
+ * Without `all`, only those that are not defaults. Empty when there is nothing to show.
+ */
+export function showSettings(loaded: LoadedSettings, options: { readonly all?: boolean } = {}): string {
+  return rows
+    .flatMap(([key]) => shownValues(loaded.settings, key))
+    .map(shown => ({ ...shown, origin: loaded.origins.get(shown.writtenKey) ?? 'default' }))
+    .filter(({ origin }) => options.all || origin !== 'default')
+    .map(({ writtenKey, text, isSet, origin }) => `${writtenKey}=${text}   # ${isSet ? origin : 'not set'}\n`)
+    .join('')
+}

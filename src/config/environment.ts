@@ -1,0 +1,15 @@
+/** What the environment says. */
+export interface Environment {
+  /** `SERVICE_CONFIG`: path of the configuration file (D10.1). */
+  readonly configFile: string | undefined
+  /** `SERVICE_ADMIN_PASSWORD`: counts only when the store is first initialised; not yet checked (D5.5). */
+  readonly adminPassword: string | undefined
+}
+
+/** The only place that looks at the environment. Empty variables count as absent. */
+export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Environment {
+  return {
+    configFile: variables['SERVICE_CONFIG'] || undefined,
+    adminPassword: variables['SERVICE_ADMIN_PASSWORD'] || undefined,
+  }
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { StartupError } from '../base/errors.ts'
+import type { Environment } from './environment.ts'
+import type { ConfigFile } from './written.ts'
+
+const DEFAULT_FILE = 'service.properties'
+
+/**
+ * The configuration file: the one named by `--config`, else by `SERVICE_CONFIG`, else `./service.properties` where it
+ * exists, else none (D10.1).
+ *
+ * @throws {StartupError} naming path and reason, when the file cannot be read or is not UTF-8.
+ */
+export function readConfigFile(named: string | undefined, environment: Environment): ConfigFile | undefined {
+  const path = named ?? environment.configFile
+  if (path !== undefined) return { path, text: read(path) }
+  try {
+    return { path: DEFAULT_FILE, text: read(DEFAULT_FILE) }
+  } catch (error) {
+    if (error instanceof StartupError && codeOf(error.cause) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function read(path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+  } catch (error) {
+    const code = codeOf(error)
+    const reason = reasons.get(code) ?? (error instanceof Error ? error.message : code)
+    throw new StartupError(`The configuration file ${path} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['ENOTDIR', 'there is no such file'],
+  ['EACCES', 'permission denied'],
+  ['EISDIR', 'it is a folder'],
+  ['ERR_ENCODING_INVALID_ENCODED_DATA', 'it is not UTF-8'],
+])
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+}

@@ -1,0 +1,53 @@
+import { fileKeys, repositoryKeys } from './content-keys.ts'
+import { lockoutKeys, mailKeys, passwordKeys, passwordRuleKeys } from './password-keys.ts'
+import { addressKeys, corsKeys, operationKeys } from './service-keys.ts'
+import { sessionKeys } from './session-keys.ts'
+import type { Setting } from './setting.ts'
+import { casKeys, legacySamlKeys, samlKeys, ssoKeys } from './sso-keys.ts'
+
+/** The sections of docs/configuration.md, in its order. */
+export const groups: ReadonlyArray<{ readonly title: string; readonly keys: Readonly<Record<string, Setting>> }> = [
+  { title: 'Addresses and requests', keys: addressKeys },
+  { title: 'Cookie and tokens', keys: sessionKeys },
+  { title: 'Passwords', keys: passwordKeys },
+  { title: 'Password rules', keys: passwordRuleKeys },
+  { title: 'Lockout', keys: lockoutKeys },
+  { title: 'Password reset by e-mail', keys: mailKeys },
+  { title: 'Single sign-on', keys: ssoKeys },
+  { title: 'SAML 2.0', keys: samlKeys },
+  { title: 'SAML 2.0, deprecated settings for one identity provider', keys: legacySamlKeys },
+  { title: 'CAS and SAML 1.1', keys: casKeys },
+  { title: 'Files and quota', keys: fileKeys },
+  { title: 'Contexts, entries and search', keys: repositoryKeys },
+  { title: 'Cross-origin requests', keys: corsKeys },
+  { title: 'Operation', keys: operationKeys },
+]
+
+/**
+ * Every key there is, with its meaning (D10.2). `<n>` stands for the numbers 1, 2, 3… of a list without gaps, `<idp>` for
+ * the name of an identity provider.
+ */
+export const keys = {
+  ...addressKeys,
+  ...sessionKeys,
+  ...passwordKeys,
+  ...passwordRuleKeys,
+  ...lockoutKeys,
+  ...mailKeys,
+  ...ssoKeys,
+  ...samlKeys,
+  ...legacySamlKeys,
+  ...casKeys,
+  ...fileKeys,
+  ...repositoryKeys,
+  ...corsKeys,
+  ...operationKeys,
+} as const satisfies Readonly<Record<string, Setting>>
+
+export type Key = keyof typeof keys
+
+/** The list that says which names `<idp>` may stand for. */
+export const IDP_LIST = 'service.auth.saml.idps.<n>' satisfies Key
+
+/** The rows as the loader sees them: without the type of each value. */
+export const rows: ReadonlyArray<readonly [key: Key, setting: Setting]> = Object.entries(keys) as Array<[Key, Setting]>

@@ -1,0 +1,44 @@
+import { StartupError } from '../base/errors.ts'
+import { findContradictions } from './checks.ts'
+import { keys } from './keys.ts'
+import { type Change, readSettings } from './reading.ts'
+import { Report } from './report.ts'
+import type { Setting } from './setting.ts'
+import type { Settings } from './settings.ts'
+import { type ConfigFile, type Origin, readWritten } from './written.ts'
+
+export interface LoadedSettings {
+  /** Frozen, its lists too; its maps are read-only by type. */
+  readonly settings: Settings
+  /** By key as written, for every setting that has a value. */
+  readonly origins: ReadonlyMap<string, Origin>
+  /** Each a sentence without a full stop; no secret is in them. */
+  readonly warnings: readonly string[]
+  /** Keys that no row knows. They are among the warnings, too; `config check --strict` refuses them. */
+  readonly unknownKeys: readonly string[]
+}
+
+/**
+ * Reads the settings: overrides (`key=value`) before the file, the file before the defaults (D10).
+ *
+ * @throws {StartupError} with everything that is wrong, one per line, each naming key and value.
+ */
+export function loadSettings(sources: {
+  readonly file?: ConfigFile | undefined
+  readonly overrides: readonly string[]
+}): LoadedSettings {
+  const report = new Report()
+  const written = readWritten(sources.file, sources.overrides, report)
+  const { settings, origins, changes, unknownKeys } = readSettings(written, report)
+  for (const change of changes) judge(change, report)
+  findContradictions(settings, report)
+  if (report.problems.length > 0) throw new StartupError(report.problems.join('\n'))
+  return { settings, origins, warnings: report.warnings, unknownKeys }
+}
+
+/** Is there anything to say about a value that is not the default? */
+function judge({ key, writtenKey, shown }: Change, report: Report): void {
+  const setting: Setting = keys[key]
+  if (setting.notYet) report.problem(`${writtenKey} is not available yet in this version (it is ${shown})`, key)
+  else if (setting.warn !== undefined) report.warning(`${writtenKey} ${setting.warn}`)
+}

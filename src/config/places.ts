@@ -1,0 +1,83 @@
+import { type Key, rows } from './keys.ts'
+
+/** Where a written key belongs: its row, and what stands for `<idp>` and `<n>` in it. */
+export interface Place {
+  readonly key: Key
+  readonly idp: string | undefined
+  /** As written; `undefined` too when the number is missing, as in `….whitelist` for `….whitelist.<n>`. */
+  readonly number: string | undefined
+}
+
+/** The place of a written key, `undefined` for an unknown one. */
+export function locate(written: string): Place | undefined {
+  const key = plain.get(written)
+  if (key !== undefined) return { key, idp: undefined, number: undefined }
+  for (const { key, pattern } of patterns) {
+    const groups = pattern.exec(written)?.groups
+    if (groups) return { key, idp: groups['idp'], number: groups['number'] }
+  }
+  return undefined
+}
+
+/** The key as it is written for one identity provider or one number. */
+export function writeKey(key: Key, idp?: string, number?: number): string {
+  return fillIn(key, idp ?? '<idp>', number === undefined ? '<n>' : String(number))
+}
+
+export const isList = (key: Key): boolean => key.endsWith('.<n>')
+export const isPerIdp = (key: Key): boolean => key.includes('.<idp>.')
+
+/**
+ * The known key most like an unknown one, with the unknown one's own name and number in it; `undefined` when none is
+ * near. Near means that about a quarter of the letters differ, `service.` apart.
+ */
+export function nearestKey(unknown: string): string | undefined {
+  if (unknown.length > 200) return undefined
+  const segments = unknown.split('.')
+  let nearest: string | undefined
+  let least = Math.max(2, Math.floor((unknown.length - 'service.'.length) / 4)) + 1
+  for (const [key] of rows) {
+    const own = key.split('.')
+    const alike = own.length === segments.length
+    const candidate = own.map((part, index) => (alike && part.startsWith('<') ? segments[index] : part)).join('.')
+    const distance = editDistance(unknown, candidate)
+    if (distance < least) [nearest, least] = [candidate, distance]
+  }
+  return nearest
+}
+
+const plain: ReadonlyMap<string, Key> = new Map(
+  rows.filter(([key]) => !isList(key) && !isPerIdp(key)).map(([key]) => [key, key]),
+)
+
+const patterns: ReadonlyArray<{ readonly key: Key; readonly pattern: RegExp }> = rows
+  .filter(([key]) => !plain.has(key))
+  .map(([key]) => {
+    const base = key
+      .replace(/\.<n>$/, '')
+      .replaceAll('.', '\\.')
+      .replace('<idp>', '(?<idp>[^.]+)')
+    return { key, pattern: new RegExp(`^${base}${isList(key) ? '(?:\\.(?<number>[^.]*))?' : ''}$`) }
+  })
+
+function fillIn(key: Key, idp: string, number: string): string {
+  return key
+    .split('.')
+    .map(part => (part === '<idp>' ? idp : part === '<n>' ? number : part))
+    .join('.')
+}
+
+/** Levenshtein's: insertions, deletions and replacements of one letter. */
+function editDistance(from: string, to: string): number {
+  const letters = Array.from(to)
+  let previous = [0, ...letters.map((_, index) => index + 1)]
+  for (const [row, letter] of Array.from(from).entries()) {
+    const current = [row + 1]
+    for (const [column, other] of letters.entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1)
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous.at(-1) ?? 0
+}

@@ -1,0 +1,146 @@
+import { IDP_LIST, type Key, rows } from './keys.ts'
+import { type Place, isList, isPerIdp, locate, nearestKey, writeKey } from './places.ts'
+import { type Report, quote } from './report.ts'
+import type { Setting } from './setting.ts'
+import type { Settings } from './settings.ts'
+import type { Origin, Written } from './written.ts'
+
+export interface ReadSettings {
+  readonly settings: Settings
+  /** By key as written, for every setting that has a value. */
+  readonly origins: ReadonlyMap<string, Origin>
+  /** In the order of the table. */
+  readonly changes: readonly Change[]
+  readonly unknownKeys: readonly string[]
+}
+
+/** A written value that is not the default. */
+export interface Change {
+  readonly key: Key
+  readonly writtenKey: string
+  /** The value as messages may show it. */
+  readonly shown: string
+}
+
+/** Turns what is written into values, row by row. A row with a problem stands at its default, or as far as it was read. */
+export function readSettings(written: ReadonlyMap<string, Written>, report: Report): ReadSettings {
+  const { slots, unknownKeys } = sort(written, report)
+  const reading = new Reading(slots, report)
+  return { settings: reading.settings(), origins: reading.origins, changes: reading.changes, unknownKeys }
+}
+
+/** What is written for one row and one identity provider, in a list by number. */
+type Slot = Map<string | undefined, Written>
+/** By identity provider, `undefined` for rows without. */
+type Slots = ReadonlyMap<Key, ReadonlyMap<string | undefined, Slot>>
+
+function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: Slots; unknownKeys: string[] } {
+  const slots = new Map<Key, Map<string | undefined, Slot>>()
+  const unknownKeys: string[] = []
+  for (const [writtenKey, value] of written) {
+    const place = locate(writtenKey)
+    if (place) {
+      slotOf(slots, place).set(place.number, value)
+    } else {
+      unknownKeys.push(writtenKey)
+      const nearest = nearestKey(writtenKey)
+      const printable = writtenKey.replaceAll(/\p{Cc}/gu, '?')
+      // The value stays out of it: this may be the misspelt key of a secret.
+      report.warning(`${printable} is not a known key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`)
+    }
+  }
+  return { slots, unknownKeys }
+}
+
+function slotOf(slots: Map<Key, Map<string | undefined, Slot>>, { key, idp }: Place): Slot {
+  const byIdp = slots.get(key) ?? new Map<string | undefined, Slot>()
+  const slot: Slot = byIdp.get(idp) ?? new Map()
+  slots.set(key, byIdp.set(idp, slot))
+  return slot
+}
+
+class Reading {
+  readonly origins = new Map<string, Origin>()
+  readonly changes: Change[] = []
+  readonly #slots: Slots
+  readonly #report: Report
+
+  constructor(slots: Slots, report: Report) {
+    this.#slots = slots
+    this.#report = report
+  }
+
+  settings(): Settings {
+    const idps = this.#idpNames()
+    const values = rows.map(([key, setting]) => {
+      if (!isPerIdp(key)) return [key, this.#value(key, setting)]
+      return [key, new Map([...idps].map(idp => [idp, this.#value(key, setting, idp)]))]
+    })
+    // `SettingsOf` says of each key what the kind of its row and its placeholders make of it here.
+    return Object.freeze(Object.fromEntries(values)) as Settings
+  }
+
+  /** Listed or not: settings of a name that is not listed are a contradiction found later. */
+  #idpNames(): ReadonlySet<string> {
+    const listed = [...(this.#slots.get(IDP_LIST)?.get(undefined)?.values() ?? [])].map(({ text }) => text.trim())
+    const configured = [...this.#slots.values()].flatMap(byIdp => [...byIdp.keys()])
+    return new Set([...listed, ...configured].filter(name => name !== undefined))
+  }
+
+  #value(key: Key, setting: Setting, idp?: string): unknown {
+    const slot: Slot = this.#slots.get(key)?.get(idp) ?? new Map()
+    if (isList(key)) return this.#list(key, setting, slot, idp)
+    const writtenKey = writeKey(key, idp)
+    const written = slot.get(undefined)
+    if (written) return this.#parse(key, setting, writtenKey, written)
+    if (setting.default !== undefined) this.origins.set(writtenKey, 'default')
+    return setting.default
+  }
+
+  #list(key: Key, setting: Setting, slot: Slot, idp?: string): readonly unknown[] {
+    const base = writeKey(key, idp).slice(0, -'.<n>'.length)
+    this.#checkNumbers(key, setting, slot, base)
+    const numbers = [...slot.keys()]
+      .filter(isNumber)
+      .map(Number)
+      .sort((a, b) => a - b)
+    const gap = numbers.findIndex((number, index) => number !== index + 1)
+    if (gap !== -1) {
+      const next = String(numbers[gap])
+      const shown = quote(setting, slot.get(next)?.text ?? '')
+      this.#report.problem(`${base}.${gap + 1} is missing, but ${base}.${next} is ${shown}`, key)
+    }
+    const values = numbers.map(number => {
+      const written = slot.get(String(number))
+      return written && this.#parse(key, setting, writeKey(key, idp, number), written)
+    })
+    return Object.freeze(values)
+  }
+
+  #checkNumbers(key: Key, setting: Setting, slot: Slot, base: string): void {
+    for (const [number, { text }] of slot) {
+      const shown = quote(setting, text)
+      if (number === undefined) {
+        const other = [...slot.keys()].find(isNumber)
+        const advice = other === undefined ? `write ${base}.1` : `${base}.${other} is set as well`
+        this.#report.problem(`${base} is ${shown}, but it is a numbered list: ${advice}`, key)
+      } else if (!isNumber(number)) {
+        this.#report.problem(`${base}.${number} is ${shown}, but the entries of a list are numbered 1, 2, 3…`, key)
+      }
+    }
+  }
+
+  #parse(key: Key, setting: Setting, writtenKey: string, { text, origin }: Written): unknown {
+    const parsed = setting.kind.parse(text)
+    const shown = quote(setting, text)
+    if ('problem' in parsed) {
+      this.#report.problem(`${writtenKey} is ${shown}: ${parsed.problem}`, key)
+      return setting.default
+    }
+    this.origins.set(writtenKey, origin)
+    if (parsed.value !== setting.default) this.changes.push({ key, writtenKey, shown })
+    return parsed.value
+  }
+}
+
+const isNumber = (number: string | undefined): boolean => /^[1-9]\d{0,5}$/.test(number ?? '')

@@ -1,0 +1,26 @@
+import type { Key } from './keys.ts'
+import type { Setting } from './setting.ts'
+
+/** What is found while the settings are read. All of it is told at once. */
+export class Report {
+  readonly problems: string[] = []
+  readonly warnings: string[] = []
+  /** Rows without a trustworthy value: no contradiction is looked for there. */
+  readonly failed = new Set<Key>()
+
+  problem(message: string, key?: Key): void {
+    this.problems.push(message)
+    if (key !== undefined) this.failed.add(key)
+  }
+
+  warning(message: string): void {
+    this.warnings.push(message)
+  }
+}
+
+/** A value as messages show it: on one line, shortened, without passwords. */
+export function quote(setting: Setting, text: string): string {
+  if (setting.kind.secret && text !== '') return '(not shown)'
+  const harmless = text.replace(/\/\/[^/?#]*@/, '//…@')
+  return JSON.stringify(harmless.length > 100 ? `${harmless.slice(0, 100)}…` : harmless)
+}

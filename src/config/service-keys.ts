@@ -1,0 +1,75 @@
+import { absoluteUrl, cidr, origin } from './address-kinds.ts'
+import { boolean, bytes, choice, duration, integer, seconds, text } from './kinds.ts'
+
+/** The longest a timer of Node runs; a longer one would end at once. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
+/** Where the service is reached, and what it accepts from the network (D1). */
+export const addressKeys = {
+  'service.baseurl.folder': absoluteUrl({
+    folder: true,
+    defaultText: '`http://127.0.0.1:<port>/`',
+    help: 'Base address as clients see it; every URI in an answer begins with it. A slash is added to its end.',
+  }),
+  'service.http.host': text({
+    default: '127.0.0.1',
+    expects: 'an IP address or host name',
+    matches: /^[^\s/]+$/,
+    help: 'Address to listen on; `0.0.0.0` or `::` for all.',
+  }),
+  'service.http.port': integer({
+    min: 0,
+    max: 65535,
+    default: 8080,
+    help: 'Port to listen on; 0 lets the system choose.',
+  }),
+  'service.http.trusted-proxies.<n>': cidr({
+    help: 'Peers whose `X-Forwarded-For` and `Forwarded` headers are believed; from others they are ignored.',
+  }),
+  'service.http.body.idle-timeout': duration({
+    min: 1,
+    max: LONGEST_TIMER,
+    default: 30_000,
+    help: 'How long a request body may pause before the request is given up.',
+  }),
+  'service.http.body.minimum-rate': integer({
+    min: 0,
+    default: 512,
+    help: 'Slowest rate, in bytes per second, at which a request body may come; 0 accepts any.',
+  }),
+  'service.http.json.max-size': bytes({
+    min: 1024,
+    max: 2 ** 28,
+    default: 8 * 2 ** 20,
+    help: 'Largest JSON or RDF body.',
+  }),
+} as const
+
+/** Which pages of other sites may use the service. */
+export const corsKeys = {
+  'service.cors': boolean({ default: false, notYet: true, help: 'Answer requests of pages of other origins.' }),
+  'service.cors.origins.<n>': origin({
+    notYet: true,
+    help: 'Origins that may send requests with cookies; `*` lets all others read what a guest may read.',
+  }),
+  'service.cors.max-age': seconds({
+    min: 0,
+    max: 86_400,
+    default: 7200,
+    notYet: true,
+    help: 'How long a browser may remember the answer to a preflight request.',
+  }),
+} as const
+
+export const operationKeys = {
+  'service.log.level': choice(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
+    default: 'info',
+    help: 'Least severe messages that are logged.',
+  }),
+  'service.cluster.redis.url': absoluteUrl({
+    protocols: ['redis', 'rediss'],
+    credentials: true,
+    notYet: true,
+    help: 'Redis that several nodes share sessions and lockout counters in.',
+  }),
+} as const

@@ -1,0 +1,57 @@
+import { boolean, choice, integer, seconds, text } from './kinds.ts'
+
+/** The cookie and the token in it (interface 5.2, D2). */
+export const sessionKeys = {
+  'service.auth.cookie.path': text({
+    default: 'auto',
+    expects: '`auto` or a path such as `/`',
+    matches: /^(auto|\/[!-:<-~]*)$/,
+    help: '`Path` of the cookie; `auto` is the path of the base address.',
+  }),
+  'service.auth.cookie.httponly': boolean({
+    default: true,
+    warn: 'is off: scripts in pages can read the token',
+    help: 'Keeps the token from scripts.',
+  }),
+  'service.auth.cookie.secure': boolean({ default: true, help: 'Send the cookie over https (and to localhost) only.' }),
+  'service.auth.cookie.samesite': choice(['none', 'lax', 'strict'], {
+    default: 'strict',
+    help: 'Which requests from other sites carry the cookie; `none` forces `secure` to on.',
+  }),
+  'service.auth.cookie.max-age': seconds({
+    min: 1,
+    default: 86_400,
+    unlimited: 'a cookie that ends with the browser (and after 86400 s here)',
+    help: 'Life of a login.',
+  }),
+  'service.auth.cookie.refresh-expiration-on-access': boolean({
+    default: true,
+    help: 'Every successful request prolongs the login.',
+  }),
+  'service.auth.cookie.invalid-token-error': boolean({
+    default: false,
+    help: 'Answer 401 to an unknown or expired token; off treats the request as a guest’s.',
+  }),
+  'service.auth.token.absolute-max-age': seconds({
+    min: 1,
+    default: 2_592_000,
+    unlimited: 'no cap',
+    help: 'A login never outlives this, however often it is prolonged.',
+  }),
+  'service.auth.token.max-per-user': integer({
+    min: 1,
+    max: 100_000,
+    default: 100,
+    help: 'Live logins of one user; one more ends the oldest.',
+  }),
+  'service.auth.token.store': choice(['memory', 'database', 'redis'], {
+    default: 'memory',
+    notYet: true,
+    help: 'Where logins are kept; those in memory end with the process.',
+  }),
+  'service.auth.token.key-file': text({
+    notYet: true,
+    expects: 'the path of a file',
+    help: 'File with the key that seals tokens kept outside memory.',
+  }),
+} as const

@@ -1,0 +1,72 @@
+/** What a configured text turns into: a value, or why not ("expected …"). */
+export type Parsed<T> = { readonly value: T } | { readonly problem: string }
+
+/** A kind of value. Its rules are told once, in `expects`, for messages and for docs/configuration.md alike. */
+export interface Kind<T> {
+  /** Completes "expected …". */
+  readonly expects: string
+  /** The value is never shown: not in messages, not by `config show`. */
+  readonly secret: boolean
+  parse(text: string): Parsed<T>
+  /** The value as it may be written, so that parsing it gives the same value. Not for secrets. */
+  show(value: T): string
+}
+
+/** One row of the table: what one key means. `Default` is `undefined` for a setting that may be left out. */
+export interface Setting<T = unknown, Default = unknown> {
+  readonly kind: Kind<T>
+  readonly default: Default
+  /** Says what the default is when it follows from something else. */
+  readonly defaultText: string | undefined
+  readonly help: string
+  /** For dangerous switches: completes "<key> …" in a warning at start when the value is not the default. */
+  readonly warn: string | undefined
+  /** The feature is not built: any value but the default stops the start, so that no key is read and ignored (D10.1). */
+  readonly notYet: boolean
+}
+
+export interface SettingOptions<Default> {
+  readonly help: string
+  readonly default?: Default
+  readonly defaultText?: string
+  readonly warn?: string
+  readonly notYet?: true
+}
+
+export function setting<T, Default extends T | undefined>(
+  kind: Kind<T>,
+  options: SettingOptions<Default>,
+): Setting<T, Default> {
+  return {
+    kind,
+    // Where the option is left out, `Default` has been inferred as `undefined`.
+    default: options.default as Default,
+    defaultText: options.defaultText,
+    help: options.help,
+    warn: options.warn,
+    notYet: options.notYet ?? false,
+  }
+}
+
+/**
+ * A kind that trims its text, refuses an empty one and describes every failure by `expects`.
+ * `read` gets the trimmed text and answers `undefined` for what it does not accept.
+ */
+export function trimmed<T>(
+  expects: string,
+  read: (text: string) => T | undefined,
+  show: (value: T) => string,
+): Kind<T> {
+  return {
+    expects,
+    secret: false,
+    parse: text => {
+      if (text.trim() === '') return { problem: emptyProblem }
+      const value = read(text.trim())
+      return value === undefined ? { problem: `expected ${expects}` } : { value }
+    },
+    show,
+  }
+}
+
+export const emptyProblem = 'a value is missing; leave the key out to get its default'

@@ -1,0 +1,46 @@
+import { escapeValue } from 'properties-file/escape'
+import { type Key, keys } from './keys.ts'
+import { isList, isPerIdp, writeKey } from './places.ts'
+import type { Setting } from './setting.ts'
+import type { Settings } from './settings.ts'
+
+/** One value of a setting with its key as written. */
+export interface Shown {
+  readonly writtenKey: string
+  /** As in a .properties file; a secret is masked; empty where there is no value. */
+  readonly text: string
+  readonly isSet: boolean
+}
+
+/** What stands in the place of a secret. */
+export const MASK = '********'
+
+/** `key=value` for each value of one row. */
+export function showSetting(settings: Settings, key: Key): string[] {
+  return shownValues(settings, key).map(({ writtenKey, text }) => `${writtenKey}=${text}`)
+}
+
+/** Each value of one row: one, or as many as the list and the identity providers make; without any, one that is not set. */
+export function shownValues(settings: Settings, key: Key): Shown[] {
+  if (!isPerIdp(key)) return shownOfOne(key, settings[key])
+  const shown = [...(settings[key] as ReadonlyMap<string, unknown>)].flatMap(([idp, value]) =>
+    shownOfOne(key, value, idp),
+  )
+  return shown.length > 0 ? shown : [{ writtenKey: key, text: '', isSet: false }]
+}
+
+/** A value as it may be written in a .properties file; a secret is masked. */
+export function showValue(setting: Setting, value: unknown): string {
+  return setting.kind.secret ? MASK : escapeValue(setting.kind.show(value))
+}
+
+function shownOfOne(key: Key, value: unknown, idp?: string): Shown[] {
+  const setting: Setting = keys[key]
+  const show = (value: unknown, number?: number): Shown => ({
+    writtenKey: writeKey(key, idp, number),
+    text: value === undefined ? '' : showValue(setting, value),
+    isSet: value !== undefined,
+  })
+  const list: readonly unknown[] = isList(key) ? (value as readonly unknown[]) : []
+  return list.length > 0 ? list.map((value, index) => show(value, index + 1)) : [show(isList(key) ? undefined : value)]
+}

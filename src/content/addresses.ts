@@ -1,0 +1,51 @@
+import { RELATIVE } from '../graph/iri.ts'
+
+/** The system context that holds one entry for each context. */
+export const CONTEXTS = '_contexts'
+/** The system context that holds one entry for each user and group. */
+export const PRINCIPALS = '_principals'
+
+/** Which entry: the id of its context and its own. */
+export interface EntryAddress {
+  readonly context: string
+  readonly id: string
+}
+
+export const entryUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/entry/${id}`
+export const metadataUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/metadata/${id}`
+export const relationsUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/relations/${id}`
+export const cachedMetadataUri = ({ context, id }: EntryAddress): string =>
+  `${RELATIVE}${context}/cached-external-metadata/${id}`
+
+/** A context is the resource of its entry, and is addressed by its id alone (wire facts 1.1). */
+export const resourceUri = ({ context, id }: EntryAddress): string =>
+  context === CONTEXTS ? `${RELATIVE}${id}` : `${RELATIVE}${context}/resource/${id}`
+
+export const principalUri = (id: string): string => resourceUri({ context: PRINCIPALS, id })
+
+/** The context that an entry or resource URI denotes, as clients write `store:homeContext` in either form. */
+export function contextIdOf(uri: string): string | undefined {
+  return /^\.\/(?:_contexts\/(?:entry|resource)\/)?([A-Za-z0-9_-]+)$/.exec(uri)?.[1]
+}
+
+/** Identifiers that a client may choose (wire facts 1.6). */
+export const isId = (text: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(text)
+
+/** First path segments that are addresses of the service itself, so never an id or a name of a context. */
+const reservedSegments = new Set([
+  'auth',
+  'echo',
+  'lookup',
+  'proxy',
+  'search',
+  'sparql',
+  'validator',
+  'message',
+  'management',
+  'favicon.ico',
+  'openapi.json',
+  'store',
+  'ui',
+])
+
+export const isReservedSegment = (text: string): boolean => reservedSegments.has(text.toLowerCase())

@@ -1,0 +1,100 @@
+import { type Caller, requireAdmin } from '../accounts/caller.ts'
+import { InvalidInput, NotSupported } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
+import type { Ledger, Quota } from '../files/quota-ledger.ts'
+import type { Database } from '../stores/database.ts'
+import { listEntryIds } from './entry-records.ts'
+import { anything, type Entries } from './entries.ts'
+import type { Entry } from './entry.ts'
+import { requireOnly, requireQuotaValue } from './quota-request.ts'
+import { requireRight } from './rights.ts'
+import { isObject, type Read, requireText } from './values.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly entries: Entries
+  readonly ledger: Ledger
+}
+
+export interface ContextDescription {
+  readonly entry: Entry
+  readonly name: string | undefined
+  readonly quota: Quota | undefined
+}
+
+/** A context as a resource: its entries, its name, its quota (interface 2.6, 5.10; D7.1, D7.2). */
+export class ContextResource {
+  readonly #on: Dependencies
+
+  constructor(on: Dependencies) {
+    this.#on = on
+  }
+
+  /** Ids of all entries, for administrators. */
+  async list(caller: Caller, contextKey: string): Promise<string[]> {
+    const { entry } = await this.#on.entries.getContextEntry(contextKey)
+    requireAdmin(caller, 'list the entries of a context')
+    return await listEntryIds(this.#on.database, entry.id)
+  }
+
+  /** For those who may read the context's resource. */
+  async quota(caller: Caller, contextKey: string): Promise<ContextDescription> {
+    this.#requireQuota()
+    const placed = await this.#on.entries.getContextEntry(contextKey)
+    requireRight(caller, 'readresource', placed, 'read the quota of this context')
+    return await this.#describe(placed.entry)
+  }
+
+  /** @param read gives `{"quota": n}` and nothing else; without it the manual quota is taken away. */
+  async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
+    this.#requireQuota()
+    const placed = await this.#on.entries.getContextEntry(contextKey)
+    requireAdmin(caller, 'set a quota')
+    const quota = read && readQuota(await read())
+    const entry = await this.#on.entries.change(caller, placed, anything, async (present, tx) => {
+      await this.#on.ledger.setQuota(tx, present.id, quota)
+      return present
+    })
+    return await this.#describe(entry)
+  }
+
+  /** Sets name and quota, both or neither (D7.2). */
+  async put(caller: Caller, contextKey: string, read: Read<unknown>): Promise<ContextDescription> {
+    const placed = await this.#on.entries.getContextEntry(contextKey)
+    requireRight(caller, 'administer', placed, 'change this context')
+    const body = await read()
+    if (!isObject(body)) throw new InvalidInput('invalid-value', 'A context is changed with a JSON object.')
+    requireOnly(body, ['alias', 'name', 'quota'])
+    const name = body['alias'] ?? body['name']
+    const newName = name === undefined ? undefined : requireText(name, 'alias')
+    const setsQuota = body['quota'] !== undefined
+    if (setsQuota) {
+      requireAdmin(caller, 'set a quota')
+      this.#requireQuota()
+    }
+    const quota = setsQuota ? requireQuotaValue(body['quota']) : undefined
+    const entry = await this.#on.entries.change(caller, placed, anything, async (present, tx) => {
+      if (newName !== undefined) await this.#on.entries.setName(tx, present, newName)
+      if (setsQuota) await this.#on.ledger.setQuota(tx, present.id, quota)
+      return present
+    })
+    return await this.#describe(entry)
+  }
+
+  async #describe(entry: Entry): Promise<ContextDescription> {
+    const { database, entries, ledger } = this.#on
+    const quota = ledger.enforced ? await ledger.quotaOf(database, entry.id) : undefined
+    return { entry, name: await entries.nameOf(entry), quota }
+  }
+
+  #requireQuota(): void {
+    if (!this.#on.ledger.enforced)
+      throw new NotSupported('quota-not-supported', 'Quota is switched off on this service.')
+  }
+}
+
+function readQuota(json: unknown): Bytes {
+  if (!isObject(json)) throw new InvalidInput('invalid-quota', 'A JSON object with `quota` was expected.')
+  requireOnly(json, ['quota'])
+  return requireQuotaValue(json['quota'])
+}

@@ -1,0 +1,99 @@
+import { Conflict, InvalidInput, NotFound } from '../base/errors.ts'
+import { type Queries, UniqueViolation } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import { RELATIVE } from '../graph/iri.ts'
+import { CONTEXTS, contextIdOf, isReservedSegment } from './addresses.ts'
+import type { Entry } from './entry.ts'
+import { findEntry, isIdFree } from './entry-records.ts'
+
+export interface Context {
+  readonly id: string
+  /** The name clients call alias; unique, case kept. */
+  readonly name: string | undefined
+}
+
+const MOST_NAME_CHARACTERS = 255
+
+/** The context with this id or, failing that, this name: both may stand in an address (wire facts 1.2). */
+export async function findContext(queries: Queries, idOrName: string): Promise<Context | undefined> {
+  const rows = await queries.all<{ id: string; name: string | null }>(
+    sql`SELECT id, name FROM contexts WHERE id = ${idOrName} OR name = ${idOrName}`,
+  )
+  const row = rows.find(row => row.id === idOrName) ?? rows[0]
+  return row && { id: row.id, name: row.name ?? undefined }
+}
+
+export interface FoundContext {
+  readonly context: Context
+  /** Its entry in `_contexts`, which carries its ACL. */
+  readonly entry: Entry
+}
+
+/** @throws {NotFound} */
+export async function getContext(queries: Queries, idOrName: string): Promise<FoundContext> {
+  const context = await findContext(queries, idOrName)
+  const entry = context && (await findEntry(queries, { context: CONTEXTS, id: context.id }))
+  if (!entry) throw new NotFound('not-found', `There is no context "${idOrName}".`)
+  return { context, entry }
+}
+
+export async function insertContext(tx: Queries, id: string, name: string | undefined): Promise<void> {
+  await claimingContextName(name, tx.run(sql`INSERT INTO contexts (id, name) VALUES (${id}, ${name ?? null})`))
+}
+
+/** `undefined` takes the name away. @throws {Conflict} `name-taken` */
+export async function renameContext(tx: Queries, id: string, name: string | undefined): Promise<void> {
+  // An id goes before a name in addresses, so a name equal to another context's id would lead elsewhere.
+  if (name !== undefined && name !== id && !(await isIdFree(tx, { context: CONTEXTS, id: name }))) throw nameTaken(name)
+  await claimingContextName(name, tx.run(sql`UPDATE contexts SET name = ${name ?? null} WHERE id = ${id}`))
+}
+
+export async function deleteContextRow(tx: Queries, id: string): Promise<void> {
+  await tx.run(sql`DELETE FROM contexts WHERE id = ${id}`)
+}
+
+/** The next number that is free as an id in the context; numbers are not given twice (wire facts 1.6). */
+export async function nextId(tx: Queries, context: string): Promise<string> {
+  for (;;) {
+    const row = await tx.get<{ last_number: number }>(
+      sql`UPDATE contexts SET last_number = last_number + 1 WHERE id = ${context} RETURNING last_number`,
+    )
+    if (!row) throw new NotFound('not-found', `There is no context "${context}".`)
+    const id = String(row.last_number)
+    const isNameOfContext = context === CONTEXTS && (await findContext(tx, id)) !== undefined
+    if (!isNameOfContext && (await isIdFree(tx, { context, id }))) return id
+  }
+}
+
+/** A name as a context may carry it. @throws {InvalidInput} `invalid-name` */
+export function requireContextName(raw: string): string {
+  const name = raw.normalize('NFC').trim()
+  const wrong = (why: string): InvalidInput => new InvalidInput('invalid-name', `The name of a context ${why}.`)
+  if (name === '') throw wrong('must not be empty')
+  if ([...name].length > MOST_NAME_CHARACTERS) throw wrong(`may have at most ${MOST_NAME_CHARACTERS} characters`)
+  if (/[\p{C}/\\?#]/u.test(name) || name === '.' || name === '..') {
+    throw wrong('must not hold control characters, slashes, question marks or number signs')
+  }
+  if (isReservedSegment(name) || name.startsWith('_')) throw wrong(`cannot be "${name}": it is reserved`)
+  return name
+}
+
+/** The id of an existing context, given as id or URI. @throws {InvalidInput} */
+export async function requireHomeContext(queries: Queries, given: string): Promise<string> {
+  const id = contextIdOf(given.startsWith(RELATIVE) ? given : RELATIVE + given)
+  const context = id === undefined ? undefined : await findContext(queries, id)
+  if (!context) throw new InvalidInput('invalid-value', `\`homecontext\` "${given}" is not a context.`)
+  return context.id
+}
+
+async function claimingContextName<T>(name: string | undefined, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error
+    throw nameTaken(name ?? '', error)
+  }
+}
+
+const nameTaken = (name: string, cause?: unknown): Conflict =>
+  new Conflict('name-taken', `Another context has the name or id "${name}".`, { cause })

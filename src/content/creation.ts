@@ -1,0 +1,305 @@
+import { type Caller, denied, isAdmin, isGuest } from '../accounts/caller.ts'
+import { findGroup, insertGroup, membersOf, setHomeContext, setMembers } from '../accounts/groups.ts'
+import { requireName } from '../accounts/names.ts'
+import type { PasswordRules } from '../accounts/password-rules.ts'
+import type { Passwords } from '../accounts/passwords.ts'
+import { USERS } from '../accounts/principals.ts'
+import { insertUser } from '../accounts/users.ts'
+import { Conflict, InvalidInput, NotSupported } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import type { Ledger } from '../files/quota-ledger.ts'
+import { type Graph, emptyGraph } from '../graph/graph.ts'
+import { isAbsoluteIri, RELATIVE } from '../graph/iri.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { type Acl, isOwnAcl, signedInUsers } from './acl.ts'
+import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './addresses.ts'
+import { findContext, getContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
+import { type Entry, type EntryType, type GraphType, newEntry } from './entry.ts'
+import { insertEntry, isIdFree } from './entry-records.ts'
+import { readInfo } from './info.ts'
+import { requireQuotaValue } from './quota-request.ts'
+import { requireRight } from './rights.ts'
+import { isObject, type Read, requireIds, requireText } from './values.ts'
+
+/** What the body of a creation may hold (wire facts 3.2.1); graphs in their inside form. */
+export interface CreationBody {
+  readonly metadata?: Graph
+  readonly cachedExternalMetadata?: Graph
+  readonly info?: Graph
+  /** Its shape depends on the graph type. */
+  readonly resource?: unknown
+}
+
+export interface CreationRequest {
+  readonly id: string | undefined
+  /** `_newId` in it stands for the id to come. */
+  readonly resource: string | undefined
+  readonly externalMetadata: string | undefined
+  readonly entryType: EntryType
+  readonly graphType: GraphType
+  readonly namedResource: boolean
+  /** Entry URI of a group that a new user joins. */
+  readonly groupUri: string | undefined
+  /** Parameters whose feature is still to come. */
+  readonly unavailable: readonly string[]
+  /** Fetches the body; what it resolves to reads it with every `_newId` replaced, and is called more than once. */
+  readonly body: Read<(newId: string) => CreationBody>
+  /** Reads the `resource` of a graph. */
+  readonly readGraph: (value: unknown) => Graph
+}
+
+/** What clients write where the id to come belongs (wire facts 1.6). */
+export const NEW_ID = '_newId'
+
+interface Dependencies {
+  readonly database: Database
+  readonly ledger: Ledger
+  readonly passwords: Passwords
+  readonly passwordRules: PasswordRules
+  readonly system: System
+}
+
+export interface CreationOptions {
+  /** Whether any signed-in user may make a group with a context of its own. */
+  readonly groupContextsForAll: boolean
+}
+
+/** Making entries, and the users, groups and contexts that some of them are (wire facts 3.2.1, 3.9). */
+export class Creation {
+  readonly #on: Dependencies
+  readonly #options: CreationOptions
+
+  constructor(on: Dependencies, options: CreationOptions) {
+    this.#on = on
+    this.#options = options
+  }
+
+  async create(caller: Caller, contextKey: string, request: CreationRequest): Promise<Entry> {
+    const { database } = this.#on
+    const { context, entry: contextEntry } = await getContext(database, contextKey)
+    const contextsEntry = (await getContext(database, CONTEXTS)).entry
+    const what = `create entries in context ${context.id}`
+    requireRight(caller, 'writeresource', { entry: contextEntry, contextEntry: contextsEntry }, what)
+    requirePossible(context.id, request)
+    // Hashing takes long and must not happen inside the transaction.
+    const readBody = await request.body()
+    const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
+    return await database.transaction(async tx => {
+      const id = await freeId(tx, context.id, request.id)
+      const body = readBody(id)
+      const entry = this.#describe({ context: context.id, id, request, body, caller })
+      await insertEntry(tx, await this.#withResource(tx, entry, request, body, password))
+      return entry
+    })
+  }
+
+  /** A group together with a context that its members may write to (wire facts 3.9); resolves to the group's entry. */
+  async createGroupWithContext(
+    caller: Caller,
+    name: string | undefined,
+    contextId: string | undefined,
+  ): Promise<Entry> {
+    const mayCreate = isAdmin(caller) || (this.#options.groupContextsForAll && !isGuest(caller))
+    if (!mayCreate) throw denied(caller, 'create a group with a context')
+    const groupName = name === undefined ? undefined : requireName(name)
+    const contextName = name === undefined ? undefined : requireContextName(name)
+    const now = this.#on.system.now()
+    const by = caller.user.id
+    const owner = [principalUri(by)]
+    return await this.#on.database.transaction(async tx => {
+      const groupId = await freeId(tx, PRINCIPALS, undefined)
+      const newContextId = await freeId(tx, CONTEXTS, contextId)
+      const group = newEntry({
+        context: PRINCIPALS,
+        id: groupId,
+        graphType: 'Group',
+        by,
+        now,
+        acl: { ...groupAcl(groupId), admin: owner },
+      })
+      const context = newEntry({
+        context: CONTEXTS,
+        id: newContextId,
+        graphType: 'Context',
+        by,
+        now,
+        acl: { admin: owner, rwrite: [principalUri(groupId)] },
+      })
+      await insertGroup(tx, { id: groupId, name: groupName })
+      await setMembers(tx, groupId, [by])
+      await this.#openContext(tx, newContextId, contextName)
+      await setHomeContext(tx, groupId, newContextId)
+      await insertEntry(tx, group)
+      await insertEntry(tx, context)
+      return group
+    })
+  }
+
+  async #hashOf(graphType: GraphType, { resource }: CreationBody): Promise<string | undefined> {
+    if (graphType !== 'User' || !isObject(resource) || resource['password'] === undefined) return undefined
+    const password = requireText(resource['password'], 'password')
+    this.#on.passwordRules.require(password)
+    return await this.#on.passwords.hash(password)
+  }
+
+  #describe(from: {
+    readonly context: string
+    readonly id: string
+    readonly request: CreationRequest
+    readonly body: CreationBody
+    readonly caller: Caller
+  }): Entry {
+    const { context, id, request, body, caller } = from
+    const isLocal = request.entryType === 'Local'
+    const bare = newEntry({
+      context,
+      id,
+      by: caller.user.id,
+      now: this.#on.system.now(),
+      entryType: request.entryType,
+      graphType: request.graphType,
+      resourceType: request.namedResource ? 'NamedResource' : 'InformationResource',
+      externalResource: isLocal ? undefined : requireUri(request.resource?.replaceAll(NEW_ID, id), 'resource'),
+      externalMetadata: hasExternalMetadata(request.entryType)
+        ? requireUri(request.externalMetadata, 'cached-external-metadata')
+        : undefined,
+      metadata: request.entryType === 'Reference' ? emptyGraph : (body.metadata ?? emptyGraph),
+      cachedExternalMetadata: hasExternalMetadata(request.entryType) ? body.cachedExternalMetadata : undefined,
+    })
+    // Clients repeat structure and types in `info`; here only its ACL and free statements count.
+    const asked = readInfo(body.info ?? emptyGraph, bare)
+    const acl = isOwnAcl(asked.acl) ? asked.acl : automaticAcl(bare)
+    return { ...bare, acl, statements: asked.statements }
+  }
+
+  /** Makes what the entry stands for, and returns the entry with what of it is kept in the entry. */
+  async #withResource(
+    tx: Queries,
+    entry: Entry,
+    request: CreationRequest,
+    body: CreationBody,
+    password: string | undefined,
+  ): Promise<Entry> {
+    if (entry.entryType !== 'Local') return entry
+    switch (entry.graphType) {
+      case 'User':
+        await this.#insertUser(tx, entry.id, body.resource, password)
+        if (request.groupUri !== undefined) await joinGroup(tx, request.groupUri, entry.id)
+        return entry
+      case 'Group': {
+        const name = isObject(body.resource) ? body.resource['name'] : undefined
+        await insertGroup(tx, {
+          id: entry.id,
+          name: name === undefined ? undefined : requireName(requireText(name, 'name')),
+        })
+        return entry
+      }
+      case 'Context': {
+        const resource = isObject(body.resource) ? body.resource : {}
+        const name = resource['name'] ?? resource['alias']
+        const quota = resource['quota'] === undefined ? undefined : requireQuotaValue(resource['quota'])
+        if (quota !== undefined && !this.#on.ledger.enforced) throw quotaOff()
+        await this.#openContext(
+          tx,
+          entry.id,
+          name === undefined ? undefined : requireContextName(requireText(name, 'name')),
+        )
+        if (quota !== undefined) await this.#on.ledger.setQuota(tx, entry.id, quota)
+        return entry
+      }
+      case 'String':
+        return { ...entry, content: body.resource === undefined ? '' : requireText(body.resource, 'resource') }
+      case 'Graph':
+      case 'Pipeline':
+        return {
+          ...entry,
+          content: JSON.stringify(body.resource === undefined ? {} : request.readGraph(body.resource)),
+        }
+      case 'List':
+      case 'ResultList':
+        return { ...entry, content: JSON.stringify(requireIds(body.resource ?? [])) }
+      case 'None':
+      case 'SystemContext':
+      case 'PipelineResult':
+        return entry
+    }
+  }
+
+  async #insertUser(tx: Queries, id: string, resource: unknown, password: string | undefined): Promise<void> {
+    if (resource === undefined) return await insertUser(tx, { id })
+    if (!isObject(resource)) throw new InvalidInput('invalid-value', '`resource` of a user is an object.')
+    const name = requireName(requireText(resource['name'] ?? '', 'name'))
+    const wanted = resource['homecontext']
+    const homeContext =
+      wanted === undefined ? undefined : await requireHomeContext(tx, requireText(wanted, 'homecontext'))
+    await insertUser(tx, { id, name, password, homeContext })
+  }
+
+  async #openContext(tx: Queries, id: string, name: string | undefined): Promise<void> {
+    await insertContext(tx, id, name)
+    await this.#on.ledger.open(tx, id)
+  }
+}
+
+const quotaOff = (): NotSupported => new NotSupported('quota-not-supported', 'Quota is switched off.')
+
+const hasExternalMetadata = (type: EntryType): boolean => type === 'LinkReference' || type === 'Reference'
+
+/** Wire facts 3.2.1: users manage themselves and are visible to users, groups are visible to their members and users. */
+function automaticAcl(entry: Entry): Acl {
+  if (entry.entryType !== 'Local') return {}
+  const self = [principalUri(entry.id)]
+  if (entry.graphType === 'User') return { rwrite: self, mwrite: self, mread: signedInUsers }
+  return entry.graphType === 'Group' ? groupAcl(entry.id) : {}
+}
+
+const groupAcl = (id: string): Acl => ({ rread: [principalUri(id)], mread: signedInUsers })
+
+/** Which kinds of entry a context takes. @throws {InvalidInput} @throws {NotSupported} */
+function requirePossible(context: string, request: CreationRequest): void {
+  const { entryType, graphType, unavailable } = request
+  if (unavailable.length > 0) {
+    throw new NotSupported('not-available', `The parameter ${unavailable.join(', ')} is not available yet.`)
+  }
+  const wrong = (why: string): InvalidInput => new InvalidInput('invalid-type', why)
+  if (graphType === 'SystemContext' || graphType === 'PipelineResult') {
+    throw wrong(`An entry of graph type ${graphType} cannot be created.`)
+  }
+  const isContext = entryType === 'Local' && graphType === 'Context'
+  const isPrincipal = entryType === 'Local' && (graphType === 'User' || graphType === 'Group')
+  if (context === CONTEXTS && !isContext) throw wrong('Only contexts can be created in _contexts.')
+  if (context !== CONTEXTS && isContext) throw wrong('A context can only be created in _contexts.')
+  if (context !== PRINCIPALS && isPrincipal) throw wrong('Users and groups can only be created in _principals.')
+}
+
+/** The wanted id if it can be had, else the next number. */
+async function freeId(tx: Queries, context: string, wanted: string | undefined): Promise<string> {
+  if (wanted === undefined) return await nextId(tx, context)
+  const isSystemContext = context === CONTEXTS || context === PRINCIPALS
+  const isReserved = wanted === NEW_ID || (isSystemContext && (wanted.startsWith('_') || isReservedSegment(wanted)))
+  if (!isId(wanted) || isReserved) {
+    throw new InvalidInput(
+      'invalid-id',
+      `"${wanted}" cannot be an id: A-Z, a-z, 0-9, _ and -, at most 128, not reserved.`,
+    )
+  }
+  const isNameOfContext = context === CONTEXTS && (await findContext(tx, wanted)) !== undefined
+  if (isNameOfContext || !(await isIdFree(tx, { context, id: wanted }))) {
+    throw new Conflict('id-taken', `The id "${wanted}" is taken in context ${context}.`)
+  }
+  return wanted
+}
+
+async function joinGroup(tx: Queries, groupUri: string, userId: string): Promise<void> {
+  const group = /^\.\/_principals\/(?:entry|resource)\/([A-Za-z0-9_-]+)$/.exec(groupUri)?.[1]
+  if (group === undefined || group === USERS || !(await findGroup(tx, group))) {
+    throw new InvalidInput('invalid-member', '`groupURI` does not denote a group that can be joined.')
+  }
+  await setMembers(tx, group, [...(await membersOf(tx, group)), userId])
+}
+
+function requireUri(value: string | undefined, parameter: string): string {
+  if (value === undefined) throw new InvalidInput('invalid-uri', `The parameter ${parameter} is missing.`)
+  if (value.startsWith(RELATIVE) || isAbsoluteIri(value)) return value
+  throw new InvalidInput('invalid-uri', `The parameter ${parameter} is not an absolute URI: "${value}".`)
+}

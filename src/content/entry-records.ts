@@ -1,0 +1,107 @@
+import type { Graph } from '../graph/graph.ts'
+import type { Queries } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import type { Acl } from './acl.ts'
+import type { EntryAddress } from './addresses.ts'
+import type { Entry, EntryType, GraphType, ResourceType } from './entry.ts'
+
+interface EntryRow {
+  context: string
+  id: string
+  entry_type: EntryType
+  graph_type: GraphType
+  resource_type: ResourceType
+  resource_uri: string | null
+  external_metadata: string | null
+  created: number
+  modified: number
+  creator: string | null
+  contributors: string
+  acl: string
+  statements: string
+  metadata: string
+  cached_external_metadata: string | null
+  cached: number | null
+  content: string | null
+}
+
+const columns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created, modified,
+  creator, contributors, acl, statements, metadata, cached_external_metadata, cached, content`
+
+const fromRow = (row: EntryRow): Entry => ({
+  context: row.context,
+  id: row.id,
+  entryType: row.entry_type,
+  graphType: row.graph_type,
+  resourceType: row.resource_type,
+  externalResource: row.resource_uri ?? undefined,
+  externalMetadata: row.external_metadata ?? undefined,
+  created: row.created,
+  modified: row.modified,
+  creator: row.creator ?? undefined,
+  contributors: JSON.parse(row.contributors) as string[],
+  acl: JSON.parse(row.acl) as Acl,
+  statements: JSON.parse(row.statements) as Graph,
+  metadata: JSON.parse(row.metadata) as Graph,
+  cachedExternalMetadata:
+    row.cached_external_metadata === null ? undefined : (JSON.parse(row.cached_external_metadata) as Graph),
+  cached: row.cached ?? undefined,
+  content: row.content ?? undefined,
+})
+
+const jsonOrNull = (graph: Graph | undefined): string | null => (graph === undefined ? null : JSON.stringify(graph))
+
+const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`
+
+export async function findEntry(queries: Queries, address: EntryAddress): Promise<Entry | undefined> {
+  const row = await queries.get<EntryRow>(sql`SELECT ${columns} FROM entries WHERE ${at(address)}`)
+  return row && fromRow(row)
+}
+
+export async function entryExists(queries: Queries, address: EntryAddress): Promise<boolean> {
+  return (await queries.get(sql`SELECT 1 AS present FROM entries WHERE ${at(address)}`)) !== undefined
+}
+
+/** Ids of all entries of a context, numbers in their order, then the rest by name. */
+export async function listEntryIds(queries: Queries, context: string): Promise<string[]> {
+  const rows = await queries.all<{ id: string }>(
+    sql`SELECT id FROM entries WHERE context = ${context} ORDER BY length(id), id`,
+  )
+  return rows.map(row => row.id)
+}
+
+export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {
+  await tx.run(sql`INSERT INTO entries (${columns}) VALUES (
+    ${entry.context}, ${entry.id}, ${entry.entryType}, ${entry.graphType}, ${entry.resourceType},
+    ${entry.externalResource ?? null}, ${entry.externalMetadata ?? null}, ${entry.created}, ${entry.modified},
+    ${entry.creator ?? null}, ${JSON.stringify(entry.contributors)}, ${JSON.stringify(entry.acl)},
+    ${JSON.stringify(entry.statements)}, ${JSON.stringify(entry.metadata)}, ${jsonOrNull(entry.cachedExternalMetadata)},
+    ${entry.cached ?? null}, ${entry.content ?? null})`)
+}
+
+/** Writes every member that can change. */
+export async function updateEntry(tx: Queries, entry: Entry): Promise<void> {
+  await tx.run(sql`UPDATE entries SET
+      entry_type = ${entry.entryType}, graph_type = ${entry.graphType}, resource_type = ${entry.resourceType},
+      resource_uri = ${entry.externalResource ?? null}, external_metadata = ${entry.externalMetadata ?? null},
+      modified = ${entry.modified}, contributors = ${JSON.stringify(entry.contributors)},
+      acl = ${JSON.stringify(entry.acl)}, statements = ${JSON.stringify(entry.statements)},
+      metadata = ${JSON.stringify(entry.metadata)}, cached_external_metadata = ${jsonOrNull(entry.cachedExternalMetadata)},
+      cached = ${entry.cached ?? null}, content = ${entry.content ?? null}
+    WHERE ${at(entry)}`)
+}
+
+export async function deleteEntry(tx: Queries, address: EntryAddress): Promise<void> {
+  await tx.run(sql`DELETE FROM entries WHERE ${at(address)}`)
+}
+
+/** Notes that an id must never be given again (users, groups and contexts). */
+export async function retireId(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  await tx.run(sql`INSERT INTO retired_ids (context, id) VALUES (${context}, ${id}) ON CONFLICT DO NOTHING`)
+}
+
+export async function isIdFree(queries: Queries, { context, id }: EntryAddress): Promise<boolean> {
+  const taken = await queries.get(sql`SELECT 1 AS taken FROM entries WHERE ${at({ context, id })}
+    UNION ALL SELECT 1 AS taken FROM retired_ids WHERE ${at({ context, id })}`)
+  return taken === undefined
+}

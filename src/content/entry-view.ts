@@ -1,0 +1,133 @@
+import type { Caller } from '../accounts/caller.ts'
+import { findGroup, type Group, membersOf } from '../accounts/groups.ts'
+import { USERS } from '../accounts/principals.ts'
+import { findUser, listUserIds } from '../accounts/users.ts'
+import { findFile } from '../files/file-records.ts'
+import type { Ledger, Quota } from '../files/quota-ledger.ts'
+import { emptyGraph, type Graph } from '../graph/graph.ts'
+import type { Database } from '../stores/database.ts'
+import { CONTEXTS, PRINCIPALS } from './addresses.ts'
+import { findContext } from './contexts.ts'
+import type { Entry } from './entry.ts'
+import { findEntry } from './entry-records.ts'
+import { describeInfo } from './info.ts'
+import { may, type Placed, type Right, rightsOf } from './rights.ts'
+import { describeUser } from './user-resource.ts'
+
+/** An entry as one caller may see it; graphs in their inside form (wire facts 2.2). */
+export interface EntryView {
+  readonly entryId: string
+  readonly name?: string | undefined
+  readonly quota?: Quota | undefined
+  readonly disabled?: boolean | undefined
+  readonly info: Graph
+  readonly metadata?: Graph | undefined
+  readonly cachedExternalMetadata?: Graph | undefined
+  readonly rights?: readonly Right[] | undefined
+  readonly resource?: ResourceView | undefined
+}
+
+/** The resource of a Local entry inside the entry's JSON (wire facts 2.6). */
+export type ResourceView =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'graph'; readonly graph: Graph }
+  | { readonly kind: 'group'; readonly name: string | undefined; readonly members: readonly EntryView[] }
+
+/** Tells entries to callers: what is left out is what they may not read. */
+export class EntryViews {
+  readonly #database: Database
+  readonly #ledger: Ledger
+
+  constructor(database: Database, ledger: Ledger) {
+    this.#database = database
+    this.#ledger = ledger
+  }
+
+  /** @param detailed with metadata, rights and resource (`includeAll`). */
+  async of(caller: Caller, placed: Placed, detailed: boolean): Promise<EntryView> {
+    const { entry } = placed
+    const isContext = entry.context === CONTEXTS
+    const account = await this.#accountOf(entry)
+    const brief: EntryView = {
+      entryId: entry.id,
+      info: describeInfo(entry, { homeContext: account?.homeContext }),
+      name: isContext ? (await findContext(this.#database, entry.id))?.name : undefined,
+      quota:
+        isContext && this.#mayReadQuota(caller, placed)
+          ? await this.#ledger.quotaOf(this.#database, entry.id)
+          : undefined,
+    }
+    if (!detailed) return brief
+    const readsMetadata = may(caller, 'readmetadata', placed)
+    const isReference = entry.entryType === 'Reference'
+    const hasExternal = isReference || entry.entryType === 'LinkReference'
+    return {
+      ...brief,
+      rights: rightsOf(caller, placed),
+      metadata: readsMetadata && !isReference ? entry.metadata : undefined,
+      cachedExternalMetadata: readsMetadata && hasExternal ? (entry.cachedExternalMetadata ?? emptyGraph) : undefined,
+      resource: may(caller, 'readresource', placed) ? await this.#resourceOf(caller, placed) : undefined,
+    }
+  }
+
+  /** The group resource with those of its members' data that the caller may read. */
+  async group(caller: Caller, group: Group, contextEntry: Entry): Promise<ResourceView> {
+    const ids = group.id === USERS ? await listUserIds(this.#database) : await membersOf(this.#database, group.id)
+    const members: EntryView[] = []
+    for (const id of ids) {
+      const entry = await findEntry(this.#database, { context: PRINCIPALS, id })
+      const user = await findUser(this.#database, id)
+      if (!entry || !user) continue
+      const placed = { entry, contextEntry }
+      const readable = may(caller, 'readmetadata', placed)
+      members.push({
+        entryId: id,
+        name: readable ? user.name : undefined,
+        disabled: user.disabled || undefined,
+        info: describeInfo(entry, { homeContext: user.homeContext }),
+        metadata: readable ? entry.metadata : undefined,
+        rights: rightsOf(caller, placed),
+      })
+    }
+    return { kind: 'group', name: group.name, members }
+  }
+
+  #mayReadQuota(caller: Caller, placed: Placed): boolean {
+    return this.#ledger.enforced && may(caller, 'readresource', placed)
+  }
+
+  async #accountOf(entry: Entry): Promise<{ readonly homeContext: string | undefined } | undefined> {
+    if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
+    return (await findUser(this.#database, entry.id)) ?? (await findGroup(this.#database, entry.id))
+  }
+
+  async #resourceOf(caller: Caller, { entry, contextEntry }: Placed): Promise<ResourceView | undefined> {
+    if (entry.entryType !== 'Local') return undefined
+    switch (entry.graphType) {
+      case 'None': {
+        const file = await findFile(this.#database, entry)
+        return { kind: 'value', value: file ? { sha256: file.sha256 } : {} }
+      }
+      case 'String':
+        return { kind: 'value', value: entry.content ?? '' }
+      case 'Graph':
+      case 'Pipeline':
+        return { kind: 'graph', graph: JSON.parse(entry.content ?? '{}') as Graph }
+      case 'User': {
+        const user = await findUser(this.#database, entry.id)
+        return { kind: 'value', value: user ? describeUser(user) : {} }
+      }
+      case 'Group': {
+        const group = await findGroup(this.#database, entry.id)
+        return group ? await this.group(caller, group, contextEntry) : undefined
+      }
+      case 'List':
+        return undefined
+      case 'Context':
+      case 'SystemContext':
+      case 'ResultList':
+      case 'PipelineResult':
+        return { kind: 'value', value: {} }
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import { InvalidInput } from '../base/errors.ts'
+import {
+  type Graph,
+  type Statement,
+  type Term,
+  graphOf,
+  literal,
+  objectsOf,
+  statementsOf,
+  uri,
+} from '../graph/graph.ts'
+import { dct, rdf, store, xsd } from '../graph/vocabulary.ts'
+import { type Acl, type AclSlot, aclSlots } from './acl.ts'
+import { cachedMetadataUri, entryUri, metadataUri, principalUri, relationsUri } from './addresses.ts'
+import { type Entry, type EntryType, entryTypes, graphTypes, resourceOf, resourceTypes } from './entry.ts'
+
+/** What `info` says beyond the entry itself: kept elsewhere, told here. */
+export interface InfoSurroundings {
+  /** Context id of a user's or group's home context. */
+  readonly homeContext?: string | undefined
+}
+
+const aclPlaces: Readonly<Record<AclSlot, { of: (entry: Entry) => string; predicate: string }>> = {
+  admin: { of: entryUri, predicate: store.write },
+  rread: { of: resourceOf, predicate: store.read },
+  rwrite: { of: resourceOf, predicate: store.write },
+  mread: { of: metadataUri, predicate: store.read },
+  mwrite: { of: metadataUri, predicate: store.write },
+}
+
+const dateTime = (time: number): Term => literal(new Date(time).toISOString(), xsd.dateTime)
+
+/** The administrative graph of an entry (wire facts 2.3). */
+export function describeInfo(entry: Entry, { homeContext }: InfoSurroundings = {}): Graph {
+  const e = entryUri(entry)
+  const r = resourceOf(entry)
+  const x = cachedMetadataUri(entry)
+  const statements: Statement[] = []
+  const say = (subject: string, predicate: string, object: Term): unknown =>
+    statements.push({ subject, predicate, object })
+
+  say(e, store.resource, uri(r))
+  if (entry.entryType !== 'Reference') say(e, store.metadata, uri(metadataUri(entry)))
+  say(e, store.relation, uri(relationsUri(entry)))
+  if (entry.externalMetadata !== undefined) {
+    say(e, store.externalMetadata, uri(entry.externalMetadata))
+    say(e, store.cachedExternalMetadata, uri(x))
+  }
+  if (entry.cached !== undefined) say(x, store.cached, dateTime(entry.cached))
+  if (entry.entryType !== 'Local') say(e, rdf.type, uri(store.term(entry.entryType)))
+  if (entry.graphType !== 'None') say(r, rdf.type, uri(store.term(entry.graphType)))
+  if (entry.resourceType !== 'InformationResource') say(r, rdf.type, uri(store.term(entry.resourceType)))
+  say(e, dct.created, dateTime(entry.created))
+  say(e, dct.modified, dateTime(entry.modified))
+  if (entry.creator !== undefined) say(e, dct.creator, uri(principalUri(entry.creator)))
+  for (const contributor of entry.contributors) say(e, dct.contributor, uri(principalUri(contributor)))
+  for (const slot of aclSlots) {
+    const { of, predicate } = aclPlaces[slot]
+    for (const principal of entry.acl[slot] ?? []) say(of(entry), predicate, uri(principal))
+  }
+  if (homeContext !== undefined) say(r, store.homeContext, uri(entryUri({ context: '_contexts', id: homeContext })))
+  statements.push(...statementsOf(entry.statements))
+  return graphOf(statements)
+}
+
+/** What somebody's `info` asks for. Absent members are not asked for. */
+export interface InfoRequest {
+  readonly entryType?: EntryType
+  readonly graphType?: Entry['graphType']
+  readonly resourceType?: Entry['resourceType']
+  readonly externalResource?: string
+  readonly externalMetadata?: string
+  readonly acl: Acl
+  readonly homeContextUri?: string
+  readonly statements: Graph
+}
+
+/**
+ * Takes an `info` graph apart (wire facts 3.3.2): what the service rebuilds itself is dropped, types are honoured where
+ * they may change, the ACL goes to its slots, the rest is kept as it is.
+ */
+export function readInfo(graph: Graph, entry: Entry): InfoRequest {
+  const e = entryUri(entry)
+  const external = entry.entryType === 'Local' ? undefined : firstUri(objectsOf(graph, e, store.resource))
+  const place: Entry = external === undefined ? entry : { ...entry, externalResource: external }
+  const r = resourceOf(place)
+  // Clients that change the resource URI may still describe the old one.
+  const aboutResource = (subject: string): boolean => subject === r || subject === resourceOf(entry)
+
+  const acl: Partial<Record<AclSlot, string[]>> = {}
+  const rest: Statement[] = []
+  const asked: { -readonly [Key in keyof InfoRequest]?: InfoRequest[Key] } = {}
+  if (external !== undefined) asked.externalResource = external
+  const externalMetadata = firstUri(objectsOf(graph, e, store.externalMetadata))
+  if (externalMetadata !== undefined) asked.externalMetadata = externalMetadata
+
+  for (const statement of statementsOf(graph)) {
+    const { subject, predicate, object } = statement
+    const slot = aclSlots.find(slot => {
+      const { of, predicate: aclPredicate } = aclPlaces[slot]
+      return predicate === aclPredicate && (subject === of(place) || (aboutResource(subject) && of === resourceOf))
+    })
+    if (slot !== undefined) {
+      if (object.type !== 'uri') throw new InvalidInput('invalid-graph', `A principal of ${predicate} is not a URI.`)
+      const list = (acl[slot] ??= [])
+      if (!list.includes(object.value)) list.push(object.value)
+    } else if (predicate === rdf.type && subject === e) {
+      const type = entryTypes.find(type => object.value === store.term(type))
+      if (type === undefined) rest.push(statement)
+      else asked.entryType = type
+    } else if (predicate === rdf.type && graphTypes.some(type => object.value === store.term(type))) {
+      asked.graphType = graphTypes.find(type => object.value === store.term(type)) ?? 'None'
+    } else if (predicate === rdf.type && resourceTypes.some(type => object.value === store.term(type))) {
+      asked.resourceType = resourceTypes.find(type => object.value === store.term(type)) ?? 'Unknown'
+    } else if (predicate === store.homeContext && aboutResource(subject)) {
+      if (object.type === 'uri') asked.homeContextUri = object.value
+    } else if (!isManaged(subject, predicate, entry)) {
+      rest.push(subject === resourceOf(entry) ? { ...statement, subject: r } : statement)
+    }
+  }
+  return { ...asked, acl, statements: graphOf(rest) }
+}
+
+const managedOnEntry = new Set<string>([
+  store.resource,
+  store.metadata,
+  store.relation,
+  store.externalMetadata,
+  store.cachedExternalMetadata,
+  dct.created,
+  dct.modified,
+  dct.creator,
+  dct.contributor,
+])
+
+/** Statements that only the service makes; sent ones are passed over. */
+const isManaged = (subject: string, predicate: string, entry: Entry): boolean =>
+  (subject === entryUri(entry) && managedOnEntry.has(predicate)) ||
+  (subject === cachedMetadataUri(entry) && predicate === store.cached)
+
+const firstUri = (terms: readonly Term[]): string | undefined => terms.find(term => term.type === 'uri')?.value
+
+/** The graph with one subject and predicate saying exactly this, or nothing. */
+export function withStatement(graph: Graph, subject: string, predicate: string, object: Term | undefined): Graph {
+  const kept = [...statementsOf(graph)].filter(
+    statement => statement.subject !== subject || statement.predicate !== predicate,
+  )
+  return graphOf(object === undefined ? kept : [...kept, { subject, predicate, object }])
+}
+
+/** Statements about the old resource URI, now about the new one (wire facts 3.3.2, step 1). */
+export const withSubjectMoved = (graph: Graph, from: string, to: string): Graph =>
+  graphOf(
+    [...statementsOf(graph)].map(statement => (statement.subject === from ? { ...statement, subject: to } : statement)),
+  )

@@ -1,0 +1,49 @@
+import { insertGroup } from '../accounts/groups.ts'
+import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../accounts/principals.ts'
+import { insertUser } from '../accounts/users.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Ledger } from '../files/quota-ledger.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import { everybody } from './acl.ts'
+import { CONTEXTS, PRINCIPALS } from './addresses.ts'
+import { insertContext } from './contexts.ts'
+import { type GraphType, newEntry } from './entry.ts'
+import { insertEntry } from './entry-records.ts'
+
+export interface Initialisation {
+  readonly database: Database
+  readonly ledger: Ledger
+  readonly now: Milliseconds
+  /** Makes the hash of admin's first password, if there is to be one; asked only when the store is new (D5.5). */
+  readonly adminPasswordHash: () => Promise<string | undefined>
+}
+
+export const isInitialised = async (queries: Queries): Promise<boolean> =>
+  (await queries.get(sql`SELECT 1 AS present FROM contexts WHERE id = ${CONTEXTS}`)) !== undefined
+
+/** Makes the system contexts and principals of a new store; false, and no change, when they exist. */
+export async function initialise({ database, ledger, now, adminPasswordHash }: Initialisation): Promise<boolean> {
+  if (await isInitialised(database)) return false
+  const password = await adminPasswordHash()
+  return await database.transaction(async tx => {
+    if (await isInitialised(tx)) return false
+    const insert = (context: string, id: string, graphType: GraphType): Promise<void> =>
+      insertEntry(tx, newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } }))
+
+    for (const context of [CONTEXTS, PRINCIPALS]) {
+      await insertContext(tx, context, context)
+      await ledger.open(tx, context)
+    }
+    for (const context of [CONTEXTS, PRINCIPALS]) await insert(CONTEXTS, context, 'SystemContext')
+    for (const id of [GUEST, ADMIN] as const) {
+      await insertUser(tx, { id, name: systemNames[id], password: id === ADMIN ? password : undefined })
+      await insert(PRINCIPALS, id, 'User')
+    }
+    for (const id of [ADMINS, USERS] as const) {
+      await insertGroup(tx, { id, name: systemNames[id] })
+      await insert(PRINCIPALS, id, 'Group')
+    }
+    return true
+  })
+}

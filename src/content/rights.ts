@@ -1,0 +1,69 @@
+import { type Caller, denied, isAdmin, isGuest } from '../accounts/caller.ts'
+import { GUEST, USERS } from '../accounts/principals.ts'
+import { type AclSlot, isOwnAcl } from './acl.ts'
+import { PRINCIPALS, principalUri } from './addresses.ts'
+import type { Entry } from './entry.ts'
+
+export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
+
+/** An entry together with the entry of the context it lies in, which is what rights are decided on. */
+export interface Placed {
+  readonly entry: Entry
+  readonly contextEntry: Entry
+}
+
+/** The slots of which one is enough for a right; write implies read of the same half. */
+const slotsFor: Readonly<Record<Exclude<Right, 'administer'>, readonly AclSlot[]>> = {
+  writemetadata: ['mwrite'],
+  writeresource: ['rwrite'],
+  readmetadata: ['mread', 'mwrite'],
+  readresource: ['rread', 'rwrite'],
+}
+
+const names = (list: readonly string[] | undefined, id: string): boolean => list?.includes(principalUri(id)) ?? false
+
+/** The caller is named himself, or through a group he is a stored member of. */
+function namesCaller(list: readonly string[] | undefined, caller: Caller): boolean {
+  if (!list || list.length === 0) return false
+  return names(list, caller.user.id) || [...caller.groups].some(group => names(list, group))
+}
+
+/** Wire facts 4.1: whether the caller stands in a slot of the entry. */
+function has(caller: Caller, entry: Entry, slot: AclSlot): boolean {
+  const list = entry.acl[slot]
+  return (
+    names(list, GUEST) ||
+    (names(list, USERS) && !isGuest(caller)) ||
+    namesCaller(list, caller) ||
+    (slot !== 'admin' && namesCaller(entry.acl.admin, caller))
+  )
+}
+
+const isOwnUserEntry = (caller: Caller, entry: Entry): boolean =>
+  entry.context === PRINCIPALS && entry.id === caller.user.id && entry.entryType === 'Local'
+
+/** Wire facts 4.2: the decision for one right, the first rule that matches wins. */
+export function may(caller: Caller, right: Right, { entry, contextEntry }: Placed): boolean {
+  if (isAdmin(caller)) return true
+  if (isOwnUserEntry(caller, entry) && (right === 'readmetadata' || right === 'readresource')) return true
+  if (has(caller, contextEntry, 'admin')) return true
+  if (isOwnAcl(entry.acl)) {
+    if (has(caller, entry, 'admin')) return true
+    return right !== 'administer' && slotsFor[right].some(slot => has(caller, entry, slot))
+  }
+  const slots = right === 'readmetadata' || right === 'readresource' ? slotsFor.readresource : slotsFor.writeresource
+  return slots.some(slot => has(caller, contextEntry, slot))
+}
+
+/** @throws {Unauthenticated | Forbidden} when the caller lacks the right. `what` completes "You may not …". */
+export function requireRight(caller: Caller, right: Right, placed: Placed, what: string): void {
+  if (!may(caller, right, placed)) throw denied(caller, what)
+}
+
+/** The list that clients are told (wire facts 4.3): `administer` alone, or the strongest right of each half. */
+export function rightsOf(caller: Caller, placed: Placed): Right[] {
+  if (may(caller, 'administer', placed)) return ['administer']
+  const strongest = (write: Right, read: Right): Right[] =>
+    may(caller, write, placed) ? [write] : may(caller, read, placed) ? [read] : []
+  return [...strongest('writemetadata', 'readmetadata'), ...strongest('writeresource', 'readresource')]
+}

@@ -1,0 +1,106 @@
+import type { Caller } from '../accounts/caller.ts'
+import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import { type FileRecord, findFile } from '../files/file-records.ts'
+import type { Files, Incoming } from '../files/files.ts'
+import { literal, objectsOf, type Graph } from '../graph/graph.ts'
+import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
+import { anything, type Entries } from './entries.ts'
+import { type Entry, holdsFile, resourceOf, touched } from './entry.ts'
+import { findEntry, updateEntry } from './entry-records.ts'
+import { withStatement } from './info.ts'
+import { type Placed, requireRight } from './rights.ts'
+
+interface Dependencies {
+  readonly entries: Entries
+  readonly files: Files
+  readonly system: System
+}
+
+export interface Upload extends Incoming {
+  /** Known by the time `bytes` have been read: a multipart body names them in its midst. */
+  readonly describe: () => { readonly mediaType: string; readonly fileName: string | undefined }
+}
+
+/** Judges the entry and its present file; throws to refuse. */
+export type FilePrecondition = (entry: Entry, file: FileRecord | undefined) => void
+
+export interface StoredUpload {
+  readonly entry: Entry
+  readonly file: FileRecord
+}
+
+/** The media type of bytes that nobody described. */
+export const UNTYPED = 'application/octet-stream'
+
+/** Files coming to entries and leaving them (wire facts 3.8.1, D7). */
+export class Uploads {
+  readonly #on: Dependencies
+
+  constructor(on: Dependencies) {
+    this.#on = on
+  }
+
+  /** Right and precondition are judged before a byte is asked for, the precondition once more when the file is there. */
+  async store(caller: Caller, placed: Placed, upload: Upload, precondition: FilePrecondition): Promise<StoredUpload> {
+    requireRight(caller, 'writeresource', placed, 'upload to this entry')
+    const { entry } = placed
+    requireHoldsFile(entry)
+    precondition(entry, await this.#on.files.find(entry))
+    return await this.#on.files.store(entry, upload, async (tx, file, previous) => {
+      const present = await findEntry(tx, entry)
+      if (!present) throw new NotFound('not-found', 'The entry has been deleted during the upload.')
+      precondition(present, previous)
+      const changed = touched(present, caller.user.id, this.#on.system.now())
+      const statements = describeFile(changed, { ...upload.describe(), size: file.size })
+      await updateEntry(tx, { ...changed, statements })
+      return { entry: { ...changed, statements }, file }
+    })
+  }
+
+  async remove(caller: Caller, placed: Placed, precondition: FilePrecondition): Promise<Entry> {
+    requireRight(caller, 'writeresource', placed, 'delete the file of this entry')
+    requireHoldsFile(placed.entry)
+    const entry = await this.#on.entries.change(caller, placed, anything, async (present, tx) => {
+      precondition(present, await findFile(tx, present))
+      if (!(await this.#on.files.remove(tx, present))) throw new NotFound('no-file', 'This entry has no file.')
+      return { ...present, statements: describeFile(present, undefined) }
+    })
+    await this.#on.files.collectGarbage()
+    return entry
+  }
+}
+
+function requireHoldsFile(entry: Entry): void {
+  if (holdsFile(entry)) return
+  const isExternal = entry.entryType !== 'Local'
+  if (isExternal) throw new WrongMethod('Uploading to an entry whose resource is elsewhere', ['GET', 'HEAD'])
+  throw new InvalidInput('invalid-type', 'This entry cannot hold a file.')
+}
+
+/** What `info` says about the file (wire facts 2.3); a file without a name loses the label of the one before. */
+function describeFile(
+  entry: Entry,
+  file: { readonly mediaType: string; readonly fileName: string | undefined; readonly size: number } | undefined,
+): Graph {
+  const r = resourceOf(entry)
+  const say = (graph: Graph, predicate: string, text: string | undefined, datatype?: string): Graph =>
+    withStatement(graph, r, predicate, text === undefined ? undefined : literal(text, datatype))
+  const typed = say(entry.statements, dct.format, file?.mediaType)
+  const measured = say(typed, dct.extent, file && String(file.size), xsd.long)
+  return say(measured, rdfs.label, file?.fileName)
+}
+
+/** The media type that the file is served with: what `info` says, if it is one. */
+export function mediaTypeOf(entry: Entry): string {
+  const type = objectsOf(entry.statements, resourceOf(entry), dct.format)[0]?.value
+  return type !== undefined && isMediaType(type) ? type : UNTYPED
+}
+
+/** The name the file is offered under: its label, else the id of the entry. */
+export const fileNameOf = (entry: Entry): string =>
+  objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? entry.id
+
+/** `type/subtype` in the characters of RFC 9110 8.3.1, without parameters. */
+export const isMediaType = (text: string): boolean =>
+  /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}\/[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}$/.test(text)

@@ -1,0 +1,193 @@
+import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
+import type { Login } from '../accounts/login.ts'
+import { requireName } from '../accounts/names.ts'
+import type { PasswordRules } from '../accounts/password-rules.ts'
+import type { Passwords } from '../accounts/passwords.ts'
+import { GUEST } from '../accounts/principals.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import { changeUser, findUser, type User, type UserChange } from '../accounts/users.ts'
+import { Forbidden, InvalidInput, NotFound } from '../base/errors.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { requireHomeContext } from './contexts.ts'
+import type { Entries, Precondition } from './entries.ts'
+import type { Entry } from './entry.ts'
+import { may, type Placed } from './rights.ts'
+import { isObject, type Read, requireText } from './values.ts'
+
+/** The user resource as clients see it (wire facts 2.6). */
+export interface UserDescription {
+  readonly name?: string
+  readonly homecontext?: string
+  readonly language?: string
+  readonly disabled?: true
+  readonly customProperties: Readonly<Record<string, string>>
+}
+
+export const describeUser = (user: User): UserDescription => ({
+  ...(user.name === undefined ? {} : { name: user.name }),
+  ...(user.homeContext === undefined ? {} : { homecontext: user.homeContext }),
+  ...(user.language === undefined ? {} : { language: user.language }),
+  ...(user.disabled ? { disabled: true } : {}),
+  customProperties: user.customProperties,
+})
+
+interface Dependencies {
+  readonly database: Database
+  readonly entries: Entries
+  readonly login: Login
+  readonly passwords: Passwords
+  readonly passwordRules: PasswordRules
+  readonly sessions: Sessions
+}
+
+export interface UserResourceOptions {
+  /** Whether changing one's own password asks for the current one (D5.3). */
+  readonly requireCurrentPassword: boolean
+}
+
+const MOST_PROPERTIES_BYTES = 65_536
+const members = [
+  'name',
+  'password',
+  'currentPassword',
+  'language',
+  'homecontext',
+  'disabled',
+  'customProperties',
+] as const
+type Wish = Readonly<Partial<Record<(typeof members)[number], unknown>>>
+
+/** The resource of a user: password, language, home context, custom properties, and what only administrators change. */
+export class UserResource {
+  readonly #on: Dependencies
+  readonly #options: UserResourceOptions
+
+  constructor(on: Dependencies, options: UserResourceOptions) {
+    this.#on = on
+    this.#options = options
+  }
+
+  /** @throws {NotFound} */
+  async get(id: string, queries: Queries = this.#on.database): Promise<User> {
+    const user = await findUser(queries, id)
+    if (!user) throw new NotFound('not-found', `There is no user "${id}".`)
+    return user
+  }
+
+  /**
+   * Applies all of what is read or nothing of it (D5.4). The right is judged before anything is compared, so that nobody can
+   * test somebody else's password here (D5.3).
+   */
+  async put(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
+    const user = await this.get(placed.entry.id)
+    const isSelf = user.id === caller.user.id && user.id !== GUEST
+    if (!isAdmin(caller) && !isSelf && !may(caller, 'writeresource', placed)) throw denied(caller, 'change this user')
+    const wish = readWish(await read())
+    if (wish.password !== undefined && !isAdmin(caller) && !isSelf) throw denied(caller, 'change this password')
+    requireAllowed(caller, user, wish)
+    const change = await this.#readChange(user, wish)
+    const password = await this.#newPassword(user, wish, isSelf)
+
+    const { entry, changed } = await this.#write(caller, placed, precondition, { ...change, ...password })
+    await this.#endSessions(caller, user, changed, isSelf)
+    return entry
+  }
+
+  async #write(caller: Caller, placed: Placed, precondition: Precondition, change: UserChange) {
+    let changed: User | undefined
+    const entry = await this.#on.entries.change(caller, placed, precondition, async (present, tx) => {
+      changed = await changeUser(tx, await this.get(present.id, tx), change)
+      return present
+    })
+    return { entry, changed }
+  }
+
+  /** A raised epoch ends every session; only the caller's own goes on, when the change was to oneself (D5.3). */
+  async #endSessions(caller: Caller, before: User, after: User | undefined, isSelf: boolean): Promise<void> {
+    if (!after || after.epoch === before.epoch) return
+    const own = isSelf ? caller.session : undefined
+    if (own) await this.#on.sessions.adoptEpoch(own, after.epoch)
+    await this.#on.sessions.endAll(after.id, own)
+  }
+
+  async #readChange(user: User, wish: Wish): Promise<UserChange> {
+    const { name, disabled, language, homecontext, customProperties } = wish
+    return {
+      ...(name === undefined ? {} : { name: requireName(requireText(name, 'name')) }),
+      ...(disabled === undefined ? {} : { disabled: readFlag(disabled) }),
+      ...(language === undefined ? {} : { language: readLanguage(language) }),
+      ...(homecontext === undefined ? {} : { homeContext: await this.#readHomeContext(homecontext) }),
+      ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, user) }),
+    }
+  }
+
+  async #readHomeContext(value: unknown): Promise<string | undefined> {
+    const given = requireText(value, 'homecontext')
+    return given === '' ? undefined : await requireHomeContext(this.#on.database, given)
+  }
+
+  async #newPassword(user: User, wish: Wish, isSelf: boolean): Promise<{ readonly password?: string }> {
+    if (wish.password === undefined) return {}
+    if (user.id === GUEST) throw new Forbidden('not-allowed', 'The guest has no password.')
+    const password = requireText(wish.password, 'password')
+    if (isSelf && this.#options.requireCurrentPassword) await this.#requireCurrent(user, wish.currentPassword)
+    this.#on.passwordRules.require(password)
+    return { password: await this.#on.passwords.hash(password) }
+  }
+
+  async #requireCurrent(user: User, current: unknown): Promise<void> {
+    if (current === undefined || current === '') {
+      throw new Forbidden('current-password-required', 'Send `currentPassword` together with `password`.')
+    }
+    await this.#on.login.requireCurrentPassword(user, requireText(current, 'currentPassword'))
+  }
+}
+
+function readWish(body: unknown): Wish {
+  if (!isObject(body)) throw new InvalidInput('invalid-value', 'A user is changed with a JSON object.')
+  const unknown = Object.keys(body).filter(member => !members.some(known => known === member))
+  if (unknown.length > 0) throw new InvalidInput('invalid-value', `Unknown members: ${unknown.join(', ')}.`)
+  return body
+}
+
+/** What only administrators change, and nobody for oneself. */
+function requireAllowed(caller: Caller, user: User, wish: Wish): void {
+  const renames = wish.name !== undefined && requireName(requireText(wish.name, 'name')) !== user.name
+  if (renames && !isAdmin(caller)) throw denied(caller, 'change the name of a user')
+  if (renames && user.id.startsWith('_'))
+    throw new Forbidden('not-allowed', 'The names of system users cannot be changed.')
+  const disables = wish.disabled !== undefined && readFlag(wish.disabled) !== user.disabled
+  if (disables && !isAdmin(caller)) throw denied(caller, 'disable or enable a user')
+  if (disables && (user.id === caller.user.id || user.id.startsWith('_'))) {
+    throw new InvalidInput('invalid-value', 'Nobody can disable himself or a system user.')
+  }
+}
+
+function readFlag(value: unknown): boolean {
+  if (value === true || value === 'true') return true
+  if (value === false || value === 'false') return false
+  throw new InvalidInput('invalid-value', '`disabled` is true or false.')
+}
+
+function readLanguage(value: unknown): string | undefined {
+  const language = requireText(value, 'language').trim()
+  if (language === '') return undefined
+  if (!/^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$/.test(language)) {
+    throw new InvalidInput('invalid-value', '`language` is not a language tag.')
+  }
+  return language
+}
+
+function readProperties(value: unknown, user: User): Readonly<Record<string, string>> {
+  if (!isObject(value)) throw new InvalidInput('invalid-value', '`customProperties` is an object of texts.')
+  const entries = Object.entries(value).map(
+    ([key, text]) => [key, requireText(text, `customProperties.${key}`)] as const,
+  )
+  if (Buffer.byteLength(JSON.stringify(entries)) > MOST_PROPERTIES_BYTES) {
+    throw new InvalidInput(
+      'invalid-value',
+      `The custom properties of user ${user.id} exceed ${MOST_PROPERTIES_BYTES} bytes.`,
+    )
+  }
+  return Object.fromEntries(entries)
+}

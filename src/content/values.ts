@@ -1,0 +1,25 @@
+import { InvalidInput } from '../base/errors.ts'
+import { isId } from './addresses.ts'
+
+/** Fetches what the caller sent. Called once the right has been judged: what is refused is not even read (D1.5). */
+export type Read<T> = () => Promise<T>
+
+/** What JSON calls an object. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** @param member names the value in the refusal. @throws {InvalidInput} `invalid-value` */
+export function requireText(value: unknown, member: string): string {
+  if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return value
+  throw new InvalidInput('invalid-value', `\`${member}\` is not a text.`)
+}
+
+/** Ids as lists and groups hold them; numbers are tolerated (wire facts 3.8.5). @throws {InvalidInput} `invalid-member` */
+export function requireIds(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new InvalidInput('invalid-member', 'An array of entry ids was expected.')
+  return value.map((item: unknown) => {
+    const id = typeof item === 'number' ? String(item) : item
+    if (typeof id === 'string' && isId(id)) return id
+    throw new InvalidInput('invalid-member', `${JSON.stringify(item)} is not an entry id.`)
+  })
+}

@@ -1,0 +1,184 @@
+import type { Readable } from 'node:stream'
+import { NotFound, TooLarge } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { System } from '../base/system.ts'
+import { type Bytes, UNLIMITED } from '../base/units.ts'
+import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { discardBlob, type FilePlace, type FileRecord, findFile, putFile, removeFile } from './file-records.ts'
+import type { Garbage } from './garbage.ts'
+import { LEASE, type Ledger, type Reservation } from './quota-ledger.ts'
+
+/** What is reserved at a time for bytes whose number was not declared. */
+const STEP: Bytes = 1_048_576
+
+export interface Incoming {
+  /** The size if the sender declared it; `bytes` then yields exactly so many or fails. */
+  readonly declaredSize: Bytes | undefined
+  /** Called once the file may come in. Nothing has been asked of the sender before. */
+  readonly open: () => AsyncIterable<Uint8Array>
+  readonly signal: AbortSignal
+}
+
+export interface FilesOptions {
+  /** -1: no limit. Holds with quota off as well (interface 8). */
+  readonly maxFileSize: Bytes
+}
+
+/** The bytes of entries: taking them in under the quota, giving them out, letting them go (D7). */
+export class Files {
+  readonly #database: Database
+  readonly #blobs: BlobStore
+  readonly #ledger: Ledger
+  readonly #garbage: Garbage
+  readonly #system: System
+  readonly #log: Log
+  readonly #options: FilesOptions
+
+  constructor(
+    stores: { readonly database: Database; readonly blobs: BlobStore },
+    books: { readonly ledger: Ledger; readonly garbage: Garbage },
+    machine: { readonly system: System; readonly log: Log },
+    options: FilesOptions,
+  ) {
+    this.#database = stores.database
+    this.#blobs = stores.blobs
+    this.#ledger = books.ledger
+    this.#garbage = books.garbage
+    this.#system = machine.system
+    this.#log = machine.log
+    this.#options = options
+  }
+
+  /**
+   * Stores a file in place of the one that is there, if any. `makeVisible` runs in the transaction that books the size:
+   * when it rejects, as on every refusal, abort and crash, the file that was there stays as it was and no room is lost.
+   * @throws {TooLarge} `file-too-large` or `quota-exceeded`; before `open` is called if the declared size tells
+   */
+  async store<T>(
+    place: FilePlace,
+    incoming: Incoming,
+    makeVisible: (tx: Queries, file: FileRecord, previous: FileRecord | undefined) => Promise<T>,
+  ): Promise<T> {
+    const { declaredSize } = incoming
+    if (declaredSize !== undefined) this.#requireFileSize(declaredSize)
+    const replaced = await findFile(this.#database, place)
+    const credit = replaced?.size ?? 0
+    const blob = newBlobKey(count => this.#system.randomBytes(count))
+    const reservation = await this.#ledger.reserve(place.context, blob, Math.max(0, (declaredSize ?? 0) - credit))
+    const heartbeat = this.#keepAlive(reservation)
+    try {
+      const room = Math.max(credit, declaredSize ?? 0)
+      const bytes = this.#metered(incoming.open(), reservation, room)
+      const stored = await this.#blobs.write(blob, bytes, incoming.signal)
+      const file = { blob, ...stored }
+      const { result, discarded } = await this.#database.transaction(async tx => {
+        const previous = await findFile(tx, place)
+        await this.#ledger.commit(tx, reservation, file.size - (previous?.size ?? 0))
+        await putFile(tx, place, file)
+        if (previous) await discardBlob(tx, previous.blob)
+        return { result: await makeVisible(tx, file, previous), discarded: previous?.blob }
+      })
+      if (discarded !== undefined) await this.#deleteBlob(discarded)
+      return result
+    } catch (error) {
+      await this.#undo(reservation)
+      throw error
+    } finally {
+      clearInterval(heartbeat)
+    }
+  }
+
+  /** Removes the file of an entry inside `tx`; call {@link collectGarbage} after the commit. False when there is none. */
+  async remove(tx: Queries, place: FilePlace): Promise<boolean> {
+    const file = await findFile(tx, place)
+    if (!file) return false
+    await removeFile(tx, place)
+    await discardBlob(tx, file.blob)
+    await this.#ledger.credit(tx, place.context, file.size)
+    return true
+  }
+
+  /** The record and the bytes that belong to it. `choose` picks the part, `undefined` for none, once the file is known. */
+  async read(
+    place: FilePlace,
+    choose: (file: FileRecord) => ByteRange | 'all' | undefined,
+  ): Promise<{ readonly file: FileRecord; readonly bytes: Readable | undefined } | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const file = await findFile(this.#database, place)
+      if (!file) return undefined
+      const part = choose(file)
+      if (part === undefined) return { file, bytes: undefined }
+      try {
+        return { file, bytes: await this.#blobs.read(file.blob, part === 'all' ? undefined : part) }
+      } catch (error) {
+        // Replaced between the look at the record and the opening: the record has changed then, so look again.
+        if (!(error instanceof BlobMissing) || attempt === 3) throw error
+      }
+    }
+  }
+
+  async find(place: FilePlace): Promise<FileRecord | undefined> {
+    return await findFile(this.#database, place)
+  }
+
+  /** Deletes what has been let go of. A failure is logged and made good by a later run: the caller's work is done. */
+  async collectGarbage(): Promise<void> {
+    await this.#garbage
+      .collect()
+      .catch((error: unknown) => this.#log.error({ err: error }, 'deleting old files failed'))
+  }
+
+  #requireFileSize(size: Bytes): void {
+    const limit = this.#options.maxFileSize
+    if (limit === UNLIMITED || size <= limit) return
+    throw new TooLarge('file-too-large', `A file may have at most ${limit} bytes.`, { extra: { limit } })
+  }
+
+  /** Passes the bytes on while they fit, reserving more room ahead of them where the size was not declared. */
+  async *#metered(
+    bytes: AsyncIterable<Uint8Array>,
+    reservation: Reservation,
+    initialRoom: Bytes,
+  ): AsyncGenerator<Uint8Array> {
+    let room = initialRoom
+    let taken = 0
+    for await (const chunk of bytes) {
+      taken += chunk.length
+      this.#requireFileSize(taken)
+      if (taken > room) room += await this.#ledger.grow(reservation, taken - room, Math.max(taken - room, STEP))
+      yield chunk
+    }
+  }
+
+  #keepAlive(reservation: Reservation): NodeJS.Timeout {
+    const renew = (): void => {
+      this.#ledger
+        .renew(reservation)
+        .catch((error: unknown) => this.#log.warn({ err: error }, 'renewing a lease failed'))
+    }
+    return setInterval(renew, LEASE / 3).unref()
+  }
+
+  /** If this fails too, the lease runs out and the sweep does it. */
+  async #undo(reservation: Reservation): Promise<void> {
+    try {
+      await this.#blobs.delete(reservation.blob)
+      await this.#ledger.release(reservation)
+    } catch (error) {
+      this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
+    }
+  }
+
+  async #deleteBlob(blob: string): Promise<void> {
+    await this.#garbage
+      .delete(blob)
+      .catch((error: unknown) => this.#log.error({ err: error }, 'deleting a replaced file failed'))
+  }
+}
+
+/** For callers that need the file to be there. */
+export function requireFile<T>(file: T | undefined): T {
+  if (file === undefined) throw new NotFound('no-file', 'No file has been uploaded to this entry.')
+  return file
+}

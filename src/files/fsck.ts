@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { pipeline } from 'node:stream/promises'
+import { BlobMissing, type BlobStore } from '../stores/blob-store.ts'
+import type { Database } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+
+/** One thing that is not as it should be. What `repairable` says can be mended without losing anything. */
+export interface Finding {
+  readonly kind: 'fill-level' | 'reservation' | 'orphan-blob' | 'discarded-blob' | 'missing-blob' | 'damaged-blob'
+  readonly repairable: boolean
+  readonly message: string
+}
+
+export interface FsckReport {
+  readonly files: number
+  readonly bytes: number
+  readonly findings: readonly Finding[]
+}
+
+interface FsckStores {
+  readonly database: Database
+  readonly blobs: BlobStore
+}
+
+/**
+ * Proves that every context's fill level is the sum of its files, that every file's bytes are there with the digest they
+ * came with, and that no byte is there without a file (D7.5). Needs the store to itself.
+ */
+export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckReport> {
+  const findings = [...(await checkBooks(stores)), ...(await checkOrphans(stores))]
+  const files = await checkFiles(stores, findings)
+  if (repair) await mend(stores)
+  return { ...files, findings }
+}
+
+/** Fill levels and reservations against the rows they are sums of. */
+async function checkBooks({ database }: FsckStores): Promise<Finding[]> {
+  const rows = await database.all<{ context: string; used: number; files: number; reserved: number; leases: number }>(
+    sql`SELECT s.context, s.used, s.reserved,
+        COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = s.context), 0) AS files,
+        COALESCE((SELECT SUM(u.reserved) FROM uploads u WHERE u.context = s.context), 0) AS leases
+      FROM spaces s`,
+  )
+  return rows.flatMap(row => {
+    const findings: Finding[] = []
+    if (row.used !== row.files) {
+      const message = `context ${row.context}: the fill level is ${row.used}, the files add up to ${row.files} bytes`
+      findings.push({ kind: 'fill-level', repairable: true, message })
+    }
+    if (row.reserved !== row.leases || row.leases !== 0) {
+      const message = `context ${row.context}: ${row.reserved} bytes are reserved for uploads that ended`
+      findings.push({ kind: 'reservation', repairable: true, message })
+    }
+    return findings
+  })
+}
+
+/** Blobs that no file refers to. */
+async function checkOrphans({ database, blobs }: FsckStores): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for await (const { key, size } of blobs.list()) {
+    if (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${key}`)) continue
+    const discarded = await database.get(sql`SELECT 1 AS gone FROM discarded_blobs WHERE blob = ${key}`)
+    const message = `blob ${key}: ${size} bytes that belong to no file`
+    findings.push({ kind: discarded ? 'discarded-blob' : 'orphan-blob', repairable: true, message })
+  }
+  return findings
+}
+
+/** The bytes of every file against its size and digest. */
+async function checkFiles(stores: FsckStores, findings: Finding[]): Promise<{ files: number; bytes: number }> {
+  const totals = { files: 0, bytes: 0 }
+  const rows = await stores.database.all<{
+    context: string
+    entry: string
+    blob: string
+    size: number
+    sha256: string
+  }>(sql`SELECT context, entry, blob, size, sha256 FROM files ORDER BY context, entry`)
+  for (const row of rows) {
+    totals.files++
+    totals.bytes += row.size
+    const name = `file ${row.context}/${row.entry} (blob ${row.blob})`
+    try {
+      const { size, sha256 } = await digestOf(stores.blobs, row.blob)
+      if (size === row.size && sha256 === row.sha256) continue
+      const message = `${name}: ${size} bytes with SHA-256 ${sha256}, recorded are ${row.size} with ${row.sha256}`
+      findings.push({ kind: 'damaged-blob', repairable: false, message })
+    } catch (error) {
+      if (!(error instanceof BlobMissing)) throw error
+      findings.push({ kind: 'missing-blob', repairable: false, message: `${name}: the bytes are gone` })
+    }
+  }
+  return totals
+}
+
+async function digestOf(blobs: BlobStore, key: string): Promise<{ size: number; sha256: string }> {
+  const hash = createHash('sha256')
+  let size = 0
+  await pipeline(await blobs.read(key), async (chunks: AsyncIterable<Uint8Array>) => {
+    for await (const chunk of chunks) {
+      size += chunk.length
+      hash.update(chunk)
+    }
+  })
+  return { size, sha256: hash.digest('hex') }
+}
+
+/** Puts right what can be put right without losing anything: the books, and bytes that belong to nothing. */
+async function mend({ database, blobs }: FsckStores): Promise<void> {
+  for await (const { key } of blobs.list()) {
+    if (!(await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${key}`))) await blobs.delete(key)
+  }
+  await database.transaction(async tx => {
+    await tx.run(sql`DELETE FROM uploads`)
+    await tx.run(sql`DELETE FROM discarded_blobs`)
+    await tx.run(sql`UPDATE spaces SET reserved = 0,
+      used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)
+  })
+}

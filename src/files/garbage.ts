@@ -1,0 +1,52 @@
+import type { BlobStore } from '../stores/blob-store.ts'
+import type { Database } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import type { Ledger } from './quota-ledger.ts'
+
+const BATCH = 200
+
+/** Deletes the bytes that nothing refers to any more: blobs let go of, and what died with an upload. */
+export class Garbage {
+  readonly #database: Database
+  readonly #blobs: BlobStore
+  readonly #ledger: Ledger
+  #collecting: Promise<void> | undefined
+
+  constructor(database: Database, blobs: BlobStore, ledger: Ledger) {
+    this.#database = database
+    this.#blobs = blobs
+    this.#ledger = ledger
+  }
+
+  /** Deletes one discarded blob. A failure leaves it noted, for a later {@link collect}. */
+  async delete(blob: string): Promise<void> {
+    await this.#blobs.delete(blob)
+    await this.#database.transaction(tx => tx.run(sql`DELETE FROM discarded_blobs WHERE blob = ${blob}`), {
+      durability: 'relaxed',
+    })
+  }
+
+  /** Deletes all discarded blobs. Whoever calls while it runs waits for the same run. */
+  collect(): Promise<void> {
+    this.#collecting ??= this.#deleteDiscarded().finally(() => {
+      this.#collecting = undefined
+    })
+    return this.#collecting
+  }
+
+  /** Undoes uploads whose process has died: first the bytes, then the note of them, so that no step can be lost. */
+  async recover(nobodyElse: boolean): Promise<void> {
+    for (const reservation of await this.#ledger.abandoned(nobodyElse)) {
+      await this.#blobs.delete(reservation.blob)
+      await this.#ledger.release(reservation)
+    }
+  }
+
+  async #deleteDiscarded(): Promise<void> {
+    for (;;) {
+      const batch = await this.#database.all<{ blob: string }>(sql`SELECT blob FROM discarded_blobs LIMIT ${BATCH}`)
+      if (batch.length === 0) return
+      for (const { blob } of batch) await this.delete(blob)
+    }
+  }
+}

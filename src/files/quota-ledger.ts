@@ -1,0 +1,181 @@
+import { Conflict, NotFound, TooLarge } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+
+export interface LedgerOptions {
+  /** Off: fill levels are kept, nothing is refused (`service.data.quota`). */
+  readonly enforced: boolean
+  /** For contexts without a quota of their own; -1 is unlimited. */
+  readonly defaultQuota: Bytes
+}
+
+/** The quota object of interface 2.6. */
+export interface Quota {
+  readonly quota: Bytes
+  readonly fillLevel: Bytes
+  readonly hasDefaultQuota: boolean
+}
+
+/** Room held for an upload in progress. Its blob's key is its name, so that a crash leaves neither behind. */
+export interface Reservation {
+  readonly context: string
+  readonly blob: string
+}
+
+/** A reservation that is not renewed for so long belongs to a process that has died. */
+export const LEASE: Milliseconds = 300_000
+
+/**
+ * How full each context is, and how full it may become (D7.3). Room is reserved before bytes are taken and booked in the
+ * transaction that makes the file visible. Each step is one conditional UPDATE: the engine is the judge, whatever runs
+ * beside it, so the committed sum never grows past the quota. Reservations are relaxed transactions: they only matter
+ * while somebody uploads.
+ */
+export class Ledger {
+  readonly #database: Database
+  readonly #system: System
+  readonly #options: LedgerOptions
+
+  constructor(database: Database, system: System, options: LedgerOptions) {
+    this.#database = database
+    this.#system = system
+    this.#options = options
+  }
+
+  get enforced(): boolean {
+    return this.#options.enforced
+  }
+
+  /** Opens the books of a new context. */
+  async open(tx: Queries, context: string): Promise<void> {
+    await tx.run(sql`INSERT INTO spaces (context) VALUES (${context})`)
+  }
+
+  /** Closes the books of a context whose files are gone. */
+  async close(tx: Queries, context: string): Promise<void> {
+    await tx.run(sql`DELETE FROM spaces WHERE context = ${context}`)
+  }
+
+  /** @throws {NotFound} */
+  async quotaOf(queries: Queries, context: string): Promise<Quota> {
+    const row = await queries.get<{ quota: number | null; used: number }>(
+      sql`SELECT quota, used FROM spaces WHERE context = ${context}`,
+    )
+    if (!row) throw unknownContext(context)
+    return {
+      quota: row.quota ?? this.#options.defaultQuota,
+      fillLevel: row.used,
+      hasDefaultQuota: row.quota === null,
+    }
+  }
+
+  /** `undefined` takes the manual quota away. A quota below the fill level stops growth only. @throws {NotFound} */
+  async setQuota(queries: Queries, context: string, quota: Bytes | undefined): Promise<void> {
+    const changed = await queries.run(sql`UPDATE spaces SET quota = ${quota ?? null} WHERE context = ${context}`)
+    if (changed === 0) throw unknownContext(context)
+  }
+
+  /**
+   * Holds `bytes` (0 or more) for the upload that will write `blob`.
+   * @throws {TooLarge} `quota-exceeded`; nothing is held then.
+   */
+  async reserve(context: string, blob: string, bytes: Bytes): Promise<Reservation> {
+    await this.#relaxed(async tx => {
+      await this.#hold(tx, context, bytes)
+      await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires)
+        VALUES (${blob}, ${context}, ${bytes}, ${this.#system.now() + LEASE})`)
+    })
+    return { context, blob }
+  }
+
+  /**
+   * Holds more for an upload whose size was not declared: `preferred` if there is room for it, else `needed`.
+   * Resolves to what was added. @throws {TooLarge} `quota-exceeded`
+   */
+  async grow({ context, blob }: Reservation, needed: Bytes, preferred: Bytes): Promise<Bytes> {
+    const add = (bytes: Bytes): Promise<Bytes> =>
+      this.#relaxed(async tx => {
+        await this.#hold(tx, context, bytes)
+        const changed = await tx.run(sql`UPDATE uploads SET reserved = reserved + ${bytes} WHERE blob = ${blob}`)
+        if (changed === 0) throw leaseLost()
+        return bytes
+      })
+    try {
+      return await add(preferred)
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error
+      return await add(needed)
+    }
+  }
+
+  /** Says that the upload is still going on. */
+  async renew({ blob }: Reservation): Promise<void> {
+    await this.#relaxed(tx =>
+      tx.run(sql`UPDATE uploads SET expires = ${this.#system.now() + LEASE} WHERE blob = ${blob}`),
+    )
+  }
+
+  /**
+   * Turns the reservation into `growth` bytes more (or fewer, when negative) in use, judged once more against the quota
+   * as it is now. Part of the transaction that makes the file visible.
+   * @throws {TooLarge} `quota-exceeded`
+   */
+  async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<void> {
+    const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
+    if (!lease) throw leaseLost()
+    const booked = await tx.run(sql`UPDATE spaces
+      SET reserved = reserved - ${lease.reserved}, used = used + ${growth}
+      WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${lease.reserved}`)}`)
+    if (booked === 0) throw await this.#refusal(tx, context, growth)
+  }
+
+  /** Gives the room of files that are no longer there back. Part of the transaction that removes them. */
+  async credit(tx: Queries, context: string, bytes: Bytes): Promise<void> {
+    await tx.run(sql`UPDATE spaces SET used = used - ${bytes} WHERE context = ${context}`)
+  }
+
+  /** Lets a reservation go; one that is gone already is no error. */
+  async release({ context, blob }: Reservation): Promise<void> {
+    await this.#relaxed(async tx => {
+      const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
+      if (lease) {
+        await tx.run(sql`UPDATE spaces SET reserved = reserved - ${lease.reserved} WHERE context = ${context}`)
+      }
+    })
+  }
+
+  /** Uploads whose process has died: all of them when nobody else can be at work, else those not renewed in time. */
+  async abandoned(nobodyElse: boolean): Promise<Reservation[]> {
+    const condition = nobodyElse ? sql`1 = 1` : sql`expires < ${this.#system.now()}`
+    return await this.#database.all<Reservation>(sql`SELECT context, blob FROM uploads WHERE ${condition}`)
+  }
+
+  async #hold(tx: Queries, context: string, bytes: Bytes): Promise<void> {
+    const held = await tx.run(sql`UPDATE spaces SET reserved = reserved + ${bytes}
+      WHERE context = ${context} AND ${this.#fits(bytes, sql`used + reserved`)}`)
+    if (held === 0) throw await this.#refusal(tx, context, bytes)
+  }
+
+  /** Standing still and shrinking always fit, even above the quota (D7.3). */
+  #fits(growth: Bytes, present: Sql): Sql {
+    if (!this.#options.enforced || growth <= 0) return sql`1 = 1`
+    const limit = sql`COALESCE(quota, ${this.#options.defaultQuota})`
+    return sql`(${limit} = ${UNLIMITED} OR ${present} + ${growth} <= ${limit})`
+  }
+
+  async #refusal(queries: Queries, context: string, needed: Bytes): Promise<Error> {
+    const { quota, fillLevel } = await this.quotaOf(queries, context)
+    const detail = `The context has a quota of ${quota} bytes and holds ${fillLevel}; ${needed} more do not fit.`
+    return new TooLarge('quota-exceeded', detail, { extra: { quota, fillLevel, needed } })
+  }
+
+  #relaxed<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    return this.#database.transaction(work, { durability: 'relaxed' })
+  }
+}
+
+const unknownContext = (context: string): NotFound => new NotFound('not-found', `There is no context "${context}".`)
+
+const leaseLost = (): Conflict => new Conflict('conflict', 'The upload took so long that its reservation has lapsed.')

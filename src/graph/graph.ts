@@ -1,0 +1,127 @@
+import { InvalidInput } from '../base/errors.ts'
+import { inside, isAbsoluteIri, outside } from './iri.ts'
+import { xsd } from './vocabulary.ts'
+
+/** An object of a statement. `datatype` is left out for plain strings (wire facts 2.1). */
+export interface Term {
+  readonly type: 'uri' | 'literal' | 'bnode'
+  readonly value: string
+  readonly lang?: string
+  readonly datatype?: string
+}
+
+/** Subject → predicate → objects, the shape of RDF/JSON. A set: no order, no doubles, no empty members. */
+export type Graph = Readonly<Record<string, Readonly<Record<string, readonly Term[]>>>>
+
+export interface Statement {
+  readonly subject: string
+  readonly predicate: string
+  readonly object: Term
+}
+
+export const emptyGraph: Graph = {}
+
+export const uri = (value: string): Term => ({ type: 'uri', value })
+export const literal = (value: string, datatype?: string): Term =>
+  datatype === undefined ? { type: 'literal', value } : { type: 'literal', value, datatype }
+
+export function* statementsOf(graph: Graph): Generator<Statement> {
+  for (const [subject, predicates] of Object.entries(graph)) {
+    for (const [predicate, objects] of Object.entries(predicates)) {
+      for (const object of objects) yield { subject, predicate, object }
+    }
+  }
+}
+
+/** The objects of one subject and predicate, possibly none. */
+export const objectsOf = (graph: Graph, subject: string, predicate: string): readonly Term[] =>
+  graph[subject]?.[predicate] ?? []
+
+export function graphOf(statements: Iterable<Statement>): Graph {
+  const graph: Record<string, Record<string, Term[]>> = {}
+  for (const { subject, predicate, object } of statements) {
+    const objects = ((graph[subject] ??= {})[predicate] ??= [])
+    if (!objects.some(present => sameTerm(present, object))) objects.push(object)
+  }
+  return graph
+}
+
+export const sameTerm = (a: Term, b: Term): boolean =>
+  a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype
+
+function mapIris(graph: Graph, map: (iri: string) => string): Graph {
+  const result: Record<string, Record<string, readonly Term[]>> = {}
+  for (const [subject, predicates] of Object.entries(graph)) {
+    const mapped: Record<string, readonly Term[]> = {}
+    for (const [predicate, objects] of Object.entries(predicates)) {
+      mapped[map(predicate)] = objects.map(term => (term.type === 'uri' ? { ...term, value: map(term.value) } : term))
+    }
+    result[map(subject)] = mapped
+  }
+  return result
+}
+
+/** The graph as the store keeps it: IRIs under `base` made relative. */
+export const graphInside = (base: string, graph: Graph): Graph => mapIris(graph, iri => inside(base, iri))
+
+/** The graph as clients see it: every IRI absolute. */
+export const graphOutside = (base: string, graph: Graph): Graph => mapIris(graph, iri => outside(base, iri))
+
+/**
+ * Reads RDF/JSON that somebody sent. Objects without `type` or `value` are passed over, doubles collapse; anything else
+ * that is not a graph is refused.
+ * @throws {InvalidInput} `invalid-graph`, naming the place
+ */
+export function parseRdfJson(value: unknown): Graph {
+  return graphOf(readStatements(value))
+}
+
+function* readStatements(value: unknown): Generator<Statement> {
+  for (const [subject, predicates] of members(value, 'The graph')) {
+    if (!isAbsoluteIri(subject) && !isBlank(subject)) throw invalid(`The subject "${subject}" is not an absolute IRI.`)
+    for (const [predicate, objects] of members(predicates, `The subject "${subject}"`)) {
+      if (!isAbsoluteIri(predicate)) throw invalid(`The predicate "${predicate}" is not an absolute IRI.`)
+      if (!Array.isArray(objects)) throw invalid(`The objects of "${predicate}" are not an array.`)
+      for (const object of objects as unknown[]) {
+        const term = readTerm(object)
+        if (term) yield { subject, predicate, object: term }
+      }
+    }
+  }
+}
+
+function readTerm(value: unknown): Term | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { type, value: text, lang, datatype } = value as Record<string, unknown>
+  if (typeof type !== 'string' || typeof text !== 'string') return undefined
+  switch (type) {
+    case 'uri':
+      if (!isAbsoluteIri(text)) throw invalid(`The object "${text}" is not an absolute IRI.`)
+      return { type, value: text }
+    case 'bnode':
+      return { type, value: isBlank(text) ? text : `_:${text}` }
+    case 'literal':
+      if (!text.isWellFormed()) throw invalid('A literal is not well-formed Unicode.')
+      if (typeof lang === 'string' && lang !== '') {
+        if (!/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(lang)) throw invalid(`"${lang}" is not a language tag.`)
+        return { type, value: text, lang }
+      }
+      if (typeof datatype === 'string' && datatype !== '' && datatype !== xsd.string && datatype !== xsd.langString) {
+        if (!isAbsoluteIri(datatype)) throw invalid(`The datatype "${datatype}" is not an absolute IRI.`)
+        return { type, value: text, datatype }
+      }
+      return { type, value: text }
+    default:
+      throw invalid(`"${type}" is not a type of RDF term; possible are uri, literal and bnode.`)
+  }
+}
+
+function members(value: unknown, what: string): Array<[string, unknown]> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid(`${what} is not a JSON object.`)
+  return Object.entries(value)
+}
+
+const isBlank = (text: string): boolean => /^_:[^\s]+$/.test(text)
+
+const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-graph', detail)

@@ -1,0 +1,40 @@
+const STORE = 'http://entrystore.org/terms/'
+const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
+const DCT = 'http://purl.org/dc/terms/'
+
+/** Terms of the store's own vocabulary; existing clients have them built in, to the letter. */
+export const store = {
+  resource: `${STORE}resource`,
+  metadata: `${STORE}metadata`,
+  relation: `${STORE}relation`,
+  externalMetadata: `${STORE}externalMetadata`,
+  cachedExternalMetadata: `${STORE}cachedExternalMetadata`,
+  cached: `${STORE}cached`,
+  read: `${STORE}read`,
+  write: `${STORE}write`,
+  homeContext: `${STORE}homeContext`,
+  Link: `${STORE}Link`,
+  LinkReference: `${STORE}LinkReference`,
+  Reference: `${STORE}Reference`,
+  term: (name: string): string => STORE + name,
+} as const
+
+export const rdf = { type: `${RDF}type` } as const
+
+export const rdfs = { label: 'http://www.w3.org/2000/01/rdf-schema#label' } as const
+
+export const dct = {
+  created: `${DCT}created`,
+  modified: `${DCT}modified`,
+  creator: `${DCT}creator`,
+  contributor: `${DCT}contributor`,
+  format: `${DCT}format`,
+  extent: `${DCT}extent`,
+} as const
+
+export const xsd = {
+  string: 'http://www.w3.org/2001/XMLSchema#string',
+  dateTime: 'http://www.w3.org/2001/XMLSchema#dateTime',
+  long: 'http://www.w3.org/2001/XMLSchema#long',
+  langString: `${RDF}langString`,
+} as const

@@ -1,0 +1,53 @@
+import { type Graph, graphInside, graphOutside } from '../graph/graph.ts'
+import { inside, outside } from '../graph/iri.ts'
+
+/** The service's address as clients see it (D1.1). Every URI in an answer comes from here, none from a request header. */
+export class BaseAddress {
+  /** Absolute, ends in a slash. */
+  readonly href: string
+  /** Begins and ends with a slash. */
+  readonly path: string
+  readonly origin: string
+  readonly isHttps: boolean
+
+  constructor(href: string) {
+    const url = new URL(href)
+    this.href = url.href.endsWith('/') ? url.href : `${url.href}/`
+    this.path = new URL(this.href).pathname
+    this.origin = url.origin
+    this.isHttps = url.protocol === 'https:'
+  }
+
+  /** The absolute form of an IRI as the rooms below know it. */
+  outside(iri: string): string {
+    return outside(this.href, iri)
+  }
+
+  inside(iri: string): string {
+    return inside(this.href, iri)
+  }
+
+  graphOutside(graph: Graph): Graph {
+    return graphOutside(this.href, graph)
+  }
+
+  graphInside(graph: Graph): Graph {
+    return graphInside(this.href, graph)
+  }
+
+  /** The absolute URL of a page of the service, for redirects. */
+  at(path: string): string {
+    return this.href + path
+  }
+
+  /** The one address under which the routes are registered, whichever of the equivalent ones was asked for (D1.2). */
+  route(url: string): string {
+    for (const prefix of [this.path, '/store/']) {
+      if (prefix === '/') continue
+      if (url.startsWith(prefix)) return url.slice(prefix.length - 1)
+      const bare = prefix.slice(0, -1)
+      if (url === bare || url.startsWith(`${bare}?`)) return `/${url.slice(bare.length)}`
+    }
+    return url
+  }
+}

@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { InvalidInput, TooLarge, TooSlow, UnsupportedType } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
+import { Parameters } from './query.ts'
+
+export interface BodyLimits {
+  /** A body may pause this long, not longer. */
+  readonly idleTimeout: Milliseconds
+  /** Bytes per second that a body must reach on average, the time the service itself took not counted. */
+  readonly minimumRate: Bytes
+  /** Largest JSON or RDF body. */
+  readonly maxJson: Bytes
+}
+
+/** A slow start is forgiven for so long. */
+const GRACE: Milliseconds = 10_000
+const MOST_FORM_BYTES: Bytes = 32_768
+
+/** Reads the bodies of requests; nothing is read, and `100 Continue` not sent, before somebody asks (D7.4). */
+export class Bodies {
+  readonly #system: System
+  readonly #limits: BodyLimits
+
+  constructor(system: System, limits: BodyLimits) {
+    this.#system = system
+    this.#limits = limits
+  }
+
+  /**
+   * The bytes as they come, with back-pressure. Leaving off early leaves the connection usable for the answer.
+   * @throws {TooSlow} when they stop or trickle, {InvalidInput} when the connection ends before they do
+   */
+  async *stream(request: IncomingMessage, response: ServerResponse): AsyncGenerator<Uint8Array> {
+    if (request.headers.expect !== undefined) response.writeContinue()
+    let waited: Milliseconds = 0
+    let received: Bytes = 0
+    for (;;) {
+      const chunk = request.read() as Uint8Array | null
+      if (chunk !== null) {
+        received += chunk.length
+        yield chunk
+        continue
+      }
+      if (request.readableEnded) return
+      if (request.destroyed) throw new InvalidInput('bad-request', 'The connection ended before the body did.')
+      const from = this.#system.monotonic()
+      await nextEvent(request, this.#limits.idleTimeout)
+      waited += this.#system.monotonic() - from
+      if (waited > GRACE && received < (this.#limits.minimumRate * waited) / 1000) {
+        throw new TooSlow('request-timeout', `The body comes slower than ${this.#limits.minimumRate} bytes per second.`)
+      }
+    }
+  }
+
+  /** The whole body. @throws {TooLarge} `body-too-large` */
+  async bytes(request: IncomingMessage, response: ServerResponse, limit: Bytes): Promise<Buffer> {
+    if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of this.stream(request, response)) {
+      size += chunk.length
+      if (size > limit) throw tooLarge(limit)
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks)
+  }
+
+  /** The whole body as text. @throws {InvalidInput} when it is not UTF-8 */
+  async text(request: IncomingMessage, response: ServerResponse, limit: Bytes = this.#limits.maxJson): Promise<string> {
+    const bytes = await this.bytes(request, response, limit)
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    } catch (error) {
+      throw new InvalidInput('bad-request', 'The body is not valid UTF-8.', { cause: error })
+    }
+  }
+
+  /** The text of a JSON body; an empty one is allowed, whatever its type says. @throws {UnsupportedType} */
+  async jsonText(request: IncomingMessage, response: ServerResponse): Promise<string> {
+    if (hasBody(request)) requireType(request, ['application/json', 'application/rdf+json'])
+    return await this.text(request, response)
+  }
+
+  /** A JSON value. @throws {InvalidInput} `invalid-json`, also for an empty body */
+  async json(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+    return parseJson(await this.jsonText(request, response))
+  }
+
+  /** The fields of a form (D2.1). @throws {UnsupportedType} @throws {InvalidInput} `invalid-form` */
+  async form(request: IncomingMessage, response: ServerResponse): Promise<Parameters> {
+    requireType(request, ['application/x-www-form-urlencoded'])
+    return Parameters.parse(await this.text(request, response, MOST_FORM_BYTES), 'invalid-form')
+  }
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new InvalidInput('invalid-json', `The body is not JSON: ${(error as Error).message}.`, { cause: error })
+  }
+}
+
+/** Whether the request announces a body, be it an empty one of known length or chunked. */
+export const announcesBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+
+const hasBody = (request: IncomingMessage): boolean =>
+  announcesBody(request) && request.headers['content-length'] !== '0'
+
+/** The media type of the body without parameters, in lower case. */
+export const mediaTypeOf = ({ headers }: IncomingMessage): string | undefined =>
+  headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+
+function requireType(request: IncomingMessage, accepted: readonly string[]): void {
+  const type = mediaTypeOf(request)
+  if (type !== undefined && accepted.includes(type)) return
+  throw new UnsupportedType('unsupported-type', `The body must be ${accepted.join(' or ')}, not ${type ?? 'untyped'}.`)
+}
+
+const tooLarge = (limit: Bytes): TooLarge =>
+  new TooLarge('body-too-large', `The body may have at most ${limit} bytes.`, { extra: { limit } })
+
+/** Resolves when there is something to read or the stream has ended in any way. */
+function nextEvent(request: IncomingMessage, timeout: Milliseconds): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const events = ['readable', 'end', 'close', 'error'] as const
+    const timer = setTimeout(() => {
+      settle()
+      reject(new TooSlow('request-timeout', `Nothing of the body came for ${timeout / 1000} seconds.`))
+    }, timeout)
+    const settle = (): void => {
+      clearTimeout(timer)
+      for (const event of events) request.off(event, settle)
+      resolve()
+    }
+    for (const event of events) request.on(event, settle)
+  })
+}

@@ -1,0 +1,87 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { PreconditionFailed } from '../base/errors.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Entry } from '../content/entry.ts'
+import type { FileRecord } from '../files/file-records.ts'
+
+/** What tells one state of a resource from another. */
+export interface Validators {
+  /** Strong, with its quotes; `undefined` when there is no representation yet. */
+  readonly etag: string | undefined
+  readonly modified: Milliseconds
+}
+
+/** An entry's versions differ in their modification time, which never repeats (wire facts 3.0.5). */
+export const entryValidators = (entry: Entry): Validators => ({ etag: `"${entry.modified}"`, modified: entry.modified })
+
+/** A file's versions differ in their bytes. */
+export const fileValidators = (entry: Entry, file: FileRecord | undefined): Validators => ({
+  etag: file && `"${file.sha256}"`,
+  modified: entry.modified,
+})
+
+export const validatorHeaders = ({ etag, modified }: Validators): Record<string, string> => ({
+  'last-modified': new Date(modified).toUTCString(),
+  ...(etag === undefined ? {} : { etag }),
+})
+
+/** How far a client's clock, cut to seconds, may lie behind ours before its copy counts as old (wire facts 3.0.6). */
+const SLACK: Milliseconds = 1000
+
+/**
+ * Judges a change against the conditions of the request (RFC 9110 13.2.2).
+ * @throws {PreconditionFailed}
+ */
+export function requirePreconditions(headers: IncomingHttpHeaders, state: Validators): void {
+  const ifMatch = headers['if-match']
+  if (ifMatch !== undefined) {
+    if (!matches(ifMatch, state.etag, 'strong')) throw failed('If-Match')
+  } else if (isOlder(headers['if-unmodified-since'], state.modified)) {
+    throw failed('If-Unmodified-Since')
+  }
+  const ifNoneMatch = headers['if-none-match']
+  if (ifNoneMatch !== undefined && matches(ifNoneMatch, state.etag, 'weak')) throw failed('If-None-Match')
+}
+
+/**
+ * True when a reader has the present state already: 304. A reader's `If-Match` and `If-Unmodified-Since` are judged too.
+ * @throws {PreconditionFailed}
+ */
+export function isUnchanged(headers: IncomingHttpHeaders, state: Validators): boolean {
+  const ifMatch = headers['if-match']
+  if (ifMatch !== undefined && !matches(ifMatch, state.etag, 'strong')) throw failed('If-Match')
+  if (ifMatch === undefined && isOlder(headers['if-unmodified-since'], state.modified))
+    throw failed('If-Unmodified-Since')
+  const ifNoneMatch = headers['if-none-match']
+  if (ifNoneMatch !== undefined) return matches(ifNoneMatch, state.etag, 'weak')
+  const since = parseDate(headers['if-modified-since'])
+  return since !== undefined && Math.floor(state.modified / 1000) * 1000 <= since
+}
+
+/** Whether a range asked for with `If-Range` is one of the present state (RFC 9110 13.1.5). */
+export function isRangeCurrent(ifRange: string | undefined, state: Validators): boolean {
+  if (ifRange === undefined) return true
+  if (ifRange.startsWith('"')) return ifRange === state.etag
+  return parseDate(ifRange) === Math.floor(state.modified / 1000) * 1000
+}
+
+const isOlder = (header: string | undefined, modified: Milliseconds): boolean => {
+  const since = parseDate(header)
+  return since !== undefined && modified - since >= SLACK
+}
+
+/** Unparsable dates are ignored, as the standard asks; a client of ours sends "Invalid Date" (wire facts 3.0.2). */
+function parseDate(header: string | undefined): Milliseconds | undefined {
+  const time = header === undefined ? Number.NaN : Date.parse(header)
+  return Number.isNaN(time) ? undefined : time
+}
+
+function matches(list: string, etag: string | undefined, comparison: 'strong' | 'weak'): boolean {
+  if (etag === undefined) return false
+  if (list.trim() === '*') return true
+  const candidates = list.match(/(?:W\/)?"[^"]*"/g) ?? []
+  return candidates.some(tag => (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag)
+}
+
+const failed = (header: string): PreconditionFailed =>
+  new PreconditionFailed('precondition-failed', `${header} does not hold: the resource has changed.`)

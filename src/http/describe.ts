@@ -1,0 +1,74 @@
+import type { Caller } from '../accounts/caller.ts'
+import { isGuest } from '../accounts/caller.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import type { Milliseconds } from '../base/units.ts'
+import { entryUri, PRINCIPALS } from '../content/addresses.ts'
+import type { EntryView, ResourceView } from '../content/entry-view.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { BaseAddress } from './base-address.ts'
+import { acceptLanguage } from './negotiate.ts'
+
+/** The current-user information of interface 2.2 and D3.1. */
+export function describeCaller(
+  { caller, expires }: { readonly caller: Caller; readonly expires: Milliseconds | undefined },
+  language: string | undefined,
+  base: BaseAddress,
+): Record<string, unknown> {
+  const { user } = caller
+  const common = { id: user.id, user: user.name, clientAcceptLanguage: acceptLanguage(language) }
+  if (isGuest(caller)) return common
+  return {
+    ...common,
+    uri: base.outside(entryUri({ context: PRINCIPALS, id: user.id })),
+    language: user.language,
+    homecontext: user.homeContext,
+    authTokenExpires: expires === undefined ? undefined : localeTime(expires),
+  }
+}
+
+/** When the caller's cookie login will end, as the answer to this request leaves it. */
+export const expiryOf = ({ session }: Caller, sessions: Sessions): Milliseconds | undefined =>
+  session && sessions.expiryAfterAccess(session)
+
+/** `Sun Nov 22 10:00:00 UTC 2026` (D3.1). */
+function localeTime(time: Milliseconds): string {
+  const [weekday, day, month, year, clock] = new Date(time).toUTCString().replace(',', '').split(' ')
+  return `${weekday} ${month} ${day} ${clock} UTC ${year}`
+}
+
+/** ISO 8601 without a zone, in UTC, six fraction digits (interface 2.3, D3.2). */
+export const zonelessTime = (time: Milliseconds): string => new Date(time).toISOString().replace(/Z$/, '000')
+
+/** The entry's JSON (wire facts 2.2); members that the caller may not see are absent. */
+export function describeEntry(view: EntryView, base: BaseAddress): Record<string, unknown> {
+  const graph = (given: Graph | undefined): Graph | undefined => given && base.graphOutside(given)
+  return {
+    entryId: view.entryId,
+    name: view.name,
+    alias: view.name,
+    quota: view.quota,
+    disabled: view.disabled,
+    info: graph(view.info),
+    metadata: graph(view.metadata),
+    'cached-external-metadata': graph(view.cachedExternalMetadata),
+    rights: view.rights,
+    resource: view.resource && describeResource(view.resource, base),
+  }
+}
+
+/** The resource on its own, as it stands inside the entry's JSON. */
+export function describeResource(view: ResourceView, base: BaseAddress): unknown {
+  switch (view.kind) {
+    case 'value':
+      return view.value
+    case 'graph':
+      return base.graphOutside(view.graph)
+    case 'group':
+      return { name: view.name, children: view.members.map(member => describeMember(member, base)) }
+  }
+}
+
+function describeMember(view: EntryView, base: BaseAddress): Record<string, unknown> {
+  const { alias: _alias, quota: _quota, resource: _resource, ...member } = describeEntry(view, base)
+  return member
+}

@@ -1,0 +1,20 @@
+import Negotiator from 'negotiator'
+import type { FastifyRequest } from 'fastify'
+
+/** True when the request would rather have a page than JSON. `*\/*`, as command-line clients send it, would not. */
+export const prefersHtml = (request: FastifyRequest): boolean =>
+  new Negotiator(request.raw).mediaTypes(['application/json', 'text/html'])[0] === 'text/html'
+
+const MOST_LANGUAGES = 50
+
+/** `Accept-Language` as a map from tag to weight, at most 50 tags, weights to three decimals (D3.1). */
+export function acceptLanguage(header: string | undefined): Record<string, number> {
+  const weights = new Map<string, number>()
+  for (const item of header?.split(',') ?? []) {
+    const match =
+      /^\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(item)
+    const tag = match?.[1]
+    if (tag !== undefined && weights.size < MOST_LANGUAGES) weights.set(tag, Number(match?.[2] ?? 1))
+  }
+  return Object.fromEntries(weights)
+}

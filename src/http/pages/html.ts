@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+
+/** Text made safe for HTML, in content and in quoted attributes. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, character => `&#${character.codePointAt(0)};`)
+
+/** Markup whose inserted values are escaped; other `Html` is inserted as it is. */
+export class Html {
+  readonly markup: string
+
+  constructor(markup: string) {
+    this.markup = markup
+  }
+}
+
+export function html(strings: TemplateStringsArray, ...values: ReadonlyArray<string | number | Html>): Html {
+  const inserted = values.map(value => (value instanceof Html ? value.markup : escapeHtml(String(value))))
+  return new Html(strings.reduce((all, part, index) => all + (inserted[index - 1] ?? '') + part))
+}
+
+const style = `
+:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--edge:#d0d7de;--accent:#0b5cad;--on-accent:#fff;--bad:#b3261e}
+@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#14181d;--edge:#3a424c;--accent:#6cb0ff;--on-accent:#0b1117;--bad:#ff8a80}}
+*{box-sizing:border-box}
+body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
+main{width:100%;max-width:24rem}
+h1{font-size:1.5rem;margin:0 0 1rem}
+form{display:grid;gap:1rem}
+label{display:grid;gap:.25rem;font-weight:600}
+input{font:inherit;padding:.6rem .7rem;border:1px solid var(--edge);border-radius:.4rem;background:transparent;color:inherit}
+button{font:inherit;font-weight:600;padding:.65rem;border:0;border-radius:.4rem;background:var(--accent);color:var(--on-accent);cursor:pointer}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+a{color:var(--accent)}
+.problem{color:var(--bad)}
+`
+
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/** For the pages made here: their one style, forms to the service itself, nothing else. */
+export const pagePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+
+/** A whole document around the main part of a page. */
+export const page = (title: string, main: Html): string =>
+  `<!doctype html>\n${
+    html`<html lang="en"><head><meta charset="utf-8"><title>${title} – Stowage</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>${new Html(style)}</style></head>
+<body><main><h1>${title}</h1>${main}</main></body></html>`.markup
+  }\n`

@@ -1,0 +1,109 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { errorCodes } from '../base/error-codes.ts'
+import {
+  Conflict,
+  Forbidden,
+  InvalidInput,
+  LockedOut,
+  NotAcceptable,
+  NotFound,
+  NotSupported,
+  Overloaded,
+  PreconditionFailed,
+  RangeNotSatisfiable,
+  ServiceError,
+  TooLarge,
+  TooSlow,
+  Unauthenticated,
+  UnsupportedType,
+  WrongMethod,
+} from '../base/errors.ts'
+import { prefersHtml } from './negotiate.ts'
+import { errorPage } from './pages/error-page.ts'
+
+/** The one place where a class of refusal becomes a status (house rules, section 6). */
+const statuses = [
+  [InvalidInput, 400],
+  [Unauthenticated, 401],
+  [Forbidden, 403],
+  [NotFound, 404],
+  [WrongMethod, 405],
+  [NotAcceptable, 406],
+  [TooSlow, 408],
+  [Conflict, 409],
+  [PreconditionFailed, 412],
+  [TooLarge, 413],
+  [UnsupportedType, 415],
+  [RangeNotSatisfiable, 416],
+  [LockedOut, 429],
+  [NotSupported, 501],
+  [Overloaded, 503],
+] as const
+
+class InternalError extends ServiceError {}
+
+/** What a client is told about an error (D1.4, RFC 9457). */
+export interface Problem {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Any throw as a problem; what is not a refusal becomes a 500 that names the request and nothing else. */
+export function problemOf(error: unknown, requestId: string): Problem {
+  const refusal = asRefusal(error, requestId)
+  const status = statuses.find(([type]) => refusal instanceof type)?.[1] ?? 500
+  return {
+    status,
+    headers: headersOf(refusal),
+    body: {
+      type: `urn:stowage:problem:${refusal.code}`,
+      title: errorCodes[refusal.code].title,
+      status,
+      detail: refusal.message,
+      code: refusal.code,
+      error: refusal.message,
+      ...refusal.extra,
+    },
+  }
+}
+
+function asRefusal(error: unknown, requestId: string): ServiceError {
+  if (error instanceof ServiceError) return error
+  return fromFramework(error) ?? new InternalError('internal-error', `Something went wrong here. Request ${requestId}.`)
+}
+
+/** Fastify's own refusals: only those that a request can provoke. */
+function fromFramework(error: unknown): ServiceError | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  switch (code) {
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new InvalidInput('bad-request', 'The path is not valid percent-encoded UTF-8, or too long.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new UnsupportedType('unsupported-type', 'The `Content-Type` of the request is not a media type.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new InvalidInput('bad-request', 'The `Content-Length` does not match the body.')
+    default:
+      return undefined
+  }
+}
+
+function headersOf(error: ServiceError): Record<string, string> {
+  if (error instanceof WrongMethod) return { allow: error.allowed.join(', ') }
+  if (error instanceof LockedOut || error instanceof Overloaded) return { 'retry-after': String(error.retryAfter) }
+  if (error instanceof RangeNotSatisfiable) return { 'content-range': `bytes */${error.size}` }
+  return {}
+}
+
+/** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
+export async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { status, headers, body } = problemOf(error, request.id)
+  if (status === 500) request.log.error({ err: error, requestId: request.id }, 'a request failed')
+  reply.status(status).headers(headers)
+  if (request.routeOptions.config.visited === true && prefersHtml(request)) {
+    await reply.type('text/html; charset=utf-8').send(errorPage(String(body['title']), String(body['detail'])))
+  } else {
+    await reply.type('application/problem+json').send(body)
+  }
+}

@@ -1,0 +1,44 @@
+import { type ErrorCode } from '../base/error-codes.ts'
+import { InvalidInput } from '../base/errors.ts'
+
+/** Names and values of a query or a form, in order, doubles kept; nothing is guessed or dropped. */
+export class Parameters {
+  readonly #pairs: ReadonlyArray<readonly [name: string, value: string]>
+  readonly #code: ErrorCode
+
+  private constructor(pairs: ReadonlyArray<readonly [string, string]>, code: ErrorCode) {
+    this.#pairs = pairs
+    this.#code = code
+  }
+
+  /** @throws {InvalidInput} `code` for a malformed percent escape or bytes that are not UTF-8 */
+  static parse(text: string, code: ErrorCode): Parameters {
+    const decode = (part: string): string => {
+      try {
+        return decodeURIComponent(part.replaceAll('+', ' '))
+      } catch (error) {
+        const shown = part.length > 40 ? `${part.slice(0, 40)}…` : part
+        throw new InvalidInput(code, `"${shown}" is not valid percent-encoded UTF-8.`, { cause: error })
+      }
+    }
+    const pairs = text
+      .split('&')
+      .filter(part => part !== '')
+      .map((part): readonly [string, string] => {
+        const equals = part.indexOf('=')
+        return equals < 0 ? [decode(part), ''] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))]
+      })
+    return new Parameters(pairs, code)
+  }
+
+  has(name: string): boolean {
+    return this.#pairs.some(([present]) => present === name)
+  }
+
+  /** The one value of a parameter. @throws {InvalidInput} when it is given more than once */
+  get(name: string): string | undefined {
+    const values = this.#pairs.filter(([present]) => present === name)
+    if (values.length > 1) throw new InvalidInput(this.#code, `\`${name}\` is given ${values.length} times.`)
+    return values[0]?.[1]
+  }
+}

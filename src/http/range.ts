@@ -1,0 +1,24 @@
+import { RangeNotSatisfiable } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
+import type { ByteRange } from '../stores/blob-store.ts'
+
+/**
+ * The part that a `Range` header asks for; `undefined` means all of it: no header, a header that is malformed or in
+ * another unit, or several ranges, which RFC 9110 14.2 lets a server answer with the whole.
+ * @throws {RangeNotSatisfiable}
+ */
+export function parseRange(header: string | undefined, size: Bytes): ByteRange | undefined {
+  const match = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? '')
+  const [first, last] = [match?.[1] ?? '', match?.[2] ?? '']
+  if (first === '' && last === '') return undefined
+  if (first === '') {
+    const length = Math.min(Number(last), size)
+    if (length === 0) throw new RangeNotSatisfiable(size)
+    return { first: size - length, last: size - 1 }
+  }
+  const start = Number(first)
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (last !== '' && Number(last) < start) return undefined
+  if (start >= size) throw new RangeNotSatisfiable(size)
+  return { first: start, last: end }
+}

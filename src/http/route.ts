@@ -1,0 +1,37 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../accounts/caller.ts'
+import type { Client } from '../accounts/sessions.ts'
+import type { Parameters } from './query.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** One address and method. A GET answers HEAD as well. */
+export interface Route {
+  readonly method: Method
+  readonly url: string
+  /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
+  readonly handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+  /** A login or logout: whatever credentials the request carries must not hinder it (D2.4). */
+  readonly ignoresCaller?: true
+  /** A person comes here with a browser: refusals may be pages (D1.4). */
+  readonly visited?: true
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    ignoresCaller?: boolean
+    visited?: boolean
+  }
+
+  interface FastifyRequest {
+    /** Who asks; set before the handler runs. */
+    caller: Caller
+    client: Client
+    parameters: Parameters
+  }
+}
+
+/** A named part of the path; the router has matched it, so it is there. */
+export function pathPart(request: FastifyRequest, name: 'context' | 'entry'): string {
+  return (request.params as Readonly<Record<string, string>>)[name] ?? ''
+}

@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Caller, denied, isAdmin, requireSignedIn } from '../../accounts/caller.ts'
+import { normaliseName } from '../../accounts/names.ts'
+import type { Session } from '../../accounts/sessions.ts'
+import { findUserByName, type User } from '../../accounts/users.ts'
+import { InvalidInput, NotFound } from '../../base/errors.ts'
+import { isObject } from '../../content/values.ts'
+import { setAuthCookie } from '../caller.ts'
+import { zonelessTime } from '../describe.ts'
+import type { Route } from '../route.ts'
+import type { Services } from '../services.ts'
+
+/** The active logins of a user, and ending them (interface 2.3, 2.4; D3.2, D3.3). */
+export const authTokenRoutes = (on: Services): Route[] => [
+  { method: 'GET', url: '/auth/tokens', handle: getTokens(on) },
+  { method: 'DELETE', url: '/auth/tokens', handle: deleteTokens(on) },
+]
+
+const getTokens = (on: Services) => async (request: FastifyRequest) => {
+  requireSignedIn(request.caller, 'list logins')
+  const user = await userAskedFor(on, request.caller, request.parameters.get('user'))
+  const sessions = await on.sessions.list(user)
+  return Object.fromEntries(sessions.map(session => [session.token, describeLogin(session, user)]))
+}
+
+async function userAskedFor(on: Services, caller: Caller, name: string | undefined): Promise<User> {
+  if (name === undefined || normaliseName(name) === caller.user.name) return caller.user
+  if (!isAdmin(caller)) throw denied(caller, "list another user's logins")
+  const user = await findUserByName(on.database, normaliseName(name))
+  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
+  return user
+}
+
+const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user: User) => ({
+  loginTime: zonelessTime(loginTime),
+  loginExpiration: zonelessTime(expires),
+  inetAddress: `/${client.address}`,
+  lastAccess: zonelessTime(lastAccess),
+  userAgent: client.userAgent,
+  userName: user.name,
+})
+
+const deleteTokens = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  requireSignedIn(request.caller, 'end logins')
+  const { user, session } = request.caller
+  const wish = readWish(await on.bodies.json(request.raw, reply.raw))
+  if ('token' in wish) await endOne(on, request.caller, wish.token)
+  else await on.sessions.endAll(user.id, wish.scope === 'others' ? session : undefined)
+  const isSignedOut = 'token' in wish ? wish.token === session?.token : wish.scope === 'all'
+  if (isSignedOut) setAuthCookie(reply, on.cookie.clear())
+  return await reply.status(204).send()
+}
+
+/** Somebody else's token and one that never was are answered alike, so that this tells nobody anything (D3.3). */
+async function endOne(on: Services, caller: Caller, token: string): Promise<void> {
+  const session = await on.sessions.find(token)
+  const isMine = session?.userId === caller.user.id
+  if (session && (isMine || isAdmin(caller)) && (await on.sessions.end(token))) return
+  throw new NotFound('unknown-token', 'No login has this token.')
+}
+
+function readWish(body: unknown): { readonly token: string } | { readonly scope: 'others' | 'all' } {
+  const { token, scope } = isObject(body) ? body : {}
+  if (typeof token === 'string' && scope === undefined) return { token }
+  if ((scope === 'others' || scope === 'all') && token === undefined) return { scope }
+  throw new InvalidInput('invalid-json', 'Send {"token": "…"}, {"scope": "others"} or {"scope": "all"}.')
+}

@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { InvalidInput } from '../../base/errors.ts'
+import type { Seconds } from '../../base/units.ts'
+import { callerByCookie, groupSet, setAuthCookie } from '../caller.ts'
+import { authTokens } from '../cookies.ts'
+import { describeCaller, expiryOf } from '../describe.ts'
+import { prefersHtml } from '../negotiate.ts'
+import { pagePolicy } from '../pages/html.ts'
+import { loginPage, signedInPage } from '../pages/login-page.ts'
+import type { Parameters } from '../query.ts'
+import type { Route } from '../route.ts'
+import type { Services } from '../services.ts'
+
+/** Signing in by cookie, signing out, who am I (interface 4, 5.1; D2, D3). */
+export const authRoutes = (on: Services): Route[] => [
+  { method: 'POST', url: '/auth/cookie', handle: postCookie(on), ignoresCaller: true, visited: true },
+  { method: 'GET', url: '/auth/logout', handle: logout(on), ignoresCaller: true, visited: true },
+  { method: 'POST', url: '/auth/logout', handle: logout(on), ignoresCaller: true, visited: true },
+  { method: 'GET', url: '/auth/user', handle: getUser(on) },
+  { method: 'GET', url: '/auth/login', handle: getLogin(on), ignoresCaller: true, visited: true },
+]
+
+const postCookie = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const form = await on.bodies.form(request.raw, reply.raw)
+  const name = requireField(form, 'auth_username')
+  const password = requireField(form, 'auth_password')
+  const maxAge = readMaxAge(form.get('auth_maxage'))
+  const landing = readLanding(on, form.get('successurl'))
+
+  const user = await on.login.withPassword(name, password)
+  const session = await on.sessions.open(user, request.client, maxAge)
+  const life = on.sessions.endsWithBrowser ? undefined : on.sessions.cookieLife(session)
+  setAuthCookie(reply, on.cookie.set(session.token, life))
+  if (prefersHtml(request)) return await reply.redirect(landing, 303)
+  const caller = { user, groups: await groupSet(on.database, user.id), session }
+  return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
+}
+
+const logout = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  for (const token of authTokens(request.headers.cookie)) await on.sessions.end(token)
+  setAuthCookie(reply, on.cookie.clear())
+  if (prefersHtml(request)) return await reply.redirect(on.base.at('auth/login'), 303)
+  return await reply.status(204).send()
+}
+
+const getUser = (on: Services) => async (request: FastifyRequest) =>
+  describeCaller(
+    { caller: request.caller, expires: expiryOf(request.caller, on.sessions) },
+    request.headers['accept-language'],
+    on.base,
+  )
+
+const getLogin = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const caller = await callerByCookie(on, request)
+  const page = !caller
+    ? loginPage(on.base.at('auth/cookie'))
+    : signedInPage(caller.user.name ?? caller.user.id, on.base.at('auth/logout'))
+  return await reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy).send(page)
+}
+
+function requireField(form: Parameters, name: string): string {
+  const value = form.get(name)
+  if (value === undefined) throw new InvalidInput('invalid-form', `The field \`${name}\` is missing.`)
+  return value
+}
+
+/** Above the configured maximum is no error: `Sessions` caps it (D2.3). */
+function readMaxAge(text: string | undefined): Seconds | undefined {
+  if (text === undefined || text === '') return undefined
+  if (/^\d+$/.test(text) && Number(text) >= 1) return Number(text)
+  throw new InvalidInput('invalid-form', '`auth_maxage` must be a whole number of seconds, at least 1.')
+}
+
+/** Where a browser goes after signing in: an address of this very origin, or the login page (D2.1). */
+function readLanding({ base }: Services, successUrl: string | undefined): string {
+  if (successUrl === undefined) return base.at('auth/login')
+  const isOwn = !/[\\\p{C}]/u.test(successUrl) && URL.canParse(successUrl, base.href)
+  const url = isOwn ? new URL(successUrl, base.href) : undefined
+  if (url?.origin === base.origin && url.username === '' && url.password === '') return url.href
+  throw new InvalidInput('invalid-form', '`successurl` is not an address of this service.')
+}

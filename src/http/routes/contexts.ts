@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ContextDescription } from '../../content/context-resource.ts'
+import { PRINCIPALS } from '../../content/addresses.ts'
+import { entryValidators, validatorHeaders } from '../conditional.ts'
+import { readCreation } from '../creation-request.ts'
+import { type Route, pathPart } from '../route.ts'
+import type { Services } from '../services.ts'
+import { sendCreated } from './entries.ts'
+
+/** Contexts as resources: what is in them, making entries, name and quota (wire facts 3.2, 3.9; D7.1, D7.2). */
+export const contextRoutes = (on: Services): Route[] => [
+  { method: 'GET', url: '/:context', handle: getContext(on) },
+  { method: 'POST', url: '/:context', handle: postContext(on) },
+  { method: 'PUT', url: '/:context', handle: putContext(on) },
+  { method: 'GET', url: '/:context/quota', handle: getQuota(on) },
+  { method: 'PUT', url: '/:context/quota', handle: putQuota(on) },
+  { method: 'DELETE', url: '/:context/quota', handle: deleteQuota(on) },
+  { method: 'POST', url: `/${PRINCIPALS}/groups`, handle: postGroups(on) },
+]
+
+const getContext = (on: Services) => async (request: FastifyRequest) =>
+  await on.contexts.list(request.caller, pathPart(request, 'context'))
+
+const postContext = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const wanted = readCreation(on, request, reply)
+  return sendCreated(on, reply, await on.creation.create(request.caller, pathPart(request, 'context'), wanted))
+}
+
+const postGroups = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const { parameters, caller } = request
+  const group = await on.creation.createGroupWithContext(caller, parameters.get('name'), parameters.get('contextId'))
+  return sendCreated(on, reply, group)
+}
+
+const putContext = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const read = (): Promise<unknown> => on.bodies.json(request.raw, reply.raw)
+  const context = await on.contexts.put(request.caller, pathPart(request, 'context'), read)
+  reply.headers(validatorHeaders(entryValidators(context.entry)))
+  return { contextId: context.entry.id, name: context.name, alias: context.name, quota: context.quota }
+}
+
+const getQuota = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) =>
+  describeQuota(reply, await on.contexts.quota(request.caller, pathPart(request, 'context')))
+
+const putQuota = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const read = (): Promise<unknown> => on.bodies.json(request.raw, reply.raw)
+  return describeQuota(reply, await on.contexts.setQuota(request.caller, pathPart(request, 'context'), read))
+}
+
+const deleteQuota = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) =>
+  describeQuota(reply, await on.contexts.setQuota(request.caller, pathPart(request, 'context'), undefined))
+
+/** Quota and fill level change without the entry, so they carry no validators of it but the date clients rely on. */
+function describeQuota(reply: FastifyReply, { entry, quota }: ContextDescription): unknown {
+  reply.header('last-modified', new Date(entry.modified).toUTCString())
+  return quota
+}

@@ -1,0 +1,128 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { InvalidInput, NotAcceptable, NotFound } from '../../base/errors.ts'
+import { entryUri } from '../../content/addresses.ts'
+import { hasName } from '../../content/entries.ts'
+import type { Entry } from '../../content/entry.ts'
+import { type Placed, requireRight } from '../../content/rights.ts'
+import { isObject } from '../../content/values.ts'
+import { type Graph, parseRdfJson } from '../../graph/graph.ts'
+import { entryValidators, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
+import { describeEntry } from '../describe.ts'
+import { type Route, pathPart } from '../route.ts'
+import type { Services } from '../services.ts'
+
+/** Entries: the whole, info, metadata, name, deletion (wire facts 3.3 to 3.5). */
+export const entryRoutes = (on: Services): Route[] => [
+  { method: 'GET', url: '/:context/entry/:entry', handle: getEntry(on) },
+  { method: 'PUT', url: '/:context/entry/:entry', handle: putEntry(on) },
+  { method: 'DELETE', url: '/:context/entry/:entry', handle: deleteEntry(on) },
+  { method: 'GET', url: '/:context/entry/:entry/name', handle: getName(on) },
+  { method: 'PUT', url: '/:context/entry/:entry/name', handle: putName(on) },
+  { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(on) },
+  { method: 'PUT', url: '/:context/metadata/:entry', handle: putMetadata(on) },
+  { method: 'DELETE', url: '/:context/metadata/:entry', handle: deleteMetadata(on) },
+]
+
+const getEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  requireJsonFormat(request)
+  const placed = await placedOf(on, request)
+  if (isFresh(request, reply, placed.entry)) return await reply.status(304).send()
+  return describeEntry(await on.views.of(request.caller, placed, request.parameters.has('includeAll')), on.base)
+}
+
+const putEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  const read = graphReader(on, request, reply)
+  return sendChanged(reply, await on.entries.putInfo(request.caller, placed, read, preconditionOf(request)))
+}
+
+const deleteEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  await on.entries.delete(request.caller, await placedOf(on, request), preconditionOf(request))
+  return await reply.status(204).send()
+}
+
+const getName = (on: Services) => async (request: FastifyRequest) => {
+  const placed = await placedOf(on, request)
+  // Names of contexts are open to everybody, those of people and groups to who may read their metadata (wire facts 4.4).
+  const isContext = placed.entry.graphType === 'Context' || placed.entry.graphType === 'SystemContext'
+  if (hasName(placed.entry) && !isContext) requireRight(request.caller, 'readmetadata', placed, 'read this name')
+  const name = await on.entries.nameOf(placed.entry)
+  if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
+  return { name }
+}
+
+const putName = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  const read = async (): Promise<string> => {
+    const body = await on.bodies.json(request.raw, reply.raw)
+    if (isObject(body) && typeof body['name'] === 'string') return body['name']
+    throw new InvalidInput('invalid-json', 'Send {"name": "…"}.')
+  }
+  return sendChanged(reply, await on.entries.rename(request.caller, placed, read))
+}
+
+const getMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  requireJsonFormat(request)
+  const placed = await placedOf(on, request)
+  requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
+  if (placed.entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
+  if (isFresh(request, reply, placed.entry)) return await reply.status(304).send()
+  return on.base.graphOutside(placed.entry.metadata)
+}
+
+const putMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  const read = graphReader(on, request, reply)
+  return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, read, preconditionOf(request)))
+}
+
+const deleteMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  const empty = async (): Promise<Graph> => ({})
+  return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, empty, preconditionOf(request)))
+}
+
+/** The entry that the path names. @throws {NotFound} */
+export const placedOf = async (on: Services, request: FastifyRequest): Promise<Placed> =>
+  await on.entries.get(pathPart(request, 'context'), pathPart(request, 'entry'))
+
+/** The conditions of the request, judged against an entry inside the transaction that changes it. */
+export const preconditionOf =
+  (request: FastifyRequest) =>
+  (entry: Entry): void =>
+    requirePreconditions(request.headers, entryValidators(entry))
+
+/** Reads the RDF body of a request. */
+export const graphReader = (on: Services, request: FastifyRequest, reply: FastifyReply) => async (): Promise<Graph> =>
+  on.base.graphInside(parseRdfJson(await on.bodies.json(request.raw, reply.raw)))
+
+/** Sets the validators of the entry; true when the client has this very state. */
+export function isFresh(request: FastifyRequest, reply: FastifyReply, entry: Entry): boolean {
+  const state = entryValidators(entry)
+  reply.headers(validatorHeaders(state))
+  return isUnchanged(request.headers, state)
+}
+
+export const sendChanged = (reply: FastifyReply, entry: Entry): FastifyReply =>
+  reply
+    .status(204)
+    .headers(validatorHeaders(entryValidators(entry)))
+    .send()
+
+export const sendCreated = (on: Services, reply: FastifyReply, entry: Entry): FastifyReply =>
+  reply
+    .status(201)
+    .headers({ ...validatorHeaders(entryValidators(entry)), location: on.base.outside(entryUri(entry)) })
+    .send({ entryId: entry.id })
+
+const jsonFormats = new Set(['application/json', 'application/rdf+json'])
+
+/** `format` overrides `Accept` (wire facts 3.0.4). @throws {NotAcceptable} */
+function requireJsonFormat(request: FastifyRequest): void {
+  const format = request.parameters.get('format')
+  if (format === undefined || jsonFormats.has(format)) return
+  throw new NotAcceptable(
+    'not-acceptable',
+    `This resource is available as ${[...jsonFormats].join(' and ')}, not ${format}.`,
+  )
+}

@@ -1,0 +1,233 @@
+import { create as contentDisposition, parse as parseDisposition } from 'content-disposition'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findGroup } from '../../accounts/groups.ts'
+import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
+import { metadataUri } from '../../content/addresses.ts'
+import type { Entry } from '../../content/entry.ts'
+import { type Placed, requireRight } from '../../content/rights.ts'
+import { fileNameOf, isMediaType, mediaTypeOf as storedMediaType, UNTYPED, type Upload } from '../../content/uploads.ts'
+import { describeUser } from '../../content/user-resource.ts'
+import type { FileRecord } from '../../files/file-records.ts'
+import type { Graph } from '../../graph/graph.ts'
+import type { ByteRange } from '../../stores/blob-store.ts'
+import { announcesBody, mediaTypeOf } from '../body.ts'
+import { fileValidators, isRangeCurrent, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
+import { describeResource } from '../describe.ts'
+import { firstFile } from '../multipart.ts'
+import { parseRange } from '../range.ts'
+import type { Route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { graphReader, isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
+
+/** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
+export const resourceRoutes = (on: Services): Route[] => [
+  { method: 'GET', url: '/:context/resource/:entry', handle: getResource(on) },
+  { method: 'PUT', url: '/:context/resource/:entry', handle: putResource(on) },
+  { method: 'DELETE', url: '/:context/resource/:entry', handle: deleteResource(on) },
+]
+
+const getResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  const { entry } = placed
+  requireRight(request.caller, 'readresource', placed, 'read the resource of this entry')
+  if (entry.entryType !== 'Local') return redirectAbroad(reply, entry)
+  if (entry.resourceType === 'NamedResource') return await reply.redirect(on.base.outside(metadataUri(entry)), 303)
+  if (entry.graphType === 'None') return await sendFile(on, request, reply, entry)
+  if (isFresh(request, reply, entry)) return await reply.status(304).send()
+  switch (entry.graphType) {
+    case 'String':
+      return await reply.type('text/plain; charset=utf-8').send(entry.content ?? '')
+    case 'Graph':
+    case 'Pipeline':
+      return on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph)
+    case 'List':
+    case 'ResultList':
+      return JSON.parse(entry.content ?? '[]') as string[]
+    case 'User':
+      return describeUser(await on.userResource.get(entry.id))
+    case 'Group': {
+      const group = await findGroup(on.database, entry.id)
+      if (!group) throw new NotFound('not-found', 'There is no such group.')
+      return describeResource(await on.views.group(request.caller, group, placed.contextEntry), on.base)
+    }
+    case 'Context':
+    case 'SystemContext':
+      return await on.contexts.list(request.caller, entry.id)
+    case 'PipelineResult':
+      return {}
+  }
+}
+
+/** Only to where a browser may go: a stored `javascript:` must not come back as a redirect. */
+function redirectAbroad(reply: FastifyReply, { externalResource = '' }: Entry): FastifyReply {
+  if (/^https?:\/\//i.test(externalResource)) return reply.redirect(encodeURI(decodeSafely(externalResource)), 303)
+  throw new NotFound('not-found', 'The resource of this entry is not on the web.')
+}
+
+/** So that escapes already there are not escaped once more. */
+function decodeSafely(uri: string): string {
+  try {
+    return decodeURI(uri)
+  } catch {
+    return uri
+  }
+}
+
+const putResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  const { caller } = request
+  const condition = preconditionOf(request)
+  const readJson = (): Promise<unknown> => on.bodies.json(request.raw, reply.raw)
+  const type = placed.entry.entryType === 'Local' ? placed.entry.graphType : 'None'
+  switch (type) {
+    case 'None':
+      return await receiveFile(on, request, reply, placed)
+    case 'String': {
+      // Clients label the text as JSON; it is taken as it comes (wire facts 3.8.2).
+      const read = (): Promise<string> => on.bodies.text(request.raw, reply.raw)
+      return sendChanged(reply, await on.resources.putString(caller, placed, read, condition))
+    }
+    case 'Graph':
+    case 'Pipeline':
+      return sendChanged(reply, await on.resources.putGraph(caller, placed, graphReader(on, request, reply), condition))
+    case 'List':
+    case 'ResultList':
+      return sendChanged(reply, await on.resources.putList(caller, placed, readJson, condition))
+    case 'Group':
+      return sendChanged(reply, await on.resources.putGroup(caller, placed, readJson, condition))
+    case 'User':
+      return sendChanged(reply, await on.userResource.put(caller, placed, readJson, condition))
+    case 'Context':
+    case 'SystemContext':
+    case 'PipelineResult':
+      throw new WrongMethod('Writing this resource', ['GET', 'HEAD'])
+  }
+}
+
+const deleteResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  if (placed.entry.graphType !== 'None') throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
+  const condition = fileCondition(request)
+  return sendChanged(reply, await on.uploads.remove(request.caller, placed, condition))
+}
+
+const fileCondition = (request: FastifyRequest) => (entry: Entry, file: FileRecord | undefined) =>
+  requirePreconditions(request.headers, fileValidators(entry, file))
+
+async function receiveFile(
+  on: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  placed: Placed,
+): Promise<unknown> {
+  const isForm = mediaTypeOf(request.raw) === 'multipart/form-data'
+  const upload = isForm ? formUpload(on, request, reply) : rawUpload(on, request, reply)
+  const { entry, file } = await on.uploads.store(request.caller, placed, upload, fileCondition(request))
+  reply.status(201).headers(validatorHeaders(fileValidators(entry, file)))
+  return { success: 'The file has been stored.', format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
+}
+
+function rawUpload(on: Services, request: FastifyRequest, reply: FastifyReply): Upload {
+  const declared = request.headers['content-length']
+  const type = request.parameters.get('mimeType') ?? mediaTypeOf(request.raw)
+  return {
+    declaredSize: declared === undefined ? undefined : Number(declared),
+    signal: abandonment(reply),
+    describe: () => ({ mediaType: requireMediaType(type), fileName: nameIn(request.headers['content-disposition']) }),
+    open: () => {
+      if (announcesBody(request.raw)) return on.bodies.stream(request.raw, reply.raw)
+      throw new InvalidInput('missing-body', 'The request has no body. `Content-Length: 0` stores an empty file.')
+    },
+  }
+}
+
+/** The size of the file inside a form is not known before it has been read. */
+function formUpload(on: Services, request: FastifyRequest, reply: FastifyReply): Upload {
+  let part: { readonly mediaType: string; readonly fileName: string | undefined } | undefined
+  return {
+    declaredSize: undefined,
+    signal: abandonment(reply),
+    describe: () => ({
+      mediaType: requireMediaType(request.parameters.get('mimeType') ?? part?.mediaType),
+      fileName: part?.fileName,
+    }),
+    open: async function* () {
+      const file = await firstFile(request.raw, on.bodies.stream(request.raw, reply.raw))
+      part = file
+      yield* file.bytes
+    },
+  }
+}
+
+function requireMediaType(type: string | undefined): string {
+  const bare = type?.split(';')[0]?.trim().toLowerCase()
+  if (bare === undefined || bare === '') return UNTYPED
+  if (isMediaType(bare)) return bare
+  throw new InvalidInput('invalid-value', `"${bare}" is not a media type.`)
+}
+
+function nameIn(header: string | string[] | undefined): string | undefined {
+  if (typeof header !== 'string') return undefined
+  try {
+    return parseDisposition(header).parameters['filename']
+  } catch (error) {
+    throw new InvalidInput('invalid-value', 'The `Content-Disposition` of the request is malformed.', { cause: error })
+  }
+}
+
+/** Aborts when the client leaves before it has its answer. */
+function abandonment(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort(new InvalidInput('bad-request', 'The client has left.'))
+  })
+  return controller.signal
+}
+
+async function sendFile(on: Services, request: FastifyRequest, reply: FastifyReply, entry: Entry): Promise<unknown> {
+  const { method, headers } = request
+  const ifRange = [headers['if-range']].flat()[0]
+  let outcome: 'unchanged' | ByteRange | 'all' = 'all'
+  const found = await on.files.read(entry, file => {
+    const state = fileValidators(entry, file)
+    if (isUnchanged(headers, state)) outcome = 'unchanged'
+    else outcome = (isRangeCurrent(ifRange, state) && parseRange(headers.range, file.size)) || 'all'
+    return outcome === 'unchanged' || method === 'HEAD' ? undefined : outcome
+  })
+  if (!found) return await reply.status(204).send()
+  reply.headers(fileHeaders(on, request, entry, found.file))
+  return await sendPart(reply, outcome, found)
+}
+
+function sendPart(
+  reply: FastifyReply,
+  outcome: 'unchanged' | ByteRange | 'all',
+  { file, bytes }: { readonly file: FileRecord; readonly bytes: NodeJS.ReadableStream | undefined },
+): FastifyReply {
+  if (outcome === 'unchanged') return reply.status(304).send()
+  const isPart = outcome !== 'all'
+  const length = isPart ? outcome.last - outcome.first + 1 : file.size
+  if (isPart) reply.status(206).header('content-range', `bytes ${outcome.first}-${outcome.last}/${file.size}`)
+  return reply.header('content-length', length).send(bytes)
+}
+
+/** D7.7: what is active in a browser comes as an attachment, and nothing that is shown can reach the service. */
+function fileHeaders(on: Services, request: FastifyRequest, entry: Entry, file: FileRecord): Record<string, string> {
+  const type = storedMediaType(entry)
+  const inline = !request.parameters.has('download') && isShownInline(type, on.options.inlineTypes)
+  return {
+    ...validatorHeaders(fileValidators(entry, file)),
+    'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+    'content-disposition': contentDisposition(fileNameOf(entry), { type: inline ? 'inline' : 'attachment' }),
+    'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+    'accept-ranges': 'bytes',
+    digest: `sha-256=${file.sha256}`,
+    'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+  }
+}
+
+const passiveTypes =
+  /^(?:image\/(?:png|jpe?g|gif|webp|avif|bmp|tiff)|audio\/.+|video\/.+|text\/(?:plain|csv)|application\/json)$/
+
+const isShownInline = (type: string, configured: readonly string[]): boolean =>
+  passiveTypes.test(type) || configured.includes(type)

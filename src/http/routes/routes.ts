@@ -1,0 +1,18 @@
+import type { Route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { authRoutes } from './auth.ts'
+import { authTokenRoutes } from './auth-tokens.ts'
+import { contextRoutes } from './contexts.ts'
+import { entryRoutes } from './entries.ts'
+import { managementRoutes } from './management.ts'
+import { resourceRoutes } from './resources.ts'
+
+/** Every address of the service. */
+export const routes = (on: Services): Route[] => [
+  ...authRoutes(on),
+  ...authTokenRoutes(on),
+  ...managementRoutes(on),
+  ...contextRoutes(on),
+  ...entryRoutes(on),
+  ...resourceRoutes(on),
+]

@@ -1,0 +1,57 @@
+import type { Login } from '../accounts/login.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import type { Log } from '../base/log.ts'
+import type { System } from '../base/system.ts'
+import type { ContextResource } from '../content/context-resource.ts'
+import type { Creation } from '../content/creation.ts'
+import type { Entries } from '../content/entries.ts'
+import type { EntryViews } from '../content/entry-view.ts'
+import type { Resources } from '../content/resources.ts'
+import type { Uploads } from '../content/uploads.ts'
+import type { UserResource } from '../content/user-resource.ts'
+import type { Files } from '../files/files.ts'
+import type { Ledger } from '../files/quota-ledger.ts'
+import type { Database } from '../stores/database.ts'
+import type { BaseAddress } from './base-address.ts'
+import type { Bodies, BodyLimits } from './body.ts'
+import type { AuthCookie, CookieOptions } from './cookies.ts'
+
+/** What the HTTP room is told by the settings. */
+export interface HttpOptions {
+  /** The base address; asked for at each request, because a port the system chooses is known only after the start. */
+  readonly base: () => BaseAddress
+  readonly trustedProxies: readonly string[]
+  readonly cookie: CookieOptions
+  /** An unknown token is an error rather than a guest (D2.7). */
+  readonly invalidTokenIsError: boolean
+  /** Active media types that are shown in the browser all the same (D7.7). */
+  readonly inlineTypes: readonly string[]
+  readonly body: BodyLimits
+  readonly version: string
+}
+
+/** The rooms below, as the routes need them. */
+export interface Rooms {
+  readonly database: Database
+  readonly sessions: Sessions
+  readonly login: Login
+  readonly entries: Entries
+  readonly contexts: ContextResource
+  readonly creation: Creation
+  readonly views: EntryViews
+  readonly resources: Resources
+  readonly uploads: Uploads
+  readonly userResource: UserResource
+  readonly files: Files
+  readonly ledger: Ledger
+  readonly system: System
+  readonly log: Log
+}
+
+/** All that a route may need: plain fields, no container. */
+export interface Services extends Rooms {
+  readonly options: HttpOptions
+  readonly base: BaseAddress
+  readonly bodies: Bodies
+  readonly cookie: AuthCookie
+}

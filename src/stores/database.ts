@@ -1,0 +1,42 @@
+import type { Sql } from './sql.ts'
+
+/**
+ * Statements against the store's tables. Columns come back as strings, numbers or null; whole numbers beyond 2^53 do not
+ * occur in the schema. JSON is kept as text, a boolean as 0 or 1, a point of time as milliseconds.
+ */
+export interface Queries {
+  all<Row>(statement: Sql): Promise<Row[]>
+  /** The first row, or `undefined` when there is none. */
+  get<Row>(statement: Sql): Promise<Row | undefined>
+  /** The number of rows inserted, changed or deleted. */
+  run(statement: Sql): Promise<number>
+}
+
+export interface TransactionOptions {
+  /**
+   * `full` (default): when the promise resolves, the change survives a power cut. `relaxed`: it survives the end of the
+   * process, and every later `full` transaction carries it along; for facts that only matter while the machine is up.
+   */
+  readonly durability?: 'full' | 'relaxed'
+}
+
+/**
+ * One relational engine. Reads outside a transaction see committed state only.
+ * A breach of a unique constraint rejects with {@link UniqueViolation}, any other engine error with its own.
+ */
+export interface Database extends Queries {
+  /**
+   * Serialisable. Commits when `work` resolves, rolls back when it rejects and passes the rejection on.
+   * `work` may run again after a conflict, so it touches nothing but `tx`; transactions do not nest.
+   */
+  transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
+  close(): Promise<void>
+}
+
+/** A row with this key exists already. Who knows what the key means turns it into a refusal. */
+export class UniqueViolation extends Error {
+  constructor(options: { cause?: unknown } = {}) {
+    super('a unique constraint refused the row', options)
+    this.name = 'UniqueViolation'
+  }
+}

@@ -1,0 +1,119 @@
+import { setImmediate } from 'node:timers/promises'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { EphemeralStore, Kept } from './ephemeral-store.ts'
+import { ExpiringMap } from './expiring-map.ts'
+
+/** Of the keys that begin with `prefix` at most `most` are kept; the one inserted first makes room. */
+export interface Capacity {
+  readonly prefix: string
+  readonly most: number
+}
+
+export interface MemoryEphemeralStoreOptions {
+  /** For facts that strangers can cause in any number. A key belongs to the first prefix that fits. */
+  readonly capacity?: readonly Capacity[]
+  /** How often a slice of the entries is looked through for expired ones; 100 ms by default. */
+  readonly sweepInterval?: Milliseconds
+}
+
+/** How many entries are looked at in one go: well under a millisecond. */
+const SLICE = 5000
+
+/**
+ * Facts kept in this process. Every verb does its work without a pause in between, which makes it atomic. An expired
+ * entry is invisible at once; its memory is given back by later insertions and by a timer, a slice at a time.
+ */
+export class MemoryEphemeralStore implements EphemeralStore {
+  readonly #system: System
+  readonly #sweepInterval: Milliseconds
+  readonly #limited: ReadonlyArray<{ readonly prefix: string; readonly entries: ExpiringMap }>
+  readonly #others = new ExpiringMap()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(system: System, options: MemoryEphemeralStoreOptions = {}) {
+    this.#system = system
+    this.#sweepInterval = options.sweepInterval ?? 100
+    this.#limited = (options.capacity ?? []).map(({ prefix, most }) => ({ prefix, entries: new ExpiringMap(most) }))
+  }
+
+  /** Entries in memory, those included that have expired and are not cleared away yet. */
+  get size(): number {
+    return this.#maps().reduce((sum, entries) => sum + entries.size, 0)
+  }
+
+  async get<T>(key: string): Promise<T | undefined> {
+    return this.#map(key).get(key, this.#now()) as T | undefined
+  }
+
+  async add(key: string, value: unknown, ttl: Milliseconds): Promise<boolean> {
+    const entries = this.#map(key)
+    const now = this.#now()
+    if (entries.has(key, now)) return false
+    entries.set(key, value, { now, ttl })
+    this.#sweepLater()
+    return true
+  }
+
+  async update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
+    const entries = this.#map(key)
+    const now = this.#now()
+    const kept = change(entries.get(key, now) as T | undefined)
+    if (!kept) {
+      entries.delete(key)
+      return undefined
+    }
+    entries.set(key, kept.value, { now, ttl: kept.ttl })
+    this.#sweepLater()
+    return kept.value
+  }
+
+  async take<T>(key: string): Promise<T | undefined> {
+    const entries = this.#map(key)
+    const value = entries.get(key, this.#now())
+    entries.delete(key)
+    return value as T | undefined
+  }
+
+  async *scan<T>(prefix: string): AsyncIterable<readonly [key: string, value: T]> {
+    let seen = 0
+    for (const entries of this.#maps()) {
+      for (const [key, entry] of entries) {
+        // The caller may pause between two entries: the time is asked for each of those that fit.
+        if (key.startsWith(prefix) && entry.expires > this.#now()) yield [key, entry.value as T]
+        if (++seen % SLICE === 0) await setImmediate()
+      }
+    }
+  }
+
+  /** Forgets everything. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    for (const entries of this.#maps()) entries.clear()
+  }
+
+  /** Whole milliseconds, because a small integer needs no memory beside its entry. */
+  #now(): Milliseconds {
+    return Math.floor(this.#system.monotonic())
+  }
+
+  #map(key: string): ExpiringMap {
+    return this.#limited.find(({ prefix }) => key.startsWith(prefix))?.entries ?? this.#others
+  }
+
+  #maps(): ExpiringMap[] {
+    return [this.#others, ...this.#limited.map(({ entries }) => entries)]
+  }
+
+  /** An empty store has no timer. */
+  #sweepLater(): void {
+    this.#timer ??= setInterval(() => {
+      const now = this.#now()
+      for (const entries of this.#maps()) entries.sweep(SLICE, now)
+      if (this.size > 0) return
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }, this.#sweepInterval).unref()
+  }
+}

@@ -1,0 +1,88 @@
+import type { Migration } from './migrations.ts'
+import { sql } from './sql.ts'
+
+/**
+ * The tables, as the list of steps that lead to them. A step that has been released never changes; a new one is added.
+ * The text is common to SQLite and PostgreSQL: booleans are 0 or 1, points of time milliseconds, RDF and lists JSON text.
+ */
+export const schema: readonly Migration[] = [
+  {
+    id: 1,
+    name: 'principals, contexts, entries, files',
+    statements: [
+      // Users and groups share one name space; the engine keeps it free of doubles (D1.7).
+      sql`CREATE TABLE principals (
+        id TEXT PRIMARY KEY,
+        kind TEXT NOT NULL CHECK (kind IN ('user', 'group')),
+        name TEXT UNIQUE,
+        password TEXT,
+        epoch BIGINT NOT NULL DEFAULT 1,
+        disabled INTEGER NOT NULL DEFAULT 0,
+        language TEXT,
+        home_context TEXT,
+        custom_properties TEXT NOT NULL DEFAULT '{}'
+      )`,
+      sql`CREATE TABLE group_members (
+        group_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
+        user_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
+        position BIGINT NOT NULL,
+        PRIMARY KEY (group_id, user_id)
+      )`,
+      sql`CREATE INDEX group_members_by_user ON group_members (user_id)`,
+      sql`CREATE TABLE contexts (
+        id TEXT PRIMARY KEY,
+        name TEXT UNIQUE,
+        last_number BIGINT NOT NULL DEFAULT 0
+      )`,
+      sql`CREATE TABLE entries (
+        context TEXT NOT NULL REFERENCES contexts (id),
+        id TEXT NOT NULL,
+        entry_type TEXT NOT NULL,
+        graph_type TEXT NOT NULL,
+        resource_type TEXT NOT NULL,
+        resource_uri TEXT,
+        external_metadata TEXT,
+        created BIGINT NOT NULL,
+        modified BIGINT NOT NULL,
+        creator TEXT,
+        contributors TEXT NOT NULL,
+        acl TEXT NOT NULL,
+        statements TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        cached_external_metadata TEXT,
+        cached BIGINT,
+        content TEXT,
+        PRIMARY KEY (context, id)
+      )`,
+      // An identifier of a deleted user, group or context stays taken: rights given to it must not pass to a newcomer.
+      sql`CREATE TABLE retired_ids (
+        context TEXT NOT NULL,
+        id TEXT NOT NULL,
+        PRIMARY KEY (context, id)
+      )`,
+      sql`CREATE TABLE spaces (
+        context TEXT PRIMARY KEY,
+        quota BIGINT,
+        used BIGINT NOT NULL DEFAULT 0,
+        reserved BIGINT NOT NULL DEFAULT 0
+      )`,
+      sql`CREATE TABLE files (
+        context TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        blob TEXT NOT NULL UNIQUE,
+        size BIGINT NOT NULL,
+        sha256 TEXT NOT NULL,
+        PRIMARY KEY (context, entry)
+      )`,
+      // An upload in progress: the room it holds and the blob it writes, so that a crash leaves nothing behind.
+      sql`CREATE TABLE uploads (
+        blob TEXT PRIMARY KEY,
+        context TEXT NOT NULL,
+        reserved BIGINT NOT NULL,
+        expires BIGINT NOT NULL
+      )`,
+      // Blobs that no file needs any more, noted in the transaction that let go of them, deleted right after it.
+      sql`CREATE TABLE discarded_blobs (blob TEXT PRIMARY KEY)`,
+    ],
+  },
+]

@@ -1,0 +1,34 @@
+/** What a statement may bind. Drivers refuse anything else, text with NUL or lone surrogates, and numbers not finite. */
+export type SqlValue = string | number | bigint | boolean | null | Uint8Array
+
+/** A statement with its values kept apart: `parts` has one element more than `values`. Made by {@link sql} only. */
+export interface Sql {
+  readonly parts: readonly string[]
+  readonly values: readonly SqlValue[]
+}
+
+const isSql = (value: SqlValue | Sql): value is Sql => typeof value === 'object' && value !== null && 'parts' in value
+
+/**
+ * The one way to write a statement: `sql\`SELECT name FROM principals WHERE id = ${id}\``. Values become parameters,
+ * never text; another `Sql` is spliced in, so that conditions can be composed.
+ */
+export function sql(strings: TemplateStringsArray, ...inserted: ReadonlyArray<SqlValue | Sql>): Sql {
+  if (!inserted.some(isSql)) return { parts: strings, values: inserted as readonly SqlValue[] }
+  const parts = [strings[0] ?? '']
+  const values: SqlValue[] = []
+  inserted.forEach((value, index) => {
+    const following = strings[index + 1] ?? ''
+    if (isSql(value)) {
+      const [first = '', ...rest] = value.parts
+      parts[parts.length - 1] += first
+      parts.push(...rest)
+      parts[parts.length - 1] += following
+      values.push(...value.values)
+    } else {
+      parts.push(following)
+      values.push(value)
+    }
+  })
+  return { parts, values }
+}

@@ -1,0 +1,184 @@
+import { open } from 'node:fs/promises'
+import { StartupError } from '../base/errors.ts'
+import { Mutex } from '../base/mutex.ts'
+import type { Bytes } from '../base/units.ts'
+import type { Database, Queries, TransactionOptions } from './database.ts'
+import type { Sql } from './sql.ts'
+import { SqliteConnection, writesRows } from './sqlite-connection.ts'
+import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
+
+export interface SqliteOptions {
+  /** Memory for pages that reads have touched; 64 MiB by default. */
+  readonly readCache?: Bytes
+  /** How many prepared statements each connection keeps; 500 by default. */
+  readonly statements?: number
+}
+
+const IN_MEMORY = ':memory:'
+
+/**
+ * Opens or makes the database file at `path`; its folder exists. `:memory:` gives one that ends with `close`.
+ * @throws {StartupError} when the file system cannot hold a write-ahead log.
+ */
+export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
+  const { readCache = 64 * 2 ** 20, statements = 500 } = options
+  const { DatabaseSync } = await loadSqlite()
+  const connect = (readOnly: boolean): SqliteHandle =>
+    // Only a stranger, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
+    new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: 2000 })
+
+  // The engine would make it readable for everybody; its log and index files take over this mode.
+  if (path !== IN_MEMORY) await (await open(path, 'a', 0o600)).close()
+  const writing = connect(false)
+  try {
+    prepareToWrite(writing, path)
+    const writer = new SqliteConnection(writing, statements)
+    if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
+    return new SqliteDatabase(writer, new SqliteConnection(prepareToRead(connect(true), readCache), statements))
+  } catch (error) {
+    writing.close()
+    throw error
+  }
+}
+
+function prepareToWrite(handle: SqliteHandle, path: string): void {
+  const { journal_mode: mode } = handle.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
+  if (mode !== 'wal' && path !== IN_MEMORY) {
+    throw new StartupError(`The database ${path} cannot use a write-ahead log here (mode ${mode}); use a local disk.`)
+  }
+  handle.exec(`
+    PRAGMA synchronous = FULL;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -16384;
+    PRAGMA journal_size_limit = 67108864
+  `)
+}
+
+/**
+ * No memory map: a page that cannot be read would then be a SIGBUS, the end of the process, instead of an error of one
+ * statement. The page cache does the same for the pages in use.
+ */
+function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
+  handle.exec(`PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${Math.ceil(cache / 1024)}; PRAGMA mmap_size = 0`)
+  return handle
+}
+
+/**
+ * Everything that writes goes through one connection and one mutex, in order of arrival. Reads have a connection of
+ * their own, so that they neither wait for a transaction nor see into it; with a database in memory there is but one
+ * connection, and reads wait too.
+ */
+class SqliteDatabase implements Database {
+  readonly #writer: SqliteConnection
+  readonly #reader: SqliteConnection
+  readonly #mutex = new Mutex()
+  #closed: Promise<void> | undefined
+
+  constructor(writer: SqliteConnection, reader: SqliteConnection) {
+    this.#writer = writer
+    this.#reader = reader
+  }
+
+  all<Row>(statement: Sql): Promise<Row[]> {
+    return this.#query(statement, connection => connection.all(statement) as Row[])
+  }
+
+  get<Row>(statement: Sql): Promise<Row | undefined> {
+    return this.#query(statement, connection => connection.get(statement) as Row | undefined)
+  }
+
+  async run(statement: Sql): Promise<number> {
+    this.#requireOpen()
+    return await this.#mutex.run(() => this.#writer.run(statement))
+  }
+
+  async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    this.#requireOpen()
+    return await this.#mutex.run(async () => {
+      if (options.durability !== 'relaxed') return await this.#commit(work)
+      // In WAL mode NORMAL leaves the log unsynchronised on commit, FULL synchronises all of it: the next full commit
+      // makes the relaxed ones before it durable as well. A checkpoint synchronises the log first in either mode.
+      // The level cannot change inside a transaction, hence around it; the mutex keeps full commits out meanwhile.
+      this.#writer.execute('PRAGMA synchronous = NORMAL')
+      try {
+        return await this.#commit(work)
+      } finally {
+        this.#writer.execute('PRAGMA synchronous = FULL')
+      }
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#mutex.run(() => {
+      try {
+        // Closing the last connection should do it, but the package, which cannot finalise statements, really closes
+        // only when the garbage collector has found them.
+        this.#writer.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+      } finally {
+        if (this.#reader !== this.#writer) this.#reader.close()
+        this.#writer.close()
+      }
+    })
+    return this.#closed
+  }
+
+  async #query<T>(statement: Sql, query: (connection: SqliteConnection) => T): Promise<T> {
+    this.#requireOpen()
+    // INSERT ... RETURNING is asked like a read, but writes.
+    if (this.#reader !== this.#writer && !writesRows(statement)) return query(this.#reader)
+    return await this.#mutex.run(() => query(this.#writer))
+  }
+
+  /** Called with the mutex held. */
+  async #commit<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    const transaction = new SqliteTransaction(this.#writer)
+    // IMMEDIATE: with the write lock taken first, no later statement can fail because another writer came in between.
+    this.#writer.execute('BEGIN IMMEDIATE')
+    try {
+      const result = await work(transaction)
+      this.#writer.execute('COMMIT')
+      return result
+    } catch (error) {
+      // A full disk makes the engine roll back by itself.
+      if (this.#writer.inTransaction) this.#writer.execute('ROLLBACK')
+      throw error
+    } finally {
+      transaction.end()
+    }
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new Error('the database is closed')
+  }
+}
+
+class SqliteTransaction implements Queries {
+  readonly #connection: SqliteConnection
+  #ended = false
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  async all<Row>(statement: Sql): Promise<Row[]> {
+    return this.#live().all(statement) as Row[]
+  }
+
+  async get<Row>(statement: Sql): Promise<Row | undefined> {
+    return this.#live().get(statement) as Row | undefined
+  }
+
+  async run(statement: Sql): Promise<number> {
+    return this.#live().run(statement)
+  }
+
+  #live(): SqliteConnection {
+    // Without a transaction open the statement would commit by itself.
+    if (this.#ended || !this.#connection.inTransaction) throw new Error('the transaction has ended')
+    return this.#connection
+  }
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findContradictions } from '../../src/config/checks.ts'
+import { read } from './parsing.ts'
+
+function check(...lines: string[]): { problems: readonly string[]; warnings: readonly string[] } {
+  const { settings, report } = read(...lines)
+  assert.deepEqual(report.problems, [])
+  findContradictions(settings, report)
+  return report
+}
+
+/** The one problem of these settings. */
+function problemOf(...lines: string[]): string {
+  const { problems } = check(...lines)
+  assert.equal(problems.length, 1, problems.join('\n'))
+  return problems[0] ?? ''
+}
+
+/** The one warning of these settings, which have no problem. */
+function warningOf(...lines: string[]): string {
+  const { problems, warnings } = check(...lines)
+  assert.deepEqual(problems, [])
+  assert.equal(warnings.length, 1, warnings.join('\n'))
+  return warnings[0] ?? ''
+}
+
+const saml = [
+  'service.auth.saml=new',
+  'service.auth.saml.assertion-consumer-service.url=https://h.example/store/auth/saml',
+  'service.auth.saml.idps.1=one',
+  'service.auth.saml.idp.one.relying-party-id=stowage',
+  'service.auth.saml.idp.one.metadata.url=https://idp.example/metadata',
+]
+
+test('the defaults contradict nothing', () => {
+  const { problems, warnings } = check()
+  assert.deepEqual([...problems, ...warnings], [])
+})
+
+test('a contradiction names its keys and their values', () => {
+  assert.equal(
+    warningOf('service.data.quota.default=1g'),
+    'a default quota is set, but quota is off (service.data.quota=off, service.data.quota.default=1g)',
+  )
+})
+
+test('all contradictions are told at once', () => {
+  const { problems } = check('service.auth.password=whitelist', 'service.auth.cas=on', 'service.smtp.username=me')
+  assert.equal(problems.length, 3)
+})
+
+test('a setting that could not be read is not looked at again', () => {
+  const { settings, report } = read('service.data.quota=of', 'service.data.quota.default=1g')
+  findContradictions(settings, report)
+  assert.deepEqual(report.warnings, [])
+  assert.equal(report.problems.length, 1)
+})
+
+test('a lockout has a duration above 0, or attempts of -1 (D6.4)', () => {
+  assert.match(problemOf('service.auth.temp.lockout.duration=0'), /service\.auth\.temp\.lockout\.duration=0/)
+  assert.deepEqual(
+    check('service.auth.temp.lockout.duration=0', 'service.auth.temp.lockout.max.attempts=-1').problems,
+    [],
+  )
+})
+
+test('a whitelist in force is not empty, and one not in force is warned about', () => {
+  assert.match(problemOf('service.auth.password=whitelist'), /whitelist is empty/)
+  assert.match(warningOf('service.auth.password.whitelist.1=donald'), /used only with/)
+  assert.deepEqual(check('service.auth.password=whitelist', 'service.auth.password.whitelist.1=donald').warnings, [])
+})
+
+test('it is warned about when nobody can sign in', () => {
+  assert.match(warningOf('service.auth.password=off'), /nobody can sign in/)
+  assert.deepEqual(check('service.auth.password=off', ...saml).warnings, [])
+})
+
+test('a Secure cookie and a base address of plain http are warned about, but not on this host', () => {
+  assert.match(warningOf('service.baseurl.folder=http://h.example/'), /only over https/)
+  for (const base of ['https://h.example', 'http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1/']) {
+    assert.deepEqual(check(`service.baseurl.folder=${base}`).warnings, [])
+  }
+})
+
+test('SameSite=None is Secure whatever the configuration says, and says so (D2.8)', () => {
+  assert.match(warningOf('service.auth.cookie.samesite=none', 'service.auth.cookie.secure=off'), /Secure all the same/)
+})
+
+test('a cookie without Secure under a base address of https is warned about', () => {
+  assert.match(
+    warningOf('service.baseurl.folder=https://h.example/', 'service.auth.cookie.secure=off'),
+    /plain http too/,
+  )
+})
+
+test('a cookie path outside of the base address is warned about', () => {
+  const base = 'service.baseurl.folder=https://h.example/store/'
+  for (const path of ['auto', '/', '/store', '/store/']) {
+    assert.deepEqual(check(base, `service.auth.cookie.path=${path}`).warnings, [], path)
+  }
+  for (const path of ['/other', '/sto', '/store/auth']) {
+    assert.match(warningOf(base, `service.auth.cookie.path=${path}`), /outside the path/)
+  }
+})
+
+test('a cookie path that would begin another attribute is refused', () => {
+  const { report } = read('service.auth.cookie.path=/; Domain=evil.example')
+  assert.equal(report.problems.length, 1)
+})
+
+test('a max age above the cap is warned about', () => {
+  assert.match(warningOf('service.auth.token.absolute-max-age=3600'), /before their max age/)
+  assert.deepEqual(check('service.auth.token.absolute-max-age=-1').warnings, [])
+  assert.deepEqual(check('service.auth.cookie.max-age=-1').warnings, [])
+})
+
+test('listening for others without a base address is warned about', () => {
+  assert.match(warningOf('service.http.host=0.0.0.0'), /service\.baseurl\.folder is not set/)
+  assert.deepEqual(check('service.http.host=0.0.0.0', 'service.baseurl.folder=https://h.example').warnings, [])
+})
+
+test('trusting every peer is warned about', () => {
+  assert.match(warningOf('service.http.trusted-proxies.1=::/0'), /every peer is trusted/)
+})
+
+test('password reset needs a mail server and a sender', () => {
+  assert.match(
+    problemOf('service.auth.password-reset=on', 'service.smtp.host=mail.example'),
+    /mail server and a sender/,
+  )
+  const mail = ['service.smtp.host=mail.example', 'service.smtp.from=stowage@h.example']
+  assert.deepEqual(check('service.auth.password-reset=on', ...mail).problems, [])
+})
+
+test('no secret is in a contradiction', () => {
+  const problem = problemOf('service.smtp.password=Hunter2')
+  assert.match(problem, /service\.smtp\.password=\*+/)
+  assert.ok(!problem.includes('Hunter2'))
+})
+
+test('tokens outside memory need a key, those in Redis need Redis', () => {
+  assert.match(problemOf('service.auth.token.store=database'), /key-file/)
+  assert.match(problemOf('service.auth.token.store=redis', 'service.auth.token.key-file=key'), /redis\.url/)
+})
+
+test('SAML with one identity provider is complete', () => {
+  const { problems, warnings } = check(...saml)
+  assert.deepEqual([...problems, ...warnings], [])
+})
+
+test('SAML misses what it needs', () => {
+  assert.equal(check('service.auth.saml=new').problems.length, 2)
+  assert.equal(check('service.auth.saml=on').problems.length, 3)
+  assert.equal(check(...saml, 'service.auth.saml.idps.2=two').problems.length, 2)
+})
+
+test('an identity provider that is configured, or the default, is listed', () => {
+  assert.match(problemOf(...saml, 'service.auth.saml.idp.two.domains.1=a.example'), /not listed/)
+  assert.match(problemOf(...saml, 'service.auth.saml.default-idp=two'), /default identity provider is not listed/)
+  assert.deepEqual(check(...saml, 'service.auth.saml.default-idp=one').problems, [])
+})
+
+test('a domain belongs to one identity provider (D8.4)', () => {
+  const second = ['service.auth.saml.idps.2=two', 'service.auth.saml.idp.two.relying-party-id=stowage'].concat(
+    'service.auth.saml.idp.two.metadata.url=file:///idp.xml',
+  )
+  const domains = ['service.auth.saml.idp.one.domains.1=a.example', 'service.auth.saml.idp.two.domains.1=A.Example']
+  assert.match(problemOf(...saml, ...second, ...domains), /claimed twice/)
+})
+
+test('metadata over http come from this host only (D8.6)', () => {
+  const url = 'service.auth.saml.idp.one.metadata.url'
+  assert.match(problemOf(...saml.slice(0, 4), `${url}=http://idp.example/`), /only from this host/)
+  assert.deepEqual(check(...saml.slice(0, 4), `${url}=http://localhost:8081/`).problems, [])
+})
+
+test('the legacy SAML settings are warned about (D8.8)', () => {
+  const legacy = ['service.auth.saml=on', saml[1] ?? '', 'service.auth.saml.relying-party-id=stowage']
+  assert.match(warningOf(...legacy, 'service.auth.saml.idp-metadata.url=https://idp.example/'), /deprecated/)
+})

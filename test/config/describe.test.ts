@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { configurationReference, showSettings } from '../../src/config/describe.ts'
+import { keys } from '../../src/config/keys.ts'
+import { loadSettings } from '../../src/config/load.ts'
+import { keysThatAre } from './parsing.ts'
+
+const rowsOf = (page: string): string[] => page.split('\n').filter(line => line.startsWith('| `'))
+
+test('the reference has one row of four cells for every key', () => {
+  const rows = rowsOf(configurationReference())
+  assert.equal(rows.length, Object.keys(keys).length)
+  for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 6, row)
+})
+
+test('the reference tells which settings are not available yet', () => {
+  const marked = rowsOf(configurationReference()).filter(row => row.includes('*Not available yet.*'))
+  assert.deepEqual(
+    marked.map(row => row.split('`')[1]),
+    keysThatAre(true),
+  )
+})
+
+test('the reference shows defaults as they are written', () => {
+  const page = configurationReference()
+  assert.match(page, /`service\.http\.json\.max-size` \|[^|]*\| `8m` \|/)
+  assert.match(page, /`service\.auth\.temp\.lockout\.duration` \|[^|]*\| `5m` \|/)
+  assert.match(page, /`service\.auth\.cas\.max-age` \|[^|]*\| value of `service\.auth\.cookie\.max-age` \|/)
+})
+
+test('what is shown is what was changed, with its origin, and secrets are masked (D10.1)', () => {
+  const loaded = loadSettings({
+    file: { path: 'x', text: 'service.http.port=0\nservice.auth.adminpw=Hunter2\nservice.data.inline-types.1=a/b' },
+    overrides: ['service.data.folder= a b '],
+  })
+  assert.equal(
+    showSettings(loaded),
+    [
+      'service.http.port=0   # file\n',
+      'service.auth.adminpw=********   # file\n',
+      'service.data.folder=a b   # --set\n',
+      'service.data.inline-types.1=a/b   # file\n',
+    ].join(''),
+  )
+})
+
+test('all settings are shown on demand, without any secret', () => {
+  const loaded = loadSettings({ overrides: ['service.auth.adminpw=Hunter2'] })
+  const shown = showSettings(loaded, { all: true })
+  assert.equal(shown.trimEnd().split('\n').length, Object.keys(keys).length)
+  assert.ok(shown.includes('service.http.port=8080   # default\n'))
+  assert.ok(shown.includes('service.baseurl.folder=   # not set\n'))
+  assert.ok(!shown.includes('Hunter2'))
+})
+
+test('nothing is shown where nothing was changed', () => {
+  assert.equal(showSettings(loadSettings({ overrides: [] })), '')
+})

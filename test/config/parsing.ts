@@ -1,0 +1,23 @@
+import { type Key, keys } from '../../src/config/keys.ts'
+import { readSettings } from '../../src/config/reading.ts'
+import { Report } from '../../src/config/report.ts'
+import type { Parsed, Setting } from '../../src/config/setting.ts'
+import type { Settings } from '../../src/config/settings.ts'
+import { readWritten } from '../../src/config/written.ts'
+
+/** The value a row makes of a text, `undefined` when it refuses it. */
+export function valueOf<T>(setting: Setting<T>, text: string): T | undefined {
+  const parsed: Parsed<T> = setting.kind.parse(text)
+  return 'value' in parsed ? parsed.value : undefined
+}
+
+/** Settings as far as `lines` can be read, whether or not the features they belong to are built. */
+export function read(...lines: string[]): { settings: Settings; report: Report } {
+  const report = new Report()
+  return { settings: readSettings(readWritten(undefined, lines, report), report).settings, report }
+}
+
+/** Rows whose feature is built, or not. */
+export function keysThatAre(notYet: boolean): Key[] {
+  return (Object.keys(keys) as Key[]).filter(key => keys[key].notYet === notYet)
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { BlobMissing, newBlobKey } from '../../src/stores/blob-store.ts'
+import { type FileCalls, nodeFileCalls } from '../../src/stores/file-calls.ts'
+import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
+import { blobStoreSuite } from '../conformance/blob-store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const newKey = (): string => newBlobKey(randomBytes)
+const neverAborted = new AbortController().signal
+const inFolder = async (t: TestContext): Promise<string> => join(await temporaryFolder(t), 'blobs')
+
+blobStoreSuite('blobs in a folder', async t => FolderBlobStore.open(await inFolder(t)))
+
+/** 3 MiB in three steps, so that there are three calls to write. */
+async function* threeSteps(): AsyncGenerator<Uint8Array> {
+  for (let step = 0; step < 3; step++) yield randomBytes(2 ** 20)
+}
+
+/** File calls of which the one with the number `failing`, counted from 1, is not carried out and fails. */
+function failingCalls(failing: number): { readonly files: FileCalls; readonly made: string[] } {
+  const made: string[] = []
+  const next = (name: string): void => {
+    if (made.push(name) === failing) throw Object.assign(new Error(`${name} failed`), { code: 'EIO' })
+  }
+  const files: FileCalls = {
+    ...nodeFileCalls,
+    async open(path, flags) {
+      next('open')
+      return await nodeFileCalls.open(path, flags)
+    },
+    async write(handle, chunks) {
+      // What a full disk does: some bytes arrive, then the call fails.
+      if (made.length + 1 === failing) await nodeFileCalls.write(handle, [randomBytes(10)])
+      next('write')
+      await nodeFileCalls.write(handle, chunks)
+    },
+    async sync(handle) {
+      next('sync')
+      await nodeFileCalls.sync(handle)
+    },
+    async close(handle) {
+      // The descriptor is gone even when close reports an error.
+      await nodeFileCalls.close(handle)
+      next('close')
+    },
+    async rename(from, to) {
+      next('rename')
+      await nodeFileCalls.rename(from, to)
+    },
+    async mkdir(path) {
+      next('mkdir')
+      await nodeFileCalls.mkdir(path)
+    },
+  }
+  return { files, made }
+}
+
+const filesBelow = async (folder: string): Promise<string[]> => {
+  const found: string[] = []
+  for (const name of await readdir(folder)) {
+    for (const file of await readdir(join(folder, name))) found.push(`${name}/${file}`)
+  }
+  return found
+}
+
+test('whichever file call of a write fails, nothing is readable and no file is left', async t => {
+  const folder = await inFolder(t)
+  await FolderBlobStore.open(folder)
+  const untouched = failingCalls(0)
+  await (await FolderBlobStore.open(await inFolder(t), untouched.files)).write(newKey(), threeSteps(), neverAborted)
+  const opening = failingCalls(0)
+  await FolderBlobStore.open(folder, opening.files)
+  const inAll = untouched.made.length
+  const before = opening.made.length
+  assert.equal(untouched.made.filter(name => name === 'write').length, 3)
+  assert.equal(untouched.made.includes('rename'), true)
+
+  for (let failing = before + 1; failing <= inAll; failing++) {
+    const { files, made } = failingCalls(failing)
+    const store = await FolderBlobStore.open(folder, files)
+    const key = newKey()
+    await assert.rejects(
+      store.write(key, threeSteps(), neverAborted),
+      { code: 'EIO' },
+      `${made[failing - 1]} ${failing}`,
+    )
+    await assert.rejects(store.read(key), BlobMissing)
+    assert.deepEqual(await filesBelow(folder), [], `${made[failing - 1]} ${failing}`)
+    // The store goes on working, and does not trust a sub-folder whose making failed.
+    await store.write(key, threeSteps(), neverAborted)
+    await store.delete(key)
+  }
+})
+
+test('everything is synchronised before the name it is found by', async t => {
+  const { files, made } = failingCalls(0)
+  const store = await FolderBlobStore.open(await inFolder(t), files)
+  const key = newKey()
+  made.length = 0
+  await store.write(key, threeSteps(), neverAborted)
+  const folderSync = ['open', 'sync', 'close']
+  const fill = ['open', 'write', 'write', 'write', 'sync', 'close']
+  assert.deepEqual(made, [...fill, 'mkdir', ...folderSync, 'rename', ...folderSync])
+
+  made.length = 0
+  await store.write(`${key.slice(0, 2)}${newKey().slice(2)}`, threeSteps(), neverAborted)
+  assert.deepEqual(made, [...fill, 'rename', ...folderSync])
+})
+
+test('what a crash has left half-written is listed and can be deleted, but not read', async t => {
+  const folder = await inFolder(t)
+  const store = await FolderBlobStore.open(folder)
+  const key = newKey()
+  await writeFile(join(folder, 'incoming', key), 'half')
+  const listed = []
+  for await (const blob of store.list()) listed.push(`${blob.key} ${blob.size}`)
+  assert.deepEqual(listed, [`${key} 4`])
+  await assert.rejects(store.read(key), BlobMissing)
+  await store.delete(key)
+  assert.deepEqual(await readdir(join(folder, 'incoming')), [])
+})
+
+test('files of others in the folder are not taken for blobs', async t => {
+  const folder = await inFolder(t)
+  const store = await FolderBlobStore.open(folder)
+  await mkdir(join(folder, 'ab'))
+  await mkdir(join(folder, 'lost+found'))
+  await writeFile(join(folder, 'ab', '.nfs0001'), '')
+  await writeFile(join(folder, 'README'), '')
+  for await (const blob of store.list()) assert.fail(blob.key)
+})
+
+test('two writes of one key at the same time: one is refused, the other is whole', async t => {
+  const store = await FolderBlobStore.open(await inFolder(t))
+  const key = newKey()
+  const results = await Promise.allSettled([1, 2].map(() => store.write(key, threeSteps(), neverAborted)))
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  let size = 0
+  for await (const chunk of await store.read(key)) size += (chunk as Buffer).length
+  assert.equal(size, 3 * 2 ** 20)
+})
+
+test('only the owner may look at files and folders', async t => {
+  const folder = await inFolder(t)
+  const store = await FolderBlobStore.open(folder)
+  const key = newKey()
+  await store.write(key, threeSteps(), neverAborted)
+  const modeOf = async (...path: string[]): Promise<number> => (await stat(join(folder, ...path))).mode & 0o777
+  assert.equal(await modeOf(), 0o700)
+  assert.equal(await modeOf('incoming'), 0o700)
+  assert.equal(await modeOf(key.slice(0, 2)), 0o700)
+  assert.equal(await modeOf(key.slice(0, 2), key), 0o600)
+})
+
+test('no descriptor stays open after writes, failures, reads and readers that left early', {
+  skip: process.platform !== 'linux',
+}, async t => {
+  const open = async (): Promise<number> => (await readdir('/proc/self/fd')).length
+  const store = await FolderBlobStore.open(await inFolder(t))
+  const before = await open()
+  for (let round = 0; round < 20; round++) {
+    const key = newKey()
+    await store.write(key, threeSteps(), neverAborted)
+    for await (const chunk of await store.read(key)) assert.ok(chunk)
+    for await (const chunk of await store.read(key)) if (chunk) break
+    const unread = await store.read(key)
+    await new Promise(resolve => unread.destroy().on('close', resolve))
+    await assert.rejects(store.read(key, { first: 5, last: 2 }), RangeError)
+    async function* failing(): AsyncGenerator<Uint8Array> {
+      yield* threeSteps()
+      throw new Error('lost')
+    }
+    await assert.rejects(store.write(newKey(), failing(), neverAborted), { message: 'lost' })
+  }
+  assert.equal(await open(), before)
+})

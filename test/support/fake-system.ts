@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import type { System } from '../../src/base/system.ts'
+import type { Milliseconds } from '../../src/base/units.ts'
+
+/** A machine whose clock stands still until it is turned, and whose randomness comes from a seed. */
+export class FakeSystem implements System {
+  #now: Milliseconds = Date.UTC(2026, 10, 21, 10, 0, 0)
+  #monotonic: Milliseconds = 1000
+  #seed: string
+  #drawn = 0
+
+  constructor(seed = 'seed') {
+    this.#seed = seed
+  }
+
+  now(): Milliseconds {
+    return this.#now
+  }
+
+  monotonic(): Milliseconds {
+    return this.#monotonic
+  }
+
+  randomBytes(count: number): Uint8Array {
+    const blocks: Buffer[] = []
+    while (Buffer.concat(blocks).length < count) {
+      blocks.push(
+        createHash('sha256')
+          .update(`${this.#seed}/${this.#drawn++}`)
+          .digest(),
+      )
+    }
+    return Buffer.concat(blocks).subarray(0, count)
+  }
+
+  /** Lets time pass on both clocks. */
+  pass(duration: Milliseconds): void {
+    this.#now += duration
+    this.#monotonic += duration
+  }
+
+  /** Sets the wall clock, as an administrator or a time server would; the monotonic clock does not notice. */
+  jump(by: Milliseconds): void {
+    this.#now += by
+  }
+}

@@ -1,0 +1,100 @@
+import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+  readonly text: string
+  /** The parsed body; throws when it is not JSON. */
+  json<T = Record<string, unknown>>(): T
+}
+
+export interface Ask {
+  readonly method?: string
+  readonly headers?: OutgoingHttpHeaders
+  /** A stream is sent chunked unless `Content-Length` is among the headers. */
+  readonly body?: string | Uint8Array | Readable | undefined
+  /** Sent as `application/json`. */
+  readonly json?: unknown
+  /** Sent as a form. */
+  readonly form?: Readonly<Record<string, string>>
+}
+
+/** One request over a connection of its own, without the conveniences of `fetch` that hide what goes over the wire. */
+export function ask(url: string, { method, headers = {}, body, json, form }: Ask = {}): Promise<Answer> {
+  const payload =
+    json !== undefined ? JSON.stringify(json) : form ? new URLSearchParams(form).toString() : (body ?? undefined)
+  const type = json !== undefined ? 'application/json' : form ? 'application/x-www-form-urlencoded' : undefined
+  const length = typeof payload === 'string' || payload instanceof Uint8Array ? Buffer.byteLength(payload) : undefined
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, {
+      method: method ?? (payload === undefined ? 'GET' : 'POST'),
+      agent: false,
+      headers: {
+        ...(type === undefined ? {} : { 'content-type': type }),
+        ...(length === undefined ? {} : { 'content-length': length }),
+        ...headers,
+      },
+    })
+    request.on('error', reject)
+    request.on('response', response => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks)
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          bytes,
+          text: bytes.toString('utf8'),
+          json: <T>() => JSON.parse(bytes.toString('utf8')) as T,
+        })
+      })
+    })
+    if (payload instanceof Readable) payload.pipe(request)
+    else request.end(payload)
+  })
+}
+
+/** Somebody at a service: keeps the cookie as a browser would, one name, the last value wins. */
+export class Visitor {
+  readonly base: string
+  cookie: string | undefined
+
+  constructor(base: string) {
+    this.base = base
+  }
+
+  /** @param path relative to the base address, without a leading slash */
+  async ask(path: string, options: Ask = {}): Promise<Answer> {
+    const cookie = this.cookie === undefined ? {} : { cookie: `auth_token=${this.cookie}` }
+    const answer = await ask(this.base + path, { ...options, headers: { ...cookie, ...options.headers } })
+    for (const line of answer.headers['set-cookie'] ?? []) {
+      const value = /^auth_token=([^;]*)/.exec(line)?.[1]
+      if (value !== undefined) this.cookie = value === '' ? undefined : value
+    }
+    return answer
+  }
+
+  get(path: string, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+    return this.ask(path, { headers })
+  }
+
+  post(path: string, json?: unknown): Promise<Answer> {
+    return this.ask(path, { method: 'POST', json })
+  }
+
+  put(path: string, json: unknown): Promise<Answer> {
+    return this.ask(path, { method: 'PUT', json })
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.ask(path, { method: 'DELETE' })
+  }
+
+  signIn(name: string, password: string, extra: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.ask('auth/cookie', { form: { auth_username: name, auth_password: password, ...extra } })
+  }
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { createInterface } from 'node:readline'
+import { createLog } from '../../src/base/log.ts'
+import { loadSettings } from '../../src/config/load.ts'
+import { createServer } from '../../src/server.ts'
+import { FakeSystem } from './fake-system.ts'
+import { Visitor } from './http-client.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+/** What a test hands over: the part of node:test's context used here. */
+interface Test {
+  after(work: () => Promise<void>): void
+}
+
+export const ADMIN_PASSWORD = 'admin-Password-12'
+
+/** The repository; the tests run from `build/test`. */
+export const repository = fileURLToPath(new URL('../../../', import.meta.url))
+export const program = fileURLToPath(new URL('../../../bin/stowage.js', import.meta.url))
+
+export interface Service {
+  readonly base: string
+  readonly folder: string
+  /** A new visitor who is nobody yet. */
+  visitor(): Visitor
+  /** A new visitor signed in as admin. */
+  admin(): Promise<Visitor>
+}
+
+export interface Process extends Service {
+  readonly pid: number
+  /** Everything printed so far, standard output and log. */
+  readonly output: () => string
+  /** Asks it to stop and resolves to its exit status. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export interface Start {
+  readonly settings?: Readonly<Record<string, string>>
+  /** A data folder to go on with; without it a new one, removed after the test. */
+  readonly folder?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** The real program in a process of its own, on a free port. */
+export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
+  const data = folder ?? (await temporaryFolder(t))
+  const all = { 'service.http.port': '0', 'service.data.folder': data, ...settings }
+  const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  const child = spawn(process.execPath, [program, 'serve', ...sets], {
+    cwd: data,
+    env: { ...process.env, SERVICE_ADMIN_PASSWORD: ADMIN_PASSWORD, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+    child.kill(signal)
+    return (await exited)[0]
+  }
+  t.after(async () => void (await stop('SIGKILL')))
+
+  let output = ''
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const base = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', line => {
+      output += `${line}\n`
+      const address = /serves (\S+)/.exec(line)?.[1]
+      if (address !== undefined) resolve(address)
+    })
+    child.once('close', () => reject(new Error(`the service did not start:\n${output}`)))
+  })
+  assert.ok(child.pid !== undefined)
+  return { ...serviceAt(base, data), pid: child.pid, output: () => output, stop }
+}
+
+export interface InProcess extends Service {
+  /** Turn its clock to let time pass. */
+  readonly system: FakeSystem
+  close(): Promise<void>
+}
+
+/** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
+export async function startInProcess(t: Test, { settings = {}, folder }: Omit<Start, 'env'> = {}): Promise<InProcess> {
+  const data = folder ?? (await temporaryFolder(t))
+  const all = { 'service.http.port': '0', 'service.data.folder': data, ...settings }
+  const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)
+  const system = new FakeSystem(data)
+  const log = createLog('silent')
+  const server = await createServer(loadSettings({ overrides }).settings, {
+    ...{ system, log, version: '0.0.0' },
+    adminPassword: ADMIN_PASSWORD,
+  })
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => (closing ??= server.close())
+  t.after(close)
+  return { ...serviceAt(await server.listen(), data), system, close }
+}
+
+function serviceAt(base: string, folder: string): Service {
+  return {
+    base,
+    folder,
+    visitor: () => new Visitor(base),
+    async admin() {
+      const visitor = new Visitor(base)
+      const answer = await visitor.signIn('admin', ADMIN_PASSWORD)
+      assert.equal(answer.status, 200, answer.text)
+      return visitor
+    },
+  }
+}
+
+let names = 0
+
+/** Creates a user and signs in as that user. */
+export async function newUser(
+  service: Service,
+  admin: Visitor,
+  password = 'Good-Password-12',
+): Promise<{ readonly id: string; readonly name: string; readonly password: string; readonly visitor: Visitor }> {
+  const name = `user${++names}`
+  const created = await admin.post('_principals?graphtype=user', { resource: { name, password } })
+  assert.equal(created.status, 201, created.text)
+  const visitor = service.visitor()
+  assert.equal((await visitor.signIn(name, password)).status, 200)
+  return { id: created.json<{ entryId: string }>().entryId, name, password, visitor }
+}
+
+/** Creates a context, by default one that only administrators may use. */
+export async function newContext(admin: Visitor, owners: readonly string[] = []): Promise<string> {
+  const created = await admin.post('_contexts?graphtype=context')
+  assert.equal(created.status, 201, created.text)
+  const { entryId } = created.json<{ entryId: string }>()
+  const write = owners.map(owner => ({ type: 'uri', value: `${admin.base}_principals/resource/${owner}` }))
+  const info = { [`${admin.base}_contexts/entry/${entryId}`]: { 'http://entrystore.org/terms/write': write } }
+  if (owners.length > 0) assert.equal((await admin.put(`_contexts/entry/${entryId}`, info)).status, 204)
+  return entryId
+}
+
+/** Creates an entry and returns its id. */
+export async function newEntry(visitor: Visitor, context: string, query = '', body?: unknown): Promise<string> {
+  const created = await visitor.post(`${context}${query}`, body)
+  assert.equal(created.status, 201, created.text)
+  return created.json<{ entryId: string }>().entryId
+}
