@@ -90,7 +90,9 @@ export async function startInProcess(t: Test, { settings = {}, folder }: Omit<St
   const system = new FakeSystem(data)
   const log = createLog('silent')
   const server = await createServer(loadSettings({ overrides }).settings, {
-    ...{ system, log, version: '0.0.0' },
+    system,
+    log,
+    version: '0.0.0',
     adminPassword: ADMIN_PASSWORD,
   })
   let closing: Promise<void> | undefined
