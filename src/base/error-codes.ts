@@ -34,6 +34,10 @@ export const errorCodes = {
   'password-missing': { title: 'Password missing', help: 'Send a user name and a password that is not empty.' },
   'password-too-long': { title: 'Password too long', help: 'A password has at most 2048 characters.' },
   'password-rules': { title: 'Password rules not met', help: '`rules` lists the rules that failed.' },
+  'invalid-reset-token': {
+    title: 'Link no longer good',
+    help: 'The link to set a new password works once and for a day: ask for a new one.',
+  },
   'missing-body': { title: 'Body missing', help: 'Send a body; `Content-Length: 0` stores an empty file.' },
   'missing-file': { title: 'No file in the form', help: 'A multipart body needs one part with a file name.' },
   // 401

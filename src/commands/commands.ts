@@ -3,6 +3,7 @@ import { type Command, print } from './command.ts'
 import { config } from './config.ts'
 import { fsck } from './fsck.ts'
 import { serve } from './serve.ts'
+import { unlock } from './unlock.ts'
 
 const version: Command = {
   name: 'version',
@@ -25,7 +26,7 @@ const help: Command = {
 }
 
 /** Every verb there is. */
-export const commands: readonly Command[] = [serve, config, fsck, version, help]
+export const commands: readonly Command[] = [serve, config, fsck, unlock, version, help]
 
 export const usage = (): string =>
   [

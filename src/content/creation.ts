@@ -1,10 +1,11 @@
+import type { Audit } from '../accounts/audit.ts'
 import { type Caller, denied, isAdmin, isGuest } from '../accounts/caller.ts'
 import { findGroup, insertGroup, membersOf, setHomeContext, setMembers } from '../accounts/groups.ts'
 import { requireName } from '../accounts/names.ts'
 import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import { USERS } from '../accounts/principals.ts'
-import { insertUser } from '../accounts/users.ts'
+import { findUser, insertUser } from '../accounts/users.ts'
 import { Conflict, InvalidInput, NotSupported } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
@@ -57,6 +58,7 @@ interface Dependencies {
   readonly passwords: Passwords
   readonly passwordRules: PasswordRules
   readonly system: System
+  readonly audit: Audit
 }
 
 export interface CreationOptions {
@@ -84,13 +86,22 @@ export class Creation {
     // Hashing takes long and must not happen inside the transaction.
     const readBody = await request.body()
     const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
-    return await database.transaction(async tx => {
+    const created = await database.transaction(async tx => {
       const id = await freeId(tx, context.id, request.id)
       const body = readBody(id)
       const entry = this.#describe({ context: context.id, id, request, body, caller })
       await insertEntry(tx, await this.#withResource(tx, entry, request, body, password))
       return entry
     })
+    await this.#report(caller, created)
+    return created
+  }
+
+  async #report({ user, client }: Caller, created: Entry): Promise<void> {
+    if (created.context !== PRINCIPALS || created.graphType !== 'User' || created.entryType !== 'Local') return
+    const userName = (await findUser(this.#on.database, created.id))?.name
+    const event = { event: 'user-created' as const, userId: created.id, userName }
+    await this.#on.audit.record({ ...event, actorId: user.id, address: client.address })
   }
 
   /** A group together with a context that its members may write to (wire facts 3.9); resolves to the group's entry. */
@@ -138,7 +149,8 @@ export class Creation {
   async #hashOf(graphType: GraphType, { resource }: CreationBody): Promise<string | undefined> {
     if (graphType !== 'User' || !isObject(resource) || resource['password'] === undefined) return undefined
     const password = requireText(resource['password'], 'password')
-    this.#on.passwordRules.require(password)
+    const name = resource['name']
+    this.#on.passwordRules.require(password, [typeof name === 'string' ? requireName(name) : undefined])
     return await this.#on.passwords.hash(password)
   }
 

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { guest, isGuest } from '../accounts/caller.ts'
+import { guestFrom, isGuest } from '../accounts/caller.ts'
+import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import { Bodies } from './body.ts'
 import { noteAccess, recogniseCaller } from './caller.ts'
@@ -37,20 +38,19 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   const addresses = new ClientAddresses(options.trustedProxies)
 
   app.decorateRequest('caller', undefined as never)
-  app.decorateRequest('client', undefined as never)
   app.decorateRequest('parameters', undefined as never)
 
   app.addHook('onRequest', async (request, reply) => {
     // Set first: the answer to a request that fails half-way through these steps needs them too.
-    request.caller = guest
+    request.caller = guestFrom(clientOf(request, addresses))
     request.parameters = noParameters
-    request.client = clientOf(request, addresses)
     setCommonHeaders(on, request, reply)
     drainUnreadBody(request.raw, reply.raw)
     request.parameters = parametersOf(request)
     const { ignoresCaller } = request.routeOptions.config
     if (ignoresCaller !== true) request.caller = await recogniseCaller(on, request, reply)
-    if (ignoresCaller === true || request.caller.session)
+    // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
+    if (ignoresCaller === true || !isGuest(request.caller))
       refuseCrossSite(request.method, request.headers, new Set([on.base.origin]))
   })
   app.addHook('onSend', async (request, reply) => {
@@ -88,7 +88,7 @@ function createFastify(on: Services): FastifyInstance {
     http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT },
     frameworkErrors: (error, request, reply) => {
       request.parameters = noParameters
-      request.caller = guest
+      request.caller = guestFrom({ address: request.raw.socket.remoteAddress ?? '', userAgent: '' })
       setCommonHeaders(on, request, reply)
       void sendProblem(error, request, reply)
     },
@@ -119,7 +119,7 @@ function register(app: FastifyInstance, all: readonly Route[]): void {
   }
 }
 
-function clientOf(request: FastifyRequest, addresses: ClientAddresses): { address: string; userAgent: string } {
+function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
   const { forwarded, 'x-forwarded-for': xForwardedFor, 'user-agent': userAgent = '' } = request.headers
   const header = Array.isArray(xForwardedFor) ? xForwardedFor.join(',') : xForwardedFor
   return {
@@ -159,7 +159,7 @@ function logRequest({ log }: Services, request: FastifyRequest, reply: FastifyRe
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
       user: request.caller.user.id,
-      address: request.client.address,
+      address: request.caller.client.address,
     },
     'request',
   )

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../accounts/caller.ts'
-import type { Client } from '../accounts/sessions.ts'
 import type { Parameters } from './query.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -24,9 +23,8 @@ declare module 'fastify' {
   }
 
   interface FastifyRequest {
-    /** Who asks; set before the handler runs. */
+    /** Who asks, and from where; set before the handler runs. */
     caller: Caller
-    client: Client
     parameters: Parameters
   }
 }

@@ -1,5 +1,10 @@
+import type { Audit } from '../accounts/audit.ts'
+import type { BasicCredentials } from '../accounts/basic-credentials.ts'
+import type { Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
+import type { PasswordReset } from '../accounts/password-reset.ts'
 import type { Sessions } from '../accounts/sessions.ts'
+import type { TrustedDevices } from '../accounts/trusted-devices.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { ContextResource } from '../content/context-resource.ts'
@@ -35,6 +40,14 @@ export interface Rooms {
   readonly database: Database
   readonly sessions: Sessions
   readonly login: Login
+  readonly lockout: Lockout
+  readonly audit: Audit
+  /** Absent when HTTP Basic is off. */
+  readonly basic: BasicCredentials | undefined
+  /** Absent when devices are not told apart. */
+  readonly devices: TrustedDevices | undefined
+  /** Absent when passwords are not reset by e-mail. */
+  readonly passwordReset: PasswordReset | undefined
   readonly entries: Entries
   readonly contexts: ContextResource
   readonly creation: Creation

@@ -5,12 +5,14 @@ import { authTokenRoutes } from './auth-tokens.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { managementRoutes } from './management.ts'
+import { passwordResetRoutes } from './password-reset.ts'
 import { resourceRoutes } from './resources.ts'
 
 /** Every address of the service. */
 export const routes = (on: Services): Route[] => [
   ...authRoutes(on),
   ...authTokenRoutes(on),
+  ...passwordResetRoutes(on),
   ...managementRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),
