@@ -29,6 +29,24 @@ export abstract class ServiceError extends Error {
 export class InvalidInput extends ServiceError {}
 /** Nobody is signed in, and it matters. */
 export class Unauthenticated extends ServiceError {}
+/** What a sign-on by others failed on: for the log and for administrators, not for the person (D8.5). */
+export interface FailedCheck {
+  /** Short and stable, for instance `audience`. */
+  readonly check: string
+  readonly expected?: string | undefined
+  readonly received?: string | undefined
+}
+
+/** An identity provider's word was not accepted. The message names the check; what was compared stays in `failed`. */
+export class SsoRefused extends Unauthenticated {
+  readonly failed: FailedCheck
+
+  constructor(failed: FailedCheck, options: ErrorOptions = {}) {
+    super('sso-refused', `The sign-on was refused (${failed.check}).`, options)
+    this.failed = failed
+  }
+}
+
 /** Somebody is signed in, and may not. */
 export class Forbidden extends ServiceError {}
 export class NotFound extends ServiceError {}

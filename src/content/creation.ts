@@ -12,7 +12,7 @@ import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, emptyGraph } from '../graph/graph.ts'
 import { isAbsoluteIri, RELATIVE } from '../graph/iri.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { type Acl, isOwnAcl, signedInUsers } from './acl.ts'
+import { type Acl, groupAcl, isOwnAcl, userAcl } from './acl.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './addresses.ts'
 import { findContext, getContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
 import { type Entry, type EntryType, type GraphType, newEntry } from './entry.ts'
@@ -257,15 +257,10 @@ const quotaOff = (): NotSupported => new NotSupported('quota-not-supported', 'Qu
 
 const hasExternalMetadata = (type: EntryType): boolean => type === 'LinkReference' || type === 'Reference'
 
-/** Wire facts 3.2.1: users manage themselves and are visible to users, groups are visible to their members and users. */
-function automaticAcl(entry: Entry): Acl {
-  if (entry.entryType !== 'Local') return {}
-  const self = [principalUri(entry.id)]
-  if (entry.graphType === 'User') return { rwrite: self, mwrite: self, mread: signedInUsers }
-  return entry.graphType === 'Group' ? groupAcl(entry.id) : {}
+function automaticAcl({ entryType, graphType, id }: Entry): Acl {
+  if (entryType !== 'Local') return {}
+  return graphType === 'User' ? userAcl(id) : graphType === 'Group' ? groupAcl(id) : {}
 }
-
-const groupAcl = (id: string): Acl => ({ rread: [principalUri(id)], mread: signedInUsers })
 
 /** Which kinds of entry a context takes. @throws {InvalidInput} @throws {NotSupported} */
 function requirePossible(context: string, request: CreationRequest): void {
