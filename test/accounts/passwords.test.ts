@@ -108,6 +108,17 @@ test('without a stored password, and with a form nobody knows, the answer is no 
   assert.equal(await passwords.verify('password', legacyVectors[0][1]), true)
 })
 
+test('a wrong password takes the usual time for a user with a legacy hash or a garbled one, too (D2.2)', async () => {
+  const dear = await Passwords.create({ memory: 65_536, iterations: 6, parallelism: 1 }, limiter(), new FakeSystem())
+  const timed = async (stored: string | undefined): Promise<number> => {
+    const from = performance.now()
+    assert.equal(await dear.verify('wrong', stored), false)
+    return performance.now() - from
+  }
+  const unknown = await timed(undefined)
+  for (const stored of [legacyVectors[0][1], 'plain']) assert.ok((await timed(stored)) > unknown / 4, stored)
+})
+
 test('a check beyond the queue is refused as overloaded, and nothing of it is done (D5.1)', async () => {
   const narrow = new Limiter({ concurrency: 1, queue: 1, what: 'password checks' })
   const passwords = await Passwords.create(cost, narrow, new FakeSystem())
