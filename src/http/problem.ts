@@ -20,6 +20,7 @@ import {
 } from '../base/errors.ts'
 import { prefersHtml } from './negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
+import { pagePolicy } from './pages/html.ts'
 
 /** The one place where a class of refusal becomes a status (house rules, section 6). */
 const statuses = [
@@ -102,7 +103,8 @@ export async function sendProblem(error: unknown, request: FastifyRequest, reply
   if (status === 500) request.log.error({ err: error, requestId: request.id }, 'a request failed')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
-    await reply.type('text/html; charset=utf-8').send(errorPage(String(body['title']), String(body['detail'])))
+    reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy)
+    await reply.send(errorPage(String(body['title']), String(body['detail'])))
   } else {
     await reply.type('application/problem+json').send(body)
   }
