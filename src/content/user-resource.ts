@@ -12,7 +12,7 @@ import { requireHomeContext } from './contexts.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from './entry.ts'
 import { may, type Placed } from './rights.ts'
-import { isObject, type Read, requireText } from './values.ts'
+import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
 
 /** The user resource as clients see it (wire facts 2.6). */
 export interface UserDescription {
@@ -129,7 +129,7 @@ export class UserResource {
   async #newPassword(user: User, wish: Wish, isSelf: boolean): Promise<{ readonly password?: string }> {
     if (wish.password === undefined) return {}
     if (user.id === GUEST) throw new Forbidden('not-allowed', 'The guest has no password.')
-    const password = requireText(wish.password, 'password')
+    const password = requirePasswordText(wish.password, 'password')
     if (isSelf && this.#options.requireCurrentPassword) await this.#requireCurrent(user, wish.currentPassword)
     this.#on.passwordRules.require(password)
     return { password: await this.#on.passwords.hash(password) }
@@ -139,7 +139,7 @@ export class UserResource {
     if (current === undefined || current === '') {
       throw new Forbidden('current-password-required', 'Send `currentPassword` together with `password`.')
     }
-    await this.#on.login.requireCurrentPassword(user, requireText(current, 'currentPassword'))
+    await this.#on.login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'))
   }
 }
 
