@@ -274,3 +274,18 @@ test('a disabled account is told so only with the right password (D2.2)', async 
   assert.equal((await service.visitor().signIn(eve.name, eve.password)).status, 200)
   assert.equal((await eve.visitor.get('auth/user')).json()['user'], 'guest')
 })
+
+test('more passwords at once than may wait are answered 503 with Retry-After, and none is let in unchecked (D5.1)', async t => {
+  const settings = { 'service.auth.password.hash.concurrency': '1', 'service.auth.password.hash.queue': '1' }
+  const narrow = await startInProcess(t, { settings })
+  const attempts = Array.from({ length: 20 }, () => narrow.visitor().signIn('admin', 'Wrong-Password-12'))
+  const answers = await Promise.all(attempts)
+  const refused = answers.filter(({ status }) => status === 503)
+  assert.ok(refused.length > 0)
+  for (const answer of refused) {
+    assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+    assert.equal(answer.json()['code'], 'overloaded')
+  }
+  for (const { status } of answers) assert.ok(status === 503 || status === 401)
+  assert.equal((await narrow.visitor().signIn('admin', ADMIN_PASSWORD)).status, 200)
+})
