@@ -20,7 +20,7 @@ import { insertEntry, isIdFree } from './entry-records.ts'
 import { readInfo } from './info.ts'
 import { requireQuotaValue } from './quota-request.ts'
 import { requireRight } from './rights.ts'
-import { isObject, type Read, requireIds, requireText } from './values.ts'
+import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
 
 /** What the body of a creation may hold (wire facts 3.2.1); graphs in their inside form. */
 export interface CreationBody {
@@ -148,7 +148,7 @@ export class Creation {
 
   async #hashOf(graphType: GraphType, { resource }: CreationBody): Promise<string | undefined> {
     if (graphType !== 'User' || !isObject(resource) || resource['password'] === undefined) return undefined
-    const password = requireText(resource['password'], 'password')
+    const password = requirePasswordText(resource['password'], 'password')
     const name = resource['name']
     this.#on.passwordRules.require(password, [typeof name === 'string' ? requireName(name) : undefined])
     return await this.#on.passwords.hash(password)

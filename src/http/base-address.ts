@@ -41,7 +41,9 @@ export class BaseAddress {
   }
 
   /** The one address under which the routes are registered, whichever of the equivalent ones was asked for (D1.2). */
-  route(url: string): string {
+  route(asked: string): string {
+    // A request may name the whole address (RFC 9112 3.2.2); which host it names counts for nothing (D1.1).
+    const url = asked.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
     for (const prefix of [this.path, '/store/']) {
       if (prefix === '/') continue
       if (url.startsWith(prefix)) return url.slice(prefix.length - 1)

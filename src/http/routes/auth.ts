@@ -100,6 +100,8 @@ function readLanding({ base }: Services, successUrl: string | undefined): string
   if (successUrl === undefined) return base.at('auth/login')
   const isOwn = !/[\\\p{C}]/u.test(successUrl) && URL.canParse(successUrl, base.href)
   const url = isOwn ? new URL(successUrl, base.href) : undefined
-  if (url?.origin === base.origin && url.username === '' && url.password === '') return url.href
+  // A `blob:` URL has the origin of the page that made it.
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (isWeb && url.origin === base.origin && url.username === '' && url.password === '') return url.href
   throw new InvalidInput('invalid-form', '`successurl` is not an address of this service.')
 }

@@ -64,7 +64,7 @@ function sign(xml: string, { key, certificate }: KeyPair): string {
     canonicalizationAlgorithm: EXCLUSIVE_C14N,
   })
   const transforms = [ENVELOPED, EXCLUSIVE_C14N]
-  signer.addReference({ xpath: '/*', transforms, digestAlgorithm: SHA256 } as never)
+  signer.addReference({ xpath: '/*', transforms, digestAlgorithm: SHA256 })
   signer.computeSignature(xml, {
     location: { reference: "/*/*[local-name(.)='Issuer']", action: 'after' },
     prefix: 'ds',

@@ -1,3 +1,4 @@
+import { XMLSerializer } from '@xmldom/xmldom'
 import { decrypt } from 'xml-encryption'
 import { SsoRefused } from '../../base/errors.ts'
 import { attributeOf, childrenNamed, descendantsNamed, messageLimits, parseXml, XmlRefused } from '../xml.ts'
@@ -23,7 +24,7 @@ export async function decryptAssertion(encrypted: Element, key: string | undefin
   )
   const unknown = methods.find(method => !dataAlgorithms.has(method) && !keyAlgorithms.has(method))
   if (unknown !== undefined) throw refused([...dataAlgorithms, ...keyAlgorithms].join(' '), unknown)
-  const text = await plainText(encrypted.toString(), key)
+  const text = await plainText(new XMLSerializer().serializeToString(encrypted), key)
   if (isAssertion(text)) return text
   // One refusal for whatever goes wrong after here: telling more would let somebody else's text be guessed byte by byte.
   throw refused('an encrypted assertion', undefined)

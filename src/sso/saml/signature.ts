@@ -96,10 +96,8 @@ function requireSoundSignature(element: Element, signature: Element): Scheme {
 function signedText(text: string, signature: Element, scheme: Scheme, key: KeyObject): string | undefined {
   const checker = new SignedXml({ publicCert: key as never, getCertFromKeyInfo: () => null })
   checker.idAttributes = ['ID']
-  checker.HashAlgorithms = hashAlgorithms as never
-  checker.SignatureAlgorithms = Object.fromEntries(
-    [...schemes.keys()].map(name => [name, verifierOf(scheme, key)]),
-  ) as never
+  checker.HashAlgorithms = hashAlgorithms
+  checker.SignatureAlgorithms = Object.fromEntries([...schemes.keys()].map(name => [name, verifierOf(scheme, key)]))
   try {
     checker.loadSignature(signature)
     if (!checker.checkSignature(text)) return undefined
