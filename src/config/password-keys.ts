@@ -24,7 +24,6 @@ export const passwordKeys = {
   }),
   'service.auth.password.require-current-password': boolean({
     default: true,
-    notYet: true,
     help: 'To change a password, a user sends the present one along.',
   }),
   'service.auth.password.argon2.memory': integer({
@@ -68,29 +67,24 @@ export const passwordRuleKeys = {
   }),
   'service.auth.password.rule.lowercase': boolean({
     default: true,
-    notYet: true,
     help: 'A lower-case letter is needed.',
   }),
   'service.auth.password.rule.uppercase': boolean({
     default: true,
-    notYet: true,
     help: 'An upper-case letter is needed.',
   }),
-  'service.auth.password.rule.number': boolean({ default: true, notYet: true, help: 'A digit is needed.' }),
+  'service.auth.password.rule.number': boolean({ default: true, help: 'A digit is needed.' }),
   'service.auth.password.rule.symbol': boolean({
     default: false,
-    notYet: true,
     help: 'A character that is neither letter nor digit is needed.',
   }),
   'service.auth.password.rule.min-length': integer({
     min: 1,
     max: 2048,
     default: 10,
-    notYet: true,
     help: 'Fewest characters (Unicode code points).',
   }),
   'service.auth.password.rule.custom.<n>': pattern({
-    notYet: true,
     help: 'Each must match somewhere in the password. In the file a backslash is written twice.',
   }),
 } as const
