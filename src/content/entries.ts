@@ -22,7 +22,7 @@ import {
   requireHomeContext,
 } from './contexts.ts'
 import { type Entry, resourceOf, touched } from './entry.ts'
-import { deleteEntry, findEntry, retireId, updateEntry } from './entry-records.ts'
+import { deleteEntry, findEntry, listsNaming, retireId, updateEntry } from './entry-records.ts'
 import { type InfoRequest, readInfo, withSubjectMoved } from './info.ts'
 import { may, type Placed, requireRight } from './rights.ts'
 import type { Read } from './values.ts'
@@ -151,11 +151,20 @@ export class Entries {
       }
       await this.#on.files.remove(tx, present)
       await deleteEntry(tx, present)
+      await this.#leaveLists(tx, present, caller)
     })
     if (entry.context === PRINCIPALS) await this.#on.sessions.endAll(entry.id)
     // A context may have held many files: their deletion goes on after the answer.
     const collected = this.#on.files.collectGarbage()
     if (entry.context !== CONTEXTS) await collected
+  }
+
+  async #leaveLists(tx: Queries, { context, id }: EntryAddress, caller: Caller): Promise<void> {
+    for (const list of await listsNaming(tx, { context, id })) {
+      const members = (JSON.parse(list.content ?? '[]') as string[]).filter(member => member !== id)
+      const changed = touched(list, caller.user.id, this.#on.system.now())
+      await updateEntry(tx, { ...changed, content: JSON.stringify(members) })
+    }
   }
 
   async #deleteContext(tx: Queries, id: string): Promise<void> {
