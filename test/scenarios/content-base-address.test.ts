@@ -63,7 +63,7 @@ test('every URI is built from the configured base address, whatever Host says (D
   assert.equal((await admin.signIn('admin', ADMIN_PASSWORD)).status, 200)
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
   const created = await admin.ask('_contexts?graphtype=context', { method: 'POST', headers })
-  assert.equal(created.headers.location, `${base}_contexts/entry/${created.json()['entryId']}`)
+  assert.equal(created.headers.location, `${base}_contexts/entry/${created.json<{ entryId: string }>().entryId}`)
   assert.equal(created.headers['strict-transport-security'], 'max-age=31536000')
   assert.ok(!(await admin.ask('_contexts/entry/_contexts', { headers })).text.includes('evil'))
 })
