@@ -16,7 +16,7 @@ import { type Acl, groupAcl, isOwnAcl, userAcl } from './acl.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './addresses.ts'
 import { findContext, getContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
 import { type Entry, type EntryType, type GraphType, newEntry } from './entry.ts'
-import { insertEntry, isIdFree } from './entry-records.ts'
+import { entryExists, insertEntry, isIdFree } from './entry-records.ts'
 import { readInfo } from './info.ts'
 import { requireQuotaValue } from './quota-request.ts'
 import { requireRight } from './rights.ts'
@@ -229,7 +229,10 @@ export class Creation {
         }
       case 'List':
       case 'ResultList':
-        return { ...entry, content: JSON.stringify(requireIds(body.resource ?? [])) }
+        return {
+          ...entry,
+          content: JSON.stringify(await presentIds(tx, entry.context, requireIds(body.resource ?? []))),
+        }
       case 'None':
       case 'SystemContext':
       case 'PipelineResult':
@@ -295,6 +298,13 @@ async function freeId(tx: Queries, context: string, wanted: string | undefined):
     throw new Conflict('id-taken', `The id "${wanted}" is taken in context ${context}.`)
   }
   return wanted
+}
+
+/** The ids that are entries of the context, each once; a new list passes over the others (wire facts 3.2.1). */
+async function presentIds(tx: Queries, context: string, ids: readonly string[]): Promise<string[]> {
+  const present: string[] = []
+  for (const id of new Set(ids)) if (await entryExists(tx, { context, id })) present.push(id)
+  return present
 }
 
 async function joinGroup(tx: Queries, groupUri: string, userId: string): Promise<void> {

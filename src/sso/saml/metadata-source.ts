@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { SsoRefused } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds, Seconds } from '../../base/units.ts'
-import { fetchText } from '../fetch.ts'
+import { readDocument } from '../fetch.ts'
 import { metadataLimits } from '../xml.ts'
 import { type IdpMetadata, parseMetadata } from './metadata.ts'
 
@@ -87,7 +85,7 @@ export class MetadataSource {
     const { idp, url } = this.#options
     this.#tried = this.#system.monotonic()
     try {
-      this.#metadata = parseMetadata(await this.#read(), this.#system.now())
+      this.#metadata = parseMetadata(await this.#fetch(), this.#system.now())
       this.#loaded = this.#system.monotonic()
       this.#problem = undefined
       this.#log.info(
@@ -100,10 +98,9 @@ export class MetadataSource {
     }
   }
 
-  async #read(): Promise<string> {
+  #fetch(): Promise<string> {
     const { url } = this.#options
-    if (url.startsWith('file:')) return await readFile(fileURLToPath(url), 'utf8')
-    return await fetchText({ url, timeout: TIMEOUT, maxBytes: metadataLimits.bytes, verifyTls: true })
+    return readDocument({ url, timeout: TIMEOUT, maxBytes: metadataLimits.bytes, verifyTls: true })
   }
 
   #age(since: Milliseconds): Milliseconds {
