@@ -75,6 +75,9 @@ const getUser = (on: Services) => async (request: FastifyRequest) =>
   )
 
 const getLogin = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  // Under another of its names this machine would get a cookie that the pages it leads to never see.
+  if (on.base.isOtherNameOfLoopback(request.raw.headers.host))
+    return await reply.redirect(on.base.at('auth/login'), 303)
   const caller = await callerByCookie(on, request)
   const page = !caller
     ? loginPage(on.base.at('auth/cookie'))
