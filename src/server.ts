@@ -34,6 +34,8 @@ import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
 import { createApp } from './http/app.ts'
 import { BaseAddress } from './http/base-address.ts'
+import { createSso } from './server-sso.ts'
+import { FLOW_PREFIX } from './sso/login-flows.ts'
 import type { Database } from './stores/database.ts'
 import { FolderBlobStore } from './stores/folder-blob-store.ts'
 import { lockFolder } from './stores/folder-lock.ts'
@@ -47,6 +49,8 @@ import { openSqliteDatabase } from './stores/sqlite-database.ts'
 const LEAST_ADMIN_PASSWORD_CHARACTERS = 8
 /** Names that nobody has whose wrong passwords are counted; guessing through more of them costs an attacker hours. */
 const MOST_NAMES = 100_000
+/** Logins under way at identity providers, which anybody can begin. */
+const MOST_FLOWS = 100_000
 const SWEEP_INTERVAL = 60_000
 const DATABASE_FILE = 'store.sqlite'
 
@@ -143,8 +147,9 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
+  const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
   const app = createApp(
-    { ...accounts, ...content, database, files, ledger, system, log },
+    { ...accounts, ...content, sso, database, files, ledger, system, log },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -179,7 +184,12 @@ type Stores = Awaited<ReturnType<typeof openStores>>
 
 /** Who there is and who may sign in. */
 async function createAccounts(settings: Settings, { system, log }: Machine, database: Database) {
-  const ephemeral = new MemoryEphemeralStore(system, { capacity: [{ prefix: UNKNOWN_NAME_PREFIX, most: MOST_NAMES }] })
+  const ephemeral = new MemoryEphemeralStore(system, {
+    capacity: [
+      { prefix: UNKNOWN_NAME_PREFIX, most: MOST_NAMES },
+      { prefix: FLOW_PREFIX, most: MOST_FLOWS },
+    ],
+  })
   const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
   const passwords = await createPasswords(settings, system)
   const passwordRules = await createPasswordRules(settings)

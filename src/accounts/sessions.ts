@@ -22,6 +22,8 @@ export interface Session {
   readonly expires: Milliseconds
   /** How long the session lives without a call. */
   readonly maxAge: Seconds
+  /** The cookie has no `Max-Age`. */
+  readonly endsWithBrowser: boolean
   /** When the browser was last given the cookie. */
   readonly cookieSent: Milliseconds
   readonly client: Client
@@ -35,6 +37,14 @@ export interface SessionOptions {
   readonly absoluteMaxAge: Seconds
   /** Live logins of one user; the oldest goes when one more is made (D2.6). */
   readonly mostPerUser: number
+}
+
+/** How long one login may live, where that is not as configured for all. */
+export interface Life {
+  /** `auth_maxage`, at least 1; capped to the maximum (D2.3). */
+  readonly requested?: Seconds | undefined
+  /** Instead of the configured maximum, and with the same meaning of -1: logins by others have their own (interface 5.3, 5.4). */
+  readonly maximum?: Seconds | undefined
 }
 
 /** Server-side life of a login whose cookie ends with the browser (D2.5). */
@@ -62,14 +72,9 @@ export class Sessions {
     this.#options = options
   }
 
-  /** True when the cookie carries no `Max-Age` and ends with the browser. */
-  get endsWithBrowser(): boolean {
-    return this.#options.maxAge === UNLIMITED
-  }
-
-  /** @param requested `auth_maxage`, at least 1; capped to the configured maximum (D2.3). */
-  async open(user: User, client: Client, requested?: Seconds): Promise<Session> {
-    const longest = this.endsWithBrowser ? BROWSER_SESSION_LIFE : this.#options.maxAge
+  async open(user: User, client: Client, { requested, maximum = this.#options.maxAge }: Life = {}): Promise<Session> {
+    const endsWithBrowser = maximum === UNLIMITED
+    const longest = endsWithBrowser ? BROWSER_SESSION_LIFE : maximum
     const now = this.#system.now()
     const maxAge = Math.min(requested ?? longest, longest)
     const fresh: Session = {
@@ -80,6 +85,7 @@ export class Sessions {
       lastAccess: now,
       expires: 0,
       maxAge,
+      endsWithBrowser,
       cookieSent: now,
       client,
     }
@@ -108,7 +114,7 @@ export class Sessions {
     const now = this.#system.now()
     const prolongs = successful && this.#options.refreshOnAccess
     const renewsCookie =
-      prolongs && !this.endsWithBrowser && now - session.cookieSent >= session.maxAge * 1000 * COOKIE_RENEWAL
+      prolongs && !session.endsWithBrowser && now - session.cookieSent >= session.maxAge * 1000 * COOKIE_RENEWAL
     const kept = await this.#change(session.token, current => ({
       ...current,
       lastAccess: now,
@@ -143,8 +149,9 @@ export class Sessions {
     }
   }
 
-  /** Whole seconds until the cookie of the session should end in the browser. */
-  cookieLife(session: Session): Seconds {
+  /** Whole seconds until the cookie of the session should end; `undefined` when it ends with the browser. */
+  cookieLife(session: Session): Seconds | undefined {
+    if (session.endsWithBrowser) return undefined
     return Math.max(0, Math.ceil((session.expires - this.#system.now()) / 1000))
   }
 

@@ -37,13 +37,23 @@ export interface FailedCheck {
   readonly received?: string | undefined
 }
 
-/** An identity provider's word was not accepted. The message names the check; what was compared stays in `failed`. */
+/**
+ * An identity provider's word was not accepted. The message names the check, and `correlation` once the refusal is on
+ * record; what was compared stays in `failed`.
+ */
 export class SsoRefused extends Unauthenticated {
   readonly failed: FailedCheck
 
   constructor(failed: FailedCheck, options: ErrorOptions = {}) {
-    super('sso-refused', `The sign-on was refused (${failed.check}).`, options)
+    const { correlation } = options.extra ?? {}
+    const quote = correlation === undefined ? '' : ` Quote ${String(correlation)} to the operator.`
+    super('sso-refused', `The sign-on was refused (${failed.check}).${quote}`, options)
     this.failed = failed
+  }
+
+  /** The same refusal with what its client is told. */
+  recordedAs(correlation: string): SsoRefused {
+    return new SsoRefused(this.failed, { extra: { check: this.failed.check, correlation }, cause: this })
   }
 }
 

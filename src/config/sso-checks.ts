@@ -104,9 +104,8 @@ export const ssoChecks: readonly Check[] = [
   },
   {
     keys: ['service.auth.cas.server.url'],
-    warning: true,
     wrong: settings => isPlainHttp(settings['service.auth.cas.server.url']),
-    message: 'anybody on the way to a CAS server without https can sign in as anybody',
+    message: 'a CAS server over http is accepted only on this host: on the way anybody could sign in as anybody',
   },
 ]
 

@@ -40,7 +40,7 @@ export const samlKeys = {
     max: 3600,
     default: 60,
     notYet: true,
-    help: 'Difference of clocks that is tolerated in assertions.',
+    help: 'Difference of clocks that is tolerated in assertions, those of SAML 1.1 included.',
   }),
   'service.auth.saml.default-idp': text({
     ...nameOfIdp,
@@ -123,39 +123,33 @@ export const legacySamlKeys = {
 
 /** CAS and SAML 1.1 (interface 5.4, D9). */
 export const casKeys = {
-  'service.auth.cas': boolean({ default: false, notYet: true, help: 'Sign-on by a CAS server.' }),
+  'service.auth.cas': boolean({ default: false, help: 'Sign-on by a CAS server.' }),
   'service.auth.cas.version': choice(['cas1', 'cas2', 'cas3', 'saml11'], {
     default: 'cas2',
-    notYet: true,
     help: 'Protocol the CAS server speaks.',
   }),
   'service.auth.cas.server.url': absoluteUrl({
     folder: true,
-    notYet: true,
     help: 'Base address of the CAS server, from which login and validation addresses follow.',
   }),
   'service.auth.cas.server.url.login': absoluteUrl({
     defaultText: 'from `service.auth.cas.server.url`',
-    notYet: true,
     help: 'Login page of the CAS server.',
   }),
   'service.auth.cas.max-age': seconds({
     min: 1,
     unlimited: 'a cookie that ends with the browser',
     defaultText: 'value of `service.auth.cookie.max-age`',
-    notYet: true,
     help: 'Life of a login by CAS.',
   }),
   'service.auth.cas.user-auto-provisioning': boolean({
     default: false,
-    notYet: true,
     help: 'Create unknown users at their first login.',
   }),
-  'service.auth.cas.redirect-success.url': absoluteUrl({ notYet: true, help: 'Where users go after login.' }),
-  'service.auth.cas.redirect-failure.url': absoluteUrl({ notYet: true, help: 'Where users go after a failed login.' }),
+  'service.auth.cas.redirect-success.url': absoluteUrl({ help: 'Where users go after login.' }),
+  'service.auth.cas.redirect-failure.url': absoluteUrl({ help: 'Where users go after a failed login.' }),
   'service.https.disable-verification': boolean({
     default: false,
-    notYet: true,
     warn: 'is on: anybody on the way to the CAS server can sign in as anybody; for tests only',
     help: 'Accept any certificate of the CAS server.',
   }),

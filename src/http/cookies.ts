@@ -21,7 +21,8 @@ export const authTokens = (header: string | undefined): string[] => tokensNamed(
 /** The token of a trusted device, if the request carries one. */
 export const deviceToken = (header: string | undefined): string | undefined => tokensNamed(DEVICE_COOKIE, header)[0]
 
-function tokensNamed(name: string, header: string | undefined): string[] {
+/** Every distinct value of a cookie that could be a token. */
+export function tokensNamed(name: string, header: string | undefined): string[] {
   if (header === undefined) return []
   const tokens = new Set<string>()
   for (const item of header.split(';')) {

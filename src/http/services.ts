@@ -16,10 +16,15 @@ import type { Uploads } from '../content/uploads.ts'
 import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
+import type { CasProvider } from '../sso/cas/provider.ts'
+import type { SsoFailures } from '../sso/failures.ts'
+import type { LoginFlows } from '../sso/login-flows.ts'
+import type { SignOn } from '../sso/sign-on.ts'
 import type { Database } from '../stores/database.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
+import type { Landing } from './sso-landing.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -35,6 +40,20 @@ export interface HttpOptions {
   readonly version: string
 }
 
+/** Sign-on by others, whichever protocol. */
+export interface Sso {
+  readonly flows: LoginFlows
+  readonly signOn: SignOn
+  readonly failures: SsoFailures
+  /** Absent when CAS is off. */
+  readonly cas: CasLogin | undefined
+}
+
+export interface CasLogin extends Landing {
+  readonly provider: CasProvider
+  readonly failureUrl: string | undefined
+}
+
 /** The rooms below, as the routes need them. */
 export interface Rooms {
   readonly database: Database
@@ -48,6 +67,7 @@ export interface Rooms {
   readonly devices: TrustedDevices | undefined
   /** Absent when passwords are not reset by e-mail. */
   readonly passwordReset: PasswordReset | undefined
+  readonly sso: Sso
   readonly entries: Entries
   readonly contexts: ContextResource
   readonly creation: Creation

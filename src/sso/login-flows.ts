@@ -5,7 +5,7 @@ import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import type { LoginFlow } from './identity-provider.ts'
 
 /** Long enough for a second factor and a password change at the provider (D8.2). */
-const LIFE: Milliseconds = 900_000
+export const FLOW_LIFE: Milliseconds = 900_000
 const ID_BYTES = 32
 
 const flowKey = (id: string): string => `${FLOW_PREFIX}${id}`
@@ -29,7 +29,7 @@ export class LoginFlows {
   async begin(given: Pick<LoginFlow, 'provider' | 'successUrl' | 'failureUrl'>): Promise<LoginFlow> {
     // An id in XML must not begin with a digit.
     const flow: LoginFlow = { ...given, id: this.#random(), requestId: `_${this.#random()}` }
-    await this.#store.add(flowKey(flow.id), flow, LIFE)
+    await this.#store.add(flowKey(flow.id), flow, FLOW_LIFE)
     return flow
   }
 

@@ -57,6 +57,8 @@ function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): 
   if (body.includes('<!--')) throw new XmlRefused('comment', 'holds a comment')
   if (/<!DOCTYPE/i.test(body)) throw new XmlRefused('doctype', 'holds a DOCTYPE')
   if (body.includes('<!')) throw new XmlRefused('markup', 'holds a CDATA section or a declaration')
+  // The parser takes it for text; servers that do not escape what they write are not to be believed.
+  if (/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\dA-Fa-f]+);)/.test(body)) throw new XmlRefused('xml', 'has a bare ampersand')
   // oxlint-disable-next-line no-control-regex -- characters that XML does not have
   if (/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|&#/.test(body.replaceAll(/&#(?:x[0-9a-f]+|\d+);/gi, ''))) {
     throw new XmlRefused('characters', 'holds characters that XML does not allow')

@@ -32,9 +32,8 @@ const postCookie = (on: Services) => async (request: FastifyRequest, reply: Fast
   const { client } = request.caller
   const device = deviceToken(request.headers.cookie)
   const user = await on.login.withPassword({ name, password, mechanism: 'form', client, device })
-  const session = await on.sessions.open(user, client, maxAge)
-  const life = on.sessions.endsWithBrowser ? undefined : on.sessions.cookieLife(session)
-  setAuthCookie(reply, on.cookie.set(session.token, life))
+  const session = await on.sessions.open(user, client, { requested: maxAge })
+  setAuthCookie(reply, on.cookie.set(session.token, on.sessions.cookieLife(session)))
   if (on.devices)
     reply.header('set-cookie', on.cookie.setDevice(await on.devices.trust(user, device), DEVICE_LIFE / 1000))
   if (prefersHtml(request)) return await reply.redirect(landing, 303)

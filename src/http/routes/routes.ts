@@ -2,6 +2,7 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { authRoutes } from './auth.ts'
 import { authTokenRoutes } from './auth-tokens.ts'
+import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { managementRoutes } from './management.ts'
@@ -13,6 +14,7 @@ export const routes = (on: Services): Route[] => [
   ...authRoutes(on),
   ...authTokenRoutes(on),
   ...passwordResetRoutes(on),
+  ...casRoutes(on),
   ...managementRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),
