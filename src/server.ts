@@ -173,6 +173,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       clearInterval(sweep)
       await app.close()
       await accounts.mails?.close()
+      await sso.saml?.close()
       await files.collectGarbage()
       await accounts.ephemeral.close()
       await stores.close()
