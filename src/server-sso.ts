@@ -92,14 +92,25 @@ interface SamlSettings {
   readonly policy: ProviderPolicy
 }
 
-function createSaml(settings: Settings, machine: Machine, base: () => BaseAddress): SamlLogins | undefined {
+/** `undefined` while SAML is off. @throws {StartupError} when a key file is of no use */
+export function createSaml(
+  settings: Settings,
+  machine: Pick<Machine, 'system' | 'log'>,
+  base: () => BaseAddress,
+): SamlLogins | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
   const verifier = new Verifier()
   const shared = {
     clockSkew: settings['service.auth.saml.clock-skew'],
-    signing: readKeyPair(settings, 'signing'),
-    encryption: readKeyPair(settings, 'encryption'),
+    signing: readKeyPair(
+      settings['service.auth.saml.signing.key-file'],
+      settings['service.auth.saml.signing.certificate-file'],
+    ),
+    encryption: readKeyPair(
+      settings['service.auth.saml.encryption.key-file'],
+      settings['service.auth.saml.encryption.certificate-file'],
+    ),
   }
   const providers = all.map(({ policy, metadataUrl, metadataMaxAge, ...one }): SamlLogin => {
     const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
@@ -181,15 +192,14 @@ function chooseProvider(
   throw new InvalidInput('unknown-idp', `${wanted}; there is ${providers.map(({ policy }) => policy.name).join(', ')}.`)
 }
 
-function readKeyPair(settings: Settings, use: 'signing' | 'encryption'): KeyPair | undefined {
-  const keyFile = settings[`service.auth.saml.${use}.key-file`]
-  const certificateFile = settings[`service.auth.saml.${use}.certificate-file`]
+/** @throws {StartupError} when the files cannot be read or do not belong together */
+function readKeyPair(keyFile: string | undefined, certificateFile: string | undefined): KeyPair | undefined {
   if (keyFile === undefined || certificateFile === undefined) return undefined
   try {
     const pair = { key: readFileSync(keyFile, 'utf8'), certificate: readFileSync(certificateFile, 'utf8') }
     if (new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key))) return pair
   } catch (error) {
-    throw new StartupError(`service.auth.saml.${use}: ${(error as Error).message}`, { cause: error })
+    throw new StartupError(`${keyFile}, ${certificateFile}: ${(error as Error).message}`, { cause: error })
   }
-  throw new StartupError(`service.auth.saml.${use}: the key in ${keyFile} does not belong to ${certificateFile}`)
+  throw new StartupError(`The key in ${keyFile} does not belong to the certificate in ${certificateFile}.`)
 }
