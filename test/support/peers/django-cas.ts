@@ -39,8 +39,9 @@ export interface DjangoCas {
 
 /** A CAS server for the protocol versions 1, 2, 3 and SAML 1.1. It releases the attributes `email` and `uid`. */
 export async function startDjangoCas(t: Test, options: DjangoCasOptions): Promise<DjangoCas> {
-  const { host = '127.0.0.1', port = await freePort(), users, identifies = 'name' } = options
+  const { host = '127.0.0.1', users, identifies = 'name' } = options
   const { services = [String.raw`http://(localhost|127\.0\.0\.1)[:/]`] } = options
+  const port = await freePort(options.port)
   const url = `http://${host}:${port}/cas/`
   const cas = await startInNewFolder(t, async folder => {
     const people = users.map(({ name, password, mail }) => {

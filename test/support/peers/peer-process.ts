@@ -15,7 +15,7 @@ export interface Test {
 export interface Place {
   /** `localhost` is another site than 127.0.0.1 to a browser, which matters to cookies. */
   readonly host?: 'localhost' | '127.0.0.1'
-  /** A port of its own if absent. */
+  /** Any free one if absent; if it is taken, the peer does not start. */
   readonly port?: number
 }
 
@@ -36,20 +36,19 @@ export interface PeerProcess {
 }
 
 const patience = 30_000
-const running = new Set<number>()
-process.once('exit', () => {
-  for (const pid of running) signalGroup(pid, 'SIGKILL')
-})
+
+// Ends the peer when the far end of descriptor 3 is closed: this process is gone then, in whatever way.
+const guarded = '(cat <&3 >/dev/null; kill -KILL 0) & exec "$@" 3<&-'
 
 /** Starts a server as a process group of its own and resolves when it is ready. */
 export async function startPeerProcess({ command, args, env, folder, ready }: Launch): Promise<PeerProcess> {
   const path = join(folder, 'log')
   // Not a pipe: a server that outlives this process would keep the test runner waiting for its end.
   const log = await open(path, 'a')
-  const child = spawn(command, args, {
+  const child = spawn('/bin/sh', ['-c', guarded, 'sh', command, ...args], {
     cwd: folder,
     env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', log.fd, log.fd],
+    stdio: ['ignore', log.fd, log.fd, 'pipe'],
     detached: true,
   })
   const exited = once(child, 'exit')
@@ -60,12 +59,8 @@ export async function startPeerProcess({ command, args, env, folder, ready }: La
   }
   const { pid } = child
   if (pid === undefined) throw new Error(`${command} has no process id`)
-  running.add(pid)
   let stopping: Promise<void> | undefined
-  const stop = (): Promise<void> =>
-    (stopping ??= endGroup(pid, exited).finally(() => {
-      running.delete(pid)
-    }))
+  const stop = (): Promise<void> => (stopping ??= endGroup(pid, exited))
   try {
     await untilReady(child, ready)
   } catch (cause) {
@@ -83,7 +78,6 @@ async function untilReady(child: ChildProcess, ready: () => Promise<boolean>): P
       last = error
       return false
     })
-    // Asked after `ready`: if the port was taken, somebody else may have answered.
     if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended early')
     if (answers) return
     if (Date.now() > deadline) throw new Error('it did not become ready', { cause: last })
@@ -120,9 +114,9 @@ export async function processesOf(group: number): Promise<readonly number[]> {
   })
 }
 
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
+/** A port that was free a moment ago: the wanted one, or it throws. Otherwise whoever has it might pass for the peer. */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   server.close()

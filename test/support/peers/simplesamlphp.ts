@@ -59,7 +59,8 @@ export interface SimpleSaml {
 
 /** A SAML 2.0 identity provider; takes requests by redirect and by POST. Several may run, each on its port. */
 export async function startSimpleSaml(t: Test, options: SimpleSamlOptions): Promise<SimpleSaml> {
-  const { host = '127.0.0.1', port = await freePort(), users, serviceProviders = [] } = options
+  const { host = '127.0.0.1', users, serviceProviders = [] } = options
+  const port = await freePort(options.port)
   const origin = `http://${host}:${port}`
   const entityId = `${origin}/saml2/idp/metadata.php`
   const trust = (folder: string, providers: readonly ServiceProvider[]): Promise<void> =>
