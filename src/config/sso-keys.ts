@@ -40,7 +40,7 @@ export const samlKeys = {
     max: 3600,
     default: 60,
     notYet: true,
-    help: 'Difference of clocks that is tolerated in assertions, those of SAML 1.1 included.',
+    help: 'Difference of clocks that is tolerated in assertions.',
   }),
   'service.auth.saml.default-idp': text({
     ...nameOfIdp,
