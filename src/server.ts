@@ -74,9 +74,14 @@ export interface Server {
 
 /** The database of a data folder that a service may have open at the same time; nothing is made that is not there. */
 export async function openDatabase(settings: Settings): Promise<Database> {
+  return await openSqliteDatabase(requireStore(settings))
+}
+
+/** The database file of a store that is there already. @throws {StartupError} */
+export function requireStore(settings: Settings): string {
   const file = resolve(settings['service.data.folder'], DATABASE_FILE)
   if (!existsSync(file)) throw new StartupError(`There is no store in ${dirname(file)}.`)
-  return await openSqliteDatabase(file)
+  return file
 }
 
 /** The stores of a data folder, which nobody else may use meanwhile. */
@@ -158,7 +163,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     adminHasPassword: settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined,
     dataFolder: stores.folder,
     async listen() {
-      await app.listen({ host: settings['service.http.host'], port: settings['service.http.port'] })
+      await listen(app, settings['service.http.host'], settings['service.http.port'])
       const { port } = app.server.address() as AddressInfo
       base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
       void files.collectGarbage()
@@ -242,6 +247,23 @@ function createContent(settings: Settings, on: ContentDependencies) {
     views: new EntryViews(on.database, on.ledger, on.lockout),
     resources: new Resources(entries),
     contexts: new ContextResource(withEntries),
+  }
+}
+
+const unusable: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'that takes more rights than this program has',
+}
+
+/** @throws {StartupError} naming host and port when they cannot be listened on */
+async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    const reason = unusable[error instanceof Error && 'code' in error ? String(error.code) : '']
+    if (reason === undefined) throw error
+    throw new StartupError(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error })
   }
 }
 

@@ -15,6 +15,8 @@ export interface Session {
   readonly userId: string
   /** The user's epoch when the session was made or last confirmed; another one ends it. */
   readonly epoch: number
+  /** Set while the user changes his own password: the epoch that the change, once done, will give him. */
+  readonly nextEpoch?: number
   readonly loginTime: Milliseconds
   readonly lastAccess: Milliseconds
   readonly expires: Milliseconds
@@ -122,9 +124,29 @@ export class Sessions {
     return renewsCookie ? kept : undefined
   }
 
-  /** Lets the session go on under the user's present epoch: after one's own password change (D5.3). */
-  async adoptEpoch(session: Session, epoch: number): Promise<void> {
-    await this.#change(session.token, current => ({ ...current, epoch }))
+  /** Whether the session was made under the user's present epoch. */
+  isCurrent({ epoch, nextEpoch }: Session, user: User): boolean {
+    return epoch === user.epoch || nextEpoch === user.epoch
+  }
+
+  /**
+   * Runs a change that gives the user a new epoch, and lets this one session of his go on (D5.3): at every moment, also for
+   * other requests with the same token. If the change fails, the session is as it was.
+   */
+  async surviving<T>(session: Session, change: () => Promise<T>): Promise<T> {
+    const { token, epoch } = session
+    const nextEpoch = epoch + 1
+    const settle = (epoch: number): Promise<unknown> =>
+      this.#change(token, ({ nextEpoch: _settled, ...current }) => ({ ...current, epoch }))
+    await this.#change(token, current => ({ ...current, nextEpoch }))
+    try {
+      const result = await change()
+      await settle(nextEpoch)
+      return result
+    } catch (error) {
+      await settle(epoch)
+      throw error
+    }
   }
 
   /** Whole seconds until the cookie of the session should end; `undefined` when it ends with the browser. */
@@ -137,7 +159,7 @@ export class Sessions {
   async list(user: User): Promise<Session[]> {
     const tokens = (await this.#store.get<readonly string[]>(listKey(user.id))) ?? []
     const sessions = await Promise.all(tokens.map(token => this.find(token)))
-    return sessions.filter(session => session !== undefined && session.epoch === user.epoch) as Session[]
+    return sessions.filter(session => session !== undefined && this.isCurrent(session, user)) as Session[]
   }
 
   /** Ends the session of the token; false when there was none. */

@@ -37,14 +37,15 @@ export async function getContext(queries: Queries, idOrName: string): Promise<Fo
   return { context, entry }
 }
 
+/** @throws {Conflict} `name-taken` */
 export async function insertContext(tx: Queries, id: string, name: string | undefined): Promise<void> {
+  await requireNotAnId(tx, name, id)
   await claimingContextName(name, tx.run(sql`INSERT INTO contexts (id, name) VALUES (${id}, ${name ?? null})`))
 }
 
 /** `undefined` takes the name away. @throws {Conflict} `name-taken` */
 export async function renameContext(tx: Queries, id: string, name: string | undefined): Promise<void> {
-  // An id goes before a name in addresses, so a name equal to another context's id would lead elsewhere.
-  if (name !== undefined && name !== id && !(await isIdFree(tx, { context: CONTEXTS, id: name }))) throw nameTaken(name)
+  await requireNotAnId(tx, name, id)
   await claimingContextName(name, tx.run(sql`UPDATE contexts SET name = ${name ?? null} WHERE id = ${id}`))
 }
 
@@ -84,6 +85,12 @@ export async function requireHomeContext(queries: Queries, given: string): Promi
   const context = id === undefined ? undefined : await findContext(queries, id)
   if (!context) throw new InvalidInput('invalid-value', `\`homecontext\` "${given}" is not a context.`)
   return context.id
+}
+
+/** An id goes before a name in addresses, so a name equal to another context's id would lead elsewhere. */
+async function requireNotAnId(tx: Queries, name: string | undefined, own: string): Promise<void> {
+  if (name === undefined || name === own) return
+  if (!(await isIdFree(tx, { context: CONTEXTS, id: name }))) throw nameTaken(name)
 }
 
 async function claimingContextName<T>(name: string | undefined, work: Promise<T>): Promise<T> {

@@ -16,11 +16,11 @@ import { type Acl, groupAcl, isOwnAcl, userAcl } from './acl.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './addresses.ts'
 import { findContext, getContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
 import { type Entry, type EntryType, type GraphType, newEntry } from './entry.ts'
-import { insertEntry, isIdFree } from './entry-records.ts'
+import { entryExists, insertEntry, isIdFree } from './entry-records.ts'
 import { readInfo } from './info.ts'
 import { requireQuotaValue } from './quota-request.ts'
 import { requireRight } from './rights.ts'
-import { isObject, type Read, requireIds, requireText } from './values.ts'
+import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
 
 /** What the body of a creation may hold (wire facts 3.2.1); graphs in their inside form. */
 export interface CreationBody {
@@ -148,7 +148,7 @@ export class Creation {
 
   async #hashOf(graphType: GraphType, { resource }: CreationBody): Promise<string | undefined> {
     if (graphType !== 'User' || !isObject(resource) || resource['password'] === undefined) return undefined
-    const password = requireText(resource['password'], 'password')
+    const password = requirePasswordText(resource['password'], 'password')
     const name = resource['name']
     this.#on.passwordRules.require(password, [typeof name === 'string' ? requireName(name) : undefined])
     return await this.#on.passwords.hash(password)
@@ -229,7 +229,10 @@ export class Creation {
         }
       case 'List':
       case 'ResultList':
-        return { ...entry, content: JSON.stringify(requireIds(body.resource ?? [])) }
+        return {
+          ...entry,
+          content: JSON.stringify(await presentIds(tx, entry.context, requireIds(body.resource ?? []))),
+        }
       case 'None':
       case 'SystemContext':
       case 'PipelineResult':
@@ -295,6 +298,13 @@ async function freeId(tx: Queries, context: string, wanted: string | undefined):
     throw new Conflict('id-taken', `The id "${wanted}" is taken in context ${context}.`)
   }
   return wanted
+}
+
+/** The ids that are entries of the context, each once; a new list passes over the others (wire facts 3.2.1). */
+async function presentIds(tx: Queries, context: string, ids: readonly string[]): Promise<string[]> {
+  const present: string[] = []
+  for (const id of new Set(ids)) if (await entryExists(tx, { context, id })) present.push(id)
+  return present
 }
 
 async function joinGroup(tx: Queries, groupUri: string, userId: string): Promise<void> {

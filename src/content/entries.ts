@@ -23,7 +23,7 @@ import {
   requireHomeContext,
 } from './contexts.ts'
 import { type Entry, resourceOf, touched } from './entry.ts'
-import { deleteEntry, findEntry, retireId, updateEntry } from './entry-records.ts'
+import { deleteEntry, findEntry, listsNaming, retireId, updateEntry } from './entry-records.ts'
 import { type InfoRequest, readInfo, withSubjectMoved } from './info.ts'
 import { may, type Placed, requireRight } from './rights.ts'
 import type { Read } from './values.ts'
@@ -156,6 +156,7 @@ export class Entries {
       }
       await this.#on.files.remove(tx, present)
       await deleteEntry(tx, present)
+      await this.#leaveLists(tx, present, caller)
     })
     if (entry.context === PRINCIPALS) await this.#on.sessions.endAll(entry.id)
     if (user) await this.#report(caller, 'user-deleted', user.id, user.name)
@@ -167,6 +168,14 @@ export class Entries {
   async #report({ user, client }: Caller, event: AuditEvent, userId: string, userName?: string): Promise<void> {
     const name = userName ?? (await findUser(this.#on.database, userId))?.name
     await this.#on.audit.record({ event, userId, userName: name, actorId: user.id, address: client.address })
+  }
+
+  async #leaveLists(tx: Queries, { context, id }: EntryAddress, caller: Caller): Promise<void> {
+    for (const list of await listsNaming(tx, { context, id })) {
+      const members = (JSON.parse(list.content ?? '[]') as string[]).filter(member => member !== id)
+      const changed = touched(list, caller.user.id, this.#on.system.now())
+      await updateEntry(tx, { ...changed, content: JSON.stringify(members) })
+    }
   }
 
   async #deleteContext(tx: Queries, id: string): Promise<void> {

@@ -70,6 +70,14 @@ export async function listEntryIds(queries: Queries, context: string): Promise<s
   return rows.map(row => row.id)
 }
 
+/** The lists that an entry is a member of: all in its own context. */
+export async function listsNaming(queries: Queries, { context, id }: EntryAddress): Promise<Entry[]> {
+  // An underscore in the id matches more than itself here; what the list really names is asked below.
+  const rows = await queries.all<EntryRow>(sql`SELECT ${columns} FROM entries
+    WHERE context = ${context} AND graph_type IN ('List', 'ResultList') AND content LIKE ${`%"${id}"%`}`)
+  return rows.map(fromRow).filter(list => (JSON.parse(list.content ?? '[]') as string[]).includes(id))
+}
+
 export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {
   await tx.run(sql`INSERT INTO entries (${columns}) VALUES (
     ${entry.context}, ${entry.id}, ${entry.entryType}, ${entry.graphType}, ${entry.resourceType},

@@ -11,7 +11,7 @@ import {
 } from '../graph/graph.ts'
 import { dct, rdf, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, aclSlots } from './acl.ts'
-import { cachedMetadataUri, entryUri, metadataUri, principalUri, relationsUri } from './addresses.ts'
+import { cachedMetadataUri, entryUri, metadataUri, PRINCIPALS, principalUri, relationsUri } from './addresses.ts'
 import { type Entry, type EntryType, entryTypes, graphTypes, resourceOf, resourceTypes } from './entry.ts'
 
 /** What `info` says beyond the entry itself: kept elsewhere, told here. */
@@ -112,7 +112,7 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
       asked.graphType = graphTypes.find(type => object.value === store.term(type)) ?? 'None'
     } else if (predicate === rdf.type && resourceTypes.some(type => object.value === store.term(type))) {
       asked.resourceType = resourceTypes.find(type => object.value === store.term(type)) ?? 'Unknown'
-    } else if (predicate === store.homeContext && aboutResource(subject)) {
+    } else if (predicate === store.homeContext && aboutResource(subject) && isPrincipal(entry)) {
       if (object.type === 'uri') asked.homeContextUri = object.value
     } else if (!isManaged(subject, predicate, entry)) {
       rest.push(subject === resourceOf(entry) ? { ...statement, subject: r } : statement)
@@ -132,6 +132,9 @@ const managedOnEntry = new Set<string>([
   dct.creator,
   dct.contributor,
 ])
+
+/** Home contexts are kept with the account; about anything else it is a statement like any other. */
+const isPrincipal = ({ context, entryType }: Entry): boolean => context === PRINCIPALS && entryType === 'Local'
 
 /** Statements that only the service makes; sent ones are passed over. */
 const isManaged = (subject: string, predicate: string, entry: Entry): boolean =>

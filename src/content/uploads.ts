@@ -97,9 +97,12 @@ export function mediaTypeOf(entry: Entry): string {
   return type !== undefined && isMediaType(type) ? type : UNTYPED
 }
 
-/** The name the file is offered under: its label, else the id of the entry. */
-export const fileNameOf = (entry: Entry): string =>
-  objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? entry.id
+/** The name the file is offered under: its label without what looks like folders (RFC 6266 4.3), else the entry's id. */
+export function fileNameOf(entry: Entry): string {
+  const label = objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? ''
+  const name = label.slice(Math.max(label.lastIndexOf('/'), label.lastIndexOf('\\')) + 1)
+  return name === '' || name === '.' || name === '..' ? entry.id : name
+}
 
 /** `type/subtype` in the characters of RFC 9110 8.3.1, without parameters. */
 export const isMediaType = (text: string): boolean =>

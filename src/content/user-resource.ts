@@ -16,7 +16,7 @@ import { requireHomeContext } from './contexts.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from './entry.ts'
 import { may, type Placed } from './rights.ts'
-import { isObject, type Read, requireText } from './values.ts'
+import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
 
 /** The user resource as clients see it (wire facts 2.6). */
 export interface UserDescription {
@@ -100,23 +100,22 @@ export class UserResource {
     const wish = readWish(await read())
     if (wish.password !== undefined && !isAdmin(caller) && !isSelf) throw denied(caller, 'change this password')
     requireAllowed(caller, user, wish)
-    const change = await this.#readChange(user, wish)
-    const password = await this.#newPassword(caller, user, wish)
-
-    const { entry, changed } = await this.#write(caller, placed, precondition, { ...change, ...password })
-    await this.#endSessions(caller, user, changed, isSelf)
-    await this.#report(caller, user, { ...change, ...password })
+    const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
+    const own = isSelf && change.password !== undefined ? caller.session : undefined
+    const write = (): Promise<Entry> => this.#write(caller, placed, precondition, change)
+    const entry = own ? await this.#on.sessions.surviving(own, write) : await write()
+    // The epoch has ended the others already; this takes them out of the store.
+    if (change.password !== undefined || change.disabled) await this.#on.sessions.endAll(user.id, own)
+    await this.#report(caller, user, change)
     return entry
   }
 
-  async #write(caller: Caller, placed: Placed, precondition: Precondition, change: UserChange) {
-    let changed: User | undefined
-    const entry = await this.#on.entries.change(caller, placed, precondition, async (present, tx) => {
+  async #write(caller: Caller, placed: Placed, precondition: Precondition, change: UserChange): Promise<Entry> {
+    return await this.#on.entries.change(caller, placed, precondition, async (present, tx) => {
       if (change.password !== undefined) await forgetDevices(tx, present.id)
-      changed = await changeUser(tx, await this.get(present.id, tx), change)
+      await changeUser(tx, await this.get(present.id, tx), change)
       return present
     })
-    return { entry, changed }
   }
 
   async #report({ user: actor, client }: Caller, before: User, change: UserChange): Promise<void> {
@@ -132,14 +131,6 @@ export class UserResource {
       const subject = { userId: before.id, userName: before.name, actorId: actor.id, address: client.address }
       await this.#on.audit.record({ event, ...subject, ...detail })
     }
-  }
-
-  /** A raised epoch ends every session; only the caller's own goes on, when the change was to oneself (D5.3). */
-  async #endSessions(caller: Caller, before: User, after: User | undefined, isSelf: boolean): Promise<void> {
-    if (!after || after.epoch === before.epoch) return
-    const own = isSelf ? caller.session : undefined
-    if (own) await this.#on.sessions.adoptEpoch(own, after.epoch)
-    await this.#on.sessions.endAll(after.id, own)
   }
 
   async #readChange(user: User, wish: Wish): Promise<UserChange> {
@@ -161,7 +152,7 @@ export class UserResource {
   async #newPassword(caller: Caller, user: User, wish: Wish): Promise<{ readonly password?: string }> {
     if (wish.password === undefined) return {}
     if (user.id === GUEST) throw new Forbidden('not-allowed', 'The guest has no password.')
-    const password = requireText(wish.password, 'password')
+    const password = requirePasswordText(wish.password, 'password')
     const isSelf = user.id === caller.user.id
     if (isSelf && this.#options.requireCurrentPassword) await this.#requireCurrent(caller, wish.currentPassword)
     this.#on.passwordRules.require(password, [user.name, requireOptionalName(wish)])
@@ -172,7 +163,7 @@ export class UserResource {
     if (current === undefined || current === '') {
       throw new Forbidden('current-password-required', 'Send `currentPassword` together with `password`.')
     }
-    await this.#on.login.requireCurrentPassword(user, requireText(current, 'currentPassword'), client)
+    await this.#on.login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'), client)
   }
 }
 

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { guestFrom, isGuest } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
@@ -7,6 +8,7 @@ import { noteAccess, recogniseCaller } from './caller.ts'
 import { ClientAddresses } from './client-address.ts'
 import { AuthCookie } from './cookies.ts'
 import { refuseCrossSite } from './cross-site.ts'
+import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './query.ts'
 import type { Route } from './route.ts'
@@ -34,8 +36,8 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     bodies: new Bodies(rooms.system, options.body),
     cookie: new AuthCookie(options.cookie),
   }
-  const app = createFastify(on)
   const addresses = new ClientAddresses(options.trustedProxies)
+  const app = createFastify(on, addresses)
 
   app.decorateRequest('caller', undefined as never)
   app.decorateRequest('parameters', undefined as never)
@@ -46,6 +48,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     request.parameters = noParameters
     setCommonHeaders(on, request, reply)
     drainUnreadBody(request.raw, reply.raw)
+    requireHost(request)
     request.parameters = parametersOf(request)
     const { ignoresCaller } = request.routeOptions.config
     if (ignoresCaller !== true) request.caller = await recogniseCaller(on, request, reply)
@@ -62,7 +65,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   // Handlers read bodies themselves, after they have judged the caller: nothing is parsed beforehand.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.setErrorHandler(sendProblem)
+  app.setErrorHandler((error, request, reply) => sendProblem(on.log, error, request, reply))
   app.setNotFoundHandler(async () => {
     throw new NotFound('not-found', 'There is nothing at this address.')
   })
@@ -70,7 +73,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   return app
 }
 
-function createFastify(on: Services): FastifyInstance {
+function createFastify(on: Services, addresses: ClientAddresses): FastifyInstance {
   const prefix = Buffer.from(on.system.randomBytes(4)).toString('hex')
   let count = 0
   const app = Fastify({
@@ -85,21 +88,31 @@ function createFastify(on: Services): FastifyInstance {
     // Bodies have time limits of their own (`body.ts`); a total limit would cut long uploads off.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
-    http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT },
+    // A missing `Host` is refused by a step of our own, so that the refusal looks like all others.
+    http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, commonHeaders(on)),
     frameworkErrors: (error, request, reply) => {
+      // The address could not be read, so none of the steps runs.
       request.parameters = noParameters
-      request.caller = guestFrom({ address: request.raw.socket.remoteAddress ?? '', userAgent: '' })
+      request.caller = guestFrom(clientOf(request, addresses))
       setCommonHeaders(on, request, reply)
-      void sendProblem(error, request, reply)
+      reply.header('cache-control', 'no-store')
+      reply.raw.once('close', () => logRequest(on, request, reply))
+      void sendProblem(on.log, error, request, reply)
     },
   })
   // A client that waits for permission gets it when somebody reads the body, or the refusal instead (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
+  // No other expectation is known; a server may pass over those (RFC 9110 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
 }
 
 /** Each route; HEAD beside every GET; and for all other methods of a known address a 405 that lists the possible ones. */
 function register(app: FastifyInstance, all: readonly Route[]): void {
+  // Without this the less common ones (PROPFIND, LOCK …) would find nothing at a known address.
+  const uncommon = METHODS.filter(method => method !== 'CONNECT' && !app.supportedMethods.includes(method))
+  for (const method of uncommon) app.addHttpMethod(method)
   for (const url of new Set(all.map(route => route.url))) {
     const some = all.filter(route => route.url === url)
     const allowed = new Set<string>(some.map(route => route.method))
@@ -133,19 +146,26 @@ function parametersOf(request: FastifyRequest): Parameters {
   return Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
 }
 
-/** D1.6. A page replaces the policy by its own. */
-function setCommonHeaders({ base }: Services, request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'referrer-policy': 'no-referrer',
-    'x-request-id': request.id,
-    ...(base.isHttps ? { 'strict-transport-security': 'max-age=31536000' } : {}),
-  })
+/** RFC 9112 3.2. @throws {InvalidInput} */
+function requireHost({ raw }: FastifyRequest): void {
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
+    throw new InvalidInput('bad-request', 'The request has no `Host` header.')
 }
 
+/** D1.6. A page replaces the policy by its own. */
+const commonHeaders = ({ base }: Services): Record<string, string> => ({
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  ...(base.isHttps ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+})
+
+const setCommonHeaders = (on: Services, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.headers({ ...commonHeaders(on), 'x-request-id': request.id })
+
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  if (request.url.startsWith('/auth/')) reply.header('cache-control', 'no-store')
+  // The route's own address: the one asked for may be spelt with escapes.
+  if ((request.routeOptions.url ?? request.url).startsWith('/auth/')) reply.header('cache-control', 'no-store')
   else if (!isGuest(request.caller)) reply.header('cache-control', 'private')
 }
 

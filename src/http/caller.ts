@@ -49,7 +49,7 @@ async function callerOf({ sessions, database }: Services, token: string, client:
   if (!session) return undefined
   const user = await findUser(database, session.userId)
   // The epoch is what revokes: whatever the session store still holds, the user's row decides (D3.5).
-  if (!user || user.disabled || user.epoch !== session.epoch) {
+  if (!user || user.disabled || !sessions.isCurrent(session, user)) {
     await sessions.end(token)
     return undefined
   }

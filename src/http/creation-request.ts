@@ -4,6 +4,7 @@ import { type CreationBody, type CreationRequest, NEW_ID } from '../content/crea
 import { type EntryType, entryTypes, type GraphType, graphTypes } from '../content/entry.ts'
 import { isObject } from '../content/values.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
+import { RELATIVE } from '../graph/iri.ts'
 import { parseJson } from './body.ts'
 import type { Services } from './services.ts'
 
@@ -16,6 +17,8 @@ export function readCreation(
   const { parameters } = request
   const uriParameter = (name: string): string | undefined => {
     const value = parameters.get(name)
+    // It would pass for an address of the service that has been made relative already.
+    if (value?.startsWith(RELATIVE)) throw new InvalidInput('invalid-uri', `The parameter ${name} is not absolute.`)
     return value === undefined ? undefined : base.inside(value)
   }
   const readGraph = (value: unknown): Graph => base.graphInside(parseRdfJson(value))

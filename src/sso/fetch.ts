@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
@@ -17,6 +19,16 @@ export class FetchFailed extends Error {
   constructor(url: string, reason: string, options: { cause?: unknown } = {}) {
     super(`${url}: ${reason}`, options)
     this.name = 'FetchFailed'
+  }
+}
+
+/** Like {@link fetchText}, and from `file:` addresses as well. @throws {FetchFailed} */
+export async function readDocument(wanted: Fetch): Promise<string> {
+  if (!wanted.url.startsWith('file:')) return await fetchText(wanted)
+  try {
+    return await readFile(fileURLToPath(wanted.url), 'utf8')
+  } catch (error) {
+    throw new FetchFailed(wanted.url, (error as Error).message, { cause: error })
   }
 }
 

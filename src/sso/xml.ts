@@ -65,9 +65,9 @@ function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): 
   }
   const counts = { depth: 0, elements: 0, attributes: 0 }
   for (let at = body.indexOf('<'); at >= 0; at = body.indexOf('<', at + 1)) {
-    const end = body.indexOf('>', at)
-    if (end < 0) throw new XmlRefused('xml', 'a tag does not end')
-    const tag = body.slice(at + 1, end)
+    restOfTag.lastIndex = at + 1
+    const tag = restOfTag.exec(body)?.[0].slice(0, -1)
+    if (tag === undefined) throw new XmlRefused('xml', 'a tag does not end')
     if (tag.startsWith('/')) counts.depth--
     else {
       counts.elements++
@@ -79,6 +79,9 @@ function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): 
   }
   if (/^\s*[^<\s]/.test(body) || /[^>\s]\s*$/.test(body)) throw new XmlRefused('xml', 'has text outside its element')
 }
+
+/** Up to the bracket that ends it, one inside quotes not counted. One character at a time, so that it cannot backtrack. */
+const restOfTag = /(?:[^<>"']|"[^"<]*"|'[^'<]*')*>/y
 
 /** The parser lets an undeclared prefix through; two readers could take its elements for different ones. */
 function requireNamespaces(root: Element): void {

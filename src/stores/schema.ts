@@ -116,6 +116,8 @@ export const schema: readonly Migration[] = [
         PRIMARY KEY (time, number)
       )`,
       sql`CREATE INDEX audit_by_user ON audit (user_id, time, number)`,
+      // The few lists of a context are found among its many entries.
+      sql`CREATE INDEX entries_by_type ON entries (context, graph_type)`,
     ],
   },
 ]

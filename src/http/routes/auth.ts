@@ -74,6 +74,9 @@ const getUser = (on: Services) => async (request: FastifyRequest) =>
   )
 
 const getLogin = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  // Under another of its names this machine would get a cookie that the pages it leads to never see.
+  if (on.base.isOtherNameOfLoopback(request.raw.headers.host))
+    return await reply.redirect(on.base.at('auth/login'), 303)
   const caller = await callerByCookie(on, request)
   const page = !caller
     ? loginPage(on.base.at('auth/cookie'))
@@ -99,6 +102,8 @@ function readLanding({ base }: Services, successUrl: string | undefined): string
   if (successUrl === undefined) return base.at('auth/login')
   const isOwn = !/[\\\p{C}]/u.test(successUrl) && URL.canParse(successUrl, base.href)
   const url = isOwn ? new URL(successUrl, base.href) : undefined
-  if (url?.origin === base.origin && url.username === '' && url.password === '') return url.href
+  // A `blob:` URL has the origin of the page that made it.
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (isWeb && url.origin === base.origin && url.username === '' && url.password === '') return url.href
   throw new InvalidInput('invalid-form', '`successurl` is not an address of this service.')
 }

@@ -5,17 +5,25 @@ import { normaliseName } from '../../accounts/names.ts'
 import { findUser, findUserByName, liftLockout, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
+import { prefersHtml } from '../negotiate.ts'
 import { sql } from '../../stores/sql.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** For administrators: how the service is doing, who is locked out, what has happened (wire facts 3.14, D6.5). */
 export const managementRoutes = (on: Services): Route[] => [
+  { method: 'GET', url: '/', handle: getRoot(on), visited: true },
   { method: 'GET', url: '/management/status', handle: getStatus(on) },
   { method: 'GET', url: '/management/lockouts', handle: getLockouts(on) },
   { method: 'DELETE', url: '/management/lockouts', handle: deleteLockout(on) },
   { method: 'GET', url: '/management/audit', handle: getAudit(on) },
 ]
+
+/** Somebody has found the service: a person is led to the login page, a program is told what this is. */
+const getRoot = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  if (prefersHtml(request)) return await reply.redirect(on.base.at('auth/login'), 303)
+  return { service: 'Stowage', ...brief(on.options.version), baseURI: on.base.href }
+}
 
 const getStatus = (on: Services) => {
   const startupTime = new Date(on.system.now()).toISOString()

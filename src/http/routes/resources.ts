@@ -190,8 +190,10 @@ async function sendFile(on: Services, request: FastifyRequest, reply: FastifyRep
   const found = await on.files.read(entry, file => {
     const state = fileValidators(entry, file)
     if (isUnchanged(headers, state)) outcome = 'unchanged'
+    // RFC 9110 14.2: a range means something with GET only.
+    else if (method === 'HEAD') return undefined
     else outcome = (isRangeCurrent(ifRange, state) && parseRange(headers.range, file.size)) || 'all'
-    return outcome === 'unchanged' || method === 'HEAD' ? undefined : outcome
+    return outcome === 'unchanged' ? undefined : outcome
   })
   if (!found) return await reply.status(204).send()
   reply.headers(fileHeaders(on, request, entry, found.file))

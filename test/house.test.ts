@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix, relative, sep } from 'node:path'
+import { test } from 'node:test'
+import { keys } from '../src/config/keys.ts'
+import { repository } from './support/service.ts'
+
+const MOST_LINES = 400
+
+interface Source {
+  /** Relative to `src/`, with slashes. */
+  readonly path: string
+  readonly text: string
+  /** What it imports: paths relative to `src/`, or names of packages. */
+  readonly files: readonly string[]
+  readonly packages: readonly string[]
+}
+
+const slashed = (path: string): string => path.split(sep).join('/')
+
+function readSources(): Source[] {
+  const root = join(repository, 'src')
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(entry => {
+      const path = slashed(relative(root, join(entry.parentPath, entry.name)))
+      const text = readFileSync(join(root, path), 'utf8')
+      const named = [...text.matchAll(/(?:from|import) '([^']+)'|import\('([^']+)'\)/g)].map(
+        match => match[1] ?? match[2] ?? '',
+      )
+      const files = named.filter(name => name.startsWith('.')).map(name => posix.join(dirname(path), name))
+      return { path, text, files, packages: named.filter(name => !name.startsWith('.')) }
+    })
+}
+
+/** Room → the rooms it may import, as the table of docs/architecture.md says. */
+function readRooms(): ReadonlyMap<string, readonly string[] | 'everything'> {
+  const page = readFileSync(join(repository, 'docs/architecture.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| `([a-z/]+)\/` \| [^|]+ \| ([^|]+) \|$/gm)]
+  return new Map(
+    rows.map(([, room = '', may = '']) => [
+      room,
+      may === 'everything' ? may : may === 'nothing' ? [] : may.split(',').map(name => name.trim()),
+    ]),
+  )
+}
+
+const sources = readSources()
+const rooms = readRooms()
+const roomOf = (path: string): string => (path.includes('/') ? dirname(path) : '')
+const importers = (name: RegExp): string[] =>
+  sources.filter(({ packages }) => packages.some(used => name.test(used))).map(({ path }) => path)
+const users = (what: RegExp): string[] => sources.filter(({ text }) => what.test(text)).map(({ path }) => path)
+
+test('the table of rooms and the folders under src/ are the same', () => {
+  const folders = new Set(sources.map(({ path }) => roomOf(path)).filter(room => room !== ''))
+  assert.ok(sources.length > 50, 'the sources were not found')
+  assert.deepEqual([...rooms.keys()].sort(), [...folders].sort())
+})
+
+test('a room imports only the rooms that the table names', () => {
+  const wrong = sources.flatMap(({ path, files }) => {
+    const room = roomOf(path)
+    const may = room === '' ? 'everything' : (rooms.get(room) ?? [])
+    return files
+      .filter(file => may !== 'everything' && roomOf(file) !== room && !may.includes(roomOf(file)))
+      .map(file => `${path} imports ${file}`)
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('every import leads to a file', () => {
+  const paths = new Set(sources.map(({ path }) => path))
+  const wrong = sources.flatMap(({ path, files }) =>
+    files.filter(file => !paths.has(file)).map(file => `${path} imports ${file}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('no file imports itself, by whatever detour', () => {
+  const graph = new Map(sources.map(({ path, files }) => [path, files]))
+  const done = new Set<string>()
+  const walk = (path: string, way: readonly string[]): string | undefined => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path].join(' → ')
+    if (done.has(path)) return undefined
+    for (const next of graph.get(path) ?? []) {
+      const cycle = walk(next, [...way, path])
+      if (cycle !== undefined) return cycle
+    }
+    done.add(path)
+    return undefined
+  }
+  assert.deepEqual(
+    sources.map(({ path }) => walk(path, [])).filter(cycle => cycle !== undefined),
+    [],
+  )
+})
+
+test('only http/ knows Fastify and the parsers of HTTP', () => {
+  const wrong = importers(/^(@fastify\/|fastify$|negotiator$|content-disposition$|node:http)/)
+  assert.deepEqual(
+    wrong.filter(path => !path.startsWith('http/')),
+    [],
+  )
+  assert.ok(wrong.includes('http/app.ts'), 'the test finds nothing any more')
+})
+
+test('only stores/ knows an engine', () => {
+  const found = importers(/sqlite|^pg$|^redis$|^@aws-sdk\//)
+  assert.deepEqual(
+    found.filter(path => !path.startsWith('stores/')),
+    [],
+  )
+  assert.ok(found.length > 0)
+})
+
+test('only stores/, config/, sso/fetch.ts, server.ts and version.ts touch the file system', () => {
+  const found = importers(/^node:fs/)
+  const wrong = found.filter(path => !/^(stores|config)\/|^(server|version|sso\/fetch)\.ts$/.test(path))
+  assert.deepEqual(wrong, [])
+  assert.ok(found.length > 0)
+})
+
+test('only config/ looks at the environment', () => {
+  assert.deepEqual(users(/process\.env\b/), ['config/environment.ts'])
+})
+
+test('time and randomness come from base/system.ts', () => {
+  assert.deepEqual(users(/Date\.now\b|new Date\(\)|Math\.random|performance\.now/), ['base/system.ts'])
+  assert.deepEqual(users(/import \{[^}]*(?:random|webcrypto)[^}]*\} from 'node:crypto'/i), ['base/system.ts'])
+})
+
+test('a file has at most 400 lines', () => {
+  const long = sources.filter(({ text }) => text.split('\n').length - 1 > MOST_LINES).map(({ path }) => path)
+  assert.deepEqual(long, [])
+})
+
+test('every room has a README of at most ten lines after its title', () => {
+  const missing = [...rooms.keys()].filter(room => !existsSync(join(repository, 'src', room, 'README.md')))
+  assert.deepEqual(missing, [])
+  const long = [...rooms.keys()].filter(
+    room =>
+      readFileSync(join(repository, 'src', room, 'README.md'), 'utf8')
+        .trim()
+        .split('\n').length > 12,
+  )
+  assert.deepEqual(long, [])
+})
+
+test('every setting that is not marked as missing is read outside config/ (D10.1)', () => {
+  const outside = sources.filter(({ path }) => !path.startsWith('config/')).map(({ text }) => text)
+  const unread = Object.entries(keys)
+    .filter(([key, setting]) => !('notYet' in setting && setting.notYet) && !isRead(key, outside))
+    .map(([key]) => key)
+  assert.deepEqual(unread, [])
+})
+
+test('a setting that is marked as missing is read nowhere (D10.1)', () => {
+  const outside = sources.filter(({ path }) => !path.startsWith('config/')).map(({ text }) => text)
+  const read = Object.entries(keys)
+    .filter(([key, setting]) => 'notYet' in setting && setting.notYet && isRead(key, outside))
+    .map(([key]) => key)
+  assert.deepEqual(read, [])
+})
+
+const isRead = (key: string, texts: readonly string[]): boolean => texts.some(text => text.includes(`'${key}'`))

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { assertRefused, modifiedOf, readEntry } from '../support/content.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+const owner = await newUser(service, admin)
+const stranger = await newUser(service, admin)
+
+const nameOf = async (context: string): Promise<string | undefined> =>
+  (await readEntry(admin, '_contexts', context)).alias
+
+test('the owner names a context, by its resource or its entry, and it answers by the name (D7.2, wire facts 1.2)', async () => {
+  const context = await newContext(admin, [owner.id])
+  const put = await owner.visitor.put(context, { alias: 'Field Notes 1' })
+  assert.equal(put.status, 200, put.text)
+  assert.equal(put.json()['alias'], 'Field Notes 1')
+  assert.equal(await nameOf(context), 'Field Notes 1')
+  assert.equal((await owner.visitor.put(`_contexts/entry/${context}/name`, { name: 'Feldbuch Ä' })).status, 204)
+  const entry = await newEntry(owner.visitor, 'Feldbuch%20%C3%84')
+  assert.equal((await owner.visitor.get(`${context}/entry/${entry}`)).status, 200)
+  const created = await owner.visitor.post('Feldbuch%20%C3%84')
+  assert.ok(String(created.headers.location).startsWith(`${admin.base}${context}/entry/`), 'addresses are told by id')
+  assertRefused(await admin.get('Field%20Notes%201'), 404, 'not-found')
+})
+
+test('an empty name takes the name away (wire facts 3.4)', async () => {
+  const context = await newContext(admin)
+  await admin.put(context, { name: 'for a while' })
+  assert.equal((await admin.put(`_contexts/entry/${context}/name`, { name: '  ' })).status, 204)
+  assert.equal(await nameOf(context), undefined)
+  assertRefused(await admin.get(`_contexts/entry/${context}/name`), 404, 'not-found')
+})
+
+test('a name that is taken, reserved or the id of another context is refused, and nothing changes (wire facts 1.2)', async () => {
+  const [one, two] = [await newContext(admin), await newContext(admin)]
+  await admin.put(one, { alias: 'Taken' })
+  const before = await readEntry(admin, '_contexts', two)
+  for (const [name, status] of [
+    ['Taken', 409],
+    [one, 409],
+    ['auth', 400],
+    ['SEARCH', 400],
+    ['_contexts', 400],
+    ['_x', 400],
+    ['a/b', 400],
+    ['a#b', 400],
+    ['..', 400],
+    ['x'.repeat(256), 400],
+  ] as const) {
+    const code = status === 409 ? 'name-taken' : 'invalid-name'
+    assertRefused(await admin.put(two, { alias: name }), status, code, name)
+    assertRefused(await admin.put(`_contexts/entry/${two}/name`, { name }), status, code, name)
+  }
+  for (const body of [{}, { name: 7 }, [], 'x', { name: null }])
+    assert.equal((await admin.put(`_contexts/entry/${two}/name`, body)).status, 400, JSON.stringify(body))
+  for (const body of [[], 'x', { alias: 7 }, { other: 1 }, null])
+    assert.equal((await admin.put(two, body)).status, 400, JSON.stringify(body))
+  assert.deepEqual(await readEntry(admin, '_contexts', two), before)
+})
+
+test('a context may be named as its own id, and a name may differ in case from another', async () => {
+  const [one, two] = [await newContext(admin), await newContext(admin)]
+  assert.equal((await admin.put(one, { alias: one })).status, 200)
+  assert.equal((await admin.put(one, { alias: 'Case' })).status, 200)
+  assert.equal((await admin.put(two, { alias: 'case' })).status, 200)
+})
+
+test('the id of a deleted context is not free as a name, so old addresses lead nowhere else', async () => {
+  const [gone, other] = [await newContext(admin), await newContext(admin)]
+  await admin.delete(`_contexts/entry/${gone}`)
+  assertRefused(await admin.put(other, { alias: gone }), 409, 'name-taken')
+})
+
+test('who does not own the context does not name it: guest 401, user 403 (D7.2)', async () => {
+  const context = await newContext(admin, [owner.id])
+  for (const [path, body] of [
+    [context, { alias: 'mine' }],
+    [`_contexts/entry/${context}/name`, { name: 'mine' }],
+  ] as const) {
+    assertRefused(await service.visitor().put(path, body), 401, 'not-signed-in')
+    assertRefused(await stranger.visitor.put(path, body), 403, 'not-allowed')
+  }
+  assert.equal(await nameOf(context), undefined)
+})
+
+test('alias and quota are set together or not at all (D7.2)', async () => {
+  const context = await newContext(admin, [owner.id])
+  const before = modifiedOf(admin, '_contexts', await readEntry(admin, '_contexts', context))
+  assertRefused(await owner.visitor.put(context, { alias: 'both', quota: 5 }), 403, 'not-allowed')
+  assertRefused(await admin.put(context, { alias: 'both', quota: 5 }), 501, 'quota-not-supported')
+  const entry = await readEntry(admin, '_contexts', context)
+  assert.equal(entry.alias, undefined)
+  assert.equal(modifiedOf(admin, '_contexts', entry), before)
+})
+
+test('only administrators rename users; groups share their name space (D5.4, wire facts 1.7)', async () => {
+  const path = `_principals/entry/${stranger.id}/name`
+  assertRefused(await stranger.visitor.put(path, { name: 'boss@ex.org' }), 403, 'not-allowed')
+  assert.equal((await admin.put(path, { name: ' Boss@EX.org ' })).status, 204)
+  assert.deepEqual((await stranger.visitor.get(path)).json(), { name: 'boss@ex.org' })
+  const group = await newEntry(admin, '_principals', '?graphtype=group')
+  assertRefused(await admin.put(`_principals/entry/${group}/name`, { name: 'BOSS@ex.org' }), 409, 'name-taken')
+  assertRefused(await admin.put(path, { name: '' }), 400, 'invalid-name')
+  assert.equal((await admin.put(`_principals/entry/${group}/name`, { name: 'Crew' })).status, 204)
+  assert.equal((await admin.put(`_principals/entry/${group}/name`, { name: '' })).status, 204)
+})
+
+test('names of system entries stay (wire facts 1.6)', async () => {
+  for (const path of ['_principals/entry/_admin', '_principals/entry/_users', '_contexts/entry/_principals'])
+    assertRefused(await admin.put(`${path}/name`, { name: 'other' }), 403, 'not-allowed', path)
+  assertRefused(await admin.put('_principals/resource/_admin', { name: 'other' }), 403, 'not-allowed')
+})
