@@ -175,6 +175,16 @@ test('metadata over http come from this host only (D8.6)', () => {
   assert.deepEqual(check(...saml.slice(0, 4), `${url}=http://localhost:8081/`).problems, [])
 })
 
+test('CAS needs the address of its server, over https or on this host (D9.1)', () => {
+  assert.match(problemOf('service.auth.cas=on'), /CAS needs service\.auth\.cas\.server\.url/)
+  const url = 'service.auth.cas.server.url'
+  assert.match(problemOf('service.auth.cas=on', `${url}=http://cas.example/cas`), /only on this host/)
+  for (const server of ['https://cas.example/cas', 'http://127.0.0.1:8000/cas', 'http://localhost/cas']) {
+    const { problems, warnings } = check('service.auth.cas=on', `${url}=${server}`)
+    assert.deepEqual([...problems, ...warnings], [], server)
+  }
+})
+
 test('the legacy SAML settings are warned about (D8.8)', () => {
   const legacy = ['service.auth.saml=on', saml[1] ?? '', 'service.auth.saml.relying-party-id=stowage']
   assert.match(warningOf(...legacy, 'service.auth.saml.idp-metadata.url=https://idp.example/'), /deprecated/)

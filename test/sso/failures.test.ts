@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { SsoRefused } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { SsoFailures } from '../../src/sso/failures.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+function setUp() {
+  const output = new PassThrough()
+  const system = new FakeSystem()
+  const failures = new SsoFailures({ system, log: createLog('warn', output) })
+  const lines = (): Array<Record<string, unknown>> =>
+    String(output.read() ?? '')
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => JSON.parse(line) as Record<string, unknown>)
+  return { system, failures, lines }
+}
+
+test('a refusal is one line of the log with everything, and the latest in the list (D8.5)', () => {
+  const { system, failures, lines } = setUp()
+  const correlation = failures.report(new SsoRefused({ check: 'audience', expected: 'a\nb', received: 'c' }), 'cas')
+  assert.match(correlation, /^[0-9a-f]{10}$/)
+  const told = { provider: 'cas', correlation, check: 'audience', expected: 'a\nb', received: 'c' }
+  const [line, ...others] = lines()
+  assert.deepEqual(others, [])
+  const { time: _, msg, level, ...rest } = line ?? {}
+  assert.deepEqual([level, msg, rest], ['warn', 'a sign-on was refused', told])
+  assert.deepEqual(failures.list(), [{ time: system.now(), ...told }])
+})
+
+test('the last hundred are kept, the latest first, each with a word of its own', () => {
+  const { failures } = setUp()
+  const words = Array.from({ length: 150 }, (_, n) => failures.report(new SsoRefused({ check: `c${n}` }), 'cas'))
+  const kept = failures.list()
+  assert.equal(kept.length, 100)
+  assert.deepEqual([kept[0]?.check, kept[99]?.check], ['c149', 'c50'])
+  assert.equal(new Set(words).size, 150)
+})
+
+test('what was compared is cut to 300 characters, and no character in two', () => {
+  const { failures, lines } = setUp()
+  const long = '😀'.repeat(400)
+  failures.report(new SsoRefused({ check: 'name', expected: 'x'.repeat(300), received: long }), 'cas')
+  const [{ expected, received } = { expected: '', received: '' }] = failures.list()
+  assert.equal(expected, 'x'.repeat(300))
+  assert.equal(received, `${'😀'.repeat(299)}…`)
+  assert.equal(lines()[0]?.['received'], received)
+})
