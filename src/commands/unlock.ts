@@ -1,5 +1,8 @@
+import { Audit } from '../accounts/audit.ts'
 import { normaliseName } from '../accounts/names.ts'
 import { findUserByName, liftLockout } from '../accounts/users.ts'
+import { createLog } from '../base/log.ts'
+import { realSystem } from '../base/system.ts'
 import { openDatabase } from '../server.ts'
 import { type Command, print, printError, UsageError } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
@@ -11,7 +14,8 @@ export const unlock: Command = {
   async run([name, ...args]) {
     if (name === undefined || name.startsWith('-')) throw new UsageError('Say whom to unlock.')
     const { loaded } = readSettings(args)
-    const database = await openDatabase(loaded.settings)
+    const { settings } = loaded
+    const database = await openDatabase(settings)
     try {
       const user = await findUserByName(database, normaliseName(name))
       if (!user) {
@@ -19,6 +23,9 @@ export const unlock: Command = {
         return 1
       }
       await liftLockout(database, user.id)
+      const machine = { system: realSystem, log: createLog(settings['service.log.level']) }
+      const audit = new Audit(database, machine, settings['service.audit.retention'])
+      await audit.record({ event: 'unlocked', userId: user.id, userName: user.name, detail: { by: 'command' } })
       print(`The wrong passwords of ${user.name} are forgotten.`)
       return 0
     } finally {

@@ -112,8 +112,13 @@ export class UserResource {
 
   async #write(caller: Caller, placed: Placed, precondition: Precondition, change: UserChange): Promise<Entry> {
     return await this.#on.entries.change(caller, placed, precondition, async (present, tx) => {
-      if (change.password !== undefined) await forgetDevices(tx, present.id)
-      await changeUser(tx, await this.get(present.id, tx), change)
+      const user = await this.get(present.id, tx)
+      if (change.password !== undefined) {
+        // Somebody may have set another one while this one was hashed, to keep out who knows the old one.
+        if (user.id === caller.user.id && user.epoch !== caller.user.epoch) throw currentPasswordWrong()
+        await forgetDevices(tx, user.id)
+      }
+      await changeUser(tx, user, change)
       return present
     })
   }
@@ -166,6 +171,9 @@ export class UserResource {
     await this.#on.login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'), client)
   }
 }
+
+const currentPasswordWrong = (): Forbidden =>
+  new Forbidden('current-password-wrong', 'The password has been changed meanwhile.')
 
 function readWish(body: unknown): Wish {
   if (!isObject(body)) throw new InvalidInput('invalid-value', 'A user is changed with a JSON object.')
