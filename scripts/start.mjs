@@ -5,5 +5,9 @@ import { buildIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
 buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
+// npm does not pass a signal on that ends it: without it, this ends too, instead of holding on to port and data.
+const parent = process.ppid
+setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGTERM'), 1000).unref()
+
 const { main } = await import(pathToFileURL(join(root, 'dist/main.js')).href)
 process.exit(await main(['serve', ...process.argv.slice(2)]))

@@ -1,11 +1,20 @@
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { Audit } from './accounts/audit.ts'
+import { BasicCredentials } from './accounts/basic-credentials.ts'
+import { loadCommonPasswords } from './accounts/common-passwords.ts'
+import { Lockout, UNKNOWN_NAME_PREFIX } from './accounts/lockout.ts'
 import { Login } from './accounts/login.ts'
-import { PasswordRules } from './accounts/password-rules.ts'
+import { MailQueue } from './accounts/mail-queue.ts'
+import { PasswordLoginPolicy } from './accounts/password-login-policy.ts'
+import { PasswordReset } from './accounts/password-reset.ts'
+import { NIST_MIN_LENGTH, PasswordRules } from './accounts/password-rules.ts'
 import { Passwords } from './accounts/passwords.ts'
 import { ADMIN } from './accounts/principals.ts'
 import { Sessions } from './accounts/sessions.ts'
+import { TrustedDevices } from './accounts/trusted-devices.ts'
 import { findUser } from './accounts/users.ts'
 import { StartupError } from './base/errors.ts'
 import { Limiter } from './base/limiter.ts'
@@ -25,14 +34,27 @@ import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
 import { createApp } from './http/app.ts'
 import { BaseAddress } from './http/base-address.ts'
+import type { CookieOptions } from './http/cookies.ts'
+import type { HttpOptions } from './http/services.ts'
+import { createSso } from './server-sso.ts'
+import { FLOW_PREFIX } from './sso/login-flows.ts'
+import type { Database } from './stores/database.ts'
 import { FolderBlobStore } from './stores/folder-blob-store.ts'
 import { lockFolder } from './stores/folder-lock.ts'
+import type { Mailer } from './stores/mailer.ts'
 import { MemoryEphemeralStore } from './stores/memory-ephemeral-store.ts'
 import { migrate } from './stores/migrations.ts'
 import { schema } from './stores/schema.ts'
+import { openSmtpMailer } from './stores/smtp-mailer.ts'
 import { openSqliteDatabase } from './stores/sqlite-database.ts'
 
 const LEAST_ADMIN_PASSWORD_CHARACTERS = 8
+/** Names that nobody has whose wrong passwords are counted; guessing through more of them costs an attacker hours. */
+const MOST_NAMES = 100_000
+/** Logins under way at identity providers, which anybody can begin. */
+const MOST_FLOWS = 100_000
+const SWEEP_INTERVAL = 60_000
+const DATABASE_FILE = 'store.sqlite'
 
 export interface Machine {
   readonly system: System
@@ -52,13 +74,25 @@ export interface Server {
   readonly dataFolder: string
 }
 
+/** The database of a data folder that a service may have open at the same time; nothing is made that is not there. */
+export async function openDatabase(settings: Settings): Promise<Database> {
+  return await openSqliteDatabase(requireStore(settings))
+}
+
+/** The database file of a store that is there already. @throws {StartupError} */
+export function requireStore(settings: Settings): string {
+  const file = resolve(settings['service.data.folder'], DATABASE_FILE)
+  if (!existsSync(file)) throw new StartupError(`There is no store in ${dirname(file)}.`)
+  return file
+}
+
 /** The stores of a data folder, which nobody else may use meanwhile. */
 export async function openStores(settings: Settings) {
   const folder = resolve(settings['service.data.folder'])
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = await lockFolder(folder)
   try {
-    const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+    const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
     await migrate(database, schema)
     const blobs = await FolderBlobStore.open(join(folder, 'files'))
     const close = async (): Promise<void> => {
@@ -75,11 +109,19 @@ export async function openStores(settings: Settings) {
 
 /** Puts the house together: the only place that chooses drivers and turns settings into the options of each room. */
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
-  const { system, log } = machine
   requireAdminPassword(machine.adminPassword)
-  const { folder, database, blobs, close: closeStores } = await openStores(settings)
-  const ephemeral = new MemoryEphemeralStore(system)
+  const stores = await openStores(settings)
+  try {
+    return await assemble(settings, machine, stores)
+  } catch (error) {
+    await stores.close()
+    throw error
+  }
+}
 
+async function assemble(settings: Settings, machine: Machine, stores: Stores): Promise<Server> {
+  const { database, blobs } = stores
+  const { system, log } = machine
   const ledger = new Ledger(database, system, {
     enforced: settings['service.data.quota'],
     defaultQuota: settings['service.data.quota.default'],
@@ -87,57 +129,19 @@ export async function createServer(settings: Settings, machine: Machine): Promis
   const garbage = new Garbage(database, blobs, ledger)
   // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
   await garbage.recover(true)
+  const maxFileSize = settings['service.data.max-file-size']
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize })
 
-  const passwords = await createPasswords(settings, system)
-  const passwordRules = new PasswordRules({
-    lowercase: settings['service.auth.password.rule.lowercase'],
-    uppercase: settings['service.auth.password.rule.uppercase'],
-    number: settings['service.auth.password.rule.number'],
-    symbol: settings['service.auth.password.rule.symbol'],
-    minLength: settings['service.auth.password.rule.min-length'],
-    custom: settings['service.auth.password.rule.custom.<n>'],
-  })
+  const accounts = await createAccounts(settings, machine, database)
   const { adminPassword } = machine
   await initialise({
     database,
     ledger,
     now: system.now(),
-    adminPasswordHash: async () => (adminPassword === undefined ? undefined : await passwords.hash(adminPassword)),
+    adminPasswordHash: async () =>
+      adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
   })
-  const adminOverride = settings['service.auth.adminpw']
-  const login = new Login(
-    database,
-    passwords,
-    adminOverride === undefined ? undefined : await passwords.hash(adminOverride),
-  )
-  const sessions = new Sessions(ephemeral, system, {
-    maxAge: settings['service.auth.cookie.max-age'],
-    refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
-    absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
-    mostPerUser: settings['service.auth.token.max-per-user'],
-  })
-
-  const maxFileSize = settings['service.data.max-file-size']
-  const files = new Files({ database, blobs }, { ledger, garbage }, { system, log }, { maxFileSize })
-  const entries = new Entries({ database, files, ledger, sessions, system })
-  const uploads = new Uploads({ entries, files, system })
-  const userResource = new UserResource(
-    { database, entries, login, passwords, passwordRules, sessions },
-    { requireCurrentPassword: settings['service.auth.password.require-current-password'] },
-  )
-  const creation = new Creation(
-    { database, ledger, passwords, passwordRules, system },
-    { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
-  )
-  const content = {
-    entries,
-    uploads,
-    userResource,
-    creation,
-    views: new EntryViews(database, ledger),
-    resources: new Resources(entries),
-    contexts: new ContextResource({ database, entries, ledger }),
-  }
+  const content = createContent(settings, { ...accounts, database, files, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
@@ -145,29 +149,133 @@ export async function createServer(settings: Settings, machine: Machine): Promis
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
+  const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
   const app = createApp(
-    { database, sessions, login, files, ledger, system, log, ...content },
+    { ...accounts, ...content, sso, database, files, ledger, system, log },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
+  const sweep = repeat(log, async () => {
+    await garbage.recover(false)
+    await accounts.audit.expire()
+    await accounts.passwordReset?.expire()
+  })
 
   return {
-    adminHasPassword: adminOverride !== undefined || admin?.password !== undefined,
-    dataFolder: folder,
+    adminHasPassword: settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined,
+    dataFolder: stores.folder,
     async listen() {
-      await app.listen({ host: settings['service.http.host'], port: settings['service.http.port'] })
+      await listen(app, settings['service.http.host'], settings['service.http.port'])
       const { port } = app.server.address() as AddressInfo
       base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
       void files.collectGarbage()
       return base.href
     },
     async close() {
+      clearInterval(sweep)
       await app.close()
+      await accounts.mails?.close()
+      await sso.saml?.close()
       await files.collectGarbage()
-      await ephemeral.close()
-      await closeStores()
+      await accounts.ephemeral.close()
+      await stores.close()
     },
   }
+}
+
+type Stores = Awaited<ReturnType<typeof openStores>>
+
+/** Who there is and who may sign in. */
+async function createAccounts(settings: Settings, { system, log }: Machine, database: Database) {
+  const ephemeral = new MemoryEphemeralStore(system, {
+    capacity: [
+      { prefix: UNKNOWN_NAME_PREFIX, most: MOST_NAMES },
+      { prefix: FLOW_PREFIX, most: MOST_FLOWS },
+    ],
+  })
+  const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
+  const passwords = await createPasswords(settings, system)
+  const passwordRules = await createPasswordRules(settings)
+  const policy = new PasswordLoginPolicy({
+    mode: settings['service.auth.password'],
+    whitelist: settings['service.auth.password.whitelist.<n>'],
+    blacklist: settings['service.auth.password.blacklist.<n>'],
+  })
+  const lockout = new Lockout(ephemeral, system, {
+    maxAttempts: settings['service.auth.temp.lockout.max.attempts'],
+    duration: settings['service.auth.temp.lockout.duration'],
+  })
+  const distinguishesDevices = settings['service.auth.temp.lockout.trusted-devices']
+  const devices = distinguishesDevices ? new TrustedDevices(database, system) : undefined
+  const adminPassword = settings['service.auth.adminpw']
+  const login = new Login(
+    { database, passwords, policy, lockout, devices, audit },
+    {
+      adminOverride: adminPassword === undefined ? undefined : await passwords.hash(adminPassword),
+      locksAdmins: settings['service.auth.temp.lockout.admin'],
+    },
+  )
+  const sessions = new Sessions(ephemeral, system, {
+    maxAge: settings['service.auth.cookie.max-age'],
+    refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
+    absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
+    mostPerUser: settings['service.auth.token.max-per-user'],
+  })
+  const basic = settings['service.auth.http-basic'] ? new BasicCredentials(database, login, system) : undefined
+  const mailer = await createMailer(settings)
+  const mails = mailer && new MailQueue(mailer, log)
+  const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
+  const passwordReset = mails && new PasswordReset({ ...reset, mails })
+  return { ephemeral, audit, passwords, passwordRules, lockout, devices, login, sessions, basic, mails, passwordReset }
+}
+
+interface ContentDependencies extends Awaited<ReturnType<typeof createAccounts>> {
+  readonly database: Database
+  readonly files: Files
+  readonly ledger: Ledger
+  readonly system: System
+}
+
+/** Contexts, entries and what they hold. */
+function createContent(settings: Settings, on: ContentDependencies) {
+  const entries = new Entries(on)
+  const withEntries = { ...on, entries }
+  return {
+    entries,
+    uploads: new Uploads(withEntries),
+    userResource: new UserResource(withEntries, {
+      requireCurrentPassword: settings['service.auth.password.require-current-password'],
+    }),
+    creation: new Creation(on, { groupContextsForAll: settings['service.nonadmin.group-context-creation'] }),
+    views: new EntryViews(on.database, on.ledger, on.lockout),
+    resources: new Resources(entries),
+    contexts: new ContextResource(withEntries),
+  }
+}
+
+const unusable: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'that takes more rights than this program has',
+}
+
+/** @throws {StartupError} naming host and port when they cannot be listened on */
+async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    const reason = unusable[error instanceof Error && 'code' in error ? String(error.code) : '']
+    if (reason === undefined) throw error
+    throw new StartupError(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error })
+  }
+}
+
+/** Runs the chore every minute until the timer is cleared. */
+function repeat(log: Log, chore: () => Promise<void>): NodeJS.Timeout {
+  const run = (): void => {
+    chore().catch((error: unknown) => log.error({ err: error }, 'tidying up failed'))
+  }
+  return setInterval(run, SWEEP_INTERVAL).unref()
 }
 
 /** @throws {StartupError} when the password for admin is too short (D5.5) */
@@ -192,17 +300,53 @@ async function createPasswords(settings: Settings, system: System): Promise<Pass
   return await Passwords.create(cost, limiter, system)
 }
 
-function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddress, basePath: string) {
-  const cookiePath = settings['service.auth.cookie.path']
+async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
+  const isNist = settings['service.auth.password.profile'] === 'nist'
+  const minLength = settings['service.auth.password.rule.min-length']
+  return new PasswordRules({
+    // The profile asks for length and for what is hard to guess; classes of characters add little to either.
+    lowercase: !isNist && settings['service.auth.password.rule.lowercase'],
+    uppercase: !isNist && settings['service.auth.password.rule.uppercase'],
+    number: !isNist && settings['service.auth.password.rule.number'],
+    symbol: !isNist && settings['service.auth.password.rule.symbol'],
+    minLength: isNist ? Math.max(NIST_MIN_LENGTH, minLength) : minLength,
+    custom: settings['service.auth.password.rule.custom.<n>'],
+    ...(isNist ? { common: await loadCommonPasswords() } : {}),
+  })
+}
+
+/** `undefined` while passwords are not reset by e-mail: nothing else sends any. */
+async function createMailer(settings: Settings): Promise<Mailer | undefined> {
+  const host = settings['service.smtp.host']
+  const from = settings['service.smtp.from']
+  // The settings have been checked: with the switch on, host and sender are there.
+  if (!settings['service.auth.password-reset'] || host === undefined || from === undefined) return undefined
+  return await openSmtpMailer({
+    host,
+    from,
+    port: settings['service.smtp.port'],
+    security: settings['service.smtp.security'],
+    username: settings['service.smtp.username'],
+    password: settings['service.smtp.password'],
+  })
+}
+
+/** The flags of the cookie (interface 5.2). */
+export function cookieOptions(settings: Settings, basePath: string): CookieOptions {
+  const path = settings['service.auth.cookie.path']
+  return {
+    path: path === 'auto' ? basePath : path,
+    httpOnly: settings['service.auth.cookie.httponly'],
+    secure: settings['service.auth.cookie.secure'],
+    sameSite: settings['service.auth.cookie.samesite'],
+  }
+}
+
+function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddress, basePath: string): HttpOptions {
   return {
     base,
     trustedProxies: settings['service.http.trusted-proxies.<n>'],
-    cookie: {
-      path: cookiePath === 'auto' ? basePath : cookiePath,
-      httpOnly: settings['service.auth.cookie.httponly'],
-      secure: settings['service.auth.cookie.secure'],
-      sameSite: settings['service.auth.cookie.samesite'],
-    },
+    cookie: cookieOptions(settings, basePath),
     invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],
     inlineTypes: settings['service.data.inline-types.<n>'],
     body: {

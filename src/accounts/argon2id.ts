@@ -27,7 +27,13 @@ export class Argon2id implements PasswordScheme {
   async verify(password: string, stored: string): Promise<boolean> {
     const cost = costOf(stored)
     if (!cost || exceeds(cost, MOST)) return false
-    return await verify(stored, password)
+    try {
+      return await verify(stored, password)
+    } catch (error) {
+      // The library's word for costs below the least, or a salt or hash of an impossible length.
+      if (error instanceof Error && 'code' in error && error.code === 'InvalidArg') return false
+      throw error
+    }
   }
 
   outdated(stored: string): boolean {

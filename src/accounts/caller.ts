@@ -1,6 +1,6 @@
 import { Forbidden, type ServiceError, Unauthenticated } from '../base/errors.ts'
 import { ADMIN, ADMINS, GUEST, systemNames } from './principals.ts'
-import type { Session } from './sessions.ts'
+import type { Client, Session } from './sessions.ts'
 import type { User } from './users.ts'
 
 /** Who asks: one per request, made once, never changed. */
@@ -8,23 +8,25 @@ export interface Caller {
   readonly user: User
   /** Ids of the groups the user is a stored member of. */
   readonly groups: ReadonlySet<string>
+  readonly client: Client
   /** The login the request was recognised by, when it came with a cookie. */
   readonly session?: Session
 }
 
-export const guest: Caller = {
-  user: {
-    id: GUEST,
-    name: systemNames[GUEST],
-    password: undefined,
-    epoch: 1,
-    disabled: false,
-    language: undefined,
-    homeContext: undefined,
-    customProperties: {},
-  },
-  groups: new Set(),
+const guestUser: User = {
+  id: GUEST,
+  name: systemNames[GUEST],
+  password: undefined,
+  epoch: 1,
+  disabled: false,
+  unlocks: 0,
+  language: undefined,
+  homeContext: undefined,
+  customProperties: {},
 }
+
+/** Who asks without being known. */
+export const guestFrom = (client: Client): Caller => ({ user: guestUser, groups: new Set(), client })
 
 export const isGuest = (caller: Caller): boolean => caller.user.id === GUEST
 

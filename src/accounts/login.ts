@@ -1,56 +1,139 @@
 import { Forbidden, Unauthenticated } from '../base/errors.ts'
 import type { Database } from '../stores/database.ts'
+import type { Audit } from './audit.ts'
+import { groupsOf } from './groups.ts'
+import { type Counted, countedDevice, countedName, countedUser, type Lockout } from './lockout.ts'
 import { normaliseName } from './names.ts'
-import type { Passwords } from './passwords.ts'
-import { requirePasswordShape } from './passwords.ts'
-import { ADMIN } from './principals.ts'
+import type { PasswordLoginPolicy } from './password-login-policy.ts'
+import { type Passwords, requirePasswordShape } from './passwords.ts'
+import { ADMIN, ADMINS } from './principals.ts'
+import type { Client } from './sessions.ts'
+import type { TrustedDevices } from './trusted-devices.ts'
 import { findUserByName, replaceHash, type User } from './users.ts'
 
+interface Dependencies {
+  readonly database: Database
+  readonly passwords: Passwords
+  readonly policy: PasswordLoginPolicy
+  readonly lockout: Lockout
+  /** Absent when devices are not told apart. */
+  readonly devices: TrustedDevices | undefined
+  readonly audit: Audit
+}
+
+export interface LoginOptions {
+  /** Hash of `service.auth.adminpw`, which wins over the stored password while it is set (D5.6). */
+  readonly adminOverride: string | undefined
+  /** False: admin and the admin group are never locked out (D6.4). */
+  readonly locksAdmins: boolean
+}
+
+/** How somebody tries to sign in: goes on record. */
+export type Mechanism = 'form' | 'basic' | 'current-password'
+
+export interface Attempt {
+  readonly name: string
+  readonly password: string
+  readonly mechanism: Mechanism
+  readonly client: Client
+  /** The token of a trusted device, if the request carried one. */
+  readonly device?: string | undefined
+}
+
 /**
- * The one place where a user name and a password are judged (D4.2): every mechanism that takes a password comes here.
+ * The one place where a name and a password are judged (D4.2): lists, lockout, hash, disabled, in this order, for every
+ * mechanism that takes a password.
  */
 export class Login {
-  readonly #database: Database
-  readonly #passwords: Passwords
-  /** Hash of `service.auth.adminpw`, which wins over the stored password while it is set (D5.6). */
-  readonly #adminOverride: string | undefined
+  readonly #on: Dependencies
+  readonly #options: LoginOptions
 
-  constructor(database: Database, passwords: Passwords, adminOverride: string | undefined) {
-    this.#database = database
-    this.#passwords = passwords
-    this.#adminOverride = adminOverride
+  constructor(on: Dependencies, options: LoginOptions) {
+    this.#on = on
+    this.#options = options
   }
 
   /**
    * @throws {InvalidInput} when it cannot be a password at all
    * @throws {Unauthenticated} `wrong-credentials`, the same for every way in which name and password do not fit (D2.2)
-   * @throws {Forbidden} `account-disabled`, only when the password is right
+   * @throws {LockedOut} without looking at the password (D6.1)
+   * @throws {Forbidden} `account-disabled`, only when the password is right; `password-login-off`
    * @throws {Overloaded} when too many passwords wait to be checked
    */
-  async withPassword(name: string, password: string): Promise<User> {
-    requirePasswordShape(password)
-    const user = await findUserByName(this.#database, normaliseName(name))
-    const stored = user && this.#storedPassword(user)
-    const right = await this.#passwords.verify(password, stored)
-    if (!user || !right) throw new Unauthenticated('wrong-credentials', 'The user name or the password is wrong.')
-    if (user.disabled) throw new Forbidden('account-disabled', 'This account is disabled.')
-    if (stored === user.password && stored !== undefined && this.#passwords.outdated(stored)) {
-      await replaceHash(this.#database, user, await this.#passwords.hash(password))
+  async withPassword(attempt: Attempt): Promise<User> {
+    const { policy, audit } = this.#on
+    if (policy.isOff) throw new Forbidden('password-login-off', 'Passwords are not accepted by this service.')
+    requirePasswordShape(attempt.password)
+    const name = normaliseName(attempt.name)
+    const user = await findUserByName(this.#on.database, name)
+    // Who may not sign in with a password is treated like who has none: same work, same counters, same answer (D2.2).
+    const stored = user && policy.admits(name) ? this.#storedPassword(user) : undefined
+    const right = await this.#check(attempt, user, name, stored)
+    if (!user || stored === undefined || !right) {
+      throw new Unauthenticated('wrong-credentials', 'The user name or the password is wrong.')
     }
+    const event = { userId: user.id, userName: user.name, address: attempt.client.address }
+    if (user.disabled) {
+      await audit.record({ event: 'login-failed', ...event, detail: { mechanism: attempt.mechanism, why: 'disabled' } })
+      throw new Forbidden('account-disabled', 'This account is disabled.')
+    }
+    await audit.record({ event: 'login', ...event, actorId: user.id, detail: { mechanism: attempt.mechanism } })
+    await this.#renewHash(user, stored, attempt.password)
     return user
   }
 
   /**
-   * For a change of one's own password (D5.3).
-   * @throws {Forbidden} `current-password-wrong`
+   * For a change of one's own password (D5.3). Counts like any other attempt.
+   * @throws {Forbidden} `current-password-wrong` @throws {LockedOut} @throws {InvalidInput}
    */
-  async requireCurrentPassword(user: User, password: string): Promise<void> {
+  async requireCurrentPassword(user: User, password: string, client: Client): Promise<void> {
     requirePasswordShape(password)
-    if (await this.#passwords.verify(password, this.#storedPassword(user))) return
+    const attempt: Attempt = { name: user.name ?? '', password, mechanism: 'current-password', client }
+    if (await this.#check(attempt, user, attempt.name, this.#storedPassword(user))) return
     throw new Forbidden('current-password-wrong', 'The current password is wrong.')
   }
 
+  /** Whether credentials that were right a moment ago may still be used without a new check (D4.3). @throws {LockedOut} */
+  async requireStillGood(user: User, name: string): Promise<boolean> {
+    if (user.disabled || user.name !== name || !this.#on.policy.admits(name)) return false
+    if (await this.#isLockable(user)) await this.#on.lockout.requireNotLocked(countedUser(user))
+    return true
+  }
+
+  async #check(attempt: Attempt, user: User | undefined, name: string, stored: string | undefined): Promise<boolean> {
+    const verify = (): Promise<boolean> => this.#on.passwords.verify(attempt.password, stored)
+    const subject = { userId: user?.id, userName: user?.name, address: attempt.client.address }
+    const { mechanism } = attempt
+    const counted = await this.#counted(attempt, user, name)
+    const isLockable = user === undefined || (await this.#isLockable(user))
+    // Attempts during a lock are not put on record one by one: they cost nothing and would fill it.
+    const { right, locked } = isLockable
+      ? await this.#on.lockout.attempt(counted, verify)
+      : { right: await verify(), locked: false }
+    if (!right) await this.#on.audit.record({ event: 'login-failed', ...subject, detail: { mechanism } })
+    if (locked) await this.#on.audit.record({ event: 'locked-out', ...subject, detail: { mechanism } })
+    return right
+  }
+
+  async #counted(attempt: Attempt, user: User | undefined, name: string): Promise<Counted> {
+    if (!user) return countedName(name)
+    const digest = await this.#on.devices?.recognise(user, attempt.device)
+    return digest === undefined ? countedUser(user) : countedDevice(user, digest)
+  }
+
+  async #isLockable(user: User): Promise<boolean> {
+    if (this.#options.locksAdmins) return true
+    return user.id !== ADMIN && !(await groupsOf(this.#on.database, user.id)).includes(ADMINS)
+  }
+
+  /** A password whose stored form is weaker than it should be is stored anew, now that it is known (D5.1). */
+  async #renewHash(user: User, stored: string, password: string): Promise<void> {
+    if (stored !== user.password || !this.#on.passwords.outdated(stored)) return
+    await replaceHash(this.#on.database, user, await this.#on.passwords.hash(password))
+  }
+
   #storedPassword(user: User): string | undefined {
-    return user.id === ADMIN && this.#adminOverride !== undefined ? this.#adminOverride : user.password
+    const { adminOverride } = this.#options
+    return user.id === ADMIN && adminOverride !== undefined ? adminOverride : user.password
   }
 }

@@ -11,12 +11,17 @@ export interface PasswordRuleOptions {
   readonly minLength: number
   /** Each must match somewhere in the password. Run by a linear-time engine, so no pattern can stall the service. */
   readonly custom: readonly string[]
+  /** Passwords nobody may choose, in lower case; absent when common passwords are not refused. */
+  readonly common?: ReadonlySet<string>
 }
+
+/** What NIST SP 800-63B asks of a password that is the only factor: length instead of character classes. */
+export const NIST_MIN_LENGTH = 15
 
 interface Rule {
   /** As listed in the refusal: the last part of the setting's key. */
   readonly name: string
-  readonly holds: (password: string) => boolean
+  readonly holds: (password: string, words: readonly string[]) => boolean
 }
 
 /** The rules a new password is judged by (interface 5.6, D5.2). */
@@ -25,10 +30,6 @@ export class PasswordRules {
 
   /** The patterns have been checked when the settings were read. */
   constructor(options: PasswordRuleOptions) {
-    const always = {
-      name: `min-length (${options.minLength})`,
-      holds: (text: string) => [...text].length >= options.minLength,
-    }
     const classes: ReadonlyArray<Rule & { readonly on: boolean }> = [
       { on: options.lowercase, name: 'lowercase', holds: text => /\p{Ll}/u.test(text) },
       { on: options.uppercase, name: 'uppercase', holds: text => /\p{Lu}/u.test(text) },
@@ -39,21 +40,58 @@ export class PasswordRules {
       const compiled = RE2JS.compile(pattern)
       return { name: `custom.${index + 1}`, holds: text => compiled.matcher(text).find() }
     })
-    this.#rules = [always, ...classes.filter(rule => rule.on), ...custom]
+    this.#rules = [
+      { name: `min-length (${options.minLength})`, holds: text => [...text].length >= options.minLength },
+      ...classes.filter(rule => rule.on),
+      ...custom,
+      ...(options.common ? guessable(options.common) : []),
+    ]
   }
 
-  /** The names of the rules that the password breaks; empty when it is good. */
-  broken(password: string): string[] {
-    return this.#rules.filter(rule => !rule.holds(password)).map(rule => rule.name)
+  /** The names of the rules that the password breaks; empty when it is good. @param words see {@link require} */
+  broken(password: string, words: ReadonlyArray<string | undefined> = []): string[] {
+    const known = words.filter(word => word !== undefined)
+    return this.#rules.filter(rule => !rule.holds(password, known)).map(rule => rule.name)
   }
 
-  /** @throws {InvalidInput} `password-rules` with the list `rules`; also what {@link requirePasswordShape} throws. */
-  require(password: string): void {
+  /**
+   * @param words that an attacker would try first, such as the user's name
+   * @throws {InvalidInput} `password-rules` with the list `rules`; also what {@link requirePasswordShape} throws
+   */
+  require(password: string, words: ReadonlyArray<string | undefined> = []): void {
     requirePasswordShape(password)
-    const rules = this.broken(password)
+    const rules = this.broken(password, words)
     if (rules.length === 0) return
     throw new InvalidInput('password-rules', `The password breaks these rules: ${rules.join(', ')}.`, {
       extra: { rules },
     })
   }
+}
+
+const LEAST_WORD = 4
+/** Repeating less than this makes a password longer but not better. */
+const LEAST_REPEATED = 8
+
+/** Rules of the profile `nist` against what is guessed first. */
+const guessable = (common: ReadonlySet<string>): Rule[] => [
+  {
+    name: 'common',
+    holds: text => {
+      const repeated = unit(text.toLowerCase())
+      return !common.has(repeated) && (repeated.length === text.length || repeated.length >= LEAST_REPEATED)
+    },
+  },
+  {
+    name: 'context',
+    holds: (text, words) => {
+      const lower = text.toLowerCase()
+      return !['stowage', ...words].some(word => word.length >= LEAST_WORD && lower.includes(word.toLowerCase()))
+    },
+  },
+]
+
+/** The shortest text that, repeated, makes this one: `abcabcabc` is as easy to guess as `abc`. */
+function unit(text: string): string {
+  const period = `${text}${text}`.indexOf(text, 1)
+  return text.slice(0, period)
 }

@@ -15,11 +15,15 @@ export interface Session {
   readonly userId: string
   /** The user's epoch when the session was made or last confirmed; another one ends it. */
   readonly epoch: number
+  /** Set while the user changes his own password: the epoch that the change, once done, will give him. */
+  readonly nextEpoch?: number
   readonly loginTime: Milliseconds
   readonly lastAccess: Milliseconds
   readonly expires: Milliseconds
   /** How long the session lives without a call. */
   readonly maxAge: Seconds
+  /** The cookie has no `Max-Age`. */
+  readonly endsWithBrowser: boolean
   /** When the browser was last given the cookie. */
   readonly cookieSent: Milliseconds
   readonly client: Client
@@ -33,6 +37,14 @@ export interface SessionOptions {
   readonly absoluteMaxAge: Seconds
   /** Live logins of one user; the oldest goes when one more is made (D2.6). */
   readonly mostPerUser: number
+}
+
+/** How long one login may live, where that is not as configured for all. */
+export interface Life {
+  /** `auth_maxage`, at least 1; capped to the maximum (D2.3). */
+  readonly requested?: Seconds | undefined
+  /** Instead of the configured maximum, and with the same meaning of -1: logins by others have their own (interface 5.3, 5.4). */
+  readonly maximum?: Seconds | undefined
 }
 
 /** Server-side life of a login whose cookie ends with the browser (D2.5). */
@@ -60,14 +72,9 @@ export class Sessions {
     this.#options = options
   }
 
-  /** True when the cookie carries no `Max-Age` and ends with the browser. */
-  get endsWithBrowser(): boolean {
-    return this.#options.maxAge === UNLIMITED
-  }
-
-  /** @param requested `auth_maxage`, at least 1; capped to the configured maximum (D2.3). */
-  async open(user: User, client: Client, requested?: Seconds): Promise<Session> {
-    const longest = this.endsWithBrowser ? BROWSER_SESSION_LIFE : this.#options.maxAge
+  async open(user: User, client: Client, { requested, maximum = this.#options.maxAge }: Life = {}): Promise<Session> {
+    const endsWithBrowser = maximum === UNLIMITED
+    const longest = endsWithBrowser ? BROWSER_SESSION_LIFE : maximum
     const now = this.#system.now()
     const maxAge = Math.min(requested ?? longest, longest)
     const fresh: Session = {
@@ -78,6 +85,7 @@ export class Sessions {
       lastAccess: now,
       expires: 0,
       maxAge,
+      endsWithBrowser,
       cookieSent: now,
       client,
     }
@@ -106,7 +114,7 @@ export class Sessions {
     const now = this.#system.now()
     const prolongs = successful && this.#options.refreshOnAccess
     const renewsCookie =
-      prolongs && !this.endsWithBrowser && now - session.cookieSent >= session.maxAge * 1000 * COOKIE_RENEWAL
+      prolongs && !session.endsWithBrowser && now - session.cookieSent >= session.maxAge * 1000 * COOKIE_RENEWAL
     const kept = await this.#change(session.token, current => ({
       ...current,
       lastAccess: now,
@@ -116,13 +124,34 @@ export class Sessions {
     return renewsCookie ? kept : undefined
   }
 
-  /** Lets the session go on under the user's present epoch: after one's own password change (D5.3). */
-  async adoptEpoch(session: Session, epoch: number): Promise<void> {
-    await this.#change(session.token, current => ({ ...current, epoch }))
+  /** Whether the session was made under the user's present epoch. */
+  isCurrent({ epoch, nextEpoch }: Session, user: User): boolean {
+    return epoch === user.epoch || nextEpoch === user.epoch
   }
 
-  /** Whole seconds until the cookie of the session should end in the browser. */
-  cookieLife(session: Session): Seconds {
+  /**
+   * Runs a change that gives the user a new epoch, and lets this one session of his go on (D5.3): at every moment, also for
+   * other requests with the same token. If the change fails, the session is as it was.
+   */
+  async surviving<T>(session: Session, change: () => Promise<T>): Promise<T> {
+    const { token, epoch } = session
+    const nextEpoch = epoch + 1
+    const settle = (epoch: number): Promise<unknown> =>
+      this.#change(token, ({ nextEpoch: _settled, ...current }) => ({ ...current, epoch }))
+    await this.#change(token, current => ({ ...current, nextEpoch }))
+    try {
+      const result = await change()
+      await settle(nextEpoch)
+      return result
+    } catch (error) {
+      await settle(epoch)
+      throw error
+    }
+  }
+
+  /** Whole seconds until the cookie of the session should end; `undefined` when it ends with the browser. */
+  cookieLife(session: Session): Seconds | undefined {
+    if (session.endsWithBrowser) return undefined
     return Math.max(0, Math.ceil((session.expires - this.#system.now()) / 1000))
   }
 
@@ -130,7 +159,7 @@ export class Sessions {
   async list(user: User): Promise<Session[]> {
     const tokens = (await this.#store.get<readonly string[]>(listKey(user.id))) ?? []
     const sessions = await Promise.all(tokens.map(token => this.find(token)))
-    return sessions.filter(session => session !== undefined && session.epoch === user.epoch) as Session[]
+    return sessions.filter(session => session !== undefined && this.isCurrent(session, user)) as Session[]
   }
 
   /** Ends the session of the token; false when there was none. */

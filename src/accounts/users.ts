@@ -11,6 +11,8 @@ export interface User {
   /** Rises whenever all earlier sessions and cached credentials of the user must end. */
   readonly epoch: number
   readonly disabled: boolean
+  /** How often a lockout of the user has been lifted; wrong passwords are counted anew under each number. */
+  readonly unlocks: number
   readonly language: string | undefined
   /** The id of a context. */
   readonly homeContext: string | undefined
@@ -23,12 +25,13 @@ interface UserRow {
   password: string | null
   epoch: number
   disabled: number
+  unlocks: number
   language: string | null
   home_context: string | null
   custom_properties: string
 }
 
-const columns = sql`id, name, password, epoch, disabled, language, home_context, custom_properties`
+const columns = sql`id, name, password, epoch, disabled, unlocks, language, home_context, custom_properties`
 
 const fromRow = (row: UserRow): User => ({
   id: row.id,
@@ -36,6 +39,7 @@ const fromRow = (row: UserRow): User => ({
   password: row.password ?? undefined,
   epoch: row.epoch,
   disabled: row.disabled !== 0,
+  unlocks: row.unlocks,
   language: row.language ?? undefined,
   homeContext: row.home_context ?? undefined,
   customProperties: JSON.parse(row.custom_properties) as Record<string, string>,
@@ -117,6 +121,11 @@ export async function replaceHash(queries: Queries, user: User, hash: string): P
 /** Ends all sessions and cached credentials of the user that exist now. */
 export async function raiseEpoch(queries: Queries, id: string): Promise<void> {
   await queries.run(sql`UPDATE principals SET epoch = epoch + 1 WHERE id = ${id}`)
+}
+
+/** Forgets the wrong passwords of the user and so lifts a lockout, at once and on every node (D6.5). */
+export async function liftLockout(queries: Queries, id: string): Promise<void> {
+  await queries.run(sql`UPDATE principals SET unlocks = unlocks + 1 WHERE id = ${id}`)
 }
 
 /** Deletes a user or a group; memberships go with it. */

@@ -34,8 +34,20 @@ export const errorCodes = {
   'password-missing': { title: 'Password missing', help: 'Send a user name and a password that is not empty.' },
   'password-too-long': { title: 'Password too long', help: 'A password has at most 2048 characters.' },
   'password-rules': { title: 'Password rules not met', help: '`rules` lists the rules that failed.' },
+  'invalid-reset-token': {
+    title: 'Link no longer good',
+    help: 'The link to set a new password works once and for a day: ask for a new one.',
+  },
   'missing-body': { title: 'Body missing', help: 'Send a body; `Content-Length: 0` stores an empty file.' },
   'missing-file': { title: 'No file in the form', help: 'A multipart body needs one part with a file name.' },
+  'unknown-idp': {
+    title: 'Identity provider unknown',
+    help: 'The request names no identity provider that is configured, and there is no default.',
+  },
+  'invalid-redirect': {
+    title: 'Redirect not allowed',
+    help: '`successurl` and `failureurl` are absolute http(s) addresses on the own or a whitelisted host.',
+  },
   // 401
   'not-signed-in': { title: 'Not signed in', help: 'Sign in and try again.' },
   'wrong-credentials': {
@@ -43,6 +55,10 @@ export const errorCodes = {
     help: 'The user name or the password is wrong, or this user may not sign in with a password.',
   },
   'invalid-token': { title: 'Invalid token', help: 'The `auth_token` is unknown or expired: sign in again.' },
+  'sso-refused': {
+    title: 'Sign-on refused',
+    help: '`check` says which check failed, `correlation` finds the details in the log and at `/management/sso`.',
+  },
   // 403
   'not-allowed': { title: 'Not allowed', help: 'You are signed in, but this needs a right that you do not have.' },
   'account-disabled': { title: 'Account disabled', help: 'An administrator has disabled this account.' },

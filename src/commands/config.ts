@@ -23,6 +23,7 @@ function check(args: readonly string[]): number {
 
 function show(args: readonly string[]): number {
   const { loaded, has } = readSettings(args, ['all'])
-  print(showSettings(loaded, { all: has('all') }).trimEnd())
+  const shown = showSettings(loaded, { all: has('all') }).trimEnd()
+  print(shown === '' ? '# Every setting stands at its default; `config show --all` lists them.' : shown)
   return 0
 }

@@ -1,7 +1,9 @@
 import { fsck as check } from '../files/fsck.ts'
-import { openStores } from '../server.ts'
+import { openStores, requireStore } from '../server.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 export const fsck: Command = {
   name: 'fsck',
@@ -10,6 +12,7 @@ export const fsck: Command = {
   async run(args) {
     const { loaded, has } = readSettings(args, ['repair'])
     const repair = has('repair')
+    requireStore(loaded.settings)
     const stores = await openStores(loaded.settings)
     try {
       const { files, bytes, findings } = await check(stores, repair)
@@ -18,7 +21,9 @@ export const fsck: Command = {
         print(`${finding.kind}: ${finding.message} (${outcome})`)
       }
       const open = findings.filter(finding => !(repair && finding.repairable)).length
-      print(`${files} files, ${bytes} bytes checked; ${findings.length} findings, ${open} open.`)
+      print(
+        `${count(files, 'file')}, ${count(bytes, 'byte')} checked; ${count(findings.length, 'finding')}, ${open} open.`,
+      )
       return open === 0 ? 0 : 1
     } finally {
       await stores.close()

@@ -13,7 +13,7 @@ export const serve: Command = {
   usage: settingsUsage,
   summary: 'Runs the service until it is told to stop (SIGTERM or SIGINT).',
   async run(args) {
-    const { loaded, environment } = readSettings(args)
+    const { loaded, environment, file } = readSettings(args)
     const { settings, warnings } = loaded
     const log = createLog(settings['service.log.level'])
     for (const warning of warnings) log.warn(warning)
@@ -21,14 +21,27 @@ export const serve: Command = {
     const { adminPassword } = environment
     const server = await createServer(settings, { system: realSystem, log, adminPassword, version })
     const stopped = stopSignal()
-    const base = await server.listen()
-    print(`Stowage ${version} serves ${base} and keeps its data in ${server.dataFolder}`)
+    const base = await listen(server)
+    const source = file === undefined ? 'built-in settings' : `settings from ${file}`
+    print(`Stowage ${version} serves ${base} with ${source} and keeps its data in ${server.dataFolder}`)
     if (!server.adminHasPassword) {
       print('admin has no password yet; on a fresh data folder, give it one with: SERVICE_ADMIN_PASSWORD=… npm start')
     }
     log.info({ base, signal: await stopped }, 'stopping')
-    return await close(server)
+    const status = await close(server)
+    log.info({ status }, status === 0 ? 'stopped' : 'stopped with requests still in progress')
+    return status
   },
+}
+
+/** A server that cannot listen lets go of its data folder before it gives up. */
+async function listen(server: Server): Promise<string> {
+  try {
+    return await server.listen()
+  } catch (error) {
+    await server.close()
+    throw error
+  }
 }
 
 const stopSignal = (): Promise<NodeJS.Signals> =>

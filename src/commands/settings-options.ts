@@ -15,14 +15,19 @@ const settingsOptions = {
 export function readSettings(
   args: readonly string[],
   flags: readonly string[] = [],
-): { readonly loaded: LoadedSettings; readonly environment: Environment; readonly has: (flag: string) => boolean } {
+): {
+  readonly loaded: LoadedSettings
+  readonly environment: Environment
+  readonly file: string | undefined
+  readonly has: (flag: string) => boolean
+} {
   const own = Object.fromEntries(flags.map(flag => [flag, { type: 'boolean' as const }]))
   const values = parse(args, { ...settingsOptions, ...own })
   const environment = readEnvironment()
   const file = readConfigFile(values['config'] as string | undefined, environment)
   const overrides = (values['set'] as string[] | undefined) ?? []
   const loaded = loadSettings({ ...(file ? { file } : {}), overrides })
-  return { loaded, environment, has: flag => values[flag] === true }
+  return { loaded, environment, file: file?.path, has: flag => values[flag] === true }
 }
 
 function parse(args: readonly string[], options: ParseArgsConfig['options'] & {}): Readonly<Record<string, unknown>> {

@@ -2,23 +2,20 @@ import { boolean, choice, duration, integer, pattern, secret, text } from './kin
 
 /** Who may sign in with a password, and how it is kept (interface 5.1, 5.5, 5.7, 5.8; D4, D5). */
 export const passwordKeys = {
-  'service.auth.http-basic': boolean({ default: false, notYet: true, help: 'Accept HTTP Basic credentials.' }),
+  'service.auth.http-basic': boolean({ default: false, help: 'Accept HTTP Basic credentials.' }),
   'service.auth.adminpw': secret({
     warn: 'overrides the stored password of admin',
     help: 'Password of admin as long as it is set; never written to the store.',
   }),
   'service.auth.password': choice(['on', 'off', 'whitelist'], {
     default: 'on',
-    notYet: true,
     help: 'Who may sign in with a password: everybody, nobody, or the users of the whitelist.',
   }),
   'service.auth.password.whitelist.<n>': text({
-    notYet: true,
     expects: 'a user name',
     help: 'Users who may sign in with a password when `service.auth.password=whitelist`.',
   }),
   'service.auth.password.blacklist.<n>': text({
-    notYet: true,
     expects: 'a user name',
     help: 'Users who may not sign in with a password.',
   }),
@@ -62,7 +59,6 @@ export const passwordKeys = {
 export const passwordRuleKeys = {
   'service.auth.password.profile': choice(['spec', 'nist'], {
     default: 'spec',
-    notYet: true,
     help: '`spec`: the rules below. `nist`: after NIST SP 800-63B, length instead of character classes.',
   }),
   'service.auth.password.rule.lowercase': boolean({
@@ -95,42 +91,36 @@ export const lockoutKeys = {
     min: 1,
     default: 5,
     unlimited: 'no lockout',
-    notYet: true,
     help: 'The wrong password in a row that locks the user out.',
   }),
   'service.auth.temp.lockout.duration': duration({
     min: 0,
     default: 300_000,
-    notYet: true,
     help: 'How long a lockout lasts.',
   }),
   'service.auth.temp.lockout.admin': boolean({
     default: true,
-    notYet: true,
     warn: 'is off: passwords of administrators can be guessed without limit',
     help: 'Lock out admin and members of the admin group too.',
   }),
   'service.auth.temp.lockout.trusted-devices': boolean({
     default: false,
-    notYet: true,
     help: 'A device that signed in before has its own count, so that strangers cannot lock its owner out.',
   }),
 } as const
 
 /** Reset by e-mail and the mail server for it (D5.7). */
 export const mailKeys = {
-  'service.auth.password-reset': boolean({ default: false, notYet: true, help: 'Offer password reset by e-mail.' }),
-  'service.smtp.host': text({ notYet: true, expects: 'a host name', matches: /^[^\s/]+$/, help: 'Mail server.' }),
-  'service.smtp.port': integer({ min: 1, max: 65535, default: 587, notYet: true, help: 'Port of the mail server.' }),
-  'service.smtp.username': text({ notYet: true, help: 'User name at the mail server.' }),
-  'service.smtp.password': secret({ notYet: true, help: 'Password at the mail server.' }),
+  'service.auth.password-reset': boolean({ default: false, help: 'Offer password reset by e-mail.' }),
+  'service.smtp.host': text({ expects: 'a host name', matches: /^[^\s/]+$/, help: 'Mail server.' }),
+  'service.smtp.port': integer({ min: 1, max: 65535, default: 587, help: 'Port of the mail server.' }),
+  'service.smtp.username': text({ help: 'User name at the mail server.' }),
+  'service.smtp.password': secret({ help: 'Password at the mail server.' }),
   'service.smtp.security': choice(['off', 'starttls', 'tls'], {
     default: 'starttls',
-    notYet: true,
     help: 'Encryption of the connection to the mail server.',
   }),
   'service.smtp.from': text({
-    notYet: true,
     expects: 'an e-mail address',
     matches: /^[^\s@<>]+@[^\s@<>]+$/,
     help: 'Sender of the mails.',

@@ -62,6 +62,11 @@ export const corsKeys = {
 } as const
 
 export const operationKeys = {
+  'service.audit.retention': duration({
+    min: 86_400_000,
+    default: 365 * 86_400_000,
+    help: 'How long events stay in the audit trail.',
+  }),
   'service.log.level': choice(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
     default: 'info',
     help: 'Least severe messages that are logged.',

@@ -13,3 +13,13 @@ export const isOwnAcl = (acl: Acl): boolean => aclSlots.some(slot => (acl[slot]?
 
 export const everybody: readonly string[] = [principalUri(GUEST)]
 export const signedInUsers: readonly string[] = [principalUri(USERS)]
+
+/** What a new user gets: to manage himself and to be visible to other users (wire facts 3.2.1). */
+export const userAcl = (id: string): Acl => ({
+  rwrite: [principalUri(id)],
+  mwrite: [principalUri(id)],
+  mread: signedInUsers,
+})
+
+/** What a new group gets: to be visible to its members and to users. */
+export const groupAcl = (id: string): Acl => ({ rread: [principalUri(id)], mread: signedInUsers })

@@ -1,6 +1,7 @@
+import type { Audit } from '../accounts/audit.ts'
 import { type Caller, requireAdmin } from '../accounts/caller.ts'
 import { InvalidInput, NotSupported } from '../base/errors.ts'
-import type { Bytes } from '../base/units.ts'
+import { type Bytes, UNLIMITED } from '../base/units.ts'
 import type { Ledger, Quota } from '../files/quota-ledger.ts'
 import type { Database } from '../stores/database.ts'
 import { listEntryIds } from './entry-records.ts'
@@ -14,6 +15,7 @@ interface Dependencies {
   readonly database: Database
   readonly entries: Entries
   readonly ledger: Ledger
+  readonly audit: Audit
 }
 
 export interface ContextDescription {
@@ -55,7 +57,7 @@ export class ContextResource {
       await this.#on.ledger.setQuota(tx, present.id, quota)
       return present
     })
-    return await this.#describe(entry)
+    return await this.#report(caller, await this.#describe(entry))
   }
 
   /** Sets name and quota, both or neither (D7.2). */
@@ -78,7 +80,14 @@ export class ContextResource {
       if (setsQuota) await this.#on.ledger.setQuota(tx, present.id, quota)
       return present
     })
-    return await this.#describe(entry)
+    const described = await this.#describe(entry)
+    return setsQuota ? await this.#report(caller, described) : described
+  }
+
+  async #report({ user, client }: Caller, context: ContextDescription): Promise<ContextDescription> {
+    const detail = { context: context.entry.id, quota: context.quota?.quota ?? UNLIMITED }
+    await this.#on.audit.record({ event: 'quota-changed', actorId: user.id, address: client.address, detail })
+    return context
   }
 
   async #describe(entry: Entry): Promise<ContextDescription> {

@@ -1,17 +1,18 @@
+import type { Audit } from '../accounts/audit.ts'
 import { type Caller, denied, isAdmin, isGuest } from '../accounts/caller.ts'
 import { findGroup, insertGroup, membersOf, setHomeContext, setMembers } from '../accounts/groups.ts'
 import { requireName } from '../accounts/names.ts'
 import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import { USERS } from '../accounts/principals.ts'
-import { insertUser } from '../accounts/users.ts'
+import { findUser, insertUser } from '../accounts/users.ts'
 import { Conflict, InvalidInput, NotSupported } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, emptyGraph } from '../graph/graph.ts'
 import { isAbsoluteIri, RELATIVE } from '../graph/iri.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { type Acl, isOwnAcl, signedInUsers } from './acl.ts'
+import { type Acl, groupAcl, isOwnAcl, userAcl } from './acl.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './addresses.ts'
 import { findContext, getContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
 import { type Entry, type EntryType, type GraphType, newEntry } from './entry.ts'
@@ -19,7 +20,7 @@ import { entryExists, insertEntry, isIdFree } from './entry-records.ts'
 import { readInfo } from './info.ts'
 import { requireQuotaValue } from './quota-request.ts'
 import { requireRight } from './rights.ts'
-import { isObject, type Read, requireIds, requireText } from './values.ts'
+import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
 
 /** What the body of a creation may hold (wire facts 3.2.1); graphs in their inside form. */
 export interface CreationBody {
@@ -57,6 +58,7 @@ interface Dependencies {
   readonly passwords: Passwords
   readonly passwordRules: PasswordRules
   readonly system: System
+  readonly audit: Audit
 }
 
 export interface CreationOptions {
@@ -84,13 +86,22 @@ export class Creation {
     // Hashing takes long and must not happen inside the transaction.
     const readBody = await request.body()
     const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
-    return await database.transaction(async tx => {
+    const created = await database.transaction(async tx => {
       const id = await freeId(tx, context.id, request.id)
       const body = readBody(id)
       const entry = this.#describe({ context: context.id, id, request, body, caller })
       await insertEntry(tx, await this.#withResource(tx, entry, request, body, password))
       return entry
     })
+    await this.#report(caller, created)
+    return created
+  }
+
+  async #report({ user, client }: Caller, created: Entry): Promise<void> {
+    if (created.context !== PRINCIPALS || created.graphType !== 'User' || created.entryType !== 'Local') return
+    const userName = (await findUser(this.#on.database, created.id))?.name
+    const event = { event: 'user-created' as const, userId: created.id, userName }
+    await this.#on.audit.record({ ...event, actorId: user.id, address: client.address })
   }
 
   /** A group together with a context that its members may write to (wire facts 3.9); resolves to the group's entry. */
@@ -137,8 +148,9 @@ export class Creation {
 
   async #hashOf(graphType: GraphType, { resource }: CreationBody): Promise<string | undefined> {
     if (graphType !== 'User' || !isObject(resource) || resource['password'] === undefined) return undefined
-    const password = requireText(resource['password'], 'password')
-    this.#on.passwordRules.require(password)
+    const password = requirePasswordText(resource['password'], 'password')
+    const name = resource['name']
+    this.#on.passwordRules.require(password, [typeof name === 'string' ? requireName(name) : undefined])
     return await this.#on.passwords.hash(password)
   }
 
@@ -248,15 +260,10 @@ const quotaOff = (): NotSupported => new NotSupported('quota-not-supported', 'Qu
 
 const hasExternalMetadata = (type: EntryType): boolean => type === 'LinkReference' || type === 'Reference'
 
-/** Wire facts 3.2.1: users manage themselves and are visible to users, groups are visible to their members and users. */
-function automaticAcl(entry: Entry): Acl {
-  if (entry.entryType !== 'Local') return {}
-  const self = [principalUri(entry.id)]
-  if (entry.graphType === 'User') return { rwrite: self, mwrite: self, mread: signedInUsers }
-  return entry.graphType === 'Group' ? groupAcl(entry.id) : {}
+function automaticAcl({ entryType, graphType, id }: Entry): Acl {
+  if (entryType !== 'Local') return {}
+  return graphType === 'User' ? userAcl(id) : graphType === 'Group' ? groupAcl(id) : {}
 }
-
-const groupAcl = (id: string): Acl => ({ rread: [principalUri(id)], mread: signedInUsers })
 
 /** Which kinds of entry a context takes. @throws {InvalidInput} @throws {NotSupported} */
 function requirePossible(context: string, request: CreationRequest): void {

@@ -1,3 +1,4 @@
+import type { Audit, AuditEvent } from '../accounts/audit.ts'
 import { type Caller, denied } from '../accounts/caller.ts'
 import { deletePrincipal, findUser } from '../accounts/users.ts'
 import { findGroup, renameGroup, setHomeContext } from '../accounts/groups.ts'
@@ -33,6 +34,7 @@ interface Dependencies {
   readonly ledger: Ledger
   readonly sessions: Sessions
   readonly system: System
+  readonly audit: Audit
 }
 
 /** Judges the entry as it is inside the transaction, for instance against `If-Unmodified-Since`; throws to refuse. */
@@ -115,10 +117,12 @@ export class Entries {
     if (entry.graphType === 'User' && !may(caller, 'administer', placed))
       throw denied(caller, 'change the name of a user')
     const name = await read()
-    return await this.change(caller, placed, anything, async (present, tx) => {
+    const changed = await this.change(caller, placed, anything, async (present, tx) => {
       await this.setName(tx, present, name)
       return present
     })
+    if (entry.graphType === 'User') await this.#report(caller, 'user-renamed', entry.id)
+    return changed
   }
 
   /** Part of a transaction whose right has been checked. */
@@ -140,6 +144,7 @@ export class Entries {
     const { entry } = placed
     requireRight(caller, 'administer', placed, 'delete this entry')
     if (isSystemEntry(entry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
+    const user = entry.context === PRINCIPALS ? await findUser(this.#on.database, entry.id) : undefined
     await this.#on.database.transaction(async tx => {
       const present = await findEntry(tx, entry)
       if (!present) throw gone(entry)
@@ -154,9 +159,15 @@ export class Entries {
       await this.#leaveLists(tx, present, caller)
     })
     if (entry.context === PRINCIPALS) await this.#on.sessions.endAll(entry.id)
+    if (user) await this.#report(caller, 'user-deleted', user.id, user.name)
     // A context may have held many files: their deletion goes on after the answer.
     const collected = this.#on.files.collectGarbage()
     if (entry.context !== CONTEXTS) await collected
+  }
+
+  async #report({ user, client }: Caller, event: AuditEvent, userId: string, userName?: string): Promise<void> {
+    const name = userName ?? (await findUser(this.#on.database, userId))?.name
+    await this.#on.audit.record({ event, userId, userName: name, actorId: user.id, address: client.address })
   }
 
   async #leaveLists(tx: Queries, { context, id }: EntryAddress, caller: Caller): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Caller } from '../accounts/caller.ts'
 import { findGroup, type Group, membersOf } from '../accounts/groups.ts'
+import { countedUser, type Lockout } from '../accounts/lockout.ts'
 import { USERS } from '../accounts/principals.ts'
 import { findUser, listUserIds } from '../accounts/users.ts'
 import { findFile } from '../files/file-records.ts'
@@ -37,10 +38,12 @@ export type ResourceView =
 export class EntryViews {
   readonly #database: Database
   readonly #ledger: Ledger
+  readonly #lockout: Lockout
 
-  constructor(database: Database, ledger: Ledger) {
+  constructor(database: Database, ledger: Ledger, lockout: Lockout) {
     this.#database = database
     this.#ledger = ledger
+    this.#lockout = lockout
   }
 
   /** @param detailed with metadata, rights and resource (`includeAll`). */
@@ -115,7 +118,8 @@ export class EntryViews {
         return { kind: 'graph', graph: JSON.parse(entry.content ?? '{}') as Graph }
       case 'User': {
         const user = await findUser(this.#database, entry.id)
-        return { kind: 'value', value: user ? describeUser(user) : {} }
+        const lockedUntil = user && (await this.#lockout.lockedUntil(countedUser(user)))
+        return { kind: 'value', value: user ? describeUser(user, lockedUntil) : {} }
       }
       case 'Group': {
         const group = await findGroup(this.#database, entry.id)

@@ -1,18 +1,22 @@
 import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
+import type { Audit, AuditEvent } from '../accounts/audit.ts'
+import { countedUser, type Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
 import { requireName } from '../accounts/names.ts'
 import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import { GUEST } from '../accounts/principals.ts'
 import type { Sessions } from '../accounts/sessions.ts'
+import { forgetDevices } from '../accounts/trusted-devices.ts'
 import { changeUser, findUser, type User, type UserChange } from '../accounts/users.ts'
 import { Forbidden, InvalidInput, NotFound } from '../base/errors.ts'
+import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { requireHomeContext } from './contexts.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from './entry.ts'
 import { may, type Placed } from './rights.ts'
-import { isObject, type Read, requireText } from './values.ts'
+import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
 
 /** The user resource as clients see it (wire facts 2.6). */
 export interface UserDescription {
@@ -20,14 +24,17 @@ export interface UserDescription {
   readonly homecontext?: string
   readonly language?: string
   readonly disabled?: true
+  /** End of a temporary lockout, UTC without a zone. */
+  readonly disabledUntil?: string
   readonly customProperties: Readonly<Record<string, string>>
 }
 
-export const describeUser = (user: User): UserDescription => ({
+export const describeUser = (user: User, lockedUntil: Milliseconds | undefined): UserDescription => ({
   ...(user.name === undefined ? {} : { name: user.name }),
   ...(user.homeContext === undefined ? {} : { homecontext: user.homeContext }),
   ...(user.language === undefined ? {} : { language: user.language }),
   ...(user.disabled ? { disabled: true } : {}),
+  ...(lockedUntil === undefined ? {} : { disabledUntil: new Date(lockedUntil).toISOString().replace(/Z$/, '') }),
   customProperties: user.customProperties,
 })
 
@@ -38,6 +45,8 @@ interface Dependencies {
   readonly passwords: Passwords
   readonly passwordRules: PasswordRules
   readonly sessions: Sessions
+  readonly lockout: Lockout
+  readonly audit: Audit
 }
 
 export interface UserResourceOptions {
@@ -67,6 +76,12 @@ export class UserResource {
     this.#options = options
   }
 
+  /** The user resource (wire facts 2.6). @throws {NotFound} */
+  async describe(id: string): Promise<UserDescription> {
+    const user = await this.get(id)
+    return describeUser(user, await this.#on.lockout.lockedUntil(countedUser(user)))
+  }
+
   /** @throws {NotFound} */
   async get(id: string, queries: Queries = this.#on.database): Promise<User> {
     const user = await findUser(queries, id)
@@ -85,29 +100,37 @@ export class UserResource {
     const wish = readWish(await read())
     if (wish.password !== undefined && !isAdmin(caller) && !isSelf) throw denied(caller, 'change this password')
     requireAllowed(caller, user, wish)
-    const change = await this.#readChange(user, wish)
-    const password = await this.#newPassword(user, wish, isSelf)
-
-    const { entry, changed } = await this.#write(caller, placed, precondition, { ...change, ...password })
-    await this.#endSessions(caller, user, changed, isSelf)
+    const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
+    const own = isSelf && change.password !== undefined ? caller.session : undefined
+    const write = (): Promise<Entry> => this.#write(caller, placed, precondition, change)
+    const entry = own ? await this.#on.sessions.surviving(own, write) : await write()
+    // The epoch has ended the others already; this takes them out of the store.
+    if (change.password !== undefined || change.disabled) await this.#on.sessions.endAll(user.id, own)
+    await this.#report(caller, user, change)
     return entry
   }
 
-  async #write(caller: Caller, placed: Placed, precondition: Precondition, change: UserChange) {
-    let changed: User | undefined
-    const entry = await this.#on.entries.change(caller, placed, precondition, async (present, tx) => {
-      changed = await changeUser(tx, await this.get(present.id, tx), change)
+  async #write(caller: Caller, placed: Placed, precondition: Precondition, change: UserChange): Promise<Entry> {
+    return await this.#on.entries.change(caller, placed, precondition, async (present, tx) => {
+      if (change.password !== undefined) await forgetDevices(tx, present.id)
+      await changeUser(tx, await this.get(present.id, tx), change)
       return present
     })
-    return { entry, changed }
   }
 
-  /** A raised epoch ends every session; only the caller's own goes on, when the change was to oneself (D5.3). */
-  async #endSessions(caller: Caller, before: User, after: User | undefined, isSelf: boolean): Promise<void> {
-    if (!after || after.epoch === before.epoch) return
-    const own = isSelf ? caller.session : undefined
-    if (own) await this.#on.sessions.adoptEpoch(own, after.epoch)
-    await this.#on.sessions.endAll(after.id, own)
+  async #report({ user: actor, client }: Caller, before: User, change: UserChange): Promise<void> {
+    const renamed = change.name !== undefined && change.name !== before.name
+    const switched = change.disabled !== undefined && change.disabled !== before.disabled
+    const events: AuditEvent[] = [
+      ...(change.password === undefined ? [] : ['password-changed' as const]),
+      ...(renamed ? ['user-renamed' as const] : []),
+      ...(switched ? [change.disabled ? ('user-disabled' as const) : ('user-enabled' as const)] : []),
+    ]
+    for (const event of events) {
+      const detail = event === 'user-renamed' ? { detail: { newName: change.name ?? '' } } : {}
+      const subject = { userId: before.id, userName: before.name, actorId: actor.id, address: client.address }
+      await this.#on.audit.record({ event, ...subject, ...detail })
+    }
   }
 
   async #readChange(user: User, wish: Wish): Promise<UserChange> {
@@ -126,20 +149,21 @@ export class UserResource {
     return given === '' ? undefined : await requireHomeContext(this.#on.database, given)
   }
 
-  async #newPassword(user: User, wish: Wish, isSelf: boolean): Promise<{ readonly password?: string }> {
+  async #newPassword(caller: Caller, user: User, wish: Wish): Promise<{ readonly password?: string }> {
     if (wish.password === undefined) return {}
     if (user.id === GUEST) throw new Forbidden('not-allowed', 'The guest has no password.')
-    const password = requireText(wish.password, 'password')
-    if (isSelf && this.#options.requireCurrentPassword) await this.#requireCurrent(user, wish.currentPassword)
-    this.#on.passwordRules.require(password)
+    const password = requirePasswordText(wish.password, 'password')
+    const isSelf = user.id === caller.user.id
+    if (isSelf && this.#options.requireCurrentPassword) await this.#requireCurrent(caller, wish.currentPassword)
+    this.#on.passwordRules.require(password, [user.name, requireOptionalName(wish)])
     return { password: await this.#on.passwords.hash(password) }
   }
 
-  async #requireCurrent(user: User, current: unknown): Promise<void> {
+  async #requireCurrent({ user, client }: Caller, current: unknown): Promise<void> {
     if (current === undefined || current === '') {
       throw new Forbidden('current-password-required', 'Send `currentPassword` together with `password`.')
     }
-    await this.#on.login.requireCurrentPassword(user, requireText(current, 'currentPassword'))
+    await this.#on.login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'), client)
   }
 }
 
@@ -162,6 +186,10 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
     throw new InvalidInput('invalid-value', 'Nobody can disable himself or a system user.')
   }
 }
+
+/** The name that the same request gives the user, if any: no password may hold it. */
+const requireOptionalName = ({ name }: Wish): string | undefined =>
+  typeof name === 'string' ? requireName(name) : undefined
 
 function readFlag(value: unknown): boolean {
   if (value === true || value === 'true') return true

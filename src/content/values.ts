@@ -14,6 +14,15 @@ export function requireText(value: unknown, member: string): string {
   throw new InvalidInput('invalid-value', `\`${member}\` is not a text.`)
 }
 
+/**
+ * A password may hold any character, NUL too (interface 5.6): it is hashed, never stored. Half a surrogate pair is none; all
+ * of them would hash alike. @throws {InvalidInput} `invalid-value`
+ */
+export function requirePasswordText(value: unknown, member: string): string {
+  if (typeof value === 'string' && value.isWellFormed()) return value
+  throw new InvalidInput('invalid-value', `\`${member}\` is not a text.`)
+}
+
 /** Ids as lists and groups hold them; numbers are tolerated (wire facts 3.8.5). @throws {InvalidInput} `invalid-member` */
 export function requireIds(value: unknown): string[] {
   if (!Array.isArray(value)) throw new InvalidInput('invalid-member', 'An array of entry ids was expected.')

@@ -1,11 +1,14 @@
+import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { guest, isGuest } from '../accounts/caller.ts'
+import { guestFrom, isGuest } from '../accounts/caller.ts'
+import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import { Bodies } from './body.ts'
 import { noteAccess, recogniseCaller } from './caller.ts'
 import { ClientAddresses } from './client-address.ts'
 import { AuthCookie } from './cookies.ts'
 import { refuseCrossSite } from './cross-site.ts'
+import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './query.ts'
 import type { Route } from './route.ts'
@@ -33,25 +36,25 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     bodies: new Bodies(rooms.system, options.body),
     cookie: new AuthCookie(options.cookie),
   }
-  const app = createFastify(on)
   const addresses = new ClientAddresses(options.trustedProxies)
+  const app = createFastify(on, addresses)
 
   app.decorateRequest('caller', undefined as never)
-  app.decorateRequest('client', undefined as never)
   app.decorateRequest('parameters', undefined as never)
 
   app.addHook('onRequest', async (request, reply) => {
     // Set first: the answer to a request that fails half-way through these steps needs them too.
-    request.caller = guest
+    request.caller = guestFrom(clientOf(request, addresses))
     request.parameters = noParameters
-    request.client = clientOf(request, addresses)
     setCommonHeaders(on, request, reply)
     drainUnreadBody(request.raw, reply.raw)
+    requireHost(request)
     request.parameters = parametersOf(request)
-    const { ignoresCaller } = request.routeOptions.config
+    const { ignoresCaller, fromElsewhere } = request.routeOptions.config
     if (ignoresCaller !== true) request.caller = await recogniseCaller(on, request, reply)
-    if (ignoresCaller === true || request.caller.session)
-      refuseCrossSite(request.method, request.headers, new Set([on.base.origin]))
+    // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
+    const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
+    if (matters) refuseCrossSite(request.method, request.headers, new Set([on.base.origin]))
   })
   let closing = false
   app.addHook('preClose', async () => {
@@ -68,7 +71,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   // Handlers read bodies themselves, after they have judged the caller: nothing is parsed beforehand.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.setErrorHandler(sendProblem)
+  app.setErrorHandler((error, request, reply) => sendProblem(on.log, error, request, reply))
   app.setNotFoundHandler(async () => {
     throw new NotFound('not-found', 'There is nothing at this address.')
   })
@@ -76,7 +79,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   return app
 }
 
-function createFastify(on: Services): FastifyInstance {
+function createFastify(on: Services, addresses: ClientAddresses): FastifyInstance {
   const prefix = Buffer.from(on.system.randomBytes(4)).toString('hex')
   let count = 0
   const app = Fastify({
@@ -91,21 +94,31 @@ function createFastify(on: Services): FastifyInstance {
     // Bodies have time limits of their own (`body.ts`); a total limit would cut long uploads off.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
-    http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT },
+    // A missing `Host` is refused by a step of our own, so that the refusal looks like all others.
+    http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, commonHeaders(on)),
     frameworkErrors: (error, request, reply) => {
+      // The address could not be read, so none of the steps runs.
       request.parameters = noParameters
-      request.caller = guest
+      request.caller = guestFrom(clientOf(request, addresses))
       setCommonHeaders(on, request, reply)
-      void sendProblem(error, request, reply)
+      reply.header('cache-control', 'no-store')
+      reply.raw.once('close', () => logRequest(on, request, reply))
+      void sendProblem(on.log, error, request, reply)
     },
   })
   // A client that waits for permission gets it when somebody reads the body, or the refusal instead (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
+  // No other expectation is known; a server may pass over those (RFC 9110 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
 }
 
 /** Each route; HEAD beside every GET; and for all other methods of a known address a 405 that lists the possible ones. */
 function register(app: FastifyInstance, all: readonly Route[]): void {
+  // Without this the less common ones (PROPFIND, LOCK …) would find nothing at a known address.
+  const uncommon = METHODS.filter(method => method !== 'CONNECT' && !app.supportedMethods.includes(method))
+  for (const method of uncommon) app.addHttpMethod(method)
   for (const url of new Set(all.map(route => route.url))) {
     const some = all.filter(route => route.url === url)
     const allowed = new Set<string>(some.map(route => route.method))
@@ -125,7 +138,7 @@ function register(app: FastifyInstance, all: readonly Route[]): void {
   }
 }
 
-function clientOf(request: FastifyRequest, addresses: ClientAddresses): { address: string; userAgent: string } {
+function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
   const { forwarded, 'x-forwarded-for': xForwardedFor, 'user-agent': userAgent = '' } = request.headers
   const header = Array.isArray(xForwardedFor) ? xForwardedFor.join(',') : xForwardedFor
   return {
@@ -139,19 +152,26 @@ function parametersOf(request: FastifyRequest): Parameters {
   return Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
 }
 
-/** D1.6. A page replaces the policy by its own. */
-function setCommonHeaders({ base }: Services, request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'referrer-policy': 'no-referrer',
-    'x-request-id': request.id,
-    ...(base.isHttps ? { 'strict-transport-security': 'max-age=31536000' } : {}),
-  })
+/** RFC 9112 3.2. @throws {InvalidInput} */
+function requireHost({ raw }: FastifyRequest): void {
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
+    throw new InvalidInput('bad-request', 'The request has no `Host` header.')
 }
 
+/** D1.6. A page replaces the policy by its own. */
+const commonHeaders = ({ base }: Services): Record<string, string> => ({
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  ...(base.isHttps ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+})
+
+const setCommonHeaders = (on: Services, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.headers({ ...commonHeaders(on), 'x-request-id': request.id })
+
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  if (request.url.startsWith('/auth/')) reply.header('cache-control', 'no-store')
+  // The route's own address: the one asked for may be spelt with escapes.
+  if ((request.routeOptions.url ?? request.url).startsWith('/auth/')) reply.header('cache-control', 'no-store')
   else if (!isGuest(request.caller)) reply.header('cache-control', 'private')
 }
 
@@ -165,7 +185,7 @@ function logRequest({ log }: Services, request: FastifyRequest, reply: FastifyRe
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
       user: request.caller.user.id,
-      address: request.client.address,
+      address: request.caller.client.address,
     },
     'request',
   )

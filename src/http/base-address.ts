@@ -18,6 +18,14 @@ export class BaseAddress {
     this.isHttps = url.protocol === 'https:'
   }
 
+  /** Whether a `Host` header is `localhost` where the base address says 127.0.0.1, or the like, on the same port. */
+  isOtherNameOfLoopback(host: string | undefined): boolean {
+    const own = new URL(this.href).host
+    const port = /:\d+$/.exec(own)?.[0] ?? ''
+    const names = ['127.0.0.1', 'localhost', '[::1]'].map(name => name + port)
+    return host !== undefined && host !== own && names.includes(own) && names.includes(host.toLowerCase())
+  }
+
   /** The absolute form of an IRI as the rooms below know it. */
   outside(iri: string): string {
     return outside(this.href, iri)
@@ -41,7 +49,11 @@ export class BaseAddress {
   }
 
   /** The one address under which the routes are registered, whichever of the equivalent ones was asked for (D1.2). */
-  route(url: string): string {
+  route(asked: string): string {
+    // A request may name the whole address (RFC 9112 3.2.2); which host it names counts for nothing (D1.1).
+    const url = asked.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
+    // `OPTIONS *` and the like ask about no address of ours, least of all about the first.
+    if (!url.startsWith('/')) return `/${url}`
     for (const prefix of [this.path, '/store/']) {
       if (prefix === '/') continue
       if (url.startsWith(prefix)) return url.slice(prefix.length - 1)

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, guest } from '../accounts/caller.ts'
+import type { Caller } from '../accounts/caller.ts'
 import { groupsOf } from '../accounts/groups.ts'
+import type { Credentials } from '../accounts/basic-credentials.ts'
+import type { Client } from '../accounts/sessions.ts'
 import { findUser } from '../accounts/users.ts'
 import { Unauthenticated } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
@@ -10,6 +12,9 @@ import type { Services } from './services.ts'
 /** No more tokens than this are tried: one request cannot cause many look-ups. */
 const MOST_TOKENS = 5
 
+/** How a browser is asked for a name and a password (D4.1). */
+const CHALLENGE = 'Basic realm="Stowage", charset="UTF-8"'
+
 /**
  * Who asks, from what the request carries. A token that is good for nothing makes a guest and is cleared in the answer
  * (D2.7); `ignoreAuth` lowers anybody with a cookie to a guest and touches nothing (interface 4).
@@ -17,6 +22,9 @@ const MOST_TOKENS = 5
  */
 export async function recogniseCaller(on: Services, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const header = request.headers.cookie
+  // Until anybody is recognised, the request is a guest's.
+  const guest = request.caller
+  if (on.basic && request.headers.authorization !== undefined) return await callerByBasic(on, request, reply)
   if (request.parameters.has('ignoreAuth') || !hasAuthCookie(header)) return guest
   const caller = await callerByCookie(on, request)
   if (caller) return caller
@@ -28,24 +36,55 @@ export async function recogniseCaller(on: Services, request: FastifyRequest, rep
 }
 
 /** The first token of the request that stands for a live login. */
-export async function callerByCookie(on: Services, { headers }: FastifyRequest): Promise<Caller | undefined> {
-  for (const token of authTokens(headers.cookie).slice(0, MOST_TOKENS)) {
-    const caller = await callerOf(on, token)
+export async function callerByCookie(on: Services, request: FastifyRequest): Promise<Caller | undefined> {
+  for (const token of authTokens(request.headers.cookie).slice(0, MOST_TOKENS)) {
+    const caller = await callerOf(on, token, request.caller.client)
     if (caller) return caller
   }
   return undefined
 }
 
-async function callerOf({ sessions, database }: Services, token: string): Promise<Caller | undefined> {
+async function callerOf({ sessions, database }: Services, token: string, client: Client): Promise<Caller | undefined> {
   const session = await sessions.find(token)
   if (!session) return undefined
   const user = await findUser(database, session.userId)
   // The epoch is what revokes: whatever the session store still holds, the user's row decides (D3.5).
-  if (!user || user.disabled || user.epoch !== session.epoch) {
+  if (!user || user.disabled || !sessions.isCurrent(session, user)) {
     await sessions.end(token)
     return undefined
   }
-  return { user, groups: await groupSet(database, user.id), session }
+  return { user, groups: await groupSet(database, user.id), client, session }
+}
+
+/** @throws {Unauthenticated} for credentials that are wrong, malformed or of another scheme (D4.2) */
+async function callerByBasic(on: Services, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+  const { client } = request.caller
+  const credentials = basicCredentials(request.headers.authorization)
+  try {
+    if (!on.basic || !credentials) throw new Unauthenticated('wrong-credentials', 'The credentials are malformed.')
+    const user = await on.basic.user(credentials, client)
+    return { user, groups: await groupSet(on.database, user.id), client }
+  } catch (error) {
+    if (error instanceof Unauthenticated) challenge(request, reply)
+    throw error
+  }
+}
+
+/** Name and password of an `Authorization` header; `undefined` unless it is well-formed Basic in UTF-8 (RFC 7617). */
+export function basicCredentials(header: string | undefined): Credentials | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '')?.[1]
+  if (encoded === undefined) return undefined
+  const bytes = Buffer.from(encoded, 'base64')
+  const text = bytes.toString('utf8')
+  const colon = text.indexOf(':')
+  const isUtf8 = Buffer.from(text, 'utf8').equals(bytes)
+  return colon < 0 || !isUtf8 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) }
+}
+
+/** `auth_challenge=false` keeps a browser from opening its own window (D4.1). */
+export function challenge(request: FastifyRequest, reply: FastifyReply): void {
+  const isWanted = !(request.parameters.has('auth_challenge') && request.parameters.get('auth_challenge') === 'false')
+  if (isWanted) reply.header('www-authenticate', CHALLENGE)
 }
 
 export const groupSet = async (queries: Queries, userId: string): Promise<ReadonlySet<string>> =>

@@ -1,6 +1,8 @@
 import type { Seconds } from '../base/units.ts'
 
 export const AUTH_COOKIE = 'auth_token'
+/** Tells a device that somebody has signed in from before (D6.5). */
+export const DEVICE_COOKIE = 'stowage_device'
 
 export interface CookieOptions {
   /** Path attribute. */
@@ -14,12 +16,18 @@ export interface CookieOptions {
  * Every distinct `auth_token` of a Cookie header (D2.8). Lenient about all else: clients send whole Set-Cookie texts back,
  * attributes and items without a value included (wire facts 3.1.2).
  */
-export function authTokens(header: string | undefined): string[] {
+export const authTokens = (header: string | undefined): string[] => tokensNamed(AUTH_COOKIE, header)
+
+/** The token of a trusted device, if the request carries one. */
+export const deviceToken = (header: string | undefined): string | undefined => tokensNamed(DEVICE_COOKIE, header)[0]
+
+/** Every distinct value of a cookie that could be a token. */
+export function tokensNamed(name: string, header: string | undefined): string[] {
   if (header === undefined) return []
   const tokens = new Set<string>()
   for (const item of header.split(';')) {
     const equals = item.indexOf('=')
-    if (equals < 0 || item.slice(0, equals).trim() !== AUTH_COOKIE) continue
+    if (equals < 0 || item.slice(0, equals).trim() !== name) continue
     const value = item.slice(equals + 1).trim()
     if (/^[A-Za-z0-9_-]{16,256}$/.test(value)) tokens.add(value)
   }
@@ -49,6 +57,11 @@ export class AuthCookie {
   set(token: string, life: Seconds | undefined): string {
     const maxAge = life === undefined ? '' : `Max-Age=${life}; `
     return `${AUTH_COOKIE}=${token}; ${maxAge}${this.#attributes}`
+  }
+
+  /** The cookie of a trusted device, with the same flags. */
+  setDevice(token: string, life: Seconds): string {
+    return `${DEVICE_COOKIE}=${token}; Max-Age=${life}; ${this.#attributes}`
   }
 
   clear(): string {

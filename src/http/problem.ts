@@ -18,8 +18,10 @@ import {
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
 import { prefersHtml } from './negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
+import { pagePolicy } from './pages/html.ts'
 
 /** The one place where a class of refusal becomes a status (house rules, section 6). */
 const statuses = [
@@ -97,12 +99,18 @@ function headersOf(error: ServiceError): Record<string, string> {
 }
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
-export async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function sendProblem(
+  log: Log,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const { status, headers, body } = problemOf(error, request.id)
-  if (status === 500) request.log.error({ err: error, requestId: request.id }, 'a request failed')
+  if (status === 500) log.error({ err: error, requestId: request.id }, 'a request failed')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
-    await reply.type('text/html; charset=utf-8').send(errorPage(String(body['title']), String(body['detail'])))
+    reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy)
+    await reply.send(errorPage(String(body['title']), String(body['detail'])))
   } else {
     await reply.type('application/problem+json').send(body)
   }

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../accounts/caller.ts'
-import type { Client } from '../accounts/sessions.ts'
 import type { Parameters } from './query.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -13,6 +12,8 @@ export interface Route {
   readonly handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
   /** A login or logout: whatever credentials the request carries must not hinder it (D2.4). */
   readonly ignoresCaller?: true
+  /** Other sites send people here with a POST, by design: the one address that the cross-site guard lets be (D2.9, D8.2). */
+  readonly fromElsewhere?: true
   /** A person comes here with a browser: refusals may be pages (D1.4). */
   readonly visited?: true
 }
@@ -20,13 +21,13 @@ export interface Route {
 declare module 'fastify' {
   interface FastifyContextConfig {
     ignoresCaller?: boolean
+    fromElsewhere?: boolean
     visited?: boolean
   }
 
   interface FastifyRequest {
-    /** Who asks; set before the handler runs. */
+    /** Who asks, and from where; set before the handler runs. */
     caller: Caller
-    client: Client
     parameters: Parameters
   }
 }

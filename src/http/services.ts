@@ -1,5 +1,10 @@
+import type { Audit } from '../accounts/audit.ts'
+import type { BasicCredentials } from '../accounts/basic-credentials.ts'
+import type { Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
+import type { PasswordReset } from '../accounts/password-reset.ts'
 import type { Sessions } from '../accounts/sessions.ts'
+import type { TrustedDevices } from '../accounts/trusted-devices.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { ContextResource } from '../content/context-resource.ts'
@@ -11,10 +16,18 @@ import type { Uploads } from '../content/uploads.ts'
 import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
+import type { CasProvider } from '../sso/cas/provider.ts'
+import type { SsoFailures } from '../sso/failures.ts'
+import type { ProviderPolicy } from '../sso/identity-provider.ts'
+import type { LoginFlows } from '../sso/login-flows.ts'
+import type { RedirectTargets } from '../sso/redirect-targets.ts'
+import type { SamlProvider } from '../sso/saml/provider.ts'
+import type { SignOn } from '../sso/sign-on.ts'
 import type { Database } from '../stores/database.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
+import type { Landing } from './sso-landing.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -30,11 +43,54 @@ export interface HttpOptions {
   readonly version: string
 }
 
+/** Sign-on by others, whichever protocol. */
+export interface Sso {
+  readonly flows: LoginFlows
+  readonly signOn: SignOn
+  readonly failures: SsoFailures
+  /** Absent when CAS is off. */
+  readonly cas: CasLogin | undefined
+  /** Absent when SAML is off. */
+  readonly saml: SamlLogins | undefined
+  /** A page of this service leads on after a login, instead of a redirect (D8.5). */
+  readonly landsOnPage: boolean
+}
+
+/** SAML 2.0, with one or more identity providers. */
+export interface SamlLogins {
+  readonly providers: readonly SamlLogin[]
+  /** The provider that a request means (D8.1). @throws {InvalidInput} `unknown-idp` */
+  readonly choose: (idp: string | undefined, username: string | undefined) => SamlLogin
+  readonly targets: Pick<RedirectTargets, 'require'>
+  readonly successUrl: string | undefined
+  readonly failureUrl: string | undefined
+  readonly close: () => Promise<void>
+}
+
+export interface SamlLogin {
+  readonly provider: SamlProvider
+  readonly policy: ProviderPolicy
+}
+
+export interface CasLogin extends Landing {
+  readonly provider: CasProvider
+  readonly failureUrl: string | undefined
+}
+
 /** The rooms below, as the routes need them. */
 export interface Rooms {
   readonly database: Database
   readonly sessions: Sessions
   readonly login: Login
+  readonly lockout: Lockout
+  readonly audit: Audit
+  /** Absent when HTTP Basic is off. */
+  readonly basic: BasicCredentials | undefined
+  /** Absent when devices are not told apart. */
+  readonly devices: TrustedDevices | undefined
+  /** Absent when passwords are not reset by e-mail. */
+  readonly passwordReset: PasswordReset | undefined
+  readonly sso: Sso
   readonly entries: Entries
   readonly contexts: ContextResource
   readonly creation: Creation

@@ -1,9 +1,9 @@
 import type { Milliseconds } from '../base/units.ts'
 
-/** A value and how long it is to be kept from now on. */
+/** A value and how long it is to be kept from now on; without `ttl` as long as was left to the value before. */
 export interface Kept<T> {
   readonly value: T
-  readonly ttl: Milliseconds
+  readonly ttl?: Milliseconds
 }
 
 /**

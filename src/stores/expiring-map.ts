@@ -44,6 +44,11 @@ export class ExpiringMap {
     return entry && entry.expires > now ? entry.value : undefined
   }
 
+  /** What is left of a live entry's time; none without one. */
+  remaining(key: string, now: Milliseconds): Milliseconds {
+    return Math.max(0, (this.#entries.get(key)?.expires ?? now) - now)
+  }
+
   /** Replaces a live value in its place; a key that had expired counts as inserted now. */
   set(key: string, value: unknown, { now, ttl }: Lifetime): void {
     const expires = now + ttl

@@ -63,7 +63,7 @@ export class MemoryEphemeralStore implements EphemeralStore {
       entries.delete(key)
       return undefined
     }
-    entries.set(key, kept.value, { now, ttl: kept.ttl })
+    entries.set(key, kept.value, { now, ttl: kept.ttl ?? entries.remaining(key, now) })
     this.#sweepLater()
     return kept.value
   }

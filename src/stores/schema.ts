@@ -85,4 +85,39 @@ export const schema: readonly Migration[] = [
       sql`CREATE TABLE discarded_blobs (blob TEXT PRIMARY KEY)`,
     ],
   },
+  {
+    id: 2,
+    name: 'lockouts, trusted devices, password reset, audit',
+    statements: [
+      // Part of the name under which wrong passwords are counted: raising it lifts a lockout on every node.
+      sql`ALTER TABLE principals ADD COLUMN unlocks BIGINT NOT NULL DEFAULT 0`,
+      sql`CREATE TABLE trusted_devices (
+        digest TEXT PRIMARY KEY,
+        user_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
+        last_used BIGINT NOT NULL
+      )`,
+      sql`CREATE INDEX trusted_devices_by_user ON trusted_devices (user_id)`,
+      sql`CREATE TABLE password_resets (
+        digest TEXT PRIMARY KEY,
+        user_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
+        epoch BIGINT NOT NULL,
+        expires BIGINT NOT NULL
+      )`,
+      // No references: what happened to somebody stays on record when he is gone.
+      sql`CREATE TABLE audit (
+        time BIGINT NOT NULL,
+        number BIGINT NOT NULL,
+        event TEXT NOT NULL,
+        user_id TEXT,
+        user_name TEXT,
+        actor_id TEXT,
+        address TEXT,
+        detail TEXT NOT NULL,
+        PRIMARY KEY (time, number)
+      )`,
+      sql`CREATE INDEX audit_by_user ON audit (user_id, time, number)`,
+      // The few lists of a context are found among its many entries.
+      sql`CREATE INDEX entries_by_type ON entries (context, graph_type)`,
+    ],
+  },
 ]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type Caller, guest } from '../../src/accounts/caller.ts'
+import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { ADMIN, ADMINS, GUEST, USERS } from '../../src/accounts/principals.ts'
 import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
 import { type Acl, type AclSlot, aclSlots, isOwnAcl } from '../../src/content/acl.ts'
@@ -11,7 +11,10 @@ import { may, type Placed, requireRight, type Right, rightsOf } from '../../src/
 
 const rights: readonly Right[] = ['administer', 'writemetadata', 'writeresource', 'readmetadata', 'readresource']
 
+const guest = guestFrom({ address: '127.0.0.1', userAgent: '' })
+
 const userWith = (id: string, ...groups: string[]): Caller => ({
+  ...guest,
   user: { ...guest.user, id, name: id },
   groups: new Set(groups),
 })

@@ -42,20 +42,27 @@ const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user
 
 const deleteTokens = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   requireSignedIn(request.caller, 'end logins')
-  const { user, session } = request.caller
+  const { user, session, client } = request.caller
   const wish = readWish(await on.bodies.json(request.raw, reply.raw))
-  if ('token' in wish) await endOne(on, request.caller, wish.token)
-  else await on.sessions.endAll(user.id, wish.scope === 'others' ? session : undefined)
+  const removed = 'token' in wish ? await endOne(on, request.caller, wish.token) : user.id
+  if ('scope' in wish) await on.sessions.endAll(user.id, wish.scope === 'others' ? session : undefined)
+  await on.audit.record({
+    event: 'token-removed',
+    userId: removed,
+    actorId: user.id,
+    address: client.address,
+    detail: { scope: 'token' in wish ? 'one' : wish.scope },
+  })
   const isSignedOut = 'token' in wish ? wish.token === session?.token : wish.scope === 'all'
   if (isSignedOut) setAuthCookie(reply, on.cookie.clear())
   return await reply.status(204).send()
 }
 
-/** Somebody else's token and one that never was are answered alike, so that this tells nobody anything (D3.3). */
-async function endOne(on: Services, caller: Caller, token: string): Promise<void> {
+/** Ends one login and tells whose it was. Somebody else's token and one that never was are answered alike, so that this tells nobody anything (D3.3). */
+async function endOne(on: Services, caller: Caller, token: string): Promise<string> {
   const session = await on.sessions.find(token)
   const isMine = session?.userId === caller.user.id
-  if (session && (isMine || isAdmin(caller)) && (await on.sessions.end(token))) return
+  if (session && (isMine || isAdmin(caller)) && (await on.sessions.end(token))) return session.userId
   throw new NotFound('unknown-token', 'No login has this token.')
 }
 

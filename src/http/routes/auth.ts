@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput } from '../../base/errors.ts'
+import { DEVICE_LIFE } from '../../accounts/trusted-devices.ts'
+import { InvalidInput, Unauthenticated } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
-import { callerByCookie, groupSet, setAuthCookie } from '../caller.ts'
-import { authTokens } from '../cookies.ts'
+import { basicCredentials, callerByCookie, challenge, groupSet, setAuthCookie } from '../caller.ts'
+import { authTokens, deviceToken } from '../cookies.ts'
 import { describeCaller, expiryOf } from '../describe.ts'
 import { prefersHtml } from '../negotiate.ts'
 import { pagePolicy } from '../pages/html.ts'
@@ -17,6 +18,7 @@ export const authRoutes = (on: Services): Route[] => [
   { method: 'GET', url: '/auth/logout', handle: logout(on), ignoresCaller: true, visited: true },
   { method: 'POST', url: '/auth/logout', handle: logout(on), ignoresCaller: true, visited: true },
   { method: 'GET', url: '/auth/user', handle: getUser(on) },
+  ...(on.basic ? [{ method: 'GET', url: '/auth/basic', handle: getBasic(on), visited: true } as const] : []),
   { method: 'GET', url: '/auth/login', handle: getLogin(on), ignoresCaller: true, visited: true },
 ]
 
@@ -27,20 +29,41 @@ const postCookie = (on: Services) => async (request: FastifyRequest, reply: Fast
   const maxAge = readMaxAge(form.get('auth_maxage'))
   const landing = readLanding(on, form.get('successurl'))
 
-  const user = await on.login.withPassword(name, password)
-  const session = await on.sessions.open(user, request.client, maxAge)
-  const life = on.sessions.endsWithBrowser ? undefined : on.sessions.cookieLife(session)
-  setAuthCookie(reply, on.cookie.set(session.token, life))
+  const { client } = request.caller
+  const device = deviceToken(request.headers.cookie)
+  const user = await on.login.withPassword({ name, password, mechanism: 'form', client, device })
+  const session = await on.sessions.open(user, client, { requested: maxAge })
+  setAuthCookie(reply, on.cookie.set(session.token, on.sessions.cookieLife(session)))
+  if (on.devices)
+    reply.header('set-cookie', on.cookie.setDevice(await on.devices.trust(user, device), DEVICE_LIFE / 1000))
   if (prefersHtml(request)) return await reply.redirect(landing, 303)
-  const caller = { user, groups: await groupSet(on.database, user.id), session }
+  const caller = { user, groups: await groupSet(on.database, user.id), client, session }
   return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
 }
 
 const logout = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  for (const token of authTokens(request.headers.cookie)) await on.sessions.end(token)
+  for (const token of authTokens(request.headers.cookie)) await endSession(on, request, token)
+  const credentials = basicCredentials(request.headers.authorization)
+  if (credentials) on.basic?.forget(credentials)
   setAuthCookie(reply, on.cookie.clear())
   if (prefersHtml(request)) return await reply.redirect(on.base.at('auth/login'), 303)
   return await reply.status(204).send()
+}
+
+async function endSession({ sessions, audit }: Services, request: FastifyRequest, token: string): Promise<void> {
+  const session = await sessions.find(token)
+  if (!session || !(await sessions.end(token))) return
+  const { userId } = session
+  await audit.record({ event: 'logout', userId, actorId: userId, address: request.caller.client.address })
+}
+
+/** Who the credentials belong to, or the browser's own window to type them into (D4.1). */
+const getBasic = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  if (request.headers.authorization === undefined) {
+    challenge(request, reply)
+    throw new Unauthenticated('not-signed-in', 'Send HTTP Basic credentials.')
+  }
+  return describeCaller({ caller: request.caller, expires: undefined }, request.headers['accept-language'], on.base)
 }
 
 const getUser = (on: Services) => async (request: FastifyRequest) =>
@@ -51,6 +74,9 @@ const getUser = (on: Services) => async (request: FastifyRequest) =>
   )
 
 const getLogin = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  // Under another of its names this machine would get a cookie that the pages it leads to never see.
+  if (on.base.isOtherNameOfLoopback(request.raw.headers.host))
+    return await reply.redirect(on.base.at('auth/login'), 303)
   const caller = await callerByCookie(on, request)
   const page = !caller
     ? loginPage(on.base.at('auth/cookie'))
@@ -76,6 +102,8 @@ function readLanding({ base }: Services, successUrl: string | undefined): string
   if (successUrl === undefined) return base.at('auth/login')
   const isOwn = !/[\\\p{C}]/u.test(successUrl) && URL.canParse(successUrl, base.href)
   const url = isOwn ? new URL(successUrl, base.href) : undefined
-  if (url?.origin === base.origin && url.username === '' && url.password === '') return url.href
+  // A `blob:` URL has the origin of the page that made it.
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (isWeb && url.origin === base.origin && url.username === '' && url.password === '') return url.href
   throw new InvalidInput('invalid-form', '`successurl` is not an address of this service.')
 }

@@ -1,14 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { requireAdmin } from '../../accounts/caller.ts'
+import { normaliseName } from '../../accounts/names.ts'
+import { findUser, findUserByName, liftLockout, type User } from '../../accounts/users.ts'
+import { InvalidInput, NotFound } from '../../base/errors.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { prefersHtml } from '../negotiate.ts'
+import type { SamlProvider } from '../../sso/saml/provider.ts'
 import { sql } from '../../stores/sql.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
-/** How the service is doing (wire facts 3.14). */
+/** For administrators: how the service is doing, who is locked out, what has happened (wire facts 3.14, D6.5). */
 export const managementRoutes = (on: Services): Route[] => [
+  { method: 'GET', url: '/', handle: getRoot(on), visited: true },
   { method: 'GET', url: '/management/status', handle: getStatus(on) },
+  { method: 'GET', url: '/management/lockouts', handle: getLockouts(on) },
+  { method: 'DELETE', url: '/management/lockouts', handle: deleteLockout(on) },
+  { method: 'GET', url: '/management/audit', handle: getAudit(on) },
+  { method: 'GET', url: '/management/sso', handle: getSso(on) },
 ]
+
+/** Somebody has found the service: a person is led to the login page, a program is told what this is. */
+const getRoot = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  if (prefersHtml(request)) return await reply.redirect(on.base.at('auth/login'), 303)
+  return { service: 'Stowage', ...brief(on.options.version), baseURI: on.base.href }
+}
 
 const getStatus = (on: Services) => {
   const startupTime = new Date(on.system.now()).toISOString()
@@ -40,4 +57,98 @@ async function countAll({ database }: Services) {
     (SELECT COUNT(*) FROM files) AS "fileCount",
     (SELECT COALESCE(SUM(used), 0) FROM spaces) AS "fileBytes"`)
   return { ...counts }
+}
+
+const getLockouts = (on: Services) => async (request: FastifyRequest) => {
+  requireAdmin(request.caller, 'see who is locked out')
+  const lockouts = []
+  for await (const { userId, unlocks, failures, until } of on.lockout.lockedUsers()) {
+    const user = await findUser(on.database, userId)
+    if (user?.unlocks === unlocks) {
+      lockouts.push({ id: userId, user: user.name, failures, lockedUntil: isoTime(until) })
+    }
+  }
+  return { lockouts }
+}
+
+/** `?user=NAME`; somebody who is not locked out loses his count of wrong passwords all the same. */
+const deleteLockout = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  requireAdmin(request.caller, 'lift a lockout')
+  const user = await userNamed(on, request.parameters.get('user'))
+  await liftLockout(on.database, user.id)
+  const { caller } = request
+  const subject = { userId: user.id, userName: user.name, actorId: caller.user.id, address: caller.client.address }
+  await on.audit.record({ event: 'unlocked', ...subject })
+  return await reply.status(204).send()
+}
+
+/** How it stands with the identity providers, and why the latest sign-ons were refused. */
+const getSso = (on: Services) => async (request: FastifyRequest) => {
+  requireAdmin(request.caller, 'see the state of single sign-on')
+  const { saml, cas, failures } = on.sso
+  return {
+    saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, on.system.now())),
+    cas: cas ? { serviceUrl: on.base.at('auth/cas') } : undefined,
+    failures: failures.list().map(failure => ({ ...failure, time: isoTime(failure.time) })),
+  }
+}
+
+function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milliseconds) {
+  const { url, loadedAt, metadata: known, problem } = metadata.status
+  return {
+    name,
+    acsUrl,
+    metadata: { url, loaded: loadedAt === undefined ? undefined : isoTime(loadedAt), problem },
+    entityId: known?.entityId,
+    validUntil: known?.validUntil === undefined ? undefined : isoTime(known.validUntil),
+    certificates: known?.certificates.map(({ subject, sha256, expires }) => ({
+      subject,
+      sha256,
+      expires: isoTime(expires),
+      daysLeft: Math.floor((expires - now) / 86_400_000),
+    })),
+  }
+}
+
+const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
+
+const MOST_EVENTS = 1000
+
+/** `?user=NAME&since=TIME&limit=N`, the latest first. */
+const getAudit = (on: Services) => async (request: FastifyRequest) => {
+  requireAdmin(request.caller, 'read the audit trail')
+  const { parameters } = request
+  const limit = readLimit(parameters.get('limit'))
+  const since = readTime(parameters.get('since'))
+  const wanted = parameters.get('user')
+  const userId = wanted === undefined ? undefined : await idOf(on, wanted)
+  const events = await on.audit.list({ userId, since, limit })
+  return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
+}
+
+/** A name, or the id of somebody who may no longer be there. */
+const idOf = async ({ database }: Services, nameOrId: string): Promise<string> =>
+  (await findUserByName(database, normaliseName(nameOrId)))?.id ?? nameOrId
+
+async function userNamed({ database }: Services, name: string | undefined): Promise<User> {
+  if (name === undefined) throw new InvalidInput('invalid-query', 'Say which user: `?user=NAME`.')
+  const user = await findUserByName(database, normaliseName(name))
+  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
+  return user
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return 100
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MOST_EVENTS) return limit
+  throw new InvalidInput('invalid-query', `\`limit\` is a whole number from 1 to ${MOST_EVENTS}.`)
+}
+
+function readTime(text: string | undefined): Milliseconds | undefined {
+  if (text === undefined) return undefined
+  const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN
+  if (!Number.isNaN(time)) return time
+  throw new InvalidInput('invalid-query', '`since` is a date, or a date-time with its zone, as in ISO 8601.')
 }

@@ -6,7 +6,6 @@ import { metadataUri } from '../../content/addresses.ts'
 import type { Entry } from '../../content/entry.ts'
 import { type Placed, requireRight } from '../../content/rights.ts'
 import { fileNameOf, isMediaType, mediaTypeOf as storedMediaType, UNTYPED, type Upload } from '../../content/uploads.ts'
-import { describeUser } from '../../content/user-resource.ts'
 import type { FileRecord } from '../../files/file-records.ts'
 import type { Graph } from '../../graph/graph.ts'
 import type { ByteRange } from '../../stores/blob-store.ts'
@@ -44,7 +43,7 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
     case 'ResultList':
       return JSON.parse(entry.content ?? '[]') as string[]
     case 'User':
-      return describeUser(await on.userResource.get(entry.id))
+      return await on.userResource.describe(entry.id)
     case 'Group': {
       const group = await findGroup(on.database, entry.id)
       if (!group) throw new NotFound('not-found', 'There is no such group.')

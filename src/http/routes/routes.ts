@@ -2,15 +2,21 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { authRoutes } from './auth.ts'
 import { authTokenRoutes } from './auth-tokens.ts'
+import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { managementRoutes } from './management.ts'
+import { passwordResetRoutes } from './password-reset.ts'
+import { samlRoutes } from './saml.ts'
 import { resourceRoutes } from './resources.ts'
 
 /** Every address of the service. */
 export const routes = (on: Services): Route[] => [
   ...authRoutes(on),
   ...authTokenRoutes(on),
+  ...passwordResetRoutes(on),
+  ...casRoutes(on),
+  ...samlRoutes(on),
   ...managementRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),

@@ -1,0 +1,114 @@
+import type { Log } from '../base/log.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Database } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+
+/** What goes on record (no secret is part of any of it). */
+export type AuditEvent =
+  | 'login'
+  | 'login-failed'
+  | 'locked-out'
+  | 'unlocked'
+  | 'logout'
+  | 'token-removed'
+  | 'password-changed'
+  | 'password-reset-requested'
+  | 'password-reset'
+  | 'user-created'
+  | 'user-disabled'
+  | 'user-enabled'
+  | 'user-renamed'
+  | 'user-deleted'
+  | 'quota-changed'
+
+export interface AuditEntry {
+  readonly event: AuditEvent
+  /** Whom or whose account it concerns; absent when nobody has the name that was tried. */
+  readonly userId?: string | undefined
+  readonly userName?: string | undefined
+  /** Who did it, when it was somebody signed in. */
+  readonly actorId?: string | undefined
+  readonly address?: string | undefined
+  readonly detail?: Readonly<Record<string, string | number>>
+}
+
+export interface RecordedEvent extends AuditEntry {
+  readonly time: Milliseconds
+}
+
+export interface AuditQuery {
+  readonly userId?: string | undefined
+  /** Not earlier than this. */
+  readonly since?: Milliseconds | undefined
+  /** At most so many, the latest ones. */
+  readonly limit: number
+}
+
+interface AuditRow {
+  time: number
+  event: AuditEvent
+  user_id: string | null
+  user_name: string | null
+  actor_id: string | null
+  address: string | null
+  detail: string
+}
+
+/** The record of what matters for security: a log line with `audit: true` and a row for administrators each. */
+export class Audit {
+  readonly #database: Database
+  readonly #system: System
+  readonly #log: Log
+  readonly #retention: Milliseconds
+
+  constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
+    this.#database = database
+    this.#system = machine.system
+    this.#log = machine.log
+    this.#retention = retention
+  }
+
+  /**
+   * Never fails what it records: if the row cannot be written, the log line and an error line remain. The row is relaxed,
+   * as the log line tells the same.
+   */
+  async record({ event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
+    this.#log.info({ audit: true, event, userId, userName, actorId, address, ...detail }, 'audit')
+    const time = this.#system.now()
+    const insert = sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, detail)
+      VALUES (${time}, (SELECT COALESCE(MAX(number), -1) + 1 FROM audit WHERE time = ${time}), ${event}, ${userId ?? null},
+        ${userName ?? null}, ${actorId ?? null}, ${address ?? null}, ${JSON.stringify(detail)})`
+    try {
+      await this.#database.transaction(tx => tx.run(insert), { durability: 'relaxed' })
+    } catch (error) {
+      this.#log.error({ err: error, event }, 'writing an audit row failed')
+    }
+  }
+
+  /** Latest first. */
+  async list({ userId, since, limit }: AuditQuery): Promise<RecordedEvent[]> {
+    const conditions: Sql[] = [
+      ...(userId === undefined ? [] : [sql`user_id = ${userId}`]),
+      ...(since === undefined ? [] : [sql`time >= ${since}`]),
+    ]
+    const where = conditions.reduce((all, one) => sql`${all} AND ${one}`, sql`1 = 1`)
+    const rows =
+      await this.#database.all<AuditRow>(sql`SELECT time, event, user_id, user_name, actor_id, address, detail
+      FROM audit WHERE ${where} ORDER BY time DESC, number DESC LIMIT ${limit}`)
+    return rows.map(row => ({
+      time: row.time,
+      event: row.event,
+      userId: row.user_id ?? undefined,
+      userName: row.user_name ?? undefined,
+      actorId: row.actor_id ?? undefined,
+      address: row.address ?? undefined,
+      detail: JSON.parse(row.detail) as Record<string, string | number>,
+    }))
+  }
+
+  /** Deletes what is older than the retention. */
+  async expire(): Promise<void> {
+    await this.#database.run(sql`DELETE FROM audit WHERE time < ${this.#system.now() - this.#retention}`)
+  }
+}

@@ -1,0 +1,100 @@
+import { createHmac } from 'node:crypto'
+import { InvalidInput, Unauthenticated } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Database } from '../stores/database.ts'
+import type { Login } from './login.ts'
+import { normaliseName } from './names.ts'
+import type { Client } from './sessions.ts'
+import { findUser, type User } from './users.ts'
+
+/** Credentials that were found right are not hashed again for so long. */
+const LIFE: Milliseconds = 300_000
+const MOST_REMEMBERED = 10_000
+
+interface Verified {
+  readonly userId: string
+  readonly epoch: number
+  readonly expires: Milliseconds
+}
+
+export interface Credentials {
+  readonly name: string
+  readonly password: string
+}
+
+/**
+ * HTTP Basic sends the password with each request; hashing it each time would cap the service at the rate of the hash.
+ * Right credentials are remembered for a short while under a keyed MAC, and only as long as the user's row, read anew
+ * each time, has the same epoch: a changed password, a disabled user and a lockout count with the next request (D4.3).
+ */
+export class BasicCredentials {
+  readonly #database: Database
+  readonly #login: Login
+  readonly #system: System
+  /** Made anew at each start: a memory dump of another run tells nothing. */
+  readonly #key: Uint8Array
+  readonly #verified = new Map<string, Verified>()
+  readonly #checking = new Map<string, Promise<User>>()
+
+  constructor(database: Database, login: Login, system: System) {
+    this.#database = database
+    this.#login = login
+    this.#system = system
+    this.#key = system.randomBytes(32)
+  }
+
+  /** @throws {Unauthenticated} `wrong-credentials` @throws {LockedOut} @throws {Forbidden} @throws {Overloaded} */
+  async user(credentials: Credentials, client: Client): Promise<User> {
+    const mac = this.#mac(credentials)
+    return (await this.#remembered(mac, credentials)) ?? (await this.#checkOnce(mac, credentials, client))
+  }
+
+  /** Forgets that these credentials were right (D3.4). */
+  forget(credentials: Credentials): void {
+    this.#verified.delete(this.#mac(credentials))
+  }
+
+  async #remembered(mac: string, { name }: Credentials): Promise<User | undefined> {
+    const verified = this.#verified.get(mac)
+    if (!verified) return undefined
+    const user =
+      this.#system.monotonic() < verified.expires ? await findUser(this.#database, verified.userId) : undefined
+    if (user?.epoch === verified.epoch && (await this.#login.requireStillGood(user, normaliseName(name)))) return user
+    this.#verified.delete(mac)
+    return undefined
+  }
+
+  /** Many requests with the same right credentials at once wait for one check; wrong ones are each judged (D6.2). */
+  async #checkOnce(mac: string, credentials: Credentials, client: Client): Promise<User> {
+    const others = await this.#checking.get(mac)?.catch(() => undefined)
+    if (others) return others
+    const check = this.#check(mac, credentials, client).finally(() => this.#checking.delete(mac))
+    this.#checking.set(mac, check)
+    return await check
+  }
+
+  async #check(mac: string, credentials: Credentials, client: Client): Promise<User> {
+    const user = await this.#login
+      .withPassword({ ...credentials, mechanism: 'basic', client })
+      .catch((error: unknown) => {
+        // What cannot be a password is, in a header, simply a wrong one (D4.2).
+        if (!(error instanceof InvalidInput)) throw error
+        throw new Unauthenticated('wrong-credentials', 'The user name or the password is wrong.', { cause: error })
+      })
+    this.#remember(mac, user)
+    return user
+  }
+
+  #remember(mac: string, user: User): void {
+    const oldest = this.#verified.size < MOST_REMEMBERED ? undefined : this.#verified.keys().next().value
+    if (oldest !== undefined) this.#verified.delete(oldest)
+    this.#verified.set(mac, { userId: user.id, epoch: user.epoch, expires: this.#system.monotonic() + LIFE })
+  }
+
+  #mac({ name, password }: Credentials): string {
+    return createHmac('sha256', this.#key)
+      .update(`${Buffer.byteLength(name)}:${name}${password}`)
+      .digest('base64url')
+  }
+}

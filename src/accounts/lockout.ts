@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { LockedOut, Overloaded } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
+import type { EphemeralStore } from '../stores/ephemeral-store.ts'
+
+export interface LockoutOptions {
+  /** The wrong password in a row that locks; -1: never. */
+  readonly maxAttempts: number
+  readonly duration: Milliseconds
+}
+
+/** Whose wrong passwords are counted together: a user, one of his devices, or a name that nobody has. */
+export interface Counted {
+  readonly key: string
+}
+
+export const countedUser = (user: { readonly id: string; readonly unlocks: number }): Counted => ({
+  key: `${USER_PREFIX}${user.id}:${user.unlocks}`,
+})
+
+export const countedDevice = (user: { readonly id: string; readonly unlocks: number }, digest: string): Counted => ({
+  key: `lockout:device:${user.id}:${user.unlocks}:${digest}`,
+})
+
+/** The name itself is not kept: people type their password into the wrong field. */
+export const countedName = (name: string): Counted => ({
+  key: `${UNKNOWN_NAME_PREFIX}${createHash('sha256').update(name).digest('base64url')}`,
+})
+
+const USER_PREFIX = 'lockout:user:'
+/** Strangers can cause any number of these, so whoever makes the store bounds them. */
+export const UNKNOWN_NAME_PREFIX = 'lockout:name:'
+
+interface Counter {
+  readonly failures: number
+  /** Attempts that are being checked right now; each may turn out to be a failure. */
+  readonly pending: number
+  /** Wall clock, to tell how long it still lasts; the end itself is the end of the entry's life. */
+  readonly lockedUntil?: Milliseconds
+}
+
+/** Failures that did not lead to a lockout are forgotten after a day without another one. */
+const MEMORY: Milliseconds = 86_400_000
+/** Somebody who waits for others' attempts looks again after so long, in case they were made on another node. */
+const LOOK_AGAIN: Milliseconds = 50
+const MOST_WAITING = 500
+
+/**
+ * Temporary lockout (interface 3.2, 5.9; D6). An attempt is reserved before its password is checked, so that parallel
+ * guesses cannot all slip in under the limit: failures and attempts in progress together never exceed it. Who comes when
+ * the limit is in use waits for the others' outcome rather than being refused, for they may all be right.
+ */
+export class Lockout {
+  readonly #store: EphemeralStore
+  readonly #system: System
+  readonly #options: LockoutOptions
+  readonly #waiting = new Map<string, Set<() => void>>()
+
+  constructor(store: EphemeralStore, system: System, options: LockoutOptions) {
+    this.#store = store
+    this.#system = system
+    this.#options = options
+  }
+
+  get enabled(): boolean {
+    return this.#options.maxAttempts !== UNLIMITED
+  }
+
+  /**
+   * Checks a password unless the limit has been reached; a wrong one counts, a right one clears the count, a check that
+   * rejects leaves it. `locked` tells whether this very failure brought the lock.
+   * @throws {LockedOut} without checking (D6.1)
+   */
+  async attempt({ key }: Counted, check: () => Promise<boolean>): Promise<{ right: boolean; locked: boolean }> {
+    if (!this.enabled) return { right: await check(), locked: false }
+    await this.#reserve(key)
+    let outcome: 'right' | 'wrong' | 'unknown' = 'unknown'
+    try {
+      outcome = (await check()) ? 'right' : 'wrong'
+    } finally {
+      // Also when the check rejects: a reservation that stayed would count against the user for ever.
+      await this.#settle(key, outcome)
+    }
+    return { right: outcome === 'right', locked: outcome === 'wrong' && (await this.#isLocked(key)) }
+  }
+
+  /** @throws {LockedOut} */
+  async requireNotLocked({ key }: Counted): Promise<void> {
+    const counter = this.enabled ? await this.#store.get<Counter>(key) : undefined
+    if (counter?.lockedUntil !== undefined) throw new LockedOut(this.#secondsLeft(counter.lockedUntil))
+  }
+
+  /** When a present lock ends, wall clock. */
+  async lockedUntil({ key }: Counted): Promise<Milliseconds | undefined> {
+    return (await this.#store.get<Counter>(key))?.lockedUntil
+  }
+
+  /** Users who are locked out now; the counts of `unlocks` tell whether the lock has been lifted since. */
+  async *lockedUsers(): AsyncGenerator<{ userId: string; unlocks: number; failures: number; until: Milliseconds }> {
+    for await (const [key, { failures, lockedUntil }] of this.#store.scan<Counter>(USER_PREFIX)) {
+      if (lockedUntil === undefined) continue
+      const [userId = '', unlocks] = key.slice(USER_PREFIX.length).split(':')
+      yield { userId, unlocks: Number(unlocks), failures, until: lockedUntil }
+    }
+  }
+
+  async #isLocked(key: string): Promise<boolean> {
+    return (await this.#store.get<Counter>(key))?.lockedUntil !== undefined
+  }
+
+  async #reserve(key: string): Promise<void> {
+    for (;;) {
+      let reserved = false
+      const counter = await this.#store.update<Counter>(key, old => {
+        const { failures, pending, lockedUntil } = old ?? { failures: 0, pending: 0 }
+        reserved = lockedUntil === undefined && failures + pending < this.#options.maxAttempts
+        if (!reserved) return old && { value: old }
+        return { value: { failures, pending: pending + 1 }, ttl: this.#memory() }
+      })
+      if (reserved) return
+      if (counter?.lockedUntil !== undefined) throw new LockedOut(this.#secondsLeft(counter.lockedUntil))
+      await this.#outcomeOfOthers(key)
+    }
+  }
+
+  async #settle(key: string, outcome: 'right' | 'wrong' | 'unknown'): Promise<void> {
+    await this.#store.update<Counter>(key, old => {
+      // Gone: the lock it had has run out meanwhile, or the store has been emptied.
+      const { failures, pending, lockedUntil } = old ?? { failures: 0, pending: 1 }
+      const left = Math.max(0, pending - 1)
+      if (lockedUntil !== undefined) return { value: { failures, pending: left, lockedUntil } }
+      const counted = outcome === 'right' ? 0 : failures + (outcome === 'wrong' ? 1 : 0)
+      if (counted >= this.#options.maxAttempts) {
+        const until = this.#system.now() + this.#options.duration
+        return { value: { failures: counted, pending: left, lockedUntil: until }, ttl: this.#options.duration }
+      }
+      return counted + left === 0 ? undefined : { value: { failures: counted, pending: left }, ttl: this.#memory() }
+    })
+    for (const wake of this.#waiting.get(key) ?? []) wake()
+  }
+
+  async #outcomeOfOthers(key: string): Promise<void> {
+    const waiting = this.#waiting.get(key) ?? new Set()
+    if (waiting.size >= MOST_WAITING) throw new Overloaded('Too many logins of one user at once.')
+    this.#waiting.set(key, waiting)
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(() => wake(), LOOK_AGAIN)
+      const wake = (): void => {
+        clearTimeout(timer)
+        waiting.delete(wake)
+        if (waiting.size === 0) this.#waiting.delete(key)
+        resolve()
+      }
+      waiting.add(wake)
+    })
+  }
+
+  #memory(): Milliseconds {
+    return Math.max(MEMORY, this.#options.duration)
+  }
+
+  /** At least 1, and never more than the whole lock, whatever the wall clock has done meanwhile. */
+  #secondsLeft(until: Milliseconds): Seconds {
+    const left = Math.min(until - this.#system.now(), this.#options.duration)
+    return Math.max(1, Math.ceil(left / 1000))
+  }
+}

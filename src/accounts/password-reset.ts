@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { InvalidInput } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import type { EphemeralStore } from '../stores/ephemeral-store.ts'
+import { sql } from '../stores/sql.ts'
+import type { Audit } from './audit.ts'
+import type { MailQueue } from './mail-queue.ts'
+import { normaliseName } from './names.ts'
+import type { PasswordLoginPolicy } from './password-login-policy.ts'
+import type { PasswordRules } from './password-rules.ts'
+import type { Passwords } from './passwords.ts'
+import { resetMail } from './reset-mail.ts'
+import type { Client, Sessions } from './sessions.ts'
+import { forgetDevices } from './trusted-devices.ts'
+import { changeUser, findUser, findUserByName, liftLockout, type User } from './users.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly ephemeral: EphemeralStore
+  readonly mails: MailQueue
+  readonly policy: PasswordLoginPolicy
+  readonly passwords: Passwords
+  readonly passwordRules: PasswordRules
+  readonly sessions: Sessions
+  readonly audit: Audit
+  readonly system: System
+}
+
+const LIFE: Milliseconds = 86_400_000
+const TOKEN_BYTES = 32
+/** A mailbox gets no more mails than this in an hour, whoever asks for them. */
+const MOST_MAILS = 3
+const MAIL_WINDOW: Milliseconds = 3_600_000
+
+interface ResetRow {
+  user_id: string
+  epoch: number
+}
+
+/**
+ * A new password for who reads the mails of an account (D5.7). The link only opens a page; the password is given there. A
+ * token works once, for a day, and not after the password has been changed otherwise. The store keeps its digest only.
+ */
+export class PasswordReset {
+  readonly #on: Dependencies
+
+  constructor(on: Dependencies) {
+    this.#on = on
+  }
+
+  /**
+   * Queues a mail if the address is the name of a user who may sign in with a password. Returns at once and the same way,
+   * whoever has the address: the looking-up happens in the queue.
+   * @param linkTo makes the address of the page from the token.
+   */
+  request(email: string, client: Client, linkTo: (token: string) => string): void {
+    this.#on.mails.add(async () => {
+      const user = await this.#recipient(email)
+      if (!user?.name || !(await this.#mayMail(user))) return undefined
+      const token = Buffer.from(this.#on.system.randomBytes(TOKEN_BYTES)).toString('base64url')
+      await this.#on.database.run(sql`INSERT INTO password_resets (digest, user_id, epoch, expires)
+        VALUES (${digestOf(token)}, ${user.id}, ${user.epoch}, ${this.#on.system.now() + LIFE})`)
+      const subject = { userId: user.id, userName: user.name, address: client.address }
+      await this.#on.audit.record({ event: 'password-reset-requested', ...subject })
+      return resetMail(user.name, linkTo(token), LIFE / 3_600_000)
+    })
+  }
+
+  /** Whether the token would be accepted now; changes nothing, so that a mail scanner's visit does no harm. */
+  async isGood(token: string): Promise<boolean> {
+    return (await this.#userOf(this.#on.database, token)) !== undefined
+  }
+
+  /**
+   * Sets the password, uses the token up, ends all sessions and lifts a lockout.
+   * @throws {InvalidInput} `invalid-reset-token`; `password-rules`, which leaves the token good
+   */
+  async reset(token: string, password: string, client: Client): Promise<void> {
+    if (!(await this.isGood(token))) throw badToken()
+    this.#on.passwordRules.require(password)
+    const hash = await this.#on.passwords.hash(password)
+    const user = await this.#on.database.transaction(async tx => {
+      const present = await this.#userOf(tx, token)
+      if (!present) throw badToken()
+      await tx.run(sql`DELETE FROM password_resets WHERE user_id = ${present.id}`)
+      await forgetDevices(tx, present.id)
+      await liftLockout(tx, present.id)
+      return await changeUser(tx, present, { password: hash })
+    })
+    await this.#on.sessions.endAll(user.id)
+    await this.#on.audit.record({
+      event: 'password-reset',
+      userId: user.id,
+      userName: user.name,
+      address: client.address,
+    })
+  }
+
+  /** Deletes tokens that have run out. */
+  async expire(): Promise<void> {
+    await this.#on.database.run(sql`DELETE FROM password_resets WHERE expires <= ${this.#on.system.now()}`)
+  }
+
+  async #recipient(email: string): Promise<User | undefined> {
+    const name = normaliseName(email)
+    if (!isMailAddress(name) || !this.#on.policy.admits(name)) return undefined
+    const user = await findUserByName(this.#on.database, name)
+    return user?.disabled === false ? user : undefined
+  }
+
+  async #mayMail(user: User): Promise<boolean> {
+    const count = await this.#on.ephemeral.update<number>(`reset-mails:${user.id}`, old =>
+      old === undefined ? { value: 1, ttl: MAIL_WINDOW } : { value: old + 1 },
+    )
+    return (count ?? 0) <= MOST_MAILS
+  }
+
+  async #userOf(queries: Queries, token: string): Promise<User | undefined> {
+    const row = await queries.get<ResetRow>(sql`SELECT user_id, epoch FROM password_resets
+      WHERE digest = ${digestOf(token)} AND expires > ${this.#on.system.now()}`)
+    const user = row && (await findUser(queries, row.user_id))
+    return user && !user.disabled && user.epoch === row.epoch ? user : undefined
+  }
+}
+
+/** What a mail server takes as one address and nothing more. */
+const isMailAddress = (text: string): boolean => /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/.test(text)
+
+const badToken = (): InvalidInput =>
+  new InvalidInput(
+    'invalid-reset-token',
+    'This link has been used, has run out, or is not complete. Ask for a new one.',
+  )
+
+const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import type { User } from './users.ts'
+
+const TOKEN_BYTES = 32
+const MOST_PER_USER = 20
+/** A device that was not used for so long is a stranger again. */
+export const DEVICE_LIFE: Milliseconds = 365 * 86_400_000
+
+/**
+ * Devices from which a user has signed in before (D6.5): their wrong passwords are counted apart, so that nobody else can
+ * lock the owner out. A device is a random token in a cookie of its own; the store keeps its digest only.
+ */
+export class TrustedDevices {
+  readonly #database: Database
+  readonly #system: System
+
+  constructor(database: Database, system: System) {
+    this.#database = database
+    this.#system = system
+  }
+
+  /** The digest of the token if it stands for a device of this very user. */
+  async recognise(user: User, token: string | undefined): Promise<string | undefined> {
+    if (token === undefined) return undefined
+    const digest = digestOf(token)
+    const since = this.#system.now() - DEVICE_LIFE
+    const known = await this.#database.get(
+      sql`SELECT 1 AS known FROM trusted_devices
+        WHERE digest = ${digest} AND user_id = ${user.id} AND last_used >= ${since}`,
+    )
+    return known === undefined ? undefined : digest
+  }
+
+  /** After a login: the token the device is to keep, a new one unless it has one already. */
+  async trust(user: User, token: string | undefined): Promise<string> {
+    const now = this.#system.now()
+    if (token !== undefined && (await this.recognise(user, token)) !== undefined) {
+      await this.#database.run(sql`UPDATE trusted_devices SET last_used = ${now} WHERE digest = ${digestOf(token)}`)
+      return token
+    }
+    const fresh = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
+    await this.#database.transaction(async tx => {
+      await tx.run(
+        sql`INSERT INTO trusted_devices (digest, user_id, last_used) VALUES (${digestOf(fresh)}, ${user.id}, ${now})`,
+      )
+      await tx.run(sql`DELETE FROM trusted_devices WHERE user_id = ${user.id} AND digest NOT IN (
+        SELECT digest FROM trusted_devices WHERE user_id = ${user.id}
+        ORDER BY last_used DESC, digest LIMIT ${MOST_PER_USER})`)
+    })
+    return fresh
+  }
+}
+
+/** A changed password ends the trust in devices: whoever knew the old one may have made some of them. */
+export async function forgetDevices(tx: Queries, userId: string): Promise<void> {
+  await tx.run(sql`DELETE FROM trusted_devices WHERE user_id = ${userId}`)
+}
+
+const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')

@@ -1,0 +1,28 @@
+import { normaliseName } from '../accounts/names.ts'
+import { findUserByName, liftLockout } from '../accounts/users.ts'
+import { openDatabase } from '../server.ts'
+import { type Command, print, printError, UsageError } from './command.ts'
+import { readSettings, settingsUsage } from './settings-options.ts'
+
+export const unlock: Command = {
+  name: 'unlock',
+  usage: `NAME ${settingsUsage}`,
+  summary: 'Lifts the lockout of a user, also while the service runs.',
+  async run([name, ...args]) {
+    if (name === undefined || name.startsWith('-')) throw new UsageError('Say whom to unlock.')
+    const { loaded } = readSettings(args)
+    const database = await openDatabase(loaded.settings)
+    try {
+      const user = await findUserByName(database, normaliseName(name))
+      if (!user) {
+        printError(`stowage unlock: there is no user "${name}"`)
+        return 1
+      }
+      await liftLockout(database, user.id)
+      print(`The wrong passwords of ${user.name} are forgotten.`)
+      return 0
+    } finally {
+      await database.close()
+    }
+  },
+}

@@ -1,0 +1,32 @@
+import { FLOW_LIFE } from '../sso/login-flows.ts'
+import type { BaseAddress } from './base-address.ts'
+import { tokensNamed } from './cookies.ts'
+
+/**
+ * Ties a login by CAS to the browser that began it (D9.5): the id of its flow, for as long as the flow lives. Lax, so that
+ * it arrives when the CAS server sends the browser back, whatever the cookie of the session is.
+ */
+export class FlowCookie {
+  readonly #name: string
+  readonly #attributes: string
+
+  constructor(base: BaseAddress, secure: boolean) {
+    // Under this name browsers take it from this very host only, not from another one of the same domain.
+    this.#name = base.isHttps ? '__Host-stowage_cas' : 'stowage_cas'
+    this.#attributes = `Path=/; SameSite=Lax; HttpOnly${base.isHttps || secure ? '; Secure' : ''}`
+  }
+
+  set(flowId: string): string {
+    return `${this.#name}=${flowId}; Max-Age=${FLOW_LIFE / 1000}; ${this.#attributes}`
+  }
+
+  clear(): string {
+    return `${this.#name}=; Max-Age=0; ${this.#attributes}`
+  }
+
+  /** `undefined` also when there are several: then somebody else has set one. */
+  read(header: string | undefined): string | undefined {
+    const ids = tokensNamed(this.#name, header)
+    return ids.length === 1 ? ids[0] : undefined
+  }
+}

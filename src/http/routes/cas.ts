@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SsoRefused } from '../../base/errors.ts'
+import type { LoginFlow } from '../../sso/identity-provider.ts'
+import { FlowCookie } from '../flow-cookie.ts'
+import type { Route } from '../route.ts'
+import type { CasLogin, Services } from '../services.ts'
+import { land, refuse } from '../sso-landing.ts'
+
+export const CAS_PATH = 'auth/cas'
+/** Marks the second beginning of a login that came back without its flow. */
+const AGAIN = 'again'
+
+/** Signing in by CAS and SAML 1.1 (interface 4, 5.4; D9). */
+export const casRoutes = (on: Services): Route[] => {
+  const { cas } = on.sso
+  if (!cas) return []
+  return [{ method: 'GET', url: `/${CAS_PATH}`, handle: getCas(on, cas), ignoresCaller: true, visited: true }]
+}
+
+/**
+ * Without a ticket: away to the CAS server. With one: the login, if this browser has begun it. A ticket without its flow is
+ * dropped, not validated (it may be a stranger's), and the login begins again; `?again` tells whether the browser has kept
+ * the cookie, so that one that keeps none does not go round for ever (D9.1, D9.5).
+ */
+const getCas = (on: Services, cas: CasLogin) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const ticket = request.parameters.get('ticket')
+  const cookie = flowCookie(on)
+  const flow = await takeFlow(on, cas, cookie.read(request.headers.cookie))
+  if (ticket === undefined && request.parameters.has(AGAIN) && !flow)
+    return await refuse(on, reply, noCookie(), ends(cas))
+  if (ticket !== undefined && flow) return await finish(on, cas, { request, reply, flow, ticket })
+  const begun = await on.sso.flows.begin({ provider: cas.provider.name, successUrl: undefined, failureUrl: undefined })
+  reply.header('set-cookie', cookie.set(begun.id))
+  if (ticket !== undefined) return await reply.redirect(`${on.base.at(CAS_PATH)}?${AGAIN}`, 303)
+  return await reply.redirect(cas.provider.begin().url, 303)
+}
+
+interface Return {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly flow: LoginFlow
+  readonly ticket: string
+}
+
+async function finish(on: Services, cas: CasLogin, { request, reply, flow, ticket }: Return): Promise<unknown> {
+  reply.header('set-cookie', flowCookie(on).clear())
+  try {
+    const claim = await cas.provider.finish(flow, ticket)
+    return await land(on, { request, reply }, claim, cas)
+  } catch (error) {
+    return await refuse(on, reply, error, ends(cas))
+  }
+}
+
+/** The flow that this browser began, which is over with this: of many requests with one cookie one gets it. */
+async function takeFlow(on: Services, { provider }: CasLogin, id: string | undefined): Promise<LoginFlow | undefined> {
+  const flow = id === undefined ? undefined : await on.sso.flows.finish(id)
+  return flow?.provider === provider.name ? flow : undefined
+}
+
+const flowCookie = ({ base, options }: Services): FlowCookie => new FlowCookie(base, options.cookie.secure)
+
+const ends = ({ provider, failureUrl }: CasLogin) => ({ provider: provider.name, failureUrl })
+
+const noCookie = (): SsoRefused =>
+  new SsoRefused({ check: 'login-flow', expected: 'the cookie set a moment ago', received: 'none that is good' })

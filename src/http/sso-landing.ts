@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SsoRefused } from '../base/errors.ts'
+import type { Claim, ProviderPolicy } from '../sso/identity-provider.ts'
+import { withQuery } from '../sso/with-query.ts'
+import { groupSet } from './caller.ts'
+import { describeCaller } from './describe.ts'
+import { prefersHtml } from './negotiate.ts'
+import { pagePolicy } from './pages/html.ts'
+import { onwardPage } from './pages/sso-pages.ts'
+import { signedInPage } from './pages/login-page.ts'
+import type { Services } from './services.ts'
+
+/** How a login that a provider vouches for ends, whichever protocol it came by (D8.5, D9.3). */
+export interface Landing {
+  readonly policy: ProviderPolicy
+  readonly successUrl: string | undefined
+}
+
+/** Opens the session and leads on: to the success URL, or a page, or for programs the user information. @throws {SsoRefused} */
+export async function land(
+  on: Services,
+  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  claim: Claim,
+  { policy, successUrl }: Landing,
+): Promise<unknown> {
+  const { request, reply } = exchange
+  const { client } = request.caller
+  const user = await on.sso.signOn.accept(claim, policy, client)
+  const session = await on.sessions.open(user, client, { maximum: policy.maxAge })
+  // Beside the cookie of the flow, which is cleared in the same answer.
+  reply.header('set-cookie', on.cookie.set(session.token, on.sessions.cookieLife(session)))
+  if (successUrl !== undefined && on.sso.landsOnPage) return sendPage(reply, onwardPage(successUrl))
+  if (successUrl !== undefined) return await reply.redirect(successUrl, 303)
+  if (prefersHtml(request)) {
+    const page = signedInPage(user.name ?? user.id, on.base.at('auth/logout'))
+    return sendPage(reply, page)
+  }
+  const caller = { user, groups: await groupSet(on.database, user.id), client, session }
+  return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
+}
+
+const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
+  reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy).send(page)
+
+/**
+ * Notes a refusal and leads on to the failure URL, with `error` (the check) and `correlation`; without one the refusal goes
+ * on as it is, to be answered with 401. What is no refusal goes on untouched.
+ */
+export async function refuse(
+  on: Services,
+  reply: FastifyReply,
+  error: unknown,
+  { provider, failureUrl }: { readonly provider: string; readonly failureUrl: string | undefined },
+): Promise<unknown> {
+  if (!(error instanceof SsoRefused)) throw error
+  const correlation = on.sso.failures.report(error, provider)
+  if (failureUrl === undefined) throw error.recordedAs(correlation)
+  return await reply.redirect(withQuery(failureUrl, { error: error.failed.check, correlation }), 303)
+}

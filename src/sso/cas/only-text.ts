@@ -1,0 +1,19 @@
+import { SsoRefused } from '../../base/errors.ts'
+import { textOf } from '../xml.ts'
+
+/** Without the white space around it that servers indent with. XML knows four such characters, JavaScript more. */
+export const trimXml = (text: string): string => text.replace(/^[ \t\r\n]+/, '').replace(/[ \t\r\n]+$/, '')
+
+/** The text of the one element, which holds nothing but text, and some. @throws {SsoRefused} */
+export function onlyText(what: string, elements: readonly Element[]): string {
+  const [element, ...others] = elements
+  if (!element || others.length > 0) throw refused(what, `${elements.length}`)
+  const text = textOf(element)
+  if (text === undefined) throw refused(what, 'elements inside')
+  const trimmed = trimXml(text)
+  if (trimmed === '') throw refused(what, 'an empty one')
+  return trimmed
+}
+
+const refused = (what: string, received: string): SsoRefused =>
+  new SsoRefused({ check: 'cas-reply', expected: `exactly one ${what}, of text only`, received })

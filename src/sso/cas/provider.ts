@@ -1,0 +1,93 @@
+import { SsoRefused } from '../../base/errors.ts'
+import { Limiter } from '../../base/limiter.ts'
+import type { System } from '../../base/system.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
+import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
+import type { Claim, Departure, LoginFlow } from '../identity-provider.ts'
+import { withQuery } from '../with-query.ts'
+import { type CasVersion, judgeReply } from './reply.ts'
+import { validationRequest } from './validation.ts'
+
+export interface CasOptions {
+  readonly name: string
+  readonly version: CasVersion
+  /** Ends in a slash. */
+  readonly serverUrl: string
+  /** Without it `login` below the server's address. */
+  readonly loginUrl: string | undefined
+  /** Where people come back to: from the settings, never from a request; a port the system chose is known late. */
+  readonly serviceUrl: () => string
+  readonly verifyTls: boolean
+  readonly clockSkew: Milliseconds
+  /** For the whole validation; 5 s by default (D9.1). */
+  readonly timeout?: Milliseconds
+}
+
+const TIMEOUT: Milliseconds = 5000
+const MOST_BYTES: Bytes = 65_536
+/** Strangers cause these calls: they may not use up the sockets of the service. */
+const MOST_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
+
+/**
+ * The CAS server as seen from here (D9). A ticket is taken only together with the flow in which this very browser was sent
+ * away, because CAS has no state of its own to tie the two together.
+ */
+export class CasProvider {
+  readonly name: string
+  readonly #options: CasOptions
+  readonly #system: System
+  readonly #validations = new Limiter(MOST_VALIDATIONS)
+
+  constructor(options: CasOptions, system: System) {
+    this.name = options.name
+    this.#options = options
+    this.#system = system
+  }
+
+  begin(): Extract<Departure, { kind: 'redirect' }> {
+    const { loginUrl, serverUrl, serviceUrl } = this.#options
+    return { kind: 'redirect', url: withQuery(loginUrl ?? `${serverUrl}login`, { service: serviceUrl() }) }
+  }
+
+  /**
+   * Has the ticket validated, once. @param flow over already: a second ticket needs another.
+   * @throws {SsoRefused}
+   */
+  async finish(flow: LoginFlow, ticket: string): Promise<Claim> {
+    if (flow.provider !== this.name) throw refused('login-flow', `a login by ${this.name}`, flow.provider)
+    requireTicket(ticket)
+    const { version, serverUrl, verifyTls, clockSkew, timeout = TIMEOUT } = this.#options
+    const serviceUrl = this.#options.serviceUrl()
+    const issueInstant = new Date(this.#system.now()).toISOString()
+    const asked = { version, serverUrl, serviceUrl, ticket, requestId: flow.requestId, issueInstant }
+    const limits = { timeout, maxBytes: MOST_BYTES, verifyTls }
+    const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
+    return judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
+  }
+}
+
+/**
+ * Only what needs no escaping anywhere. Longer and with more characters than the protocol has: Shibboleth and Keycloak make
+ * such tickets (apereo/mod_auth_cas#134, #222). A proxy's ticket (`PT-`) is refused (D9.2).
+ */
+function requireTicket(ticket: string): void {
+  if (/^ST-[A-Za-z0-9._-]{1,1024}$/.test(ticket)) return
+  // What is no ticket may still hold one: it does not go into the log.
+  const received = `${ticket.length} characters, beginning ${JSON.stringify(ticket.slice(0, 3))}`
+  throw refused('ticket', 'ST- and up to 1024 of A-Z, a-z, 0-9, ., _ and -', received)
+}
+
+async function fetchReply(fetch: Fetch): Promise<string> {
+  try {
+    return await fetchText(fetch)
+  } catch (error) {
+    if (!(error instanceof FetchFailed)) throw error
+    const expected = 'an answer of the CAS server with status 200'
+    // The ticket may be good still: it does not go into the log.
+    const received = error.message.replace(fetch.url, fetch.url.replace(/\?.*/s, ''))
+    throw new SsoRefused({ check: 'cas-unreachable', expected, received })
+  }
+}
+
+const refused = (check: string, expected: string, received: string): SsoRefused =>
+  new SsoRefused({ check, expected, received })

@@ -1,0 +1,100 @@
+import { SsoRefused } from '../../base/errors.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
+import { onlyText, trimXml } from './only-text.ts'
+import type { Expected } from './reply.ts'
+
+const SOAP = 'http://schemas.xmlsoap.org/soap/envelope/'
+const PROTOCOL = 'urn:oasis:names:tc:SAML:1.0:protocol'
+const ASSERTION = 'urn:oasis:names:tc:SAML:1.0:assertion'
+
+/**
+ * SAML 1.1 as CAS servers speak it: the answer to our own request over a connection to the configured server, so nothing is
+ * signed. InResponseTo and Recipient are not compared: servers put there what they like.
+ */
+export function nameInSaml11(root: Element, expected: Expected): string {
+  const response = responseIn(root)
+  requireStatus(response)
+  const assertion = only('Assertion', childrenNamed(response, ASSERTION, 'Assertion'))
+  only('Assertion', descendantsNamed(root, ASSERTION, 'Assertion'))
+  requireVersion(assertion)
+  requireConditions(only('Conditions', childrenNamed(assertion, ASSERTION, 'Conditions')), expected)
+  return nameOf(assertion)
+}
+
+function responseIn(root: Element): Element {
+  if (root.namespaceURI !== SOAP || root.localName !== 'Envelope') {
+    throw refused('cas-reply', 'a SOAP envelope', `${root.localName} of ${root.namespaceURI ?? 'no namespace'}`)
+  }
+  const [content, ...others] = childElements(only('Body', childrenNamed(root, SOAP, 'Body')))
+  if (others.length > 0) throw refused('cas-reply', 'one element in the Body', `${others.length + 1}`)
+  if (content?.namespaceURI !== PROTOCOL || content.localName !== 'Response') {
+    throw refused('cas-reply', 'a SAML 1 Response', content?.localName ?? 'nothing')
+  }
+  requireVersion(content)
+  return content
+}
+
+function requireVersion(element: Element): void {
+  const version = attributeOf(element, 'MajorVersion')
+  if (version !== '1') throw refused('cas-reply', 'MajorVersion 1', version ?? 'none')
+}
+
+/** The code is a qualified name whose prefix differs from server to server; some put their reason inside. */
+function requireStatus(response: Element): void {
+  const status = only('Status', childrenNamed(response, PROTOCOL, 'Status'))
+  const code = only('StatusCode', childrenNamed(status, PROTOCOL, 'StatusCode'))
+  const value = attributeOf(code, 'Value') ?? 'none'
+  const isSuccess = /^([\w.-]+:)?Success$/.test(value) && childElements(code).length === 0
+  if (isSuccess) return
+  const reason = trimXml(status.textContent ?? '')
+  throw refused('cas-failure', 'Success', reason === '' ? value : `${value}: ${reason}`)
+}
+
+function requireConditions(conditions: Element, { serviceUrl, now, clockSkew }: Expected): void {
+  const notBefore = timeIn(conditions, 'NotBefore')
+  const notOnOrAfter = timeIn(conditions, 'NotOnOrAfter')
+  const clock = `${new Date(now).toISOString()}, give or take ${clockSkew} ms`
+  if (now + clockSkew < notBefore) {
+    throw refused('not-before', clock, `valid in ${notBefore - now} ms, ${attributeOf(conditions, 'NotBefore')}`)
+  }
+  if (now - clockSkew >= notOnOrAfter) {
+    throw refused('expired', clock, `over since ${now - notOnOrAfter} ms, ${attributeOf(conditions, 'NotOnOrAfter')}`)
+  }
+  const restrictions = childrenNamed(conditions, ASSERTION, 'AudienceRestrictionCondition')
+  if (restrictions.length === 0) throw refused('audience', serviceUrl, 'no audience')
+  for (const restriction of restrictions) {
+    const audiences = childrenNamed(restriction, ASSERTION, 'Audience').map(audience => trimXml(textOf(audience) ?? ''))
+    if (!audiences.includes(serviceUrl)) throw refused('audience', serviceUrl, audiences.join(', '))
+  }
+}
+
+/** A time without its zone is nobody's, and one that is missing limits nothing. */
+function timeIn(conditions: Element, name: string): Milliseconds {
+  const text = attributeOf(conditions, name) ?? 'none'
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.test(text)
+  const time = isTime ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw refused('cas-reply', `${name} with a zone`, text)
+  return time
+}
+
+/** The subject that has signed in; whatever else the assertion states must be about the same. */
+function nameOf(assertion: Element): string {
+  const statement = only('AuthenticationStatement', descendantsNamed(assertion, ASSERTION, 'AuthenticationStatement'))
+  const subject = only('Subject', childrenNamed(statement, ASSERTION, 'Subject'))
+  const name = onlyText('NameIdentifier', childrenNamed(subject, ASSERTION, 'NameIdentifier'))
+  for (const identifier of descendantsNamed(assertion, ASSERTION, 'NameIdentifier')) {
+    const other = onlyText('NameIdentifier', [identifier])
+    if (other !== name) throw refused('cas-reply', `statements about ${name} only`, other)
+  }
+  return name
+}
+
+function only(what: string, elements: readonly Element[]): Element {
+  const [element, ...others] = elements
+  if (element && others.length === 0) return element
+  throw refused('cas-reply', `exactly one ${what}`, `${elements.length}`)
+}
+
+const refused = (check: string, expected: string, received: string): SsoRefused =>
+  new SsoRefused({ check, expected, received })

@@ -1,0 +1,48 @@
+import { SsoRefused } from '../../base/errors.ts'
+import { attributeOf, childElements, childrenNamed } from '../xml.ts'
+import { onlyText, trimXml } from './only-text.ts'
+
+const CAS = 'http://www.yale.edu/tp/cas'
+
+/** Elements of which a reply has at most one; by local name, because another namespace makes them no safer. */
+const outcomes = new Set(['authenticationSuccess', 'authenticationFailure', 'proxySuccess', 'proxyFailure'])
+const proxying = new Set(['proxies', 'proxy', 'proxyGrantingTicket'])
+
+/**
+ * CAS 2 and 3: a `serviceResponse` with one outcome and no second one anywhere, in whatever is around or inside it: a server
+ * that forgets to escape a value can be made to write elements (apereo/phpCAS#228).
+ */
+export function nameInServiceResponse(root: Element): string {
+  if (root.namespaceURI !== CAS || root.localName !== 'serviceResponse') {
+    throw refused(`a serviceResponse of ${CAS}`, `${root.localName} of ${root.namespaceURI ?? 'no namespace'}`)
+  }
+  const [outcome, ...others] = childElements(root)
+  if (!outcome || others.length > 0) throw refused('one outcome', `${childElements(root).length} elements`)
+  const second = descendants(outcome).find(({ localName }) => outcomes.has(localName))
+  if (second) throw refused('one outcome', `${second.localName} inside ${outcome.localName}`)
+  if (outcome.namespaceURI !== CAS) throw refused(`an outcome of ${CAS}`, outcome.namespaceURI ?? 'no namespace')
+  if (outcome.localName === 'authenticationFailure') throw failureOf(outcome)
+  if (outcome.localName !== 'authenticationSuccess') throw refused('authenticationSuccess', outcome.localName)
+  requireNoProxy(outcome)
+  return onlyText('user', childrenNamed(outcome, CAS, 'user'))
+}
+
+/** D9.2. A proxy-granting ticket answers a wish that we never have. */
+function requireNoProxy(success: Element): void {
+  const proxy = descendants(success).find(({ localName }) => proxying.has(localName))
+  if (proxy)
+    throw new SsoRefused({ check: 'cas-proxy', expected: 'a login without proxies', received: proxy.localName })
+}
+
+function failureOf(failure: Element): SsoRefused {
+  const code = attributeOf(failure, 'code') ?? 'no code'
+  const text = trimXml(failure.textContent ?? '')
+  const received = text === '' ? code : `${code}: ${text}`
+  return new SsoRefused({ check: 'cas-failure', expected: 'authenticationSuccess', received })
+}
+
+const descendants = (parent: Element): Element[] =>
+  childElements(parent).flatMap(child => [child, ...descendants(child)])
+
+const refused = (expected: string, received: string): SsoRefused =>
+  new SsoRefused({ check: 'cas-reply', expected, received })

@@ -1,0 +1,57 @@
+import type { SsoRefused } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+
+/** A sign-on that was refused, with what only administrators are told. */
+export interface SsoFailure {
+  readonly time: Milliseconds
+  readonly provider: string
+  /** What the person was told to quote. */
+  readonly correlation: string
+  readonly check: string
+  readonly expected: string | undefined
+  readonly received: string | undefined
+}
+
+const MOST = 100
+const MOST_CHARACTERS = 300
+const CORRELATION_BYTES = 5
+
+/** The latest refused sign-ons of this process (D8.5): one line of the log each, and a list for administrators. */
+export class SsoFailures {
+  readonly #system: System
+  readonly #log: Log
+  readonly #latest: SsoFailure[] = []
+
+  constructor({ system, log }: { readonly system: System; readonly log: Log }) {
+    this.#system = system
+    this.#log = log
+  }
+
+  /** Notes it and returns the word that ties the person's page to it. */
+  report({ failed }: SsoRefused, provider: string): string {
+    const failure: SsoFailure = {
+      time: this.#system.now(),
+      provider,
+      correlation: Buffer.from(this.#system.randomBytes(CORRELATION_BYTES)).toString('hex'),
+      check: failed.check,
+      expected: cut(failed.expected),
+      received: cut(failed.received),
+    }
+    this.#latest.unshift(failure)
+    this.#latest.length = Math.min(this.#latest.length, MOST)
+    const { time: _, ...told } = failure
+    this.#log.warn(told, 'a sign-on was refused')
+    return failure.correlation
+  }
+
+  /** Latest first. */
+  list(): readonly SsoFailure[] {
+    return [...this.#latest]
+  }
+}
+
+/** By code points, so that no half of one is left. */
+const cut = (text: string | undefined): string | undefined =>
+  text === undefined || text.length <= MOST_CHARACTERS ? text : `${[...text].slice(0, MOST_CHARACTERS - 1).join('')}…`

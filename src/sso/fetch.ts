@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { Agent, request } from 'undici'
+import type { System } from '../base/system.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
+
+export interface Fetch {
+  readonly url: string
+  readonly method?: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly timeout: Milliseconds
+  readonly maxBytes: Bytes
+  /** False accepts any certificate; for this request only. */
+  readonly verifyTls: boolean
+}
+
+/** Why a document could not be had; the message names the address and the reason. */
+export class FetchFailed extends Error {
+  constructor(url: string, reason: string, options: { cause?: unknown } = {}) {
+    super(`${url}: ${reason}`, options)
+    this.name = 'FetchFailed'
+  }
+}
+
+/**
+ * How far the clock of a server is ahead of ours, by the `Date` of its answer; to the second, and only over http(s).
+ * `undefined` when it does not tell.
+ */
+export async function clockOffset(url: string, system: System): Promise<Milliseconds | undefined> {
+  if (!/^https?:/i.test(url)) return undefined
+  try {
+    const { headers, body } = await request(url, { method: 'HEAD', signal: AbortSignal.timeout(CLOCK_TIMEOUT) })
+    await body.dump()
+    const date = Date.parse(String(headers['date']))
+    // The header is cut to the second: on average half of one is missing.
+    return Number.isNaN(date) ? undefined : date + 500 - system.now()
+  } catch {
+    return undefined
+  }
+}
+
+const CLOCK_TIMEOUT: Milliseconds = 5000
+
+/** Like {@link fetchText}, and from `file:` addresses as well. @throws {FetchFailed} */
+export async function readDocument(wanted: Fetch): Promise<string> {
+  if (!wanted.url.startsWith('file:')) return await fetchText(wanted)
+  try {
+    return await readFile(fileURLToPath(wanted.url), 'utf8')
+  } catch (error) {
+    throw new FetchFailed(wanted.url, (error as Error).message, { cause: error })
+  }
+}
+
+/**
+ * Fetches a document from an address that the operator configured: over https, or over http from this very machine; one
+ * try, no redirects, all of it within the time, no more than so many bytes, status 200 only (D8.6, D9.1).
+ * @throws {FetchFailed}
+ */
+export async function fetchText({ url, method = 'GET', headers = {}, body, ...limits }: Fetch): Promise<string> {
+  const { protocol, hostname } = new URL(url)
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
+    throw new FetchFailed(url, 'only https, or http from this machine, is fetched')
+  }
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: limits.verifyTls, timeout: limits.timeout } })
+  const signal = AbortSignal.timeout(limits.timeout)
+  try {
+    const response = await request(url, { method, headers, body: body ?? null, dispatcher, signal })
+    if (response.statusCode !== 200) throw new FetchFailed(url, `status ${response.statusCode}`)
+    return await readText(url, response.body, limits.maxBytes)
+  } catch (error) {
+    if (error instanceof FetchFailed) throw error
+    const reason = signal.aborted ? `no answer within ${limits.timeout} ms` : (error as Error).message
+    throw new FetchFailed(url, reason, { cause: error })
+  } finally {
+    await dispatcher.destroy()
+  }
+}
+
+async function readText(url: string, body: AsyncIterable<Uint8Array>, maxBytes: Bytes): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > maxBytes) throw new FetchFailed(url, `more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (error) {
+    throw new FetchFailed(url, 'not UTF-8', { cause: error })
+  }
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)

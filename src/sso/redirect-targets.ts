@@ -1,0 +1,28 @@
+import { InvalidInput } from '../base/errors.ts'
+
+/**
+ * Where people may be sent after a login (D8.7): absolute http(s) addresses on a whitelisted host or the service's own.
+ * Judged on the text as it came, so that no browser reads it differently.
+ */
+export class RedirectTargets {
+  readonly #hosts: ReadonlySet<string>
+
+  /** @param ownHost host of the base address, with its port. @param whitelist hosts, on any port */
+  constructor(ownHost: string, whitelist: readonly string[]) {
+    this.#hosts = new Set([ownHost.toLowerCase(), ...whitelist.map(host => host.toLowerCase())])
+  }
+
+  /** @throws {InvalidInput} `invalid-redirect` */
+  require(text: string, parameter: string): string {
+    const url = this.#parse(text)
+    if (url && (this.#hosts.has(url.host) || this.#hosts.has(url.hostname))) return url.href
+    throw new InvalidInput('invalid-redirect', `\`${parameter}\` is not an address that people may be sent to.`)
+  }
+
+  #parse(text: string): URL | undefined {
+    // Two slashes right after the scheme, and none of the characters that browsers drop or turn into slashes.
+    if (!/^https?:\/\/[^/\\]/i.test(text) || /[\\\s\p{C}]/u.test(text) || !URL.canParse(text)) return undefined
+    const url = new URL(text)
+    return url.username === '' && url.password === '' && !/^https?:\/\/[^/?#]*@/i.test(text) ? url : undefined
+  }
+}

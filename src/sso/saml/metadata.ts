@@ -1,0 +1,125 @@
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import type { Milliseconds } from '../../base/units.ts'
+import { attributeOf, childrenNamed, descendantsNamed, metadataLimits, parseXml } from '../xml.ts'
+import { DS, MD, POST_BINDING, REDIRECT_BINDING, SAMLP } from './names.ts'
+
+export interface SigningCertificate {
+  readonly subject: string
+  readonly sha256: string
+  readonly expires: Milliseconds
+}
+
+/** What this service needs to know of an identity provider. */
+export interface IdpMetadata {
+  readonly entityId: string
+  /** Where to send people, by the way they are sent. */
+  readonly redirectUrl: string | undefined
+  readonly postUrl: string | undefined
+  /** All keys the provider signs with (D8.6), PEM. */
+  readonly keys: readonly string[]
+  readonly certificates: readonly SigningCertificate[]
+  /** After this the document must not be used. */
+  readonly validUntil: Milliseconds | undefined
+}
+
+/** Metadata that cannot be used; the message says why. */
+export class MetadataRefused extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'MetadataRefused'
+  }
+}
+
+const LEAST_RSA_BITS = 2048
+const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
+
+/**
+ * Reads the metadata of one identity provider, also out of an aggregate if it is the only one in it.
+ * @throws {MetadataRefused} @throws {XmlRefused}
+ */
+export function parseMetadata(text: string, now: Milliseconds): IdpMetadata {
+  const { documentElement: root } = parseXml(text, metadataLimits)
+  const entities =
+    root.namespaceURI === MD && root.localName === 'EntityDescriptor'
+      ? [root]
+      : descendantsNamed(root, MD, 'EntityDescriptor')
+  const providers = entities.filter(entity => roleOf(entity))
+  const [entity, ...more] = providers
+  const role = entity && roleOf(entity)
+  if (!entity || !role) throw new MetadataRefused('no identity provider of SAML 2.0 is in it')
+  if (more.length > 0) throw new MetadataRefused(`${providers.length} identity providers are in it; one is needed`)
+  const entityId = attributeOf(entity, 'entityID')
+  if (!entityId) throw new MetadataRefused('the identity provider has no entityID')
+  const validUntil = earliest([root, entity, role].map(element => attributeOf(element, 'validUntil')))
+  if (validUntil !== undefined && now >= validUntil) {
+    throw new MetadataRefused(`it was valid until ${new Date(validUntil).toISOString()}`)
+  }
+  const { keys, certificates } = signingKeys(role)
+  if (keys.length === 0) throw new MetadataRefused('no usable key for signatures is in it')
+  return {
+    entityId,
+    redirectUrl: locationOf(role, REDIRECT_BINDING),
+    postUrl: locationOf(role, POST_BINDING),
+    keys,
+    certificates,
+    validUntil,
+  }
+}
+
+/** An entity may be a service provider as well; only this role counts. */
+const roleOf = (entity: Element): Element | undefined =>
+  childrenNamed(entity, MD, 'IDPSSODescriptor').find(role =>
+    attributeOf(role, 'protocolSupportEnumeration')?.split(/\s+/).includes(SAMLP),
+  )
+
+function locationOf(role: Element, binding: string): string | undefined {
+  const services = childrenNamed(role, MD, 'SingleSignOnService')
+  const location = services.find(service => attributeOf(service, 'Binding') === binding)?.getAttribute('Location')
+  if (!location) return undefined
+  if (!/^https?:\/\//i.test(location) || !URL.canParse(location)) {
+    throw new MetadataRefused(`its address "${location}" is not an http(s) address`)
+  }
+  return location
+}
+
+/** Keys for signatures, and keys for no stated purpose, which serve every purpose. */
+function signingKeys(role: Element): { keys: string[]; certificates: SigningCertificate[] } {
+  const keys: string[] = []
+  const certificates: SigningCertificate[] = []
+  for (const descriptor of childrenNamed(role, MD, 'KeyDescriptor')) {
+    const use = attributeOf(descriptor, 'use')
+    if (use !== undefined && use !== 'signing') continue
+    for (const element of descendantsNamed(descriptor, DS, 'X509Certificate')) {
+      const certificate = readCertificate(element.textContent ?? '')
+      if (!isStrong(certificate.publicKey)) continue
+      keys.push(certificate.publicKey.export(PEM).toString())
+      certificates.push({
+        subject: certificate.subject.replaceAll('\n', ', '),
+        sha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+        expires: Date.parse(certificate.validTo),
+      })
+    }
+  }
+  return { keys: [...new Set(keys)], certificates }
+}
+
+const PEM = { type: 'spki', format: 'pem' } as const
+
+function readCertificate(text: string): X509Certificate {
+  try {
+    return new X509Certificate(Buffer.from(text.replaceAll(/\s/g, ''), 'base64'))
+  } catch (error) {
+    throw new MetadataRefused('a certificate in it cannot be read', { cause: error })
+  }
+}
+
+function isStrong({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  if (asymmetricKeyType === 'rsa') return (asymmetricKeyDetails?.modulusLength ?? 0) >= LEAST_RSA_BITS
+  return asymmetricKeyType === 'ec' && curves.has(asymmetricKeyDetails?.namedCurve ?? '')
+}
+
+function earliest(times: ReadonlyArray<string | undefined>): Milliseconds | undefined {
+  const known = times.filter(time => time !== undefined).map(time => Date.parse(time))
+  if (known.some(Number.isNaN)) throw new MetadataRefused('a validUntil in it is no date')
+  return known.length === 0 ? undefined : Math.min(...known)
+}

@@ -1,0 +1,17 @@
+/** Namespaces and identifiers of SAML 2.0 and XML Signature, as the standards write them. */
+export const SAML = 'urn:oasis:names:tc:SAML:2.0:assertion'
+export const SAMLP = 'urn:oasis:names:tc:SAML:2.0:protocol'
+export const MD = 'urn:oasis:names:tc:SAML:2.0:metadata'
+export const DS = 'http://www.w3.org/2000/09/xmldsig#'
+export const XENC = 'http://www.w3.org/2001/04/xmlenc#'
+
+export const SUCCESS = 'urn:oasis:names:tc:SAML:2.0:status:Success'
+export const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
+export const REDIRECT_BINDING = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
+export const POST_BINDING = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST'
+export const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
+export const TRANSIENT_FORMAT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient'
+export const ENTITY_FORMAT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity'
+
+export const EXCLUSIVE_C14N = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature'

@@ -1,0 +1,304 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { SsoRefused } from '../../base/errors.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import {
+  attributeOf,
+  childElements,
+  childrenNamed,
+  descendantsNamed,
+  messageLimits,
+  parseXml,
+  textOf,
+  XmlRefused,
+} from '../xml.ts'
+import { decryptAssertion } from './decryption.ts'
+import { BEARER, DS, ENTITY_FORMAT, SAML, SAMLP, SUCCESS, TRANSIENT_FORMAT } from './names.ts'
+import { signatureOf, verifiedElement } from './signature.ts'
+
+/** What an acceptable answer must say. Plain data: it travels to the worker that judges. */
+export interface ExpectedResponse {
+  /** Entity id of the identity provider. */
+  readonly issuer: string
+  /** Relying-party id of this service. */
+  readonly audience: string
+  /** The very address the answer must have been made for. */
+  readonly acsUrl: string
+  /** `undefined`: the login was begun at the provider, and that is allowed. */
+  readonly requestId: string | undefined
+  /** Public keys of the provider's metadata, PEM. */
+  readonly keys: readonly string[]
+  /** PEM. */
+  readonly decryptionKey: string | undefined
+  readonly now: Milliseconds
+  readonly clockSkew: Milliseconds
+}
+
+export interface VerifiedAssertion {
+  readonly id: string
+  readonly name: string
+  /** After this nobody could use the assertion again. */
+  readonly until: Milliseconds
+}
+
+/**
+ * Judges a SAML response (D8.3), from top to bottom. Identity is read from the signed bytes only.
+ * @param encoded base64 as the form carries it
+ * @throws {SsoRefused} naming the first check that failed
+ */
+export async function judgeResponse(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
+  const text = decode(encoded)
+  const response = parse(text)
+  requireName(response, SAMLP, 'Response')
+  requireVersion(response)
+  requireUniqueIds(response)
+  requireStatus(response)
+  const sealed = requireOneAssertion(response)
+  requireNoStraySignatures(response, sealed)
+  const keys = expected.keys.map(key => createPublicKey(key))
+
+  const signature = signatureOf(response)
+  const trusted = signature ? verifiedElement(text, response, signature, keys) : undefined
+  const assertion = await verifiedAssertion({ text, response, trusted }, keys, expected.decryptionKey)
+  judgeEnvelope(trusted ?? response, trusted !== undefined, expected)
+  return judgeAssertion(assertion, expected)
+}
+
+function decode(encoded: string): string {
+  const base64 = encoded.replaceAll(/[\s\u00A0]/g, '')
+  if (base64.length > messageLimits.bytes * 1.4) throw refused('size', `${messageLimits.bytes} bytes`, 'more')
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw refused('base64', 'base64', 'other characters')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'))
+  } catch (error) {
+    throw new SsoRefused({ check: 'utf-8', expected: 'UTF-8', received: 'other bytes' }, { cause: error })
+  }
+}
+
+function parse(text: string): Element {
+  try {
+    return parseXml(text, messageLimits).documentElement
+  } catch (error) {
+    if (!(error instanceof XmlRefused)) throw error
+    throw new SsoRefused(
+      { check: `xml-${error.reason}`, expected: 'plain XML', received: error.message },
+      { cause: error },
+    )
+  }
+}
+
+/** Several elements with one id would let a signature mean another than the one that is read. */
+function requireUniqueIds(root: Element): void {
+  const seen = new Set<string>()
+  const pending = [root]
+  for (let element = pending.pop(); element; element = pending.pop()) {
+    for (const name of ['ID', 'Id', 'id', 'AssertionID']) {
+      const id = attributeOf(element, name)
+      if (id === undefined) continue
+      if (seen.has(id)) throw refused('duplicate-id', 'ids that occur once', id)
+      seen.add(id)
+    }
+    pending.push(...childElements(element))
+  }
+}
+
+function requireStatus(response: Element): void {
+  const [status, ...more] = childrenNamed(response, SAMLP, 'Status')
+  const codes = status ? childrenNamed(status, SAMLP, 'StatusCode') : []
+  const [code] = codes
+  if (!status || more.length > 0 || !code || codes.length > 1) throw refused('status', 'one status', 'none or several')
+  const value = attributeOf(code, 'Value')
+  if (value === SUCCESS) return
+  const inner = childrenNamed(code, SAMLP, 'StatusCode').map(sub => attributeOf(sub, 'Value'))
+  const message = childrenNamed(status, SAMLP, 'StatusMessage').map(element => element.textContent)
+  throw refused('status', SUCCESS, [value, ...inner, ...message].join(' '))
+}
+
+/** The one assertion, plain or encrypted, as a child of the response; none anywhere else. */
+function requireOneAssertion(response: Element): Element {
+  const direct = [...childrenNamed(response, SAML, 'Assertion'), ...childrenNamed(response, SAML, 'EncryptedAssertion')]
+  const all = ['Assertion', 'EncryptedAssertion'].flatMap(name => descendantsNamed(response, SAML, name))
+  const [one] = direct
+  if (one && direct.length === 1 && all.length === 1) return one
+  throw refused(
+    'assertion-count',
+    'one assertion, directly in the response',
+    `${direct.length} directly, ${all.length} in all`,
+  )
+}
+
+/** Signatures may stand at the response and at its assertion, nowhere else. */
+function requireNoStraySignatures(response: Element, assertion: Element): void {
+  const stray = descendantsNamed(response, DS, 'Signature').find(
+    ({ parentNode }) => parentNode !== response && parentNode !== assertion,
+  )
+  if (stray) throw refused('signature-shape', 'signatures of response and assertion only', stray.parentNode?.nodeName)
+}
+
+interface Received {
+  readonly text: string
+  readonly response: Element
+  /** The response as it was signed, if it was. */
+  readonly trusted: Element | undefined
+}
+
+/** The assertion as it was signed: with the response, by itself, or both. */
+async function verifiedAssertion(
+  { text, response, trusted }: Received,
+  keys: readonly KeyObject[],
+  decryptionKey: string | undefined,
+): Promise<Element> {
+  const carrier = requireOneAssertion(trusted ?? response)
+  if (carrier.localName === 'EncryptedAssertion') {
+    const plain = await decryptAssertion(carrier, decryptionKey)
+    const assertion = parse(plain)
+    requireUniqueIds(assertion)
+    const signature = signatureOf(assertion)
+    if (descendantsNamed(assertion, DS, 'Signature').length > (signature ? 1 : 0)) {
+      throw refused('signature-shape', 'a signature of the assertion only', 'another one inside')
+    }
+    if (signature) return verifiedElement(plain, assertion, signature, keys)
+    // Not signed itself: the signature of the response covers the encrypted form.
+    if (trusted) return assertion
+    throw unsigned()
+  }
+  const original = requireOneAssertion(response)
+  const signature = signatureOf(original)
+  if (signature) return verifiedElement(text, original, signature, keys)
+  if (trusted) return carrier
+  throw unsigned()
+}
+
+const unsigned = (): SsoRefused => refused('signature-missing', 'a signed response or assertion', 'no signature')
+
+/** What the response says about itself; worth no more than its signature, but a contradiction is one all the same. */
+function judgeEnvelope(response: Element, isSigned: boolean, { issuer, acsUrl, requestId }: ExpectedResponse): void {
+  const issuers = childrenNamed(response, SAML, 'Issuer')
+  if (issuers.length > 1) throw refused('issuer', issuer, 'several')
+  const [said] = issuers
+  if (said) requireIssuer(said, issuer)
+  const destination = attributeOf(response, 'Destination')
+  // A signed response must name it (SAML bindings 3.5.5.2).
+  if (destination !== acsUrl && (isSigned || destination !== undefined))
+    throw refused('destination', acsUrl, destination)
+  const inResponseTo = attributeOf(response, 'InResponseTo')
+  if (inResponseTo !== requestId && (requestId === undefined || inResponseTo !== undefined)) {
+    throw refused('in-response-to', requestId ?? 'nothing', inResponseTo)
+  }
+}
+
+function judgeAssertion(assertion: Element, expected: ExpectedResponse): VerifiedAssertion {
+  requireVersion(assertion)
+  const id = attributeOf(assertion, 'ID')
+  if (!id || id.length > 256) throw refused('assertion-id', 'an id', id)
+  requireIssuer(requireOne(assertion, 'Issuer', 'issuer'), expected.issuer)
+  judgeConditions(assertion, expected)
+  requireAuthentication(assertion, expected)
+  const subject = requireOne(assertion, 'Subject', 'subject')
+  const until = judgeConfirmation(subject, expected)
+  return { id, name: judgeName(subject), until }
+}
+
+function judgeConditions(assertion: Element, expected: ExpectedResponse): void {
+  const conditions = requireOne(assertion, 'Conditions', 'conditions')
+  requireTimes(conditions, expected)
+  const known = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']
+  const unknown = childElements(conditions).find(
+    child => child.namespaceURI !== SAML || !known.includes(child.localName),
+  )
+  if (unknown) throw refused('conditions', known.join(', '), unknown.nodeName)
+  const restrictions = childrenNamed(conditions, SAML, 'AudienceRestriction')
+  const audiences = restrictions.map(one =>
+    childrenNamed(one, SAML, 'Audience').map(audience => textOf(audience)?.trim()),
+  )
+  const isForUs = audiences.length > 0 && audiences.every(some => some.includes(expected.audience))
+  if (!isForUs) throw refused('audience', expected.audience, audiences.flat().join(', '))
+}
+
+/** Somebody must have authenticated, and the provider's own session must not be over. */
+function requireAuthentication(assertion: Element, { now, clockSkew }: ExpectedResponse): void {
+  const statements = childrenNamed(assertion, SAML, 'AuthnStatement')
+  if (statements.length === 0) throw refused('authn-statement', 'a statement of authentication', 'none')
+  for (const statement of statements) {
+    const end = attributeOf(statement, 'SessionNotOnOrAfter')
+    if (end !== undefined && now - clockSkew >= requireTime(end, 'session-expired'))
+      throw expired('session-expired', end, now)
+  }
+}
+
+function judgeConfirmation(subject: Element, expected: ExpectedResponse): Milliseconds {
+  const confirmation = requireOne(subject, 'SubjectConfirmation', 'subject-confirmation')
+  const method = attributeOf(confirmation, 'Method')
+  if (method !== BEARER) throw refused('subject-confirmation', BEARER, method)
+  const data = requireOne(confirmation, 'SubjectConfirmationData', 'subject-confirmation')
+  const recipient = attributeOf(data, 'Recipient')
+  if (recipient !== expected.acsUrl) throw refused('recipient', expected.acsUrl, recipient)
+  const inResponseTo = attributeOf(data, 'InResponseTo')
+  if (inResponseTo !== expected.requestId)
+    throw refused('in-response-to', expected.requestId ?? 'nothing', inResponseTo)
+  const end = attributeOf(data, 'NotOnOrAfter')
+  if (end === undefined) throw refused('expired', 'a time until which the confirmation holds', 'none')
+  requireTimes(data, expected)
+  return requireTime(end, 'expired') + expected.clockSkew
+}
+
+/** Exactly one NameID that is nothing but text. */
+function judgeName(subject: Element): string {
+  const nameId = requireOne(subject, 'NameID', 'name-id')
+  const others = childElements(subject).filter(
+    child => child.localName !== 'NameID' && child.localName !== 'SubjectConfirmation',
+  )
+  if (others.length > 0) throw refused('name-id', 'one NameID', others[0]?.nodeName)
+  const format = attributeOf(nameId, 'Format')
+  if (format === TRANSIENT_FORMAT) throw refused('name-id', 'an e-mail address', 'a transient NameID')
+  const name = textOf(nameId)?.trim()
+  if (!name) throw refused('name-id', 'an e-mail address', name === undefined ? 'elements' : 'nothing')
+  return name
+}
+
+function requireIssuer(element: Element, expected: string): void {
+  const format = attributeOf(element, 'Format')
+  const received = textOf(element)?.trim()
+  if (received !== expected || (format !== undefined && format !== ENTITY_FORMAT))
+    throw refused('issuer', expected, received)
+}
+
+function requireTimes(element: Element, { now, clockSkew }: ExpectedResponse): void {
+  const start = attributeOf(element, 'NotBefore')
+  const end = attributeOf(element, 'NotOnOrAfter')
+  if (start !== undefined && now + clockSkew < requireTime(start, 'not-yet-valid')) {
+    throw refused(
+      'not-yet-valid',
+      `not before ${start}`,
+      `${new Date(now).toISOString()}, ${Date.parse(start) - now} ms early`,
+    )
+  }
+  if (end !== undefined && now - clockSkew >= requireTime(end, 'expired')) throw expired('expired', end, now)
+}
+
+const expired = (check: string, end: string, now: Milliseconds): SsoRefused =>
+  refused(check, `before ${end}`, `${new Date(now).toISOString()}, ${now - Date.parse(end)} ms late`)
+
+function requireTime(text: string, check: string): Milliseconds {
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/.test(text)
+  const time = isTime ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw refused(check, 'a date-time with a zone', text)
+  return time
+}
+
+function requireVersion(element: Element): void {
+  const version = attributeOf(element, 'Version')
+  if (version !== '2.0') throw refused('version', '2.0', version)
+}
+
+function requireName(element: Element, namespace: string, name: string): void {
+  if (element.namespaceURI !== namespace || element.localName !== name) throw refused('root', name, element.nodeName)
+}
+
+function requireOne(parent: Element, name: string, check: string): Element {
+  const [one, ...more] = childrenNamed(parent, SAML, name)
+  if (one && more.length === 0) return one
+  throw refused(check, `exactly one ${name}`, one ? `${more.length + 1}` : 'none')
+}
+
+const refused = (check: string, expected: string, received: string | null | undefined): SsoRefused =>
+  new SsoRefused({ check, expected, received: received ?? 'nothing' })

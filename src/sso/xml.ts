@@ -1,0 +1,129 @@
+import { DOMParser } from '@xmldom/xmldom'
+import type { Bytes } from '../base/units.ts'
+
+/** XML that is malformed, or holds what no message of ours needs. `reason` is short and stable. */
+export class XmlRefused extends Error {
+  readonly reason: string
+
+  constructor(reason: string, detail: string) {
+    super(detail)
+    this.name = 'XmlRefused'
+    this.reason = reason
+  }
+}
+
+export interface XmlLimits {
+  readonly bytes: Bytes
+  readonly depth: number
+  readonly elements: number
+  readonly attributes: number
+}
+
+export const messageLimits: XmlLimits = { bytes: 524_288, depth: 40, elements: 2_000, attributes: 6_000 }
+/** Federations publish large aggregates. */
+export const metadataLimits: XmlLimits = { bytes: 8_388_608, depth: 40, elements: 200_000, attributes: 600_000 }
+
+/**
+ * Parses foreign XML (D8.3). DOCTYPE, comments, CDATA and processing instructions are refused on the text, before any
+ * parser can read them differently from another; so are documents made to be expensive. @throws {XmlRefused}
+ */
+export function parseXml(text: string, limits: XmlLimits): Document {
+  scan(text, limits)
+  const problems: string[] = []
+  const collect = (message: string): unknown => problems.push(message)
+  const parser = new DOMParser({ errorHandler: { warning: collect, error: collect, fatalError: collect } })
+  const document = parseWith(parser, text, problems)
+  if (problems.length > 0 || !document?.documentElement) {
+    throw new XmlRefused('xml', `not well-formed: ${problems[0] ?? 'no element'}`)
+  }
+  requireNamespaces(document.documentElement)
+  return document
+}
+
+function parseWith(parser: DOMParser, text: string, problems: string[]): Document | undefined {
+  try {
+    return parser.parseFromString(text, 'text/xml')
+  } catch (error) {
+    problems.push((error as Error).message)
+    return undefined
+  }
+}
+
+/** One pass over the text, without a parser: what it finds would cost a parser dearly or lead it astray. */
+function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): void {
+  if (Buffer.byteLength(text) > bytes) throw new XmlRefused('size', `more than ${bytes} bytes`)
+  const body = text.replace(/^\uFEFF?\s*<\?xml [^<>?]*\?>/, '')
+  if (body.includes('<?')) throw new XmlRefused('processing-instruction', 'holds a processing instruction')
+  if (body.includes('<!--')) throw new XmlRefused('comment', 'holds a comment')
+  if (/<!DOCTYPE/i.test(body)) throw new XmlRefused('doctype', 'holds a DOCTYPE')
+  if (body.includes('<!')) throw new XmlRefused('markup', 'holds a CDATA section or a declaration')
+  // The parser takes it for text; servers that do not escape what they write are not to be believed.
+  if (/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\dA-Fa-f]+);)/.test(body)) throw new XmlRefused('xml', 'has a bare ampersand')
+  // oxlint-disable-next-line no-control-regex -- characters that XML does not have
+  if (/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|&#/.test(body.replaceAll(/&#(?:x[0-9a-f]+|\d+);/gi, ''))) {
+    throw new XmlRefused('characters', 'holds characters that XML does not allow')
+  }
+  const counts = { depth: 0, elements: 0, attributes: 0 }
+  for (let at = body.indexOf('<'); at >= 0; at = body.indexOf('<', at + 1)) {
+    restOfTag.lastIndex = at + 1
+    const tag = restOfTag.exec(body)?.[0].slice(0, -1)
+    if (tag === undefined) throw new XmlRefused('xml', 'a tag does not end')
+    if (tag.startsWith('/')) counts.depth--
+    else {
+      counts.elements++
+      if (!tag.endsWith('/')) counts.depth++
+      for (let equals = tag.indexOf('='); equals >= 0; equals = tag.indexOf('=', equals + 1)) counts.attributes++
+    }
+    const isTooMuch = counts.depth > depth || counts.elements > elements || counts.attributes > attributes
+    if (isTooMuch) throw new XmlRefused('size', 'is nested too deeply or has too many parts')
+  }
+  if (/^\s*[^<\s]/.test(body) || /[^>\s]\s*$/.test(body)) throw new XmlRefused('xml', 'has text outside its element')
+}
+
+/** Up to the bracket that ends it, one inside quotes not counted. One character at a time, so that it cannot backtrack. */
+const restOfTag = /(?:[^<>"']|"[^"<]*"|'[^'<]*')*>/y
+
+/** The parser lets an undeclared prefix through; two readers could take its elements for different ones. */
+function requireNamespaces(root: Element): void {
+  const pending: Element[] = [root]
+  for (let element = pending.pop(); element; element = pending.pop()) {
+    if (element.prefix && !element.namespaceURI) throw new XmlRefused('xml', `undeclared prefix ${element.prefix}`)
+    pending.push(...childElements(element))
+  }
+}
+
+export function childElements(parent: Node): Element[] {
+  const elements: Element[] = []
+  for (let child = parent.firstChild; child; child = child.nextSibling) {
+    if (child.nodeType === ELEMENT_NODE) elements.push(child as Element)
+  }
+  return elements
+}
+
+const ELEMENT_NODE = 1
+
+/** Children with this very name. Names are namespace and local part: prefixes mean nothing. */
+export const childrenNamed = (parent: Node, namespace: string, name: string): Element[] =>
+  childElements(parent).filter(child => child.namespaceURI === namespace && child.localName === name)
+
+/** All elements below with this very name. */
+export function descendantsNamed(parent: Node, namespace: string, name: string): Element[] {
+  return childElements(parent).flatMap(child => [
+    ...(child.namespaceURI === namespace && child.localName === name ? [child] : []),
+    ...descendantsNamed(child, namespace, name),
+  ])
+}
+
+/** The text of an element that holds nothing but text; `undefined` when there are elements in it. */
+export function textOf(element: Element): string | undefined {
+  if (childElements(element).length > 0) return undefined
+  return element.textContent ?? ''
+}
+
+/** An attribute without a namespace. */
+export const attributeOf = (element: Element, name: string): string | undefined =>
+  element.hasAttribute(name) ? (element.getAttribute(name) ?? undefined) : undefined
+
+/** Text made safe for XML, in content and in quoted attributes. */
+export const escapeXml = (text: string): string =>
+  text.replaceAll(/[&<>"'\r\n\t]/g, character => `&#${character.codePointAt(0)};`)

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Argon2id } from '../../src/accounts/argon2id.ts'
+import { legacyPbkdf2 } from '../../src/accounts/legacy-pbkdf2.ts'
+import { Passwords, requirePasswordShape } from '../../src/accounts/passwords.ts'
+import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
+import { Limiter } from '../../src/base/limiter.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+const cost = { memory: 19_456, iterations: 2, parallelism: 1 }
+const limiter = () => new Limiter({ concurrency: 2, queue: 10, what: 'password checks' })
+const refusal = (code: string) => (error: unknown) => error instanceof InvalidInput && error.code === code
+
+const shapes: ReadonlyArray<readonly [what: string, password: string, code: string | undefined]> = [
+  ['one character', 'x', undefined],
+  ['2048 ASCII characters', 'x'.repeat(2048), undefined],
+  ['2048 characters outside the basic plane', '🗝'.repeat(2048), undefined],
+  ['2047 astral and one ASCII', `${'🗝'.repeat(2047)}x`, undefined],
+  ['blanks only', '   ', undefined],
+  ['a NUL', '\0', undefined],
+  ['2049 ASCII characters', 'x'.repeat(2049), 'password-too-long'],
+  ['2049 characters outside the basic plane', '🗝'.repeat(2049), 'password-too-long'],
+  ['2048 astral and one ASCII', `${'🗝'.repeat(2048)}x`, 'password-too-long'],
+  ['a million characters', 'x'.repeat(1_000_000), 'password-too-long'],
+  ['nothing', '', 'password-missing'],
+]
+for (const [what, password, code] of shapes) {
+  test(`${what} ${code === undefined ? 'can be' : 'cannot be'} a password, counted in code points (D2.3)`, () => {
+    if (code === undefined) requirePasswordShape(password)
+    else assert.throws(() => requirePasswordShape(password), refusal(code))
+  })
+}
+
+// Made with Python: base64(salt) + '$' + base64(hashlib.pbkdf2_hmac('sha1', password.encode(), salt, 10240, 24))
+const legacyVectors = [
+  ['password', 'c2FsdHNhbHRzYWx0c2FsdA==$msC9OzxJukbdj2ZIUPOrM82MtPvM5eaI'],
+  ['Tr0ub4dor & 3 – ünïcode 🗝', 'AAECAwQFBgcICQoLDA0ODw==$hTQ2Y4BR1PqhWXHOjCqF02/meElbqMr5'],
+  ['', 'c2FsdA==$5j9AjZESTtctUmElTY7IChoFOiCov7+X'],
+] as const
+
+test('a legacy hash made by another program verifies, and with no other password (D5.1)', async () => {
+  for (const [password, stored] of legacyVectors) {
+    assert.ok(legacyPbkdf2.understands(stored))
+    assert.ok(legacyPbkdf2.outdated(stored))
+    assert.equal(await legacyPbkdf2.verify(password, stored), true)
+    assert.equal(await legacyPbkdf2.verify(`${password} `, stored), false)
+  }
+})
+
+test('a legacy hash that was cut short verifies nothing, not even an empty key (D5.1)', async () => {
+  for (const stored of ['c2FsdA==$', 'c2FsdA==$AA==', '$', 'c2FsdA==$5j9AjZESTtctUmElTY7IChoFOiCov7+XAAAA']) {
+    assert.equal(await legacyPbkdf2.verify('', stored), false, stored)
+  }
+})
+
+test('a new hash is argon2id as a PHC string with a salt of its own (D5.1)', async () => {
+  const scheme = new Argon2id(cost)
+  const [one, two] = await Promise.all([scheme.hash('Good-Password-12'), scheme.hash('Good-Password-12')])
+  assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22,}\$[A-Za-z0-9+/]{43}$/)
+  assert.notEqual(one, two)
+  assert.equal(await scheme.verify('Good-Password-12', one), true)
+  assert.equal(await scheme.verify('Good-Password-13', one), false)
+})
+
+// Made with the reference implementation's test vector: `password`, salt `somesalt`, t=2, m=64 MiB, p=1 (argon2id, v=19).
+const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+
+test('argon2id agrees with the vector of the reference implementation (D5.1)', async () => {
+  assert.equal(await new Argon2id(cost).verify('password', reference), true)
+  assert.equal(await new Argon2id(cost).verify('passwort', reference), false)
+})
+
+test('a stored hash that asks for more than the machine can give is refused unread, a garbled one too (D5.1)', async () => {
+  const scheme = new Argon2id(cost)
+  const salted = 'c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+  const garbled = [
+    `$argon2id$v=19$m=4294967295,t=2,p=1$${salted}`,
+    `$argon2id$v=19$m=65536,t=4294967295,p=1$${salted}`,
+    `$argon2id$v=19$m=65536,t=2,p=255$${salted}`,
+    `$argon2id$v=19$m=1,t=2,p=1$${salted}`,
+    `$argon2id$v=19$m=65536,t=0,p=1$${salted}`,
+    `$argon2id$v=16$m=65536,t=2,p=1$${salted}`,
+    '$argon2id$v=19$m=65536,t=2,p=1$YQ$YQ',
+    '$argon2id$',
+    '$argon2id$v=19$m=65536,t=2,p=1$$',
+  ]
+  for (const stored of garbled) assert.equal(await scheme.verify('password', stored), false, stored)
+})
+
+test('a hash is outdated when any of its costs lies below the configured ones, and not when above (D5.1)', () => {
+  const scheme = new Argon2id({ memory: 32_768, iterations: 3, parallelism: 2 })
+  const at = (memory: number, iterations: number, parallelism: number): string =>
+    `$argon2id$v=19$m=${memory},t=${iterations},p=${parallelism}$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc`
+  assert.equal(scheme.outdated(at(32_768, 3, 2)), false)
+  assert.equal(scheme.outdated(at(65_536, 4, 4)), false)
+  assert.equal(scheme.outdated(at(32_767, 3, 2)), true)
+  assert.equal(scheme.outdated(at(32_768, 2, 2)), true)
+  assert.equal(scheme.outdated(at(32_768, 3, 1)), true)
+  assert.equal(scheme.outdated('$argon2id$garbled'), true)
+})
+
+test('without a stored password, and with a form nobody knows, the answer is no (D2.2)', async () => {
+  const passwords = await Passwords.create(cost, limiter(), new FakeSystem())
+  assert.equal(await passwords.verify('anything', undefined), false)
+  assert.equal(await passwords.verify('plain', 'plain'), false)
+  assert.equal(await passwords.verify('', ''), false)
+  assert.equal(passwords.outdated('plain'), false)
+  assert.equal(await passwords.verify('password', legacyVectors[0][1]), true)
+})
+
+test('a wrong password takes the usual time for a user with a legacy hash or a garbled one, too (D2.2)', async () => {
+  const dear = await Passwords.create({ memory: 65_536, iterations: 6, parallelism: 1 }, limiter(), new FakeSystem())
+  const timed = async (stored: string | undefined): Promise<number> => {
+    const from = performance.now()
+    assert.equal(await dear.verify('wrong', stored), false)
+    return performance.now() - from
+  }
+  const unknown = await timed(undefined)
+  for (const stored of [legacyVectors[0][1], 'plain']) assert.ok((await timed(stored)) > unknown / 4, stored)
+})
+
+test('a check beyond the queue is refused as overloaded, and nothing of it is done (D5.1)', async () => {
+  const narrow = new Limiter({ concurrency: 1, queue: 1, what: 'password checks' })
+  const passwords = await Passwords.create(cost, narrow, new FakeSystem())
+  const running = passwords.hash('one')
+  const waiting = passwords.verify('two', undefined)
+  await assert.rejects(passwords.verify('three', undefined), Overloaded)
+  await Promise.all([running, waiting])
+  assert.deepEqual(narrow.load, { running: 0, waiting: 0 })
+})

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { Overloaded } from '../../src/base/errors.ts'
+import { Limiter } from '../../src/base/limiter.ts'
+
+/** Work that ends when told to. */
+function gate() {
+  let open = (): void => undefined
+  const passed = new Promise<void>(resolve => (open = resolve))
+  return { open, work: () => passed }
+}
+
+test('no more than the permitted number run at once, the rest wait in order of arrival', async () => {
+  const limiter = new Limiter({ concurrency: 2, queue: 3, what: 'things' })
+  const gates = Array.from({ length: 5 }, gate)
+  const begun: number[] = []
+  const all = gates.map(({ work }, index) =>
+    limiter.run(() => {
+      begun.push(index)
+      return work()
+    }),
+  )
+  await setImmediate()
+  assert.deepEqual(begun, [0, 1])
+  assert.deepEqual(limiter.load, { running: 2, waiting: 3 })
+  gates[1]?.open()
+  await setImmediate()
+  assert.deepEqual(begun, [0, 1, 2])
+  for (const { open } of gates) open()
+  await Promise.all(all)
+  assert.deepEqual(begun, [0, 1, 2, 3, 4])
+  assert.deepEqual(limiter.load, { running: 0, waiting: 0 })
+})
+
+test('work beyond the queue is refused before it begins, with the name of what there is too much of (D5.1)', async () => {
+  const limiter = new Limiter({ concurrency: 1, queue: 0, what: 'password checks' })
+  const { open, work } = gate()
+  const running = limiter.run(work)
+  let begun = false
+  const refused = limiter.run(async () => {
+    begun = true
+  })
+  await assert.rejects(
+    refused,
+    (error: unknown) => error instanceof Overloaded && error.retryAfter >= 1 && /password checks/.test(error.message),
+  )
+  assert.equal(begun, false)
+  open()
+  await running
+  await limiter.run(async () => {
+    begun = true
+  })
+  assert.equal(begun, true)
+})
+
+test('a permit comes back when work fails, at once or later', async () => {
+  const limiter = new Limiter({ concurrency: 1, queue: 5, what: 'things' })
+  const thrown = limiter.run(() => {
+    throw new Error('at once')
+  })
+  const rejected = limiter.run(() => Promise.reject(new Error('later')))
+  await assert.rejects(thrown, /at once/)
+  await assert.rejects(rejected, /later/)
+  assert.equal(await limiter.run(async () => 7), 7)
+  assert.deepEqual(limiter.load, { running: 0, waiting: 0 })
+})
+
+test('whatever comes in whatever order, the limit holds and every permit comes back', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 0, max: 4 }),
+      fc.array(fc.record({ turns: fc.nat(3), fails: fc.boolean() }), { maxLength: 20 }),
+      async (concurrency, queue, jobs) => {
+        const limiter = new Limiter({ concurrency, queue, what: 'things' })
+        let running = 0
+        let most = 0
+        const outcomes = await Promise.allSettled(
+          jobs.map(({ turns, fails }) =>
+            limiter.run(async () => {
+              most = Math.max(most, ++running)
+              for (let turn = 0; turn < turns; turn++) await setImmediate()
+              running--
+              if (fails) throw new Error('failed')
+            }),
+          ),
+        )
+        assert.ok(most <= concurrency)
+        const refused = outcomes.filter(
+          ({ status, ...rest }) => status === 'rejected' && 'reason' in rest && rest.reason instanceof Overloaded,
+        )
+        assert.equal(refused.length, Math.max(0, jobs.length - concurrency - queue))
+        assert.deepEqual(limiter.load, { running: 0, waiting: 0 })
+      },
+    ),
+    { numRuns: 100 },
+  )
+})

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { ClientAddresses } from '../../src/http/client-address.ts'
+
+const PROXIES = ['10.0.0.0/8', '2001:db8:f::/48', '127.0.0.1']
+const addresses = new ClientAddresses(PROXIES)
+
+interface Row {
+  readonly what: string
+  readonly peer: string
+  readonly xff?: string
+  readonly forwarded?: string
+  readonly is: string
+}
+
+const table: readonly Row[] = [
+  { what: 'no proxy, no header', peer: '203.0.113.9', is: '203.0.113.9' },
+  { what: 'a stranger who claims to be somebody', peer: '203.0.113.9', xff: '198.51.100.1', is: '203.0.113.9' },
+  {
+    what: 'a stranger who claims it the other way',
+    peer: '203.0.113.9',
+    forwarded: 'for=198.51.100.1',
+    is: '203.0.113.9',
+  },
+  { what: 'a stranger who claims to be a proxy', peer: '203.0.113.9', xff: '1.1.1.1, 10.0.0.1', is: '203.0.113.9' },
+  { what: 'a proxy that says nothing', peer: '10.0.0.1', is: '10.0.0.1' },
+  { what: 'one hop', peer: '10.0.0.1', xff: '203.0.113.9', is: '203.0.113.9' },
+  { what: 'one hop, an invented one to the left', peer: '10.0.0.1', xff: '6.6.6.6, 203.0.113.9', is: '203.0.113.9' },
+  { what: 'an invented proxy to the left', peer: '10.0.0.1', xff: '10.0.0.7, 203.0.113.9', is: '203.0.113.9' },
+  { what: 'two hops', peer: '10.0.0.1', xff: '203.0.113.9, 10.0.0.2', is: '203.0.113.9' },
+  { what: 'two hops, spoofed', peer: '10.0.0.1', xff: '6.6.6.6, 203.0.113.9, 10.0.0.2', is: '203.0.113.9' },
+  { what: 'three hops', peer: '127.0.0.1', xff: '203.0.113.9, 10.0.0.3, 10.0.0.2', is: '203.0.113.9' },
+  {
+    what: 'three hops of both families',
+    peer: '127.0.0.1',
+    xff: '6.6.6.6,2001:db8:1::9,10.0.0.3,2001:db8:f::2',
+    is: '2001:db8:1::9',
+  },
+  { what: 'proxies all the way', peer: '10.0.0.1', xff: '10.0.0.3, 10.0.0.2', is: '10.0.0.3' },
+  {
+    what: 'an IPv4 peer on a socket for both families',
+    peer: '::ffff:10.0.0.1',
+    xff: '203.0.113.9',
+    is: '203.0.113.9',
+  },
+  { what: 'a mapped stranger', peer: '::ffff:203.0.113.9', xff: '6.6.6.6', is: '203.0.113.9' },
+  { what: 'a mapped address in the header', peer: '10.0.0.1', xff: '::ffff:203.0.113.9', is: '203.0.113.9' },
+  { what: 'a port', peer: '10.0.0.1', xff: '203.0.113.9:4711', is: '203.0.113.9' },
+  { what: 'IPv6 in brackets', peer: '10.0.0.1', xff: '[2001:db8::9]', is: '2001:db8::9' },
+  { what: 'IPv6 in brackets with a port', peer: '10.0.0.1', xff: '[2001:db8::9]:4711', is: '2001:db8::9' },
+  { what: 'IPv6 as it is', peer: '2001:db8:f::1', xff: '2001:db8::9', is: '2001:db8::9' },
+  { what: 'a link-local peer with a zone', peer: 'fe80::1%eth0', xff: '6.6.6.6', is: 'fe80::1%eth0' },
+  { what: 'a word instead of an address', peer: '10.0.0.1', xff: 'unknown', is: '10.0.0.1' },
+  { what: 'a word between', peer: '10.0.0.1', xff: '6.6.6.6, unknown, 10.0.0.2', is: '10.0.0.2' },
+  { what: 'an empty header', peer: '10.0.0.1', xff: '', is: '10.0.0.1' },
+  { what: 'a trailing comma', peer: '10.0.0.1', xff: '6.6.6.6,', is: '10.0.0.1' },
+  { what: 'an octal-looking address', peer: '10.0.0.1', xff: '6.6.6.6, 010.0.0.2', is: '10.0.0.1' },
+  { what: 'markup', peer: '10.0.0.1', xff: '<script>', is: '10.0.0.1' },
+  { what: 'Forwarded, one hop', peer: '10.0.0.1', forwarded: 'for=203.0.113.9', is: '203.0.113.9' },
+  {
+    what: 'Forwarded, other case and parts',
+    peer: '10.0.0.1',
+    forwarded: 'proto=https;For="203.0.113.9:80";by=10.0.0.1',
+    is: '203.0.113.9',
+  },
+  { what: 'Forwarded, IPv6 with a port', peer: '10.0.0.1', forwarded: 'for="[2001:db8::9]:4711"', is: '2001:db8::9' },
+  {
+    what: 'Forwarded, two hops, spoofed',
+    peer: '10.0.0.1',
+    forwarded: 'for=6.6.6.6, for=203.0.113.9;proto=http, for=10.0.0.2',
+    is: '203.0.113.9',
+  },
+  { what: 'Forwarded, hidden', peer: '10.0.0.1', forwarded: 'for=6.6.6.6, for=_hidden', is: '10.0.0.1' },
+  { what: 'Forwarded, unknown', peer: '10.0.0.1', forwarded: 'for=unknown', is: '10.0.0.1' },
+  { what: 'Forwarded without for', peer: '10.0.0.1', forwarded: 'proto=https', is: '10.0.0.1' },
+  {
+    what: 'an open quote to the left of what the proxy wrote',
+    peer: '10.0.0.1',
+    forwarded: 'for="6.6.6.6, for=203.0.113.9',
+    is: '203.0.113.9',
+  },
+  {
+    what: 'both headers: the standard one counts',
+    peer: '10.0.0.1',
+    forwarded: 'for=203.0.113.9',
+    xff: '6.6.6.6',
+    is: '203.0.113.9',
+  },
+]
+for (const { what, peer, xff, forwarded, is } of table) {
+  test(`client address, ${what}: ${is} (D1.3)`, () => {
+    assert.equal(addresses.of(peer, { xForwardedFor: xff, forwarded }), is)
+  })
+}
+
+test('without trusted proxies no header counts, not even from this machine (D1.3)', () => {
+  const none = new ClientAddresses([])
+  for (const peer of ['127.0.0.1', '::1', '10.0.0.1']) {
+    assert.equal(none.of(peer, { xForwardedFor: '6.6.6.6', forwarded: 'for=6.6.6.6' }), peer)
+  }
+})
+
+const version4 = fc.ipV4().filter(address => !/^(?:10\.|127\.0\.0\.1$)/.test(address))
+
+test('whatever a client writes to the left, the address its own proxy saw wins (D1.3)', () => {
+  fc.assert(
+    fc.property(fc.string(), version4, fc.nat(3), (junk, real, hops) => {
+      const chain = Array.from({ length: hops }, (_, index) => `10.0.0.${index + 2}`)
+      const xForwardedFor = [junk, real, ...chain].join(', ')
+      assert.equal(addresses.of('10.0.0.1', { xForwardedFor }), real)
+      const forwarded = [junk, ...[real, ...chain].map(hop => `for=${hop}`)].join(', ')
+      assert.equal(addresses.of('10.0.0.1', { forwarded }), real)
+    }),
+  )
+})

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { AuthCookie, authTokens, hasAuthCookie } from '../../src/http/cookies.ts'
+
+const A = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+const B = 'BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB'
+
+const table: ReadonlyArray<readonly [what: string, header: string | undefined, tokens: readonly string[]]> = [
+  ['no header', undefined, []],
+  ['an empty header', '', []],
+  ['the cookie alone', `auth_token=${A}`, [A]],
+  [
+    'a whole Set-Cookie text, as a client of ours sends it back',
+    `auth_token=${A}; Max-Age=31536000; SameSite=Strict; HttpOnly; Secure; Path=/`,
+    [A],
+  ],
+  ['a Set-Cookie text with an Expires date', `auth_token=${A}; Expires=Sun, 22 Nov 2026 10:00:00 GMT; Path=/a=b`, [A]],
+  ['other cookies around it', `theme=dark; auth_token=${A}; lang=sv`, [A]],
+  ['no blanks', `a=1;auth_token=${A};b=2`, [A]],
+  ['blanks and tabs everywhere', `  auth_token =\t${A}  ;`, [A]],
+  ['two of them, in their order', `auth_token=${B}; auth_token=${A}`, [B, A]],
+  ['the same one twice', `auth_token=${A}; auth_token=${A}`, [A]],
+  ['an empty value', 'auth_token=', []],
+  ['a name that only ends alike', `x_auth_token=${A}; xauth_token=${A}`, []],
+  ['a name that only begins alike', `auth_token2=${A}; auth_token.x=${A}`, []],
+  ['another case of the name', `AUTH_TOKEN=${A}`, []],
+  ['the name in a value', `x=auth_token=${A}`, []],
+  ['a value in quotes', `auth_token="${A}"`, []],
+  ['an escape in the value', `auth_token=${A}%20`, []],
+  ['a value too short to be a token', 'auth_token=abc', []],
+  ['a value too long to be a token', `auth_token=${'A'.repeat(257)}`, []],
+  ['a value that would be a path in a store', 'auth_token=../../etc/passwd/xxxxx', []],
+  ['a bare name', 'auth_token', []],
+  ['nothing but separators', ';;=;= ;', []],
+]
+for (const [what, header, tokens] of table) {
+  test(`${what} in the Cookie header gives ${tokens.length} tokens (D2.8)`, () => {
+    assert.deepEqual(authTokens(header), tokens)
+  })
+}
+
+test('no Cookie header makes the parser throw, and what it gives is made of URL-safe characters (D2.5)', () => {
+  const piece = fc.oneof(fc.string(), fc.constantFrom(';', '=', 'auth_token=', A, ' ', '"'))
+  fc.assert(
+    fc.property(fc.array(piece), pieces => {
+      const header = pieces.join('')
+      for (const token of authTokens(header)) assert.match(token, /^[A-Za-z0-9_-]{16,256}$/)
+      if (authTokens(header).length > 0) assert.ok(header.includes('auth_token'))
+    }),
+  )
+})
+
+test('a request names the cookie also with a value that cannot be a token, so that it gets cleared (D2.7)', () => {
+  assert.equal(hasAuthCookie('auth_token=x'), true)
+  assert.equal(hasAuthCookie('a=1; auth_token=; b=2'), true)
+  assert.equal(hasAuthCookie('xauth_token=1; auth_token2=1'), false)
+  assert.equal(hasAuthCookie(undefined), false)
+})
+
+const attributes = (line: string): string[] =>
+  line
+    .split('; ')
+    .slice(1)
+    .filter(part => !part.startsWith('Max-Age'))
+
+for (const sameSite of ['none', 'lax', 'strict'] as const) {
+  for (const secure of [true, false]) {
+    for (const httpOnly of [true, false]) {
+      test(`samesite=${sameSite}, secure=${secure}, httponly=${httpOnly}: set and cleared with the same flags (D2.8)`, () => {
+        const cookie = new AuthCookie({ path: '/a/b/', httpOnly, secure, sameSite })
+        const expected = [
+          'Path=/a/b/',
+          `SameSite=${{ none: 'None', lax: 'Lax', strict: 'Strict' }[sameSite]}`,
+          ...(httpOnly ? ['HttpOnly'] : []),
+          ...(secure || sameSite === 'none' ? ['Secure'] : []),
+        ]
+        assert.deepEqual(attributes(cookie.set(A, 5)), expected)
+        assert.deepEqual(attributes(cookie.clear()), expected)
+        assert.match(cookie.set(A, 5), new RegExp(`^auth_token=${A}; Max-Age=5; `))
+        assert.match(cookie.clear(), /^auth_token=; Max-Age=0; /)
+      })
+    }
+  }
+}
+
+test('a cookie without a life has neither Max-Age nor Expires (D2.5)', () => {
+  const cookie = new AuthCookie({ path: '/', httpOnly: true, secure: true, sameSite: 'strict' })
+  assert.equal(cookie.set(A, undefined), `auth_token=${A}; Path=/; SameSite=Strict; HttpOnly; Secure`)
+})
+
+test('what the service sets, its own parser reads (wire facts 3.1.2)', () => {
+  const cookie = new AuthCookie({ path: '/store/', httpOnly: true, secure: true, sameSite: 'none' })
+  assert.deepEqual(authTokens(cookie.set(A, 86_400)), [A])
+  assert.deepEqual(authTokens(cookie.clear()), [])
+})

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { acceptLanguage } from '../../src/http/negotiate.ts'
+
+const table: ReadonlyArray<readonly [header: string | undefined, map: Record<string, number>]> = [
+  [undefined, {}],
+  ['', {}],
+  ['sv', { sv: 1 }],
+  ['sv-SE,sv;q=0.9,en;q=0.8', { 'sv-SE': 1, sv: 0.9, en: 0.8 }],
+  ['en ; q = 0.5 , de', { en: 0.5, de: 1 }],
+  ['*;q=0.1', { '*': 0.1 }],
+  ['en;q=0', { en: 0 }],
+  ['en;q=1.000', { en: 1 }],
+  ['en;q=0.333', { en: 0.333 }],
+  ['zh-Hant-TW', { 'zh-Hant-TW': 1 }],
+  ['en;q=1.5,de', { de: 1 }],
+  ['en;q=-1,en;q=NaN,en;q=1e9,de', { de: 1 }],
+  ['en;q=,de', { de: 1 }],
+  [',,,', {}],
+  ['__proto__;q=0.5,constructor,en', { en: 1 }],
+  ['<script>,en', { en: 1 }],
+]
+for (const [header, map] of table) {
+  test(`Accept-Language ${JSON.stringify(header)} reads as ${JSON.stringify(map)} (D3.1)`, () => {
+    assert.equal(JSON.stringify(acceptLanguage(header)), JSON.stringify(map))
+  })
+}
+
+test('of many languages the first fifty are told (D3.1)', () => {
+  const tags = Array.from({ length: 300 }, (_, index) => `x-${index}`)
+  const map = acceptLanguage(tags.join(','))
+  assert.deepEqual(Object.keys(map), tags.slice(0, 50))
+})
+
+test('no header reaches a prototype, and every weight lies between 0 and 1 (D3.1)', () => {
+  const piece = fc.oneof(fc.string(), fc.constantFrom(',', ';q=', '0.5', '1', '__proto__', 'toString', 'valueOf', 'en'))
+  fc.assert(
+    fc.property(fc.array(piece), pieces => {
+      const map = acceptLanguage(pieces.join(''))
+      assert.equal(Object.getPrototypeOf(map), Object.prototype)
+      assert.ok(Object.values(map).every(weight => weight >= 0 && weight <= 1))
+      assert.equal(({} as Record<string, unknown>)['en'], undefined)
+    }),
+  )
+})
+
+test('a header built to be slow is read in no time', () => {
+  const from = performance.now()
+  acceptLanguage(`${'a-'.repeat(8000)}!`)
+  acceptLanguage(`en;q=${' '.repeat(16_000)}x`)
+  assert.ok(performance.now() - from < 500)
+})

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ask, type Visitor } from '../support/http-client.ts'
+import { newUser, startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+
+type Logins = Record<string, Record<string, string>>
+const logins = async (visitor: Visitor, query = ''): Promise<Logins> =>
+  (await visitor.get(`auth/tokens${query}`)).json<Logins>()
+const remove = (visitor: Visitor, json: unknown) => visitor.ask('auth/tokens', { method: 'DELETE', json })
+const isAlive = async (token: string | undefined): Promise<boolean> =>
+  (await ask(`${service.base}auth/tokens`, { headers: { cookie: `auth_token=${token}` } })).status === 200
+
+/** A user with several logins. */
+async function userWithLogins(count: number) {
+  const user = await newUser(service, admin)
+  const visitors = [user.visitor]
+  while (visitors.length < count) {
+    const visitor = service.visitor()
+    assert.equal((await visitor.signIn(user.name, user.password)).status, 200)
+    visitors.push(visitor)
+  }
+  const tokens = visitors.map(({ cookie }) => cookie ?? '')
+  return { ...user, visitors, tokens }
+}
+
+test('the map has one’s own logins under their tokens, with exactly the six fields (interface 2.3, D3.2)', async () => {
+  const bob = await newUser(service, admin)
+  const visitor = service.visitor()
+  const form = { auth_username: bob.name, auth_password: bob.password, auth_maxage: '60' }
+  await visitor.ask('auth/cookie', { form, headers: { 'user-agent': 'Browser/7' } })
+  const map = await logins(visitor)
+  assert.deepEqual(new Set(Object.keys(map)), new Set([bob.visitor.cookie, visitor.cookie]))
+  assert.deepEqual(map[visitor.cookie ?? ''], {
+    loginTime: '2026-11-21T10:00:00.000000',
+    loginExpiration: '2026-11-21T10:01:00.000000',
+    inetAddress: '/127.0.0.1',
+    lastAccess: '2026-11-21T10:00:00.000000',
+    userAgent: 'Browser/7',
+    userName: bob.name,
+  })
+})
+
+test('an over-long User-Agent is kept short, a missing one is empty text', async () => {
+  const bob = await newUser(service, admin)
+  const form = { auth_username: bob.name, auth_password: bob.password }
+  await bob.visitor.ask('auth/cookie', { form, headers: { 'user-agent': 'u'.repeat(9000) } })
+  const agents = Object.values(await logins(bob.visitor)).map(({ userAgent }) => userAgent)
+  assert.ok(agents.includes(''))
+  assert.ok(agents.every(agent => agent !== undefined && agent.length <= 512))
+})
+
+test('a guest gets 401, and no login ends (D3.2, D3.3)', async () => {
+  const { tokens } = await userWithLogins(1)
+  const guest = service.visitor()
+  assert.equal((await guest.get('auth/tokens')).status, 401)
+  for (const body of [{ token: tokens[0] }, { scope: 'all' }, 'bad', {}]) {
+    assert.equal((await remove(guest, body)).status, 401)
+  }
+  assert.equal(await isAlive(tokens[0]), true)
+})
+
+test('ending another login of one’s own: 204, it is dead at once, the caller goes on (D3.3, D3.5)', async () => {
+  const { visitors, tokens } = await userWithLogins(2)
+  const [one = admin] = visitors
+  const answer = await remove(one, { token: tokens[1] })
+  assert.deepEqual([answer.status, answer.text, answer.headers['set-cookie']], [204, '', undefined])
+  assert.deepEqual([await isAlive(tokens[0]), await isAlive(tokens[1])], [true, false])
+  assert.equal((await remove(one, { token: tokens[1] })).status, 404)
+})
+
+test('ending the login one came with also clears the cookie (interface 3.1, D3.3)', async () => {
+  const { visitors, tokens } = await userWithLogins(1)
+  const answer = await remove(visitors[0] ?? admin, { token: tokens[0] })
+  assert.equal(answer.status, 204)
+  assert.match(answer.headers['set-cookie']?.[0] ?? '', /^auth_token=; Max-Age=0; /)
+  assert.equal(await isAlive(tokens[0]), false)
+})
+
+test('somebody else’s token and one that never was get one and the same 404 (D3.3)', async () => {
+  const bob = await userWithLogins(1)
+  const eve = await userWithLogins(1)
+  const answers = [
+    await remove(eve.visitor, { token: bob.tokens[0] }),
+    await remove(eve.visitor, { token: admin.cookie }),
+    await remove(eve.visitor, { token: 'x'.repeat(43) }),
+    await remove(eve.visitor, { token: '' }),
+    await remove(eve.visitor, { token: '__proto__' }),
+    await remove(eve.visitor, { token: `session:${bob.tokens[0]}` }),
+    await remove(eve.visitor, { token: `sessions-of:${bob.id}` }),
+  ]
+  for (const { status, text } of answers) assert.deepEqual([status, text], [404, answers[0]?.text])
+  assert.equal(await isAlive(bob.tokens[0]), true)
+})
+
+test('an administrator sees and ends other people’s logins; others may not even ask (D3.2)', async () => {
+  const bob = await userWithLogins(2)
+  const eve = await userWithLogins(1)
+  assert.deepEqual(Object.keys(await logins(admin, `?user=${bob.name.toUpperCase()}`)).sort(), [...bob.tokens].sort())
+  assert.equal((await remove(admin, { token: bob.tokens[0] })).status, 204)
+  assert.equal(await isAlive(bob.tokens[0]), false)
+  assert.equal(await isAlive(admin.cookie), true)
+  for (const name of [bob.name, 'admin', 'nobody', 'admins']) {
+    assert.equal((await eve.visitor.get(`auth/tokens?user=${name}`)).status, 403, name)
+  }
+  assert.deepEqual(Object.keys(await logins(eve.visitor, `?user=${eve.name}`)), eve.tokens)
+  assert.equal((await admin.get('auth/tokens?user=nobody')).status, 404)
+  assert.equal((await admin.get('auth/tokens?user=admins')).status, 404)
+  assert.equal((await admin.get(`auth/tokens?user=${bob.name}&user=admin`)).status, 400)
+})
+
+test('a member of the admin group is an administrator, too, until he is taken out (D3.2)', async () => {
+  const bob = await userWithLogins(1)
+  assert.equal((await bob.visitor.get('auth/tokens?user=admin')).status, 403)
+  assert.equal((await admin.put('_principals/resource/_admins', [bob.id])).status, 204)
+  assert.equal((await bob.visitor.get('auth/tokens?user=admin')).status, 200)
+  assert.equal((await admin.put('_principals/resource/_admins', [])).status, 204)
+  assert.equal((await bob.visitor.get('auth/tokens?user=admin')).status, 403)
+})
+
+test('scope others ends all but the caller’s login, scope all ends that as well, and nobody else’s (D3.3)', async () => {
+  const bob = await userWithLogins(3)
+  const eve = await userWithLogins(1)
+  const others = await remove(bob.visitor, { scope: 'others' })
+  assert.deepEqual([others.status, others.headers['set-cookie']], [204, undefined])
+  assert.deepEqual(await Promise.all(bob.tokens.map(isAlive)), [true, false, false])
+  const all = await remove(bob.visitor, { scope: 'all' })
+  assert.equal(all.status, 204)
+  assert.match(all.headers['set-cookie']?.[0] ?? '', /^auth_token=; Max-Age=0; /)
+  assert.equal(await isAlive(bob.tokens[0]), false)
+  assert.equal(await isAlive(eve.tokens[0]), true)
+})
+
+const bad: ReadonlyArray<readonly [what: string, body: string, type: string | undefined, status: number]> = [
+  ['no body', '', undefined, 400],
+  ['an empty body of the right type', '', 'application/json', 400],
+  ['no JSON', '{token', 'application/json', 400],
+  ['null', 'null', 'application/json', 400],
+  ['an array', '["x"]', 'application/json', 400],
+  ['a text', '"x"', 'application/json', 400],
+  ['an empty object', '{}', 'application/json', 400],
+  ['a token that is a number', '{"token":1}', 'application/json', 400],
+  ['a token that is a list', '{"token":["x"]}', 'application/json', 400],
+  ['a token that is null', '{"token":null}', 'application/json', 400],
+  ['an unknown scope', '{"scope":"everybody"}', 'application/json', 400],
+  ['token and scope', '{"token":"x","scope":"all"}', 'application/json', 400],
+  ['a token in the prototype', '{"__proto__":{"token":"x"}}', 'application/json', 400],
+  ['JSON as text', '{"scope":"all"}', 'text/plain', 415],
+  ['JSON without a type', '{"scope":"all"}', undefined, 415],
+  ['a form', 'scope=all', 'application/x-www-form-urlencoded', 415],
+]
+for (const [what, body, type, status] of bad) {
+  test(`DELETE /auth/tokens with ${what}: ${status}, and no login ends (D3.3)`, async () => {
+    const headers = type === undefined ? {} : { 'content-type': type }
+    const answer = await admin.ask('auth/tokens', { method: 'DELETE', body, headers })
+    assert.equal(answer.status, status, answer.text)
+    assert.equal(await isAlive(admin.cookie), true)
+  })
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ask } from '../support/http-client.ts'
+import { exchange, line, statusOf } from '../support/raw.ts'
+import { startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+
+const problem = (answer: string): Record<string, unknown> =>
+  JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as Record<string, unknown>
+
+/** Every refusal: a problem in JSON, the same status inside and outside, no framework's words, the headers of D1.6. */
+function assertProblem(answer: string, status: number): void {
+  assert.equal(statusOf(answer), status, answer)
+  assert.match(answer, /\r\ncontent-type: application\/problem\+json; charset=utf-8\r\n/)
+  for (const name of ['x-content-type-options', 'content-security-policy', 'referrer-policy']) {
+    assert.ok(answer.includes(`\r\n${name}: `), `${name} is missing`)
+  }
+  const body = problem(answer)
+  assert.equal(body['status'], status)
+  assert.equal(body['error'], body['detail'])
+  for (const member of ['type', 'title', 'detail', 'code']) assert.equal(typeof body[member], 'string', member)
+  assert.doesNotMatch(answer, /FST_|statusCode|    at |node_modules/)
+}
+
+const badAddresses = [
+  '/auth/%zz',
+  '/auth/%',
+  '/auth/%C0%AF',
+  '/auth/%ff',
+  '/auth/%00',
+  '/1/entry/%00',
+  '/auth/user?x=%',
+  '/auth/user?x=%zz',
+  '/auth/user?%ff=1',
+  '/auth/user?x=%00',
+  `/${'a'.repeat(1025)}/entry/1`,
+]
+for (const address of badAddresses) {
+  test(`${address.slice(0, 40)} is bad syntax: 400 (D1.5)`, async () => {
+    assertProblem(await exchange(service.base, line('GET', address)), 400)
+  })
+}
+
+const unknownAddresses = [
+  '/auth',
+  '/auth/',
+  '/auth/nothing',
+  '/auth/user/',
+  '/auth//user',
+  '//auth/user',
+  '/AUTH/user',
+  '/auth/User',
+  '/auth/user;x=1',
+  '/%2e%2e/auth/user',
+  '/../auth/user',
+  '/auth%2Fuser/x/y',
+  '/store/store/auth/user',
+  '/no-such-context/entry/1',
+  '/_contexts/entry/..%2F..%2Fetc',
+  '*',
+]
+for (const address of unknownAddresses) {
+  test(`there is nothing at ${address}: 404 (D1.5)`, async () => {
+    assertProblem(await exchange(service.base, line('GET', address)), 404)
+  })
+}
+
+test('addresses are case-sensitive and the refusal never echoes markup unescaped into a page', async () => {
+  const answer = await ask(`${service.base}auth/<script>alert(1)</script>`, { headers: { accept: 'text/html' } })
+  assert.equal(answer.status, 404)
+  assert.match(answer.headers['content-type'] ?? '', /^application\/problem\+json/)
+})
+
+const allowed: ReadonlyArray<readonly [path: string, methods: readonly string[]]> = [
+  ['/auth/cookie', ['POST']],
+  ['/auth/logout', ['GET', 'HEAD', 'POST']],
+  ['/auth/user', ['GET', 'HEAD']],
+  ['/auth/login', ['GET', 'HEAD']],
+  ['/auth/tokens', ['DELETE', 'GET', 'HEAD']],
+  ['/management/status', ['GET', 'HEAD']],
+  ['/_contexts', ['GET', 'HEAD', 'POST', 'PUT']],
+  ['/_contexts/quota', ['DELETE', 'GET', 'HEAD', 'PUT']],
+  ['/_principals/groups', ['POST']],
+  ['/_contexts/entry/1', ['DELETE', 'GET', 'HEAD', 'PUT']],
+  ['/_contexts/entry/1/name', ['GET', 'HEAD', 'PUT']],
+  ['/_contexts/metadata/1', ['DELETE', 'GET', 'HEAD', 'PUT']],
+  ['/_contexts/resource/1', ['DELETE', 'GET', 'HEAD', 'PUT']],
+]
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'LOCK', 'PURGE']
+for (const [path, possible] of allowed) {
+  test(`${path} refuses every other method with 405 and lists its own (interface 4, D1.5)`, async () => {
+    for (const method of methods.filter(method => !possible.includes(method))) {
+      const answer = await exchange(service.base, line(method, path))
+      if (method === 'HEAD') assert.equal(statusOf(answer), 405)
+      else assertProblem(answer, 405)
+      const allow = /\r\nallow: ([^\r]*)\r\n/.exec(answer)?.[1]?.split(', ')
+      assert.deepEqual(allow?.sort(), possible, method)
+    }
+  })
+}
+
+test('a wrong method at an unknown address is 404, not 405', async () => {
+  assertProblem(await exchange(service.base, line('PATCH', '/auth/nothing')), 404)
+})
+
+test('X-HTTP-Method-Override and ?method= change nothing on /auth/ (D2.9)', async () => {
+  const headers = 'X-HTTP-Method-Override: GET\r\nX-Method-Override: GET\r\nContent-Length: 0\r\n'
+  assertProblem(await exchange(service.base, line('POST', '/auth/user?method=get&_method=GET', headers)), 405)
+  const asDelete = await ask(`${service.base}auth/tokens?method=delete`, { method: 'POST', json: { scope: 'all' } })
+  assert.equal(asDelete.status, 405)
+})
+
+test('no JSONP on /auth/: a callback is passed over (D2.9)', async () => {
+  const answer = await ask(`${service.base}auth/user?callback=evil&format=application/javascript`)
+  assert.match(answer.headers['content-type'] ?? '', /^application\/json/)
+  assert.deepEqual(Object.keys(answer.json()), ['id', 'user', 'clientAcceptLanguage'])
+})
+
+const malformed: ReadonlyArray<readonly [what: string, bytes: string, status: number]> = [
+  ['bytes that are no request', 'JUNK\r\n\r\n', 400],
+  ['a method nobody knows', line('BREW', '/auth/user'), 400],
+  ['a blank in the address', line('GET', '/auth/user x'), 400],
+  ['no Host', 'GET /auth/user HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['a header of 20 000 bytes', line('GET', '/auth/user', `X-Long: ${'a'.repeat(20_000)}\r\n`), 431],
+  ['an address of 20 000 bytes', line('GET', `/auth/user?${'a'.repeat(20_000)}`), 431],
+  ['a cookie of 20 000 bytes', line('GET', '/auth/user', `Cookie: auth_token=${'a'.repeat(20_000)}\r\n`), 431],
+  ['a line break inside a header', line('GET', '/auth/user', 'X: a\rb\r\n'), 400],
+  ['a name with a blank before the colon', line('GET', '/auth/user', 'X : a\r\n'), 400],
+  ['two lengths', line('POST', '/auth/cookie', 'Content-Length: 1\r\nContent-Length: 2\r\n'), 400],
+  [
+    'a length beside chunks, as request smuggling begins',
+    line('POST', '/auth/cookie', 'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n') + '0\r\n\r\n',
+    400,
+  ],
+]
+for (const [what, bytes, status] of malformed) {
+  test(`${what} is answered with a problem, too: ${status} (D1.4, D1.6)`, async () => {
+    assertProblem(await exchange(service.base, bytes), status)
+  })
+}
+
+test('a malformed request after a good one on the same connection is answered as well', async () => {
+  const good = 'GET /auth/user HTTP/1.1\r\nHost: any\r\n\r\n'
+  const answers = await exchange(service.base, `${good}JUNK\r\n\r\n`)
+  assert.match(answers, /400 Bad Request/)
+})
+
+test('an expectation that nobody knows is passed over (RFC 9110 10.1.1)', async () => {
+  assert.equal(statusOf(await exchange(service.base, line('GET', '/auth/user', 'Expect: 200-maybe\r\n'))), 200)
+})
+
+test('HEAD gives the status and headers of GET and no body', async () => {
+  for (const path of ['auth/user', 'auth/login', 'auth/tokens', 'management/status', '_contexts/entry/_contexts']) {
+    const [get, head] = await Promise.all([ask(service.base + path), ask(service.base + path, { method: 'HEAD' })])
+    assert.equal(head.status, get.status, path)
+    assert.equal(head.bytes.length, 0)
+    for (const name of ['content-type', 'content-length', 'cache-control', 'etag']) {
+      assert.equal(head.headers[name], get.headers[name], `${path} ${name}`)
+    }
+  }
+})

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { SsoRefused } from '../../src/base/errors.ts'
+import { type CasVersion, judgeReply } from '../../src/sso/cas/reply.ts'
+
+const expected = { serviceUrl: 'https://store.example/auth/cas', now: Date.UTC(2026, 10, 21, 10), clockSkew: 60_000 }
+
+const nameIn = (version: CasVersion, text: string): string => judgeReply(version, text, expected).name
+
+/** The check that refuses the reply. */
+function refusal(version: CasVersion, text: string): SsoRefused['failed'] {
+  try {
+    assert.fail(`accepted as ${JSON.stringify(nameIn(version, text))}: ${text}`)
+  } catch (error) {
+    if (error instanceof SsoRefused) return error.failed
+    throw error
+  }
+}
+
+const response = (inner: string): string =>
+  `<cas:serviceResponse xmlns:cas="http://www.yale.edu/tp/cas">${inner}</cas:serviceResponse>`
+const success = (inner: string): string => `<cas:authenticationSuccess>${inner}</cas:authenticationSuccess>`
+const failure = '<cas:authenticationFailure code="INVALID_TICKET">no such ticket</cas:authenticationFailure>'
+const ANNA = '<cas:user>anna</cas:user>'
+const EVE = '<cas:user>eve</cas:user>'
+
+const valid: Readonly<Record<string, string>> = {
+  plain: response(success(ANNA)),
+  'with an XML declaration and line breaks': `<?xml version="1.0" encoding="UTF-8"?>\n${response(success(ANNA))}\n`,
+  'padded with tabs and newlines': response(`\r\n\t${success('\n\t<cas:user>\n\t anna \t\r\n</cas:user>\n')}\n`),
+  'with attributes, which do not count': response(
+    success(`${ANNA}<cas:attributes><cas:user>eve</cas:user><cas:mail>a@b</cas:mail></cas:attributes>`),
+  ),
+  'with attributes of another style': response(success(`${ANNA}<cas:attribute name="user" value="eve"/>`)),
+  'without prefixes':
+    '<serviceResponse xmlns="http://www.yale.edu/tp/cas"><authenticationSuccess><user>anna</user></authenticationSuccess></serviceResponse>',
+  'with another prefix':
+    '<x:serviceResponse xmlns:x="http://www.yale.edu/tp/cas"><x:authenticationSuccess><x:user>anna</x:user></x:authenticationSuccess></x:serviceResponse>',
+  'with a character reference': response(success('<cas:user>&#97;nna</cas:user>')),
+}
+
+for (const [shape, text] of Object.entries(valid)) {
+  test(`CAS 2 and 3: a reply ${shape} is accepted (D9.2)`, () => {
+    assert.equal(nameIn('cas2', text), 'anna')
+    assert.equal(nameIn('cas3', text), 'anna')
+  })
+}
+
+const hostile: ReadonlyArray<readonly [what: string, check: string, text: string]> = [
+  ['a failure', 'cas-failure', response(failure)],
+  ['success inside failure', 'cas-reply', response(failure.replace('no such ticket', success(ANNA)))],
+  ['failure inside success', 'cas-reply', response(success(ANNA + failure))],
+  ['success beside failure', 'cas-reply', response(success(ANNA) + failure)],
+  ['failure beside success', 'cas-reply', response(failure + success(ANNA))],
+  ['two successes', 'cas-reply', response(success(ANNA) + success(EVE))],
+  ['a success inside another', 'cas-reply', response(success(ANNA + success(EVE)))],
+  [
+    'a success deep inside attributes',
+    'cas-reply',
+    response(success(`${ANNA}<cas:attributes>${success(EVE)}</cas:attributes>`)),
+  ],
+  ['a response inside a response', 'cas-reply', response(response(success(ANNA)))],
+  ['no outcome', 'cas-reply', response('')],
+  ['a foreign root', 'cas-reply', `<html>${response(success(ANNA))}</html>`],
+  ['another namespace', 'cas-reply', response(success(ANNA)).replace('yale.edu', 'evil.example')],
+  [
+    'no namespace',
+    'cas-reply',
+    '<serviceResponse><authenticationSuccess><user>a</user></authenticationSuccess></serviceResponse>',
+  ],
+  ['a success of another namespace', 'cas-reply', response(`<authenticationSuccess>${ANNA}</authenticationSuccess>`)],
+  ['a user of another namespace', 'cas-reply', response(success('<user>anna</user>'))],
+  ['two users', 'cas-reply', response(success(ANNA + EVE))],
+  ['no user', 'cas-reply', response(success('<cas:attributes/>'))],
+  ['a user among the attributes only', 'cas-reply', response(success(`<cas:attributes>${ANNA}</cas:attributes>`))],
+  ['an element in the user', 'cas-reply', response(success('<cas:user>an<b/>na</cas:user>'))],
+  ['an empty user', 'cas-reply', response(success('<cas:user/>'))],
+  ['a user of blanks', 'cas-reply', response(success('<cas:user> \n\t</cas:user>'))],
+  ['a comment in the user', 'cas-reply', response(success('<cas:user>adm<!-- -->in</cas:user>'))],
+  ['CDATA in the user', 'cas-reply', response(success('<cas:user><![CDATA[anna]]></cas:user>'))],
+  ['a processing instruction', 'cas-reply', response(success('<cas:user>anna<?x y?></cas:user>'))],
+  ['a DOCTYPE', 'cas-reply', `<!DOCTYPE x [<!ENTITY u "anna">]>${response(success('<cas:user>&u;</cas:user>'))}`],
+  ['an undeclared entity', 'cas-reply', response(success('<cas:user>&u;</cas:user>'))],
+  [
+    'an attribute value that was not escaped',
+    'cas-reply',
+    response(success(`${ANNA}<cas:attributes><cas:o>A & B</cas:o></cas:attributes>`)),
+  ],
+  ['text before the root', 'cas-reply', `yes\n${response(success(ANNA))}`],
+  ['two roots', 'cas-reply', response(success(ANNA)) + response(success(EVE))],
+  [
+    'proxies',
+    'cas-proxy',
+    response(success(`${ANNA}<cas:proxies><cas:proxy>https://p.example</cas:proxy></cas:proxies>`)),
+  ],
+  ['an empty list of proxies', 'cas-proxy', response(success(`${ANNA}<cas:proxies/>`))],
+  [
+    'a proxy-granting ticket',
+    'cas-proxy',
+    response(success(`${ANNA}<cas:proxyGrantingTicket>PGTIOU-1</cas:proxyGrantingTicket>`)),
+  ],
+  [
+    'a proxy success',
+    'cas-reply',
+    response('<cas:proxySuccess><cas:proxyTicket>PT-1</cas:proxyTicket></cas:proxySuccess>'),
+  ],
+  ['a login page', 'cas-reply', '<!doctype html><html><body>Sign in</body></html>'],
+  ['a CAS 1 reply', 'cas-reply', 'yes\nanna\n'],
+  ['nothing', 'cas-reply', ''],
+]
+
+for (const [what, check, text] of hostile) {
+  test(`CAS 2 and 3: a reply with ${what} is refused (D9.2)`, () => {
+    assert.equal(refusal('cas2', text).check, check)
+    assert.equal(refusal('cas3', text).check, check)
+  })
+}
+
+test("CAS 2: a refusal names the server's code and text (D9.2)", () => {
+  assert.equal(refusal('cas2', response(failure)).received, 'INVALID_TICKET: no such ticket')
+})
+
+test('CAS 1: yes, a line feed, a name, and a line feed that may be missing', () => {
+  assert.equal(nameIn('cas1', 'yes\nanna\n'), 'anna')
+  assert.equal(nameIn('cas1', 'yes\nanna'), 'anna')
+  assert.equal(nameIn('cas1', 'yes\nanna@uni.example\n'), 'anna@uni.example')
+})
+
+test('CAS 1: nothing else is a yes (D9.2)', () => {
+  const replies = ['yes', 'yes\n', 'yes\n\n', 'yes\n \n', 'yes anna\n', 'Yes\nanna\n', ' yes\nanna\n', 'yes\nanna\n\n']
+  const more = [
+    'yes\r\nanna\r\n',
+    'yes\nanna\r\n',
+    'yes\nanna\neve\n',
+    'yes\nan\tna\n',
+    'yes\nan\0na\n',
+    '\uFEFFyes\nanna\n',
+  ]
+  for (const text of [...replies, ...more, '', '<html>yes\nanna\n</html>', 'maybe\nanna\n']) {
+    assert.equal(refusal('cas1', text).check, 'cas-reply', JSON.stringify(text))
+  }
+  for (const text of ['no\n\n', 'no\n', 'no', 'no\nanna\n']) assert.equal(refusal('cas1', text).check, 'cas-failure')
+})
+
+test('no text makes a judge fail in another way than by a refusal', () => {
+  const part = fc.oneof(
+    fc.constantFrom(
+      ANNA,
+      EVE,
+      failure,
+      '<cas:user>',
+      '</cas:user>',
+      success(ANNA),
+      response(success(ANNA)),
+      'yes\n',
+      'no\n',
+    ),
+    fc.string(),
+  )
+  fc.assert(
+    fc.property(fc.array(part), fc.constantFrom<CasVersion>('cas1', 'cas2', 'cas3', 'saml11'), (parts, version) => {
+      try {
+        assert.notEqual(nameIn(version, parts.join('')), '')
+      } catch (error) {
+        assert.ok(error instanceof SsoRefused, String(error))
+      }
+    }),
+  )
+})
+
+test('whatever is put around the element of the name, a second outcome never wins', () => {
+  const pieces = fc.array(
+    fc.constantFrom(ANNA, '</cas:authenticationSuccess>', '<cas:authenticationSuccess>', EVE, failure),
+  )
+  fc.assert(
+    fc.property(pieces, injected => {
+      // A server that does not escape an attribute lets its user write the rest of the reply.
+      const text = response(success(`${ANNA}<cas:attributes>${injected.join('')}</cas:attributes>`))
+      try {
+        assert.equal(nameIn('cas3', text), 'anna')
+      } catch (error) {
+        assert.ok(error instanceof SsoRefused, String(error))
+      }
+    }),
+  )
+})
