@@ -56,7 +56,13 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
     if (matters) refuseCrossSite(request.method, request.headers, new Set([on.base.origin]))
   })
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
   app.addHook('onSend', async (request, reply) => {
+    // A connection kept alive after its last request would keep the service from ending.
+    if (closing) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     await noteAccess(on, request, reply)
   })

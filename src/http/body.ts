@@ -126,15 +126,18 @@ const tooLarge = (limit: Bytes): TooLarge =>
 function nextEvent(request: IncomingMessage, timeout: Milliseconds): Promise<void> {
   return new Promise((resolve, reject) => {
     const events = ['readable', 'end', 'close', 'error'] as const
-    const timer = setTimeout(() => {
-      settle()
-      reject(new TooSlow('request-timeout', `Nothing of the body came for ${timeout / 1000} seconds.`))
-    }, timeout)
-    const settle = (): void => {
+    const stopWaiting = (): void => {
       clearTimeout(timer)
-      for (const event of events) request.off(event, settle)
+      for (const event of events) request.off(event, onEvent)
+    }
+    const onEvent = (): void => {
+      stopWaiting()
       resolve()
     }
-    for (const event of events) request.on(event, settle)
+    const timer = setTimeout(() => {
+      stopWaiting()
+      reject(new TooSlow('request-timeout', `Nothing of the body came for ${timeout / 1000} seconds.`))
+    }, timeout)
+    for (const event of events) request.on(event, onEvent)
   })
 }

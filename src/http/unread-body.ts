@@ -17,7 +17,7 @@ export function drainUnreadBody(request: IncomingMessage, response: ServerRespon
     const giveUp = (): void => {
       socket.destroy()
     }
-    const timer = setTimeout(giveUp, LONGEST_DRAIN)
+    const timer = setTimeout(giveUp, LONGEST_DRAIN).unref()
     request.on('data', (chunk: Uint8Array) => {
       drained += chunk.length
       if (drained > MOST_DRAINED) giveUp()
