@@ -36,6 +36,7 @@ import { createApp } from './http/app.ts'
 import { BaseAddress } from './http/base-address.ts'
 import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
+import type { Machine } from './machine.ts'
 import { createSso } from './server-sso.ts'
 import { FLOW_PREFIX } from './sso/login-flows.ts'
 import type { Database } from './stores/database.ts'
@@ -55,14 +56,6 @@ const MOST_NAMES = 100_000
 const MOST_FLOWS = 100_000
 const SWEEP_INTERVAL = 60_000
 const DATABASE_FILE = 'store.sqlite'
-
-export interface Machine {
-  readonly system: System
-  readonly log: Log
-  /** `SERVICE_ADMIN_PASSWORD`; counts only when the store is new (D5.5). */
-  readonly adminPassword: string | undefined
-  readonly version: string
-}
 
 export interface Server {
   /** Resolves, once requests are served, to the base address. */

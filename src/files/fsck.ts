@@ -27,7 +27,11 @@ interface FsckStores {
  * came with, and that no byte is there without a file (D7.5). Needs the store to itself.
  */
 export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckReport> {
-  const findings = [...(await checkBooks(stores)), ...(await checkOrphans(stores))]
+  const findings = [
+    ...(await checkBooks(stores)),
+    ...(await checkMissingBooks(stores)),
+    ...(await checkOrphans(stores)),
+  ]
   const files = await checkFiles(stores, findings)
   if (repair) await mend(stores)
   return { ...files, findings }
@@ -52,6 +56,18 @@ async function checkBooks({ database }: FsckStores): Promise<Finding[]> {
       findings.push({ kind: 'reservation', repairable: true, message })
     }
     return findings
+  })
+}
+
+/** Contexts that hold files, but have no books. */
+async function checkMissingBooks({ database }: FsckStores): Promise<Finding[]> {
+  const rows = await database.all<{ context: string; files: number }>(
+    sql`SELECT context, SUM(size) AS files FROM files
+      WHERE context NOT IN (SELECT context FROM spaces) GROUP BY context`,
+  )
+  return rows.map(({ context, files }) => {
+    const message = `context ${context}: no fill level is kept for its ${files} bytes of files`
+    return { kind: 'fill-level', repairable: true, message }
   })
 }
 
@@ -114,6 +130,8 @@ async function mend({ database, blobs }: FsckStores): Promise<void> {
   await database.transaction(async tx => {
     await tx.run(sql`DELETE FROM uploads`)
     await tx.run(sql`DELETE FROM discarded_blobs`)
+    await tx.run(sql`INSERT INTO spaces (context)
+      SELECT DISTINCT context FROM files WHERE context NOT IN (SELECT context FROM spaces)`)
     await tx.run(sql`UPDATE spaces SET reserved = 0,
       used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)
   })

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { NotSupported } from '../../base/errors.ts'
 import type { ContextDescription } from '../../content/context-resource.ts'
 import { PRINCIPALS } from '../../content/addresses.ts'
 import { entryValidators, validatorHeaders } from '../conditional.ts'
@@ -12,11 +13,24 @@ export const contextRoutes = (on: Services): Route[] => [
   { method: 'GET', url: '/:context', handle: getContext(on) },
   { method: 'POST', url: '/:context', handle: postContext(on) },
   { method: 'PUT', url: '/:context', handle: putContext(on) },
-  { method: 'GET', url: '/:context/quota', handle: getQuota(on) },
-  { method: 'PUT', url: '/:context/quota', handle: putQuota(on) },
-  { method: 'DELETE', url: '/:context/quota', handle: deleteQuota(on) },
+  ...quotaRoutes(on),
   { method: 'POST', url: `/${PRINCIPALS}/groups`, handle: postGroups(on) },
 ]
+
+/** With quota off there is no such resource, by whatever method (D7.1). */
+function quotaRoutes(on: Services): Route[] {
+  const url = '/:context/quota'
+  if (!on.ledger.enforced) {
+    const handle = (): Promise<never> =>
+      Promise.reject(new NotSupported('quota-not-supported', 'Quota is switched off on this service.'))
+    return (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method => ({ method, url, handle }))
+  }
+  return [
+    { method: 'GET', url, handle: getQuota(on) },
+    { method: 'PUT', url, handle: putQuota(on) },
+    { method: 'DELETE', url, handle: deleteQuota(on) },
+  ]
+}
 
 const getContext = (on: Services) => async (request: FastifyRequest) =>
   await on.contexts.list(request.caller, pathPart(request, 'context'))

@@ -26,8 +26,13 @@ export const entryRoutes = (on: Services): Route[] => [
 const getEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   requireJsonFormat(request)
   const placed = await placedOf(on, request)
-  if (isFresh(request, reply, placed.entry)) return await reply.status(304).send()
-  return describeEntry(await on.views.of(request.caller, placed, request.parameters.has('includeAll')), on.base)
+  const isDetailed = request.parameters.has('includeAll')
+  const view = await on.views.of(request.caller, placed, isDetailed)
+  const isFreshEntry = isFresh(request, reply, placed.entry)
+  // What only some may see, and the fill level, change without the entry: a 304 would bring somebody else's view back.
+  const isTheSameForAll = !isDetailed && view.quota === undefined
+  if (isFreshEntry && isTheSameForAll) return await reply.status(304).send()
+  return describeEntry(view, on.base)
 }
 
 const putEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
