@@ -1,11 +1,11 @@
 import type { Audit } from './accounts/audit.ts'
+import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
 import type { Settings } from './config/settings.ts'
 import { Provisioning } from './content/provisioning.ts'
 import type { BaseAddress } from './http/base-address.ts'
 import { CAS_PATH } from './http/routes/cas.ts'
 import type { CasLogin, Sso } from './http/services.ts'
-import type { Machine } from './server.ts'
 import { CasProvider } from './sso/cas/provider.ts'
 import { SsoFailures } from './sso/failures.ts'
 import { LoginFlows } from './sso/login-flows.ts'
@@ -22,7 +22,11 @@ interface Dependencies {
 }
 
 /** Part of `server.ts`, which would be too long with it: sign-on by others. */
-export function createSso(settings: Settings, machine: Machine, on: Dependencies): Sso {
+export function createSso(
+  settings: Settings,
+  machine: { readonly system: System; readonly log: Log },
+  on: Dependencies,
+): Sso {
   const { database, ephemeral, audit, base } = on
   const { system } = machine
   const cas = createCas(settings, system, base)

@@ -39,7 +39,6 @@ export const samlKeys = {
     min: 0,
     max: 3600,
     default: 60,
-    notYet: true,
     help: 'Difference of clocks that is tolerated in assertions.',
   }),
   'service.auth.saml.default-idp': text({

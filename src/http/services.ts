@@ -18,13 +18,13 @@ import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { CasProvider } from '../sso/cas/provider.ts'
 import type { SsoFailures } from '../sso/failures.ts'
+import type { ProviderPolicy } from '../sso/identity-provider.ts'
 import type { LoginFlows } from '../sso/login-flows.ts'
 import type { SignOn } from '../sso/sign-on.ts'
 import type { Database } from '../stores/database.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
-import type { Landing } from './sso-landing.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -47,6 +47,12 @@ export interface Sso {
   readonly failures: SsoFailures
   /** Absent when CAS is off. */
   readonly cas: CasLogin | undefined
+}
+
+/** How a login that a provider vouches for ends, whichever protocol it came by (D8.5, D9.3). */
+export interface Landing {
+  readonly policy: ProviderPolicy
+  readonly successUrl: string | undefined
 }
 
 export interface CasLogin extends Landing {
