@@ -34,6 +34,8 @@ import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
 import { createApp } from './http/app.ts'
 import { BaseAddress } from './http/base-address.ts'
+import type { CookieOptions } from './http/cookies.ts'
+import type { HttpOptions } from './http/services.ts'
 import { createSso } from './server-sso.ts'
 import { FLOW_PREFIX } from './sso/login-flows.ts'
 import type { Database } from './stores/database.ts'
@@ -173,6 +175,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       clearInterval(sweep)
       await app.close()
       await accounts.mails?.close()
+      await sso.saml?.close()
       await files.collectGarbage()
       await accounts.ephemeral.close()
       await stores.close()
@@ -328,17 +331,22 @@ async function createMailer(settings: Settings): Promise<Mailer | undefined> {
   })
 }
 
-function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddress, basePath: string) {
-  const cookiePath = settings['service.auth.cookie.path']
+/** The flags of the cookie (interface 5.2). */
+export function cookieOptions(settings: Settings, basePath: string): CookieOptions {
+  const path = settings['service.auth.cookie.path']
+  return {
+    path: path === 'auto' ? basePath : path,
+    httpOnly: settings['service.auth.cookie.httponly'],
+    secure: settings['service.auth.cookie.secure'],
+    sameSite: settings['service.auth.cookie.samesite'],
+  }
+}
+
+function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddress, basePath: string): HttpOptions {
   return {
     base,
     trustedProxies: settings['service.http.trusted-proxies.<n>'],
-    cookie: {
-      path: cookiePath === 'auto' ? basePath : cookiePath,
-      httpOnly: settings['service.auth.cookie.httponly'],
-      secure: settings['service.auth.cookie.secure'],
-      sameSite: settings['service.auth.cookie.samesite'],
-    },
+    cookie: cookieOptions(settings, basePath),
     invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],
     inlineTypes: settings['service.data.inline-types.<n>'],
     body: {

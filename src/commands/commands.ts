@@ -1,6 +1,7 @@
 import { version as programVersion } from '../version.ts'
 import { type Command, print } from './command.ts'
 import { config } from './config.ts'
+import { doctor } from './doctor.ts'
 import { fsck } from './fsck.ts'
 import { serve } from './serve.ts'
 import { unlock } from './unlock.ts'
@@ -26,7 +27,7 @@ const help: Command = {
 }
 
 /** Every verb there is. */
-export const commands: readonly Command[] = [serve, config, fsck, unlock, version, help]
+export const commands: readonly Command[] = [serve, config, doctor, fsck, unlock, version, help]
 
 export const usage = (): string =>
   [

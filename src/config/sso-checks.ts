@@ -97,6 +97,15 @@ export const ssoChecks: readonly Check[] = [
         settings['service.auth.saml.idp-metadata.url'] !== undefined),
     message: 'these settings are used only with service.auth.saml=on',
   },
+  ...(['signing', 'encryption'] as const).map((use): Check => {
+    const keyFile = `service.auth.saml.${use}.key-file` as const
+    const certificateFile = `service.auth.saml.${use}.certificate-file` as const
+    return {
+      keys: [keyFile, certificateFile],
+      wrong: settings => (settings[keyFile] === undefined) !== (settings[certificateFile] === undefined),
+      message: 'a key file and its certificate file go together',
+    }
+  }),
   {
     keys: ['service.auth.cas', 'service.auth.cas.server.url'],
     wrong: settings => settings['service.auth.cas'] && settings['service.auth.cas.server.url'] === undefined,

@@ -7,7 +7,6 @@ const nameOfIdp = { expects: 'a name of A-Z, a-z, 0-9, _ and -', matches: /^[\w-
 export const ssoKeys = {
   'service.auth.sso.landing': choice(['redirect', 'page'], {
     default: 'redirect',
-    notYet: true,
     help: 'How a finished sign-on leads on: by redirect, or by a page of this service (for strict cookies).',
   }),
 } as const
@@ -16,69 +15,72 @@ export const ssoKeys = {
 export const samlKeys = {
   'service.auth.saml': choice(['new', 'on', 'off'], {
     default: 'off',
-    notYet: true,
     help: 'SAML 2.0: `new` with the identity providers below, `on` with the deprecated settings for one.',
   }),
   'service.auth.saml.assertion-consumer-service.url': absoluteUrl({
-    notYet: true,
     help: 'Address that identity providers send users back to: `<base address>auth/saml`.',
   }),
   'service.auth.saml.redirect-success.url': absoluteUrl({
-    notYet: true,
     help: 'Where users go after login when they named no `successurl`.',
   }),
   'service.auth.saml.redirect-failure.url': absoluteUrl({
-    notYet: true,
     help: 'Where users go after a failed login when they named no `failureurl`.',
   }),
   'service.auth.saml.redirect-domain-whitelist.<n>': domain({
-    notYet: true,
     help: 'Hosts that `successurl` and `failureurl` may name.',
   }),
   'service.auth.saml.clock-skew': seconds({
     min: 0,
     max: 3600,
     default: 60,
-    help: 'Difference of clocks that is tolerated in assertions.',
+    help: 'Difference of clocks that is tolerated in assertions, those of SAML 1.1 included.',
+  }),
+  'service.auth.saml.signing.key-file': text({
+    expects: 'the path of a file',
+    help: 'Private key (PEM) that requests are signed with; goes with the certificate.',
+  }),
+  'service.auth.saml.signing.certificate-file': text({
+    expects: 'the path of a file',
+    help: 'Certificate (PEM) of the signing key, told to identity providers.',
+  }),
+  'service.auth.saml.encryption.key-file': text({
+    expects: 'the path of a file',
+    help: 'Private key (PEM, RSA) that opens encrypted assertions; goes with the certificate.',
+  }),
+  'service.auth.saml.encryption.certificate-file': text({
+    expects: 'the path of a file',
+    help: 'Certificate (PEM) of the encryption key, told to identity providers.',
   }),
   'service.auth.saml.default-idp': text({
     ...nameOfIdp,
-    notYet: true,
     help: 'Identity provider used when the request names none.',
   }),
-  'service.auth.saml.idps.<n>': text({ ...nameOfIdp, notYet: true, help: 'Names of the identity providers.' }),
+  'service.auth.saml.idps.<n>': text({ ...nameOfIdp, help: 'Names of the identity providers.' }),
   'service.auth.saml.idp.<idp>.relying-party-id': text({
-    notYet: true,
     help: 'Name of this service at the identity provider.',
   }),
   'service.auth.saml.idp.<idp>.metadata.url': absoluteUrl({
     protocols: ['https', 'http', 'file'],
-    notYet: true,
     help: 'Metadata of the identity provider; http only from this host.',
   }),
   'service.auth.saml.idp.<idp>.metadata.max-age': seconds({
     min: 1,
     default: 604_800,
-    notYet: true,
     help: 'Age at which metadata are read again.',
   }),
   'service.auth.saml.idp.<idp>.user-auto-provisioning': boolean({
     default: false,
-    notYet: true,
     help: 'Create unknown users at their first login.',
   }),
   'service.auth.saml.idp.<idp>.redirect-method': choice(['get', 'post'], {
     default: 'get',
-    notYet: true,
     help: 'How users are sent to the identity provider.',
   }),
   'service.auth.saml.idp.<idp>.domains.<n>': domain({
-    notYet: true,
     help: 'E-mail domains whose users this identity provider, and no other, signs in.',
   }),
   'service.auth.saml.idp.<idp>.allow-unsolicited': boolean({
     default: false,
-    notYet: true,
     warn: 'is on: logins that nobody asked for here are accepted',
     help: 'Accept logins begun at the identity provider.',
   }),
@@ -87,35 +89,29 @@ export const samlKeys = {
 /** The deprecated SAML settings for one identity provider (interface 5.3, D8.8); the others are shared with the new. */
 export const legacySamlKeys = {
   'service.auth.saml.relying-party-id': text({
-    notYet: true,
     help: 'Name of this service at the identity provider.',
   }),
   'service.auth.saml.idp-metadata.url': absoluteUrl({
     protocols: ['https', 'http', 'file'],
-    notYet: true,
     help: 'Metadata of the identity provider.',
   }),
   'service.auth.saml.idp-metadata.max-age': seconds({
     min: 1,
     default: 604_800,
-    notYet: true,
     help: 'Age at which metadata are read again.',
   }),
   'service.auth.saml.user-auto-provisioning': boolean({
     default: false,
-    notYet: true,
     help: 'Create unknown users at their first login.',
   }),
   'service.auth.saml.redirect-method': choice(['get', 'post'], {
     default: 'get',
-    notYet: true,
     help: 'How users are sent to the identity provider.',
   }),
   'service.auth.saml.max-age': seconds({
     min: 1,
     unlimited: 'a cookie that ends with the browser',
     defaultText: 'value of `service.auth.cookie.max-age`',
-    notYet: true,
     help: 'Life of a login by SAML.',
   }),
 } as const

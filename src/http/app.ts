@@ -50,11 +50,11 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     drainUnreadBody(request.raw, reply.raw)
     requireHost(request)
     request.parameters = parametersOf(request)
-    const { ignoresCaller } = request.routeOptions.config
+    const { ignoresCaller, fromElsewhere } = request.routeOptions.config
     if (ignoresCaller !== true) request.caller = await recogniseCaller(on, request, reply)
     // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
-    if (ignoresCaller === true || !isGuest(request.caller))
-      refuseCrossSite(request.method, request.headers, new Set([on.base.origin]))
+    const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
+    if (matters) refuseCrossSite(request.method, request.headers, new Set([on.base.origin]))
   })
   app.addHook('onSend', async (request, reply) => {
     setCacheHeaders(request, reply)

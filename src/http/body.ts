@@ -88,9 +88,9 @@ export class Bodies {
   }
 
   /** The fields of a form (D2.1). @throws {UnsupportedType} @throws {InvalidInput} `invalid-form` */
-  async form(request: IncomingMessage, response: ServerResponse): Promise<Parameters> {
+  async form(request: IncomingMessage, response: ServerResponse, limit: Bytes = MOST_FORM_BYTES): Promise<Parameters> {
     requireType(request, ['application/x-www-form-urlencoded'])
-    return Parameters.parse(await this.text(request, response, MOST_FORM_BYTES), 'invalid-form')
+    return Parameters.parse(await this.text(request, response, limit), 'invalid-form')
   }
 }
 

@@ -12,6 +12,8 @@ export interface Route {
   readonly handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
   /** A login or logout: whatever credentials the request carries must not hinder it (D2.4). */
   readonly ignoresCaller?: true
+  /** Other sites send people here with a POST, by design: the one address that the cross-site guard lets be (D2.9, D8.2). */
+  readonly fromElsewhere?: true
   /** A person comes here with a browser: refusals may be pages (D1.4). */
   readonly visited?: true
 }
@@ -19,6 +21,7 @@ export interface Route {
 declare module 'fastify' {
   interface FastifyContextConfig {
     ignoresCaller?: boolean
+    fromElsewhere?: boolean
     visited?: boolean
   }
 

@@ -20,6 +20,8 @@ import type { CasProvider } from '../sso/cas/provider.ts'
 import type { SsoFailures } from '../sso/failures.ts'
 import type { ProviderPolicy } from '../sso/identity-provider.ts'
 import type { LoginFlows } from '../sso/login-flows.ts'
+import type { RedirectTargets } from '../sso/redirect-targets.ts'
+import type { SamlProvider } from '../sso/saml/provider.ts'
 import type { SignOn } from '../sso/sign-on.ts'
 import type { Database } from '../stores/database.ts'
 import type { BaseAddress } from './base-address.ts'
@@ -47,6 +49,26 @@ export interface Sso {
   readonly failures: SsoFailures
   /** Absent when CAS is off. */
   readonly cas: CasLogin | undefined
+  /** Absent when SAML is off. */
+  readonly saml: SamlLogins | undefined
+  /** A page of this service leads on after a login, instead of a redirect (D8.5). */
+  readonly landsOnPage: boolean
+}
+
+/** SAML 2.0, with one or more identity providers. */
+export interface SamlLogins {
+  readonly providers: readonly SamlLogin[]
+  /** The provider that a request means (D8.1). @throws {InvalidInput} `unknown-idp` */
+  readonly choose: (idp: string | undefined, username: string | undefined) => SamlLogin
+  readonly targets: Pick<RedirectTargets, 'require'>
+  readonly successUrl: string | undefined
+  readonly failureUrl: string | undefined
+  readonly close: () => Promise<void>
+}
+
+export interface SamlLogin {
+  readonly provider: SamlProvider
+  readonly policy: ProviderPolicy
 }
 
 /** How a login that a provider vouches for ends, whichever protocol it came by (D8.5, D9.3). */

@@ -6,6 +6,7 @@ import { groupSet } from './caller.ts'
 import { describeCaller } from './describe.ts'
 import { prefersHtml } from './negotiate.ts'
 import { pagePolicy } from './pages/html.ts'
+import { onwardPage } from './pages/sso-pages.ts'
 import { signedInPage } from './pages/login-page.ts'
 import type { Landing, Services } from './services.ts'
 
@@ -22,14 +23,18 @@ export async function land(
   const session = await on.sessions.open(user, client, { maximum: policy.maxAge })
   // Beside the cookie of the flow, which is cleared in the same answer.
   reply.header('set-cookie', on.cookie.set(session.token, on.sessions.cookieLife(session)))
+  if (successUrl !== undefined && on.sso.landsOnPage) return sendPage(reply, onwardPage(successUrl))
   if (successUrl !== undefined) return await reply.redirect(successUrl, 303)
   if (prefersHtml(request)) {
     const page = signedInPage(user.name ?? user.id, on.base.at('auth/logout'))
-    return await reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy).send(page)
+    return sendPage(reply, page)
   }
   const caller = { user, groups: await groupSet(on.database, user.id), client, session }
   return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
 }
+
+const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
+  reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy).send(page)
 
 /**
  * Notes a refusal and leads on to the failure URL, with `error` (the check) and `correlation`; without one the refusal goes

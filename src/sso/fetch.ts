@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
+import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
 export interface Fetch {
@@ -21,6 +22,25 @@ export class FetchFailed extends Error {
     this.name = 'FetchFailed'
   }
 }
+
+/**
+ * How far the clock of a server is ahead of ours, by the `Date` of its answer; to the second, and only over http(s).
+ * `undefined` when it does not tell.
+ */
+export async function clockOffset(url: string, system: System): Promise<Milliseconds | undefined> {
+  if (!/^https?:/i.test(url)) return undefined
+  try {
+    const { headers, body } = await request(url, { method: 'HEAD', signal: AbortSignal.timeout(CLOCK_TIMEOUT) })
+    await body.dump()
+    const date = Date.parse(String(headers['date']))
+    // The header is cut to the second: on average half of one is missing.
+    return Number.isNaN(date) ? undefined : date + 500 - system.now()
+  } catch {
+    return undefined
+  }
+}
+
+const CLOCK_TIMEOUT: Milliseconds = 5000
 
 /** Like {@link fetchText}, and from `file:` addresses as well. @throws {FetchFailed} */
 export async function readDocument(wanted: Fetch): Promise<string> {

@@ -79,7 +79,7 @@ function nameOf({ name }: Claim): string {
 }
 
 /** Domains are compared in their ASCII form, as the settings hold them. */
-const asciiDomain = (domain: string): string =>
+export const asciiDomain = (domain: string): string =>
   URL.canParse(`http://${domain}/`) ? new URL(`http://${domain}/`).hostname : domain
 
 const refused = (check: string, expected: string, received: string): SsoRefused =>

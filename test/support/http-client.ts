@@ -18,7 +18,7 @@ export interface Ask {
   /** Sent as `application/json`. */
   readonly json?: unknown
   /** Sent as a form. */
-  readonly form?: Readonly<Record<string, string>>
+  readonly form?: Readonly<Record<string, string>> | undefined
 }
 
 /** One request over a connection of its own, without the conveniences of `fetch` that hide what goes over the wire. */

@@ -34,15 +34,23 @@ a{color:var(--accent)}
 .problem{color:var(--bad)}
 `
 
-const styleHash = createHash('sha256').update(style).digest('base64')
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
 
 /** For the pages made here: their one style, forms to the service itself, nothing else. */
-export const pagePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+export const pagePolicy = policyFor("'self'")
+
+/** The same for a page with a form to elsewhere, and perhaps one script, known by its digest. */
+export function policyFor(formAction: string, script?: string): string {
+  const scripts = script === undefined ? '' : `script-src 'sha256-${digestOf(script)}'; `
+  return `default-src 'none'; style-src 'sha256-${digestOf(style)}'; ${scripts}form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
+}
 
 /** A whole document around the main part of a page. */
-export const page = (title: string, main: Html): string =>
+export const page = (title: string, main: Html, head: Html = new Html('')): string =>
   `<!doctype html>\n${
     html`<html lang="en"><head><meta charset="utf-8"><title>${title} – Stowage</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>${new Html(style)}</style></head>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>${new Html(style)}</style>${head}</head>
 <body><main><h1>${title}</h1>${main}</main></body></html>`.markup
   }\n`

@@ -6,6 +6,7 @@ import { findUser, findUserByName, liftLockout, type User } from '../../accounts
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { prefersHtml } from '../negotiate.ts'
+import type { SamlProvider } from '../../sso/saml/provider.ts'
 import { sql } from '../../stores/sql.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -17,6 +18,7 @@ export const managementRoutes = (on: Services): Route[] => [
   { method: 'GET', url: '/management/lockouts', handle: getLockouts(on) },
   { method: 'DELETE', url: '/management/lockouts', handle: deleteLockout(on) },
   { method: 'GET', url: '/management/audit', handle: getAudit(on) },
+  { method: 'GET', url: '/management/sso', handle: getSso(on) },
 ]
 
 /** Somebody has found the service: a person is led to the login page, a program is told what this is. */
@@ -63,7 +65,7 @@ const getLockouts = (on: Services) => async (request: FastifyRequest) => {
   for await (const { userId, unlocks, failures, until } of on.lockout.lockedUsers()) {
     const user = await findUser(on.database, userId)
     if (user?.unlocks === unlocks) {
-      lockouts.push({ id: userId, user: user.name, failures, lockedUntil: new Date(until).toISOString() })
+      lockouts.push({ id: userId, user: user.name, failures, lockedUntil: isoTime(until) })
     }
   }
   return { lockouts }
@@ -80,6 +82,36 @@ const deleteLockout = (on: Services) => async (request: FastifyRequest, reply: F
   return await reply.status(204).send()
 }
 
+/** How it stands with the identity providers, and why the latest sign-ons were refused. */
+const getSso = (on: Services) => async (request: FastifyRequest) => {
+  requireAdmin(request.caller, 'see the state of single sign-on')
+  const { saml, cas, failures } = on.sso
+  return {
+    saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, on.system.now())),
+    cas: cas ? { serviceUrl: on.base.at('auth/cas') } : undefined,
+    failures: failures.list().map(failure => ({ ...failure, time: isoTime(failure.time) })),
+  }
+}
+
+function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milliseconds) {
+  const { url, loadedAt, metadata: known, problem } = metadata.status
+  return {
+    name,
+    acsUrl,
+    metadata: { url, loaded: loadedAt === undefined ? undefined : isoTime(loadedAt), problem },
+    entityId: known?.entityId,
+    validUntil: known?.validUntil === undefined ? undefined : isoTime(known.validUntil),
+    certificates: known?.certificates.map(({ subject, sha256, expires }) => ({
+      subject,
+      sha256,
+      expires: isoTime(expires),
+      daysLeft: Math.floor((expires - now) / 86_400_000),
+    })),
+  }
+}
+
+const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
+
 const MOST_EVENTS = 1000
 
 /** `?user=NAME&since=TIME&limit=N`, the latest first. */
@@ -91,7 +123,7 @@ const getAudit = (on: Services) => async (request: FastifyRequest) => {
   const wanted = parameters.get('user')
   const userId = wanted === undefined ? undefined : await idOf(on, wanted)
   const events = await on.audit.list({ userId, since, limit })
-  return { events: events.map(event => ({ ...event, time: new Date(event.time).toISOString() })) }
+  return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
 }
 
 /** A name, or the id of somebody who may no longer be there. */

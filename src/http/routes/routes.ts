@@ -7,6 +7,7 @@ import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { managementRoutes } from './management.ts'
 import { passwordResetRoutes } from './password-reset.ts'
+import { samlRoutes } from './saml.ts'
 import { resourceRoutes } from './resources.ts'
 
 /** Every address of the service. */
@@ -15,6 +16,7 @@ export const routes = (on: Services): Route[] => [
   ...authTokenRoutes(on),
   ...passwordResetRoutes(on),
   ...casRoutes(on),
+  ...samlRoutes(on),
   ...managementRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),

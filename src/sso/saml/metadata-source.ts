@@ -17,7 +17,8 @@ export interface MetadataSourceOptions {
 /** How it stands with a provider's metadata, for administrators. */
 export interface MetadataStatus {
   readonly url: string
-  readonly loaded: Milliseconds | undefined
+  /** Wall clock. */
+  readonly loadedAt: Milliseconds | undefined
   readonly metadata: IdpMetadata | undefined
   /** Why the last attempt failed, if it did. */
   readonly problem: string | undefined
@@ -36,7 +37,9 @@ export class MetadataSource {
   readonly #system: System
   readonly #log: Log
   #metadata: IdpMetadata | undefined
+  /** Monotonic, for the age. */
   #loaded: Milliseconds | undefined
+  #loadedAt: Milliseconds | undefined
   #tried: Milliseconds | undefined
   #problem: string | undefined
   #loading: Promise<void> | undefined
@@ -48,7 +51,7 @@ export class MetadataSource {
   }
 
   get status(): MetadataStatus {
-    return { url: this.#options.url, loaded: this.#loaded, metadata: this.#metadata, problem: this.#problem }
+    return { url: this.#options.url, loadedAt: this.#loadedAt, metadata: this.#metadata, problem: this.#problem }
   }
 
   /** @throws {SsoRefused} `metadata` when there is no good copy at all */
@@ -87,6 +90,7 @@ export class MetadataSource {
     try {
       this.#metadata = parseMetadata(await this.#fetch(), this.#system.now())
       this.#loaded = this.#system.monotonic()
+      this.#loadedAt = this.#system.now()
       this.#problem = undefined
       this.#log.info(
         { idp, url, entityId: this.#metadata.entityId, keys: this.#metadata.keys.length },
