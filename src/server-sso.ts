@@ -30,7 +30,7 @@ interface Dependencies {
 }
 
 /** Part of `server.ts`, which would be too long with it: sign-on by others. */
-export function createSso(settings: Settings, machine: Machine, on: Dependencies): Sso {
+export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 'log'>, on: Dependencies): Sso {
   const { database, ephemeral, audit, base } = on
   const { system } = machine
   const cas = createCas(settings, system, base)

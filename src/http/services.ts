@@ -27,7 +27,6 @@ import type { Database } from '../stores/database.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
-import type { Landing } from './sso-landing.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -70,6 +69,12 @@ export interface SamlLogins {
 export interface SamlLogin {
   readonly provider: SamlProvider
   readonly policy: ProviderPolicy
+}
+
+/** How a login that a provider vouches for ends, whichever protocol it came by (D8.5, D9.3). */
+export interface Landing {
+  readonly policy: ProviderPolicy
+  readonly successUrl: string | undefined
 }
 
 export interface CasLogin extends Landing {

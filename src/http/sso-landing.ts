@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SsoRefused } from '../base/errors.ts'
-import type { Claim, ProviderPolicy } from '../sso/identity-provider.ts'
+import type { Claim } from '../sso/identity-provider.ts'
 import { withQuery } from '../sso/with-query.ts'
 import { groupSet } from './caller.ts'
 import { describeCaller } from './describe.ts'
@@ -8,13 +8,7 @@ import { prefersHtml } from './negotiate.ts'
 import { pagePolicy } from './pages/html.ts'
 import { onwardPage } from './pages/sso-pages.ts'
 import { signedInPage } from './pages/login-page.ts'
-import type { Services } from './services.ts'
-
-/** How a login that a provider vouches for ends, whichever protocol it came by (D8.5, D9.3). */
-export interface Landing {
-  readonly policy: ProviderPolicy
-  readonly successUrl: string | undefined
-}
+import type { Landing, Services } from './services.ts'
 
 /** Opens the session and leads on: to the success URL, or a page, or for programs the user information. @throws {SsoRefused} */
 export async function land(

@@ -1,19 +1,12 @@
 import { SsoRefused } from '../../base/errors.ts'
-import type { Milliseconds } from '../../base/units.ts'
 import type { Claim } from '../identity-provider.ts'
 import { XmlRefused, messageLimits, parseXml } from '../xml.ts'
 import { nameInCas1 } from './cas1-reply.ts'
+import type { Expected } from './expected.ts'
 import { nameInServiceResponse } from './service-response.ts'
 import { nameInSaml11 } from './saml11-reply.ts'
 
 export type CasVersion = 'cas1' | 'cas2' | 'cas3' | 'saml11'
-
-/** What a reply must fit to. */
-export interface Expected {
-  readonly serviceUrl: string
-  readonly now: Milliseconds
-  readonly clockSkew: Milliseconds
-}
 
 /** Whom the CAS server's reply to a validation vouches for (D9.2). Nothing but the uid counts. @throws {SsoRefused} */
 export function judgeReply(version: CasVersion, text: string, expected: Expected): Claim {

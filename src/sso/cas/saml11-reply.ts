@@ -2,7 +2,7 @@ import { SsoRefused } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
 import { onlyText, trimXml } from './only-text.ts'
-import type { Expected } from './reply.ts'
+import type { Expected } from './expected.ts'
 
 const SOAP = 'http://schemas.xmlsoap.org/soap/envelope/'
 const PROTOCOL = 'urn:oasis:names:tc:SAML:1.0:protocol'
