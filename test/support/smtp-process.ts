@@ -10,7 +10,7 @@ const refusal = (address: string, responseCode: number): Error =>
   Object.assign(new Error(`<${address}> is not taken here`), { responseCode })
 
 const server = new SMTPServer({
-  ...(tls ?? {}),
+  ...tls,
   disabledCommands: [...(tls ? [] : ['STARTTLS']), ...(user ? [] : ['AUTH'])],
   authOptional: user === undefined,
   logger: false,

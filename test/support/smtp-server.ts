@@ -41,8 +41,8 @@ export interface Received {
 export interface SmtpServer {
   readonly port: number
   readonly mails: readonly Received[]
-  /** Resolves once so many mails have come in altogether. */
-  take(count: number): Promise<Received>
+  /** Resolves to the mail of this number to the address, once that has come in. */
+  take(address: string, number?: number): Promise<Received>
 }
 
 export async function startSmtpServer(t: Test, behaviour: SmtpBehaviour = {}): Promise<SmtpServer> {
@@ -55,15 +55,11 @@ export async function startSmtpServer(t: Test, behaviour: SmtpBehaviour = {}): P
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   const mails: Received[] = []
   child.on('message', mail => mails.push(mail as Received))
-  const take = async (count: number): Promise<Received> => {
-    await until(
-      () => mails.length,
-      length => length >= count,
+  const take = (address: string, number = 1): Promise<Received> =>
+    until(
+      () => mails.filter(({ to }) => to[0] === address)[number - 1] as Received,
+      mail => mail !== undefined,
     )
-    const mail = mails[count - 1]
-    assert.ok(mail)
-    return mail
-  }
   return { port, mails, take }
 }
 
