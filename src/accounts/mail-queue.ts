@@ -1,19 +1,24 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { Mail, Mailer } from '../stores/mailer.ts'
+import { type Mail, MailFailure, type Mailer } from '../stores/mailer.ts'
 
 const MOST_WAITING = 1000
 /** Pauses before the second, third and fourth try. */
 const PAUSES: readonly Milliseconds[] = [5_000, 60_000, 600_000]
 
-/** Sends mails one after another, so that nobody waits for a mail server (D5.7). */
+/**
+ * Sends mails one after another, so that nobody waits for a mail server (D5.7). A mail that cannot be sent now is tried
+ * again later, and holds up no other meanwhile.
+ */
 export class MailQueue {
   readonly #mailer: Mailer
   readonly #log: Log
   readonly #pauses: readonly Milliseconds[]
-  readonly #waiting: Array<() => Promise<Mail | undefined>> = []
-  readonly #closed = new AbortController()
+  readonly #waiting: Array<() => Promise<void>> = []
+  readonly #pausing = new Set<NodeJS.Timeout>()
+  #isClosed = false
+  /** Ends the wait for the mail that is being handed over. */
+  #abandon: (() => void) | undefined
   #working: Promise<void> | undefined
 
   constructor(mailer: Mailer, log: Log, pauses: readonly Milliseconds[] = PAUSES) {
@@ -24,29 +29,37 @@ export class MailQueue {
 
   /** @param write makes the mail, or decides that there is none to send; runs in the background too. */
   add(write: () => Promise<Mail | undefined>): void {
-    if (this.#waiting.length >= MOST_WAITING) {
+    if (this.#waiting.length + this.#pausing.size >= MOST_WAITING) {
       this.#log.warn('too many mails wait: one has been dropped')
       return
     }
-    this.#waiting.push(write)
+    this.#enqueue(async () => {
+      const mail = await write()
+      if (mail && !this.#isClosed) await this.#send(mail)
+    })
+  }
+
+  /** Gives up what has not been sent, a mail that is just being handed over included: its server may be silent. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#waiting.length = 0
+    for (const timer of this.#pausing) clearTimeout(timer)
+    this.#abandon?.()
+    await this.#working
+    await this.#mailer.close()
+  }
+
+  #enqueue(job: () => Promise<void>): void {
+    this.#waiting.push(job)
     this.#working ??= this.#work().finally(() => {
       this.#working = undefined
     })
   }
 
-  /** Gives up what has not been sent. */
-  async close(): Promise<void> {
-    this.#waiting.length = 0
-    this.#closed.abort()
-    await this.#working
-    await this.#mailer.close()
-  }
-
   async #work(): Promise<void> {
-    for (let write = this.#waiting.shift(); write; write = this.#waiting.shift()) {
+    for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) {
       try {
-        const mail = await write()
-        if (mail) await this.#send(mail)
+        await job()
       } catch (error) {
         // The address is a person's: it stays out of the log.
         this.#log.error({ err: error }, 'a mail could not be sent')
@@ -54,15 +67,25 @@ export class MailQueue {
     }
   }
 
-  async #send(mail: Mail): Promise<void> {
-    for (const pause of [...this.#pauses, undefined]) {
-      try {
-        return await this.#mailer.send(mail)
-      } catch (error) {
-        if (pause === undefined || this.#closed.signal.aborted) throw error
-        this.#log.warn({ err: error, retryInMs: pause }, 'a mail could not be sent yet')
-        await wait(pause, undefined, { signal: this.#closed.signal, ref: false }).catch(() => undefined)
-      }
+  async #send(mail: Mail, failures = 0): Promise<void> {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#abandon = resolve
+        this.#mailer.send(mail).then(resolve, reject)
+      })
+    } catch (error) {
+      const pause = error instanceof MailFailure && error.isFinal ? undefined : this.#pauses[failures]
+      if (pause === undefined || this.#isClosed) throw error
+      this.#log.warn({ err: error, retryInMs: pause }, 'a mail could not be sent yet')
+      this.#sendLater(mail, failures + 1, pause)
     }
+  }
+
+  #sendLater(mail: Mail, failures: number, pause: Milliseconds): void {
+    const timer = setTimeout(() => {
+      this.#pausing.delete(timer)
+      this.#enqueue(() => this.#send(mail, failures))
+    }, pause).unref()
+    this.#pausing.add(timer)
   }
 }

@@ -78,8 +78,9 @@ export class PasswordReset {
    * @throws {InvalidInput} `invalid-reset-token`; `password-rules`, which leaves the token good
    */
   async reset(token: string, password: string, client: Client): Promise<void> {
-    if (!(await this.isGood(token))) throw badToken()
-    this.#on.passwordRules.require(password)
+    const asker = await this.#userOf(this.#on.database, token)
+    if (!asker) throw badToken()
+    this.#on.passwordRules.require(password, [asker.name])
     const hash = await this.#on.passwords.hash(password)
     const user = await this.#on.database.transaction(async tx => {
       const present = await this.#userOf(tx, token)

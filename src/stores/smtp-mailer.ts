@@ -1,4 +1,4 @@
-import type { Mail, Mailer } from './mailer.ts'
+import { type Mail, MailFailure, type Mailer } from './mailer.ts'
 
 export interface SmtpOptions {
   readonly host: string
@@ -32,10 +32,21 @@ export async function openSmtpMailer(options: SmtpOptions): Promise<Mailer> {
   })
   return {
     async send({ to, subject, text, html }: Mail) {
-      await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html })
+      try {
+        await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html })
+      } catch (error) {
+        throw failureOf(error)
+      }
     },
     async close() {
       transport.close()
     },
   }
+}
+
+/** The library's error names the recipient, in its message and beside it, when the server refuses him. */
+function failureOf(error: unknown): MailFailure {
+  const { code, responseCode = 0, message } = error as Error & { code?: string; responseCode?: number }
+  if (code !== 'EENVELOPE' && code !== 'EMESSAGE') return new MailFailure(message, false)
+  return new MailFailure(`the mail server refused the mail (${responseCode})`, responseCode >= 500)
 }

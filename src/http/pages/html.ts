@@ -54,3 +54,9 @@ export const page = (title: string, main: Html, head: Html = new Html('')): stri
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${new Html(style)}</style>${head}</head>
 <body><main><h1>${title}</h1>${main}</main></body></html>`.markup
   }\n`
+
+/**
+ * Headers of a page with a form. Under the stricter `no-referrer` of all other answers a browser sends `Origin: null` with
+ * the form, and the guard against other sites refuses it (D2.9); this one too keeps the address, and a token in it, back.
+ */
+export const pageHeaders = { 'content-security-policy': pagePolicy, 'referrer-policy': 'strict-origin' } as const

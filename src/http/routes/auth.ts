@@ -6,7 +6,7 @@ import { basicCredentials, callerByCookie, challenge, groupSet, setAuthCookie } 
 import { authTokens, deviceToken } from '../cookies.ts'
 import { describeCaller, expiryOf } from '../describe.ts'
 import { prefersHtml } from '../negotiate.ts'
-import { pagePolicy } from '../pages/html.ts'
+import { pageHeaders } from '../pages/html.ts'
 import { loginPage, signedInPage } from '../pages/login-page.ts'
 import type { Parameters } from '../query.ts'
 import type { Route } from '../route.ts'
@@ -81,7 +81,7 @@ const getLogin = (on: Services) => async (request: FastifyRequest, reply: Fastif
   const page = !caller
     ? loginPage(on.base.at('auth/cookie'))
     : signedInPage(caller.user.name ?? caller.user.id, on.base.at('auth/logout'))
-  return await reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy).send(page)
+  return await reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page)
 }
 
 function requireField(form: Parameters, name: string): string {

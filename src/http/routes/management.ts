@@ -146,9 +146,11 @@ function readLimit(text: string | undefined): number {
 
 function readTime(text: string | undefined): Milliseconds | undefined {
   if (text === undefined) return undefined
+  const [day = ''] = text.split('T')
   const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
     ? Date.parse(text)
     : Number.NaN
-  if (!Number.isNaN(time)) return time
+  // The engine takes the 30th of February for the 2nd of March.
+  if (!Number.isNaN(time) && new Date(`${day}T00:00Z`).toISOString().startsWith(day)) return time
   throw new InvalidInput('invalid-query', '`since` is a date, or a date-time with its zone, as in ISO 8601.')
 }

@@ -4,7 +4,7 @@ import { InvalidInput } from '../../base/errors.ts'
 import { isObject } from '../../content/values.ts'
 import { mediaTypeOf } from '../body.ts'
 import { prefersHtml } from '../negotiate.ts'
-import { pagePolicy } from '../pages/html.ts'
+import { pageHeaders } from '../pages/html.ts'
 import { askResetPage, newPasswordPage, noticePage } from '../pages/reset-pages.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -74,4 +74,4 @@ const answer = (request: FastifyRequest, reply: FastifyReply, page: string): Fas
 }
 
 const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
-  reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy).send(page)
+  reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page)

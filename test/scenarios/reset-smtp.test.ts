@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { addUser, NEXT_PASSWORD, until } from '../support/accounts.ts'
+import { type Process, startProcess } from '../support/service.ts'
+import { linkOf, selfSigned, type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
+
+const certificate = await selfSigned({ after })
+const user = { name: 'store', password: 'smtp-canary-password-1' }
+
+const settingsFor = (port: number, more: Readonly<Record<string, string>> = {}) => ({
+  'service.auth.password-reset': 'on',
+  'service.smtp.host': '127.0.0.1',
+  'service.smtp.port': String(port),
+  'service.smtp.from': 'store@example.org',
+  ...more,
+})
+
+/** Asks for a mail; the answer must come at once, whatever the mail server does. */
+async function ask(service: Process, email: string): Promise<void> {
+  const began = performance.now()
+  assert.equal((await service.visitor().post('auth/pwreset', { email })).status, 202)
+  assert.ok(performance.now() - began < 2000, 'the answer waited for the mail server')
+}
+
+const logged = (service: Process, pattern: RegExp): Promise<string> =>
+  until(service.output, output => pattern.test(output))
+
+/** Asks for a mail that cannot be sent; resolves once the log says so. */
+async function fails(service: Process, smtp: SmtpServer): Promise<string> {
+  await addUser(await service.admin(), 'bob@example.org')
+  await ask(service, 'bob@example.org')
+  const output = await logged(service, /a mail could not be sent/)
+  assert.equal(smtp.mails.length, 0)
+  return output
+}
+
+test('with STARTTLS, a certificate that is trusted and the right password the mail is sent encrypted (D5.7)', async t => {
+  const smtp = await startSmtpServer(t, { tls: certificate, user })
+  const service = await startProcess(t, {
+    settings: settingsFor(smtp.port, { 'service.smtp.username': user.name, 'service.smtp.password': user.password }),
+    env: { NODE_EXTRA_CA_CERTS: certificate.file },
+  })
+  await addUser(await service.admin(), 'bob@example.org')
+  await ask(service, 'bob@example.org')
+  const mail = await smtp.take('bob@example.org')
+  assert.equal(mail.secure, true)
+  const { token } = linkOf(mail)
+  assert.equal((await service.visitor().get(`auth/pwreset?token=${token}`)).status, 200)
+  assert.equal((await service.visitor().post('auth/pwreset', { token, password: NEXT_PASSWORD })).status, 204)
+  assert.equal(await service.stop(), 0)
+  for (const secret of [token, user.password, NEXT_PASSWORD]) assert.ok(!service.output().includes(secret))
+})
+
+test('a certificate that nobody vouches for is not accepted: nothing is sent, the log says why (D5.7)', async t => {
+  const smtp = await startSmtpServer(t, { tls: certificate, user })
+  const service = await startProcess(t, {
+    settings: settingsFor(smtp.port, { 'service.smtp.username': user.name, 'service.smtp.password': user.password }),
+  })
+  const output = await fails(service, smtp)
+  assert.match(output, /self-signed certificate/)
+  assert.ok(!output.includes(user.password))
+})
+
+test('a mail server without STARTTLS is not used when that is asked for, as it is by default (D5.7)', async t => {
+  const smtp = await startSmtpServer(t)
+  const service = await startProcess(t, { settings: settingsFor(smtp.port) })
+  assert.match(await fails(service, smtp), /STARTTLS/)
+})
+
+test('a wrong password at the mail server fails no request; the log says so without the password (D5.7)', async t => {
+  const smtp = await startSmtpServer(t, { tls: certificate, user })
+  const wrong = 'smtp-canary-password-2'
+  const service = await startProcess(t, {
+    settings: settingsFor(smtp.port, { 'service.smtp.username': user.name, 'service.smtp.password': wrong }),
+    env: { NODE_EXTRA_CA_CERTS: certificate.file },
+  })
+  const output = await fails(service, smtp)
+  assert.match(output, /535/)
+  assert.ok(!output.includes(wrong) && !output.includes(Buffer.from(wrong).toString('base64')))
+})
+
+test('a recipient that is refused, for now or for good, holds up no other mail and is not named in the log (D5.7)', async t => {
+  const smtp = await startSmtpServer(t, { refused: ['gone@example.org'], busy: ['busy@example.org'] })
+  const service = await startProcess(t, { settings: settingsFor(smtp.port, { 'service.smtp.security': 'off' }) })
+  const admin = await service.admin()
+  for (const name of ['gone@example.org', 'busy@example.org', 'bob@example.org']) await addUser(admin, name)
+  for (const name of ['gone@example.org', 'busy@example.org', 'bob@example.org']) await ask(service, name)
+  await smtp.take('bob@example.org')
+  const failures = service
+    .output()
+    .split('\n')
+    .filter(line => line.includes('a mail could not be sent'))
+  assert.equal(failures.length, 2)
+  assert.match(failures[0] ?? '', /550/)
+  assert.doesNotMatch(failures[0] ?? '', /retryInMs/)
+  assert.match(failures[1] ?? '', /450.*retryInMs|retryInMs.*450/)
+  assert.doesNotMatch(failures.join('\n'), /gone@|busy@/)
+})
+
+test('a mail server that is down, or accepts and says nothing, delays neither answers nor the stop (D5.7)', async t => {
+  const held = new Set<Socket>()
+  const silent = createServer(socket => void held.add(socket))
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+  t.after(async () => {
+    for (const socket of held) socket.destroy()
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  const service = await startProcess(t, { settings: settingsFor(port) })
+  await addUser(await service.admin(), 'bob@example.org')
+  for (let count = 0; count < 3; count++) await ask(service, 'bob@example.org')
+  await until(
+    () => held.size,
+    size => size > 0,
+  )
+  const began = performance.now()
+  assert.equal(await service.stop(), 0)
+  assert.ok(performance.now() - began < 5000, `the stop took ${performance.now() - began} ms`)
+})
