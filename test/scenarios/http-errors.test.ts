@@ -4,7 +4,7 @@ import { ask } from '../support/http-client.ts'
 import { exchange, line, statusOf } from '../support/raw.ts'
 import { startInProcess } from '../support/service.ts'
 
-const service = await startInProcess({ after })
+const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
 
 const problem = (answer: string): Record<string, unknown> =>
   JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as Record<string, unknown>
