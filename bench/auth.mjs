@@ -90,9 +90,9 @@ async function round(pool, headers) {
 /** Wrong passwords without pause, over connections of their own. */
 function startFlood(base, headers) {
   const pool = new Pool(base, { connections: 8 })
-  let going = true
+  const stopped = new AbortController()
   const guess = async () => {
-    while (going) {
+    while (!stopped.signal.aborted) {
       const body = `auth_username=admin&auth_password=wrong${Math.random()}`
       const answer = await pool.request({ method: 'POST', path: '/auth/cookie', headers, body })
       await answer.body.dump()
@@ -101,7 +101,7 @@ function startFlood(base, headers) {
   const guessing = Promise.all(Array.from({ length: 8 }, guess))
   return {
     async stop() {
-      going = false
+      stopped.abort()
       await guessing
       await pool.close()
     },

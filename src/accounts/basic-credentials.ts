@@ -47,7 +47,7 @@ export class BasicCredentials {
   /** @throws {Unauthenticated} `wrong-credentials` @throws {LockedOut} @throws {Forbidden} @throws {Overloaded} */
   async user(credentials: Credentials, client: Client): Promise<User> {
     const mac = this.#mac(credentials)
-    return (await this.#remembered(mac, credentials)) ?? (await this.#checkOnce(mac, credentials, client))
+    return (await this.#remembered(mac, credentials, client)) ?? (await this.#checkOnce(mac, credentials, client))
   }
 
   /** Forgets that these credentials were right (D3.4). */
@@ -55,12 +55,13 @@ export class BasicCredentials {
     this.#verified.delete(this.#mac(credentials))
   }
 
-  async #remembered(mac: string, { name }: Credentials): Promise<User | undefined> {
+  async #remembered(mac: string, { name }: Credentials, client: Client): Promise<User | undefined> {
     const verified = this.#verified.get(mac)
     if (!verified) return undefined
     const user =
       this.#system.monotonic() < verified.expires ? await findUser(this.#database, verified.userId) : undefined
-    if (user?.epoch === verified.epoch && (await this.#login.requireStillGood(user, normaliseName(name)))) return user
+    if (user?.epoch === verified.epoch && (await this.#login.requireStillGood(user, normaliseName(name), client)))
+      return user
     this.#verified.delete(mac)
     return undefined
   }

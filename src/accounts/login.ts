@@ -36,8 +36,6 @@ export interface Attempt {
   readonly password: string
   readonly mechanism: Mechanism
   readonly client: Client
-  /** The token of a trusted device, if the request carried one. */
-  readonly device?: string | undefined
 }
 
 /**
@@ -96,9 +94,10 @@ export class Login {
   }
 
   /** Whether credentials that were right a moment ago may still be used without a new check (D4.3). @throws {LockedOut} */
-  async requireStillGood(user: User, name: string): Promise<boolean> {
+  async requireStillGood(user: User, name: string, client: Client): Promise<boolean> {
     if (user.disabled || user.name !== name || !this.#on.policy.admits(name)) return false
-    if (await this.#isLockable(user)) await this.#on.lockout.requireNotLocked(countedUser(user))
+    if (await this.#isLockable(user))
+      await this.#on.lockout.requireNotLocked(await this.#counted({ client }, user, name))
     return true
   }
 
@@ -117,9 +116,9 @@ export class Login {
     return right
   }
 
-  async #counted(attempt: Attempt, user: User | undefined, name: string): Promise<Counted> {
+  async #counted({ client }: Pick<Attempt, 'client'>, user: User | undefined, name: string): Promise<Counted> {
     if (!user) return countedName(name)
-    const digest = await this.#on.devices?.recognise(user, attempt.device)
+    const digest = await this.#on.devices?.recognise(user, client.device)
     return digest === undefined ? countedUser(user) : countedDevice(user, digest)
   }
 

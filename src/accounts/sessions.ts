@@ -7,6 +7,8 @@ import type { User } from './users.ts'
 export interface Client {
   readonly address: string
   readonly userAgent: string
+  /** The token of a trusted device, if the request carried one. */
+  readonly device?: string | undefined
 }
 
 /** A login: what the server keeps about one token. */
@@ -87,7 +89,8 @@ export class Sessions {
       maxAge,
       endsWithBrowser,
       cookieSent: now,
-      client,
+      // A device's token is its owner's secret; no list of logins needs it.
+      client: { address: client.address, userAgent: client.userAgent },
     }
     const session = { ...fresh, expires: this.#expiry(fresh, now) }
     await this.#store.add(sessionKey(session.token), session, session.expires - now)

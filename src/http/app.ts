@@ -6,7 +6,7 @@ import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import { Bodies } from './body.ts'
 import { noteAccess, recogniseCaller } from './caller.ts'
 import { ClientAddresses } from './client-address.ts'
-import { AuthCookie } from './cookies.ts'
+import { AuthCookie, deviceToken } from './cookies.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
@@ -144,6 +144,7 @@ function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
   return {
     address: addresses.of(request.raw.socket.remoteAddress ?? '', { forwarded, xForwardedFor: header }),
     userAgent: userAgent.slice(0, MOST_USER_AGENT),
+    device: deviceToken(request.headers.cookie),
   }
 }
 

@@ -21,7 +21,7 @@ import {
 import type { Log } from '../base/log.ts'
 import { prefersHtml } from './negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
-import { pagePolicy } from './pages/html.ts'
+import { sendPage } from './send-page.ts'
 
 /** The one place where a class of refusal becomes a status (house rules, section 6). */
 const statuses = [
@@ -109,8 +109,7 @@ export async function sendProblem(
   if (status === 500) log.error({ err: error, requestId: request.id }, 'a request failed')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
-    reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy)
-    await reply.send(errorPage(String(body['title']), String(body['detail'])))
+    await sendPage(reply, errorPage(String(body['title']), String(body['detail'])))
   } else {
     await reply.type('application/problem+json').send(body)
   }

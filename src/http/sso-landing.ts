@@ -5,7 +5,7 @@ import { withQuery } from '../sso/with-query.ts'
 import { groupSet } from './caller.ts'
 import { describeCaller } from './describe.ts'
 import { prefersHtml } from './negotiate.ts'
-import { pageHeaders } from './pages/html.ts'
+import { sendPage } from './send-page.ts'
 import { onwardPage } from './pages/sso-pages.ts'
 import { signedInPage } from './pages/login-page.ts'
 import type { Landing, Services } from './services.ts'
@@ -32,9 +32,6 @@ export async function land(
   const caller = { user, groups: await groupSet(on.database, user.id), client, session }
   return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
 }
-
-const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
-  reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page)
 
 /**
  * Notes a refusal and leads on to the failure URL, with `error` (the check) and `correlation`; without one the refusal goes

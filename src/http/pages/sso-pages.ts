@@ -3,7 +3,9 @@ import { Html, html, page, policyFor } from './html.ts'
 const submit = 'document.forms[0].submit()'
 
 /** Lets the form of {@link departurePage} go to its provider, and its one script run. */
-export const departurePolicy = (action: string): string => policyFor(new URL(action).origin, submit)
+export const departureHeaders = (action: string): Readonly<Record<string, string>> => ({
+  'content-security-policy': policyFor(new URL(action).origin, submit),
+})
 
 /** A form that sends the browser on to an identity provider: by itself where scripts run, else at the press of its button. */
 export const departurePage = (action: string, fields: Readonly<Record<string, string>>): string => {

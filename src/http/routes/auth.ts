@@ -3,10 +3,10 @@ import { DEVICE_LIFE } from '../../accounts/trusted-devices.ts'
 import { InvalidInput, Unauthenticated } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
 import { basicCredentials, callerByCookie, challenge, groupSet, setAuthCookie } from '../caller.ts'
-import { authTokens, deviceToken } from '../cookies.ts'
+import { authTokens } from '../cookies.ts'
 import { describeCaller, expiryOf } from '../describe.ts'
 import { prefersHtml } from '../negotiate.ts'
-import { pageHeaders } from '../pages/html.ts'
+import { sendPage } from '../send-page.ts'
 import { loginPage, signedInPage } from '../pages/login-page.ts'
 import type { Parameters } from '../query.ts'
 import type { Route } from '../route.ts'
@@ -30,12 +30,11 @@ const postCookie = (on: Services) => async (request: FastifyRequest, reply: Fast
   const landing = readLanding(on, form.get('successurl'))
 
   const { client } = request.caller
-  const device = deviceToken(request.headers.cookie)
-  const user = await on.login.withPassword({ name, password, mechanism: 'form', client, device })
+  const user = await on.login.withPassword({ name, password, mechanism: 'form', client })
   const session = await on.sessions.open(user, client, { requested: maxAge })
   setAuthCookie(reply, on.cookie.set(session.token, on.sessions.cookieLife(session)))
   if (on.devices)
-    reply.header('set-cookie', on.cookie.setDevice(await on.devices.trust(user, device), DEVICE_LIFE / 1000))
+    reply.header('set-cookie', on.cookie.setDevice(await on.devices.trust(user, client.device), DEVICE_LIFE / 1000))
   if (prefersHtml(request)) return await reply.redirect(landing, 303)
   const caller = { user, groups: await groupSet(on.database, user.id), client, session }
   return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
@@ -81,7 +80,7 @@ const getLogin = (on: Services) => async (request: FastifyRequest, reply: Fastif
   const page = !caller
     ? loginPage(on.base.at('auth/cookie'))
     : signedInPage(caller.user.name ?? caller.user.id, on.base.at('auth/logout'))
-  return await reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page)
+  return await sendPage(reply, page)
 }
 
 function requireField(form: Parameters, name: string): string {

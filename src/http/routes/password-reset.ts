@@ -4,7 +4,7 @@ import { InvalidInput } from '../../base/errors.ts'
 import { isObject } from '../../content/values.ts'
 import { mediaTypeOf } from '../body.ts'
 import { prefersHtml } from '../negotiate.ts'
-import { pageHeaders } from '../pages/html.ts'
+import { sendPage } from '../send-page.ts'
 import { askResetPage, newPasswordPage, noticePage } from '../pages/reset-pages.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -72,6 +72,3 @@ const answer = (request: FastifyRequest, reply: FastifyReply, page: string): Fas
   if (prefersHtml(request)) return sendPage(reply, page)
   return reply.statusCode === 202 ? reply.send() : reply.status(204).send()
 }
-
-const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
-  reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page)

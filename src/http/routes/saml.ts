@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, SsoRefused } from '../../base/errors.ts'
 import type { LoginFlow } from '../../sso/identity-provider.ts'
-import { departurePage, departurePolicy } from '../pages/sso-pages.ts'
+import { departureHeaders, departurePage } from '../pages/sso-pages.ts'
 import type { Route } from '../route.ts'
 import type { SamlLogin, SamlLogins, Services } from '../services.ts'
+import { sendPage } from '../send-page.ts'
 import { land, refuse } from '../sso-landing.ts'
 
 const url = '/auth/saml'
@@ -35,8 +36,8 @@ const begin = (on: Services, saml: SamlLogins) => async (request: FastifyRequest
   try {
     const departure = await provider.begin(flow)
     if (departure.kind === 'redirect') return await reply.redirect(departure.url, 303)
-    reply.type('text/html; charset=utf-8').header('content-security-policy', departurePolicy(departure.action))
-    return await reply.send(departurePage(departure.action, departure.fields))
+    const { action, fields } = departure
+    return await sendPage(reply, departurePage(action, fields), departureHeaders(action))
   } catch (error) {
     const failureUrl = urls.failureUrl ?? saml.failureUrl
     return await refuse(on, reply, error, { provider: provider.name, failureUrl })
