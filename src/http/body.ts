@@ -98,7 +98,9 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new InvalidInput('invalid-json', `The body is not JSON: ${(error as Error).message}.`, { cause: error })
+    // The engine's own message quotes the body, and there may be a password in it.
+    const place = /at position \d+/.exec((error as Error).message)?.[0]
+    throw new InvalidInput('invalid-json', `The body is not JSON${place ? ` ${place}` : ''}.`)
   }
 }
 

@@ -160,3 +160,13 @@ test('HEAD gives the status and headers of GET and no body', async () => {
     }
   }
 })
+
+test('a refused JSON body is not quoted: there may be a password in it (D1.4)', async () => {
+  const admin = await service.admin()
+  for (const body of ['{"password":"Geheim-12345" x}', 'Geheim-12345', '{"password":"Geheim-12345']) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await admin.ask('_principals/resource/_admin', { method: 'PUT', headers, body })
+    assert.equal(answer.json<{ code: string }>().code, 'invalid-json')
+    assert.equal(answer.text.includes('Geheim'), false, answer.text)
+  }
+})
