@@ -152,6 +152,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     await garbage.recover(false)
     await accounts.audit.expire()
     await accounts.passwordReset?.expire()
+    for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   })
 
   return {

@@ -28,6 +28,10 @@ const TIMEOUT: Milliseconds = 10_000
 /** After a failure, and between early reloads, the address is left alone for so long. */
 const COOL_DOWN: Milliseconds = 60_000
 
+const DAY: Milliseconds = 86_400_000
+/** Days left at which administrators are warned of the end of a certificate. */
+const WARNINGS = [30, 7, 1, -1]
+
 /**
  * The metadata of one provider (D8.6): loaded when first needed and again, by the next request, when they are older than
  * the maximum; by one request at a time, while the others wait or go on with the last good copy.
@@ -42,6 +46,8 @@ export class MetadataSource {
   #loadedAt: Milliseconds | undefined
   #tried: Milliseconds | undefined
   #problem: string | undefined
+  /** By certificate, the last of the {@link WARNINGS} that was given. */
+  readonly #warned = new Map<string, number>()
   #loading: Promise<void> | undefined
 
   constructor(options: MetadataSourceOptions, system: System, log: Log) {
@@ -73,6 +79,21 @@ export class MetadataSource {
     return this.#metadata?.keys.join() !== before
   }
 
+  /** Logs each certificate that is about to expire once at 30, 7 and 1 days, and once when it has. */
+  warnOfExpiry(): void {
+    for (const { subject, sha256, expires } of this.#metadata?.certificates ?? []) {
+      const daysLeft = Math.floor((expires - this.#system.now()) / DAY)
+      const reached = WARNINGS.findLast(days => daysLeft <= days)
+      if (reached === undefined || this.#warned.get(sha256) === reached) continue
+      this.#warned.set(sha256, reached)
+      const { idp } = this.#options
+      this.#log.warn(
+        { idp, subject, sha256, daysLeft },
+        daysLeft < 0 ? 'a certificate has expired' : 'a certificate expires soon',
+      )
+    }
+  }
+
   #mayTry(): boolean {
     return this.#loading !== undefined || this.#tried === undefined || this.#age(this.#tried) >= COOL_DOWN
   }
@@ -92,6 +113,7 @@ export class MetadataSource {
       this.#loaded = this.#system.monotonic()
       this.#loadedAt = this.#system.now()
       this.#problem = undefined
+      this.warnOfExpiry()
       this.#log.info(
         { idp, url, entityId: this.#metadata.entityId, keys: this.#metadata.keys.length },
         'metadata loaded',
