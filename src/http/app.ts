@@ -71,7 +71,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   // Handlers read bodies themselves, after they have judged the caller: nothing is parsed beforehand.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.setErrorHandler((error, request, reply) => sendProblem(on.log, error, request, reply))
+  app.setErrorHandler((error, request, reply) => sendProblem(on, error, request, reply))
   app.setNotFoundHandler(async () => {
     throw new NotFound('not-found', 'There is nothing at this address.')
   })
@@ -104,7 +104,7 @@ function createFastify(on: Services, addresses: ClientAddresses): FastifyInstanc
       setCommonHeaders(on, request, reply)
       reply.header('cache-control', 'no-store')
       reply.raw.once('close', () => logRequest(on, request, reply))
-      void sendProblem(on.log, error, request, reply)
+      void sendProblem(on, error, request, reply)
     },
   })
   // A client that waits for permission gets it when somebody reads the body, or the refusal instead (D7.4).

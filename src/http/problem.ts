@@ -18,10 +18,10 @@ import {
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import { prefersHtml } from './negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
 import { sendPage } from './send-page.ts'
+import type { Services } from './services.ts'
 
 /** The one place where a class of refusal becomes a status (house rules, section 6). */
 const statuses = [
@@ -100,16 +100,16 @@ function headersOf(error: ServiceError): Record<string, string> {
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  log: Log,
+  on: Pick<Services, 'log' | 'base'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   const { status, headers, body } = problemOf(error, request.id)
-  if (status === 500) log.error({ err: error, requestId: request.id }, 'a request failed')
+  if (status === 500) on.log.error({ err: error, requestId: request.id }, 'a request failed')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
-    await sendPage(reply, errorPage(String(body['title']), String(body['detail'])))
+    await sendPage(reply, errorPage(String(body['title']), String(body['detail']), on.base.at('auth/login')))
   } else {
     await reply.type('application/problem+json').send(body)
   }

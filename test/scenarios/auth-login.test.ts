@@ -290,3 +290,24 @@ test('more passwords at once than may wait are answered 503 with Retry-After, an
   for (const { status } of answers) assert.ok(status === 503 || status === 401)
   assert.equal((await narrow.visitor().signIn('admin', ADMIN_PASSWORD)).status, 200)
 })
+
+test('the login page offers every way in that is configured, and a refusal leads back to it (D1.4)', async t => {
+  const settings = {
+    'service.auth.cas': 'on',
+    'service.auth.cas.server.url': 'https://cas.example/cas',
+    'service.auth.password-reset': 'on',
+    'service.smtp.host': '127.0.0.1',
+    'service.smtp.from': 'store@example.org',
+  }
+  const rich = await startInProcess(t, { settings })
+  const html = { accept: 'text/html' }
+  const page = (await rich.visitor().get('auth/login', html)).text
+  for (const path of ['auth/cookie', 'auth/cas', 'auth/pwreset'])
+    assert.ok(page.includes(`"${rich.base}${path}"`), path)
+  const plain = (await service.visitor().get('auth/login', html)).text
+  assert.equal(/auth\/cas|auth\/pwreset|auth\/saml/.test(plain), false)
+  const form = { auth_username: 'nobody', auth_password: 'nothing' }
+  const refused = await rich.visitor().ask('auth/cookie', { form, headers: html })
+  assert.equal(refused.status, 401)
+  assert.ok(refused.text.includes(`href="${rich.base}auth/login"`))
+})

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, character => `&#${character.codePointAt(0)};`)
 
-/** Markup whose inserted values are escaped; other `Html` is inserted as it is. */
+/** Markup whose inserted values are escaped; other `Html`, also a list of it, is inserted as it is. */
 export class Html {
   readonly markup: string
 
@@ -13,9 +13,17 @@ export class Html {
   }
 }
 
-export function html(strings: TemplateStringsArray, ...values: ReadonlyArray<string | number | Html>): Html {
-  const inserted = values.map(value => (value instanceof Html ? value.markup : escapeHtml(String(value))))
+type Inserted = string | number | Html | readonly Html[]
+
+export function html(strings: TemplateStringsArray, ...values: readonly Inserted[]): Html {
+  const inserted = values.map(markupOf)
   return new Html(strings.reduce((all, part, index) => all + (inserted[index - 1] ?? '') + part))
+}
+
+function markupOf(value: Inserted): string {
+  if (value instanceof Html) return value.markup
+  if (typeof value === 'object') return value.map(({ markup }) => markup).join('')
+  return escapeHtml(String(value))
 }
 
 const style = `

@@ -15,7 +15,7 @@ export const departurePage = (action: string, fields: Readonly<Record<string, st
   return page(
     'Sign in',
     html`<p>You sign in with your organisation.</p>
-<form method="post" action="${action}">${inputs.reduce((all, input) => html`${all}${input}`, html``)}<button autofocus>Go on</button></form><script>${new Html(submit)}</script>`,
+<form method="post" action="${action}">${inputs}<button autofocus>Go on</button></form><script>${new Html(submit)}</script>`,
   )
 }
 

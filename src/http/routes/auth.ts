@@ -7,7 +7,7 @@ import { authTokens } from '../cookies.ts'
 import { describeCaller, expiryOf } from '../describe.ts'
 import { prefersHtml } from '../negotiate.ts'
 import { sendPage } from '../send-page.ts'
-import { loginPage, signedInPage } from '../pages/login-page.ts'
+import { type LoginLink, loginPage, signedInPage } from '../pages/login-page.ts'
 import type { Parameters } from '../query.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -78,9 +78,22 @@ const getLogin = (on: Services) => async (request: FastifyRequest, reply: Fastif
     return await reply.redirect(on.base.at('auth/login'), 303)
   const caller = await callerByCookie(on, request)
   const page = !caller
-    ? loginPage(on.base.at('auth/cookie'))
+    ? loginPage(on.base.at('auth/cookie'), otherWays(on))
     : signedInPage(caller.user.name ?? caller.user.id, on.base.at('auth/logout'))
   return await sendPage(reply, page)
+}
+
+/** What is configured beside passwords. */
+function otherWays({ base, sso, passwordReset }: Services): LoginLink[] {
+  const saml = sso.saml?.providers ?? []
+  return [
+    ...saml.map(({ policy }) => ({
+      text: `Sign in with ${policy.name}`,
+      url: `${base.at('auth/saml')}?idp=${encodeURIComponent(policy.name)}`,
+    })),
+    ...(sso.cas ? [{ text: 'Sign in with CAS', url: base.at('auth/cas') }] : []),
+    ...(passwordReset ? [{ text: 'Forgot your password?', url: base.at('auth/pwreset') }] : []),
+  ]
 }
 
 function requireField(form: Parameters, name: string): string {
