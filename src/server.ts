@@ -348,6 +348,11 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       minimumRate: settings['service.http.body.minimum-rate'],
       maxJson: settings['service.http.json.max-size'],
     },
+    cors: {
+      enabled: settings['service.cors'],
+      origins: settings['service.cors.origins.<n>'],
+      maxAge: settings['service.cors.max-age'],
+    },
     version: machine.version,
   }
 }

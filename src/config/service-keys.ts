@@ -47,16 +47,14 @@ export const addressKeys = {
 
 /** Which pages of other sites may use the service. */
 export const corsKeys = {
-  'service.cors': boolean({ default: false, notYet: true, help: 'Answer requests of pages of other origins.' }),
+  'service.cors': boolean({ default: false, help: 'Answer requests of pages of other origins.' }),
   'service.cors.origins.<n>': origin({
-    notYet: true,
     help: 'Origins that may send requests with cookies; `*` lets all others read what a guest may read.',
   }),
   'service.cors.max-age': seconds({
     min: 0,
     max: 86_400,
     default: 7200,
-    notYet: true,
     help: 'How long a browser may remember the answer to a preflight request.',
   }),
 } as const

@@ -7,6 +7,7 @@ import { Bodies } from './body.ts'
 import { noteAccess, recogniseCaller } from './caller.ts'
 import { ClientAddresses } from './client-address.ts'
 import { AuthCookie, deviceToken } from './cookies.ts'
+import { Cors } from './cors.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
@@ -38,6 +39,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   }
   const addresses = new ClientAddresses(options.trustedProxies)
   const app = createFastify(on, addresses)
+  const cors = new Cors(options.cors)
 
   app.decorateRequest('caller', undefined as never)
   app.decorateRequest('parameters', undefined as never)
@@ -47,14 +49,20 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     request.caller = guestFrom(clientOf(request, addresses))
     request.parameters = noParameters
     setCommonHeaders(on, request, reply)
+    reply.headers(cors.headers(request.headers.origin))
     drainUnreadBody(request.raw, reply.raw)
     requireHost(request)
+    if (cors.isPreflight(request.method, request.headers)) {
+      return await reply.status(204).headers(cors.preflightHeaders()).send()
+    }
     request.parameters = parametersOf(request)
     const { ignoresCaller, fromElsewhere } = request.routeOptions.config
     if (ignoresCaller !== true) request.caller = await recogniseCaller(on, request, reply)
     // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
     const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
-    if (matters) refuseCrossSite(request.method, request.headers, new Set([on.base.origin]))
+    const isAllowed = (origin: string): boolean => origin === on.base.origin || cors.trusts(origin)
+    if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
+    return undefined
   })
   let closing = false
   app.addHook('preClose', async () => {

@@ -5,17 +5,17 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Refuses a state-changing request that a page of another site made with the user's cookie (D2.9).
- * @param allowedOrigins the base address's own and those of the CORS list
+ * @param isAllowed knows the base address's own origin and those of the CORS list
  * @throws {Forbidden} `cross-site-request`
  */
 export function refuseCrossSite(
   method: string,
   headers: IncomingHttpHeaders,
-  allowedOrigins: ReadonlySet<string>,
+  isAllowed: (origin: string) => boolean,
 ): void {
   if (safeMethods.has(method)) return
   const { origin } = headers
   const isForeign = headers['sec-fetch-site'] === 'cross-site' || origin !== undefined
-  if (!isForeign || (origin !== undefined && allowedOrigins.has(origin))) return
+  if (!isForeign || (origin !== undefined && isAllowed(origin))) return
   throw new Forbidden('cross-site-request', `A page of ${origin ?? 'another site'} may not change anything here.`)
 }

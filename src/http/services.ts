@@ -27,6 +27,7 @@ import type { Database } from '../stores/database.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
+import type { CorsOptions } from './cors.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -39,6 +40,7 @@ export interface HttpOptions {
   /** Active media types that are shown in the browser all the same (D7.7). */
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
+  readonly cors: CorsOptions
   readonly version: string
 }
 
