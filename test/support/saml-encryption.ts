@@ -32,13 +32,14 @@ export function encryptXml(xml: string, encrypting: Encrypting = {}): string {
   const padding = wrapping === 'rsa-1_5' ? constants.RSA_PKCS1_PADDING : constants.RSA_PKCS1_OAEP_PADDING
   const oaepHash = wrapping === 'rsa-oaep' ? 'sha256' : 'sha1'
   const wrapped = publicEncrypt({ key: recipient.publicKey, padding, oaepHash }, key).toString('base64')
+  const id = `_${randomBytes(8).toString('hex')}`
   const digest = wrapping === 'rsa-oaep' ? `<ds:DigestMethod Algorithm="${XENC}sha256"/>` : ''
   const mgf = wrapping === 'rsa-oaep' ? `<m:MGF xmlns:m="${XENC11}" Algorithm="${XENC11}mgf1sha256"/>` : ''
   const method = `${wrapping === 'rsa-oaep' ? XENC11 : XENC}${wrapping}`
   const encryptedKey =
-    `<xenc:EncryptedKey xmlns:xenc="${XENC}" xmlns:ds="${DSIG}" Id="_key"><xenc:EncryptionMethod Algorithm="${method}">${mgf}${digest}</xenc:EncryptionMethod>` +
+    `<xenc:EncryptedKey xmlns:xenc="${XENC}" xmlns:ds="${DSIG}" Id="${id}"><xenc:EncryptionMethod Algorithm="${method}">${mgf}${digest}</xenc:EncryptionMethod>` +
     `<xenc:CipherData><xenc:CipherValue>${wrapped}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedKey>`
-  const inside = encrypting.keyBeside ? `<ds:RetrievalMethod Type="${XENC}EncryptedKey" URI="#_key"/>` : encryptedKey
+  const inside = encrypting.keyBeside ? `<ds:RetrievalMethod Type="${XENC}EncryptedKey" URI="#${id}"/>` : encryptedKey
   return (
     `<saml:EncryptedAssertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"><xenc:EncryptedData xmlns:xenc="${XENC}" Type="${XENC}Element"><xenc:EncryptionMethod Algorithm="${uri}"/>` +
     `<ds:KeyInfo xmlns:ds="${DSIG}">${inside}</ds:KeyInfo><xenc:CipherData><xenc:CipherValue>${damaged.toString('base64')}</xenc:CipherValue></xenc:CipherData>` +
