@@ -59,22 +59,22 @@ function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): 
   if (body.includes('<!')) throw new XmlRefused('markup', 'holds a CDATA section or a declaration')
   // The parser takes it for text; servers that do not escape what they write are not to be believed.
   if (/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\dA-Fa-f]+);)/.test(body)) throw new XmlRefused('xml', 'has a bare ampersand')
-  // oxlint-disable-next-line no-control-regex -- characters that XML does not have
-  if (/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|&#/.test(body.replaceAll(/&#(?:x[0-9a-f]+|\d+);/gi, ''))) {
-    throw new XmlRefused('characters', 'holds characters that XML does not allow')
-  }
-  const counts = { depth: 0, elements: 0, attributes: 0 }
+  requireCharacters(body)
+  const open: string[] = []
+  const counts = { elements: 0, attributes: 0 }
   for (let at = body.indexOf('<'); at >= 0; at = body.indexOf('<', at + 1)) {
     restOfTag.lastIndex = at + 1
     const tag = restOfTag.exec(body)?.[0].slice(0, -1)
     if (tag === undefined) throw new XmlRefused('xml', 'a tag does not end')
-    if (tag.startsWith('/')) counts.depth--
-    else {
+    if (tag.startsWith('/')) {
+      // The parser closes what is open and goes on.
+      if (tag.slice(1).trimEnd() !== open.pop()) throw new XmlRefused('xml', 'an end tag closes nothing')
+    } else {
       counts.elements++
-      if (!tag.endsWith('/')) counts.depth++
+      if (!tag.endsWith('/')) open.push(/^\S*/.exec(tag)?.[0] ?? '')
       for (let equals = tag.indexOf('='); equals >= 0; equals = tag.indexOf('=', equals + 1)) counts.attributes++
     }
-    const isTooMuch = counts.depth > depth || counts.elements > elements || counts.attributes > attributes
+    const isTooMuch = open.length > depth || counts.elements > elements || counts.attributes > attributes
     if (isTooMuch) throw new XmlRefused('size', 'is nested too deeply or has too many parts')
   }
   if (/^\s*[^<\s]/.test(body) || /[^>\s]\s*$/.test(body)) throw new XmlRefused('xml', 'has text outside its element')
@@ -83,14 +83,52 @@ function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): 
 /** Up to the bracket that ends it, one inside quotes not counted. One character at a time, so that it cannot backtrack. */
 const restOfTag = /(?:[^<>"']|"[^"<]*"|'[^'<]*')*>/y
 
-/** The parser lets an undeclared prefix through; two readers could take its elements for different ones. */
+/** As themselves or by number. */
+function requireCharacters(text: string): void {
+  // oxlint-disable-next-line no-control-regex -- characters that XML does not have
+  const isPlain = !/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.test(text)
+  const codes = [...text.matchAll(/&#(?:x([\da-f]+)|(\d+));/gi)]
+  const isSound = codes.every(([, hex, decimal]) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd
+    return code < 0xd800 || (code > 0xdfff && code < 0xfffe) || (code > 0xffff && code < 0x110000)
+  })
+  if (!isPlain || !isSound) throw new XmlRefused('characters', 'holds characters that XML does not allow')
+}
+
+/**
+ * The parser lets through what XML names forbid: an undeclared prefix, one attribute under two prefixes, namespaces that
+ * are no absolute addresses. Two readers could take such elements for different ones.
+ */
 function requireNamespaces(root: Element): void {
   const pending: Element[] = [root]
   for (let element = pending.pop(); element; element = pending.pop()) {
     if (element.prefix && !element.namespaceURI) throw new XmlRefused('xml', `undeclared prefix ${element.prefix}`)
+    requireAttributes(element)
     pending.push(...childElements(element))
   }
 }
+
+function requireAttributes(element: Element): void {
+  const seen = new Set<string>()
+  for (const { name, prefix, localName, namespaceURI, value } of Array.from(element.attributes)) {
+    if (name === 'xmlns' || prefix === 'xmlns') requireDeclaration(name, value)
+    else if (prefix && !namespaceURI) throw new XmlRefused('xml', `undeclared prefix ${prefix}`)
+    const full = `${prefix ? namespaceURI : ''} ${localName}`
+    if (seen.has(full)) throw new XmlRefused('xml', `the attribute ${name} twice`)
+    seen.add(full)
+  }
+}
+
+function requireDeclaration(name: string, value: string): void {
+  const isSound = /^[a-z][a-z\d+.-]*:/i.test(value) || (name === 'xmlns' && value === '')
+  const isReserved = ['xmlns:xml', 'xmlns:xmlns'].includes(name) || reserved.includes(value)
+  if (!isSound || (isReserved && !(name === 'xmlns:xml' && value === reserved[0]))) {
+    throw new XmlRefused('xml', `${name}="${value}" declares no namespace`)
+  }
+}
+
+const reserved = ['http://www.w3.org/XML/1998/namespace', 'http://www.w3.org/2000/xmlns/']
 
 export function childElements(parent: Node): Element[] {
   const elements: Element[] = []

@@ -1,18 +1,34 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+
+export interface Certified {
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+}
 
 /** A certificate for 127.0.0.1 that nobody vouches for, made anew: no private key has to lie in the repository. */
 export function selfSigned(): { readonly key: string; readonly cert: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const ecdsaWithSha256 = sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')))
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return {
+    key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    cert: certificateOf(pair),
+  }
+}
+
+/** The certificate of an RSA or elliptic key, by itself, PEM. @param expires four digits of a year */
+export function certificateOf({ publicKey, privateKey }: Certified, expires = '2099'): string {
+  const algorithm =
+    publicKey.asymmetricKeyType === 'rsa'
+      ? sequence(der(0x06, Buffer.from('2a864886f70d01010b', 'hex')), der(0x05, Buffer.alloc(0)))
+      : sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')))
   const commonName = sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from('127.0.0.1')))
   const name = sequence(der(0x31, commonName))
-  const validity = sequence(der(0x18, Buffer.from('20200101000000Z')), der(0x18, Buffer.from('20991231235959Z')))
+  const validity = sequence(der(0x18, Buffer.from('20200101000000Z')), der(0x18, Buffer.from(`${expires}1231235959Z`)))
   const address = sequence(der(0x87, Buffer.from([127, 0, 0, 1])))
   const alternativeName = sequence(der(0x06, Buffer.from('551d11', 'hex')), der(0x04, address))
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
-    ecdsaWithSha256,
+    algorithm,
     name,
     validity,
     name,
@@ -20,12 +36,9 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
     der(0xa3, sequence(alternativeName)),
   )
   const signature = sign('sha256', toBeSigned, privateKey)
-  const certificate = sequence(toBeSigned, ecdsaWithSha256, der(0x03, Buffer.concat([Buffer.from([0]), signature])))
+  const certificate = sequence(toBeSigned, algorithm, der(0x03, Buffer.concat([Buffer.from([0]), signature])))
   const lines = certificate.toString('base64').replaceAll(/.{64}/g, '$&\n')
-  return {
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
-  }
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`
 }
 
 const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, Buffer.concat(parts))

@@ -152,6 +152,9 @@ async function verifiedAssertion(
     const plain = await decryptAssertion(carrier, decryptionKey)
     const assertion = parse(plain)
     requireUniqueIds(assertion)
+    if (['Assertion', 'EncryptedAssertion'].some(name => descendantsNamed(assertion, SAML, name).length > 0)) {
+      throw refused('assertion-count', 'one assertion', 'another one inside')
+    }
     const signature = signatureOf(assertion)
     if (descendantsNamed(assertion, DS, 'Signature').length > (signature ? 1 : 0)) {
       throw refused('signature-shape', 'a signature of the assertion only', 'another one inside')
@@ -245,7 +248,7 @@ function judgeConfirmation(subject: Element, expected: ExpectedResponse): Millis
 function judgeName(subject: Element): string {
   const nameId = requireOne(subject, 'NameID', 'name-id')
   const others = childElements(subject).filter(
-    child => child.localName !== 'NameID' && child.localName !== 'SubjectConfirmation',
+    child => child.namespaceURI !== SAML || !['NameID', 'SubjectConfirmation'].includes(child.localName),
   )
   if (others.length > 0) throw refused('name-id', 'one NameID', others[0]?.nodeName)
   const format = attributeOf(nameId, 'Format')
@@ -281,7 +284,10 @@ const expired = (check: string, end: string, now: Milliseconds): SsoRefused =>
 function requireTime(text: string, check: string): Milliseconds {
   const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/.test(text)
   const time = isTime ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw refused(check, 'a date-time with a zone', text)
+  const day = text.slice(0, 10)
+  // The engine takes the 30th of February for the 2nd of March.
+  const isDay = !Number.isNaN(time) && new Date(`${day}T00:00Z`).toISOString().startsWith(day)
+  if (!isDay) throw refused(check, 'a date-time with a zone', text)
   return time
 }
 

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import verify from '../../../src/sso/saml/verify-worker.ts'
+import { encode, expected } from '../../support/saml-idp.ts'
+import { signatureAttacks } from './signature.ts'
+import { statementAttacks } from './statements.ts'
+import { wrappingAttacks } from './wrapping.ts'
+import { encryptionAttacks, xmlAttacks } from './xml.ts'
+
+const corpus = { wrappingAttacks, signatureAttacks, statementAttacks, xmlAttacks, encryptionAttacks }
+
+for (const attacks of Object.values(corpus)) {
+  for (const { title, check, xml, field = (text: string) => text, expected: changes } of attacks) {
+    test(`refused: ${title} (D8.3)`, async () => {
+      const outcome = await verify({ encoded: field(encode(xml())), expected: expected(changes) })
+      assert.ok('failed' in outcome, `accepted as ${JSON.stringify(outcome)}`)
+      assert.equal(outcome.failed.check, check, JSON.stringify(outcome.failed))
+    })
+  }
+}
+
+test('the corpus has more than 100 attacks, each with a title of its own', () => {
+  const titles = Object.values(corpus).flatMap(attacks => attacks.map(({ title }) => title))
+  assert.equal(new Set(titles).size, titles.length)
+  assert.ok(titles.length >= 100)
+})
