@@ -41,6 +41,8 @@ export interface AuditQuery {
   readonly userId?: string | undefined
   /** Not earlier than this. */
   readonly since?: Milliseconds | undefined
+  /** Before this: the time of the last event of one page begins the next. */
+  readonly until?: Milliseconds | undefined
   /** At most so many, the latest ones. */
   readonly limit: number
 }
@@ -65,7 +67,8 @@ export class Audit {
   constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
     this.#database = database
     this.#system = machine.system
-    this.#log = machine.log
+    // A log kept short is no reason to lose these lines; one that is switched off is.
+    this.#log = machine.log.level === 'silent' ? machine.log : machine.log.child({}, { level: 'info' })
     this.#retention = retention
   }
 
@@ -87,10 +90,11 @@ export class Audit {
   }
 
   /** Latest first. */
-  async list({ userId, since, limit }: AuditQuery): Promise<RecordedEvent[]> {
+  async list({ userId, since, until, limit }: AuditQuery): Promise<RecordedEvent[]> {
     const conditions: Sql[] = [
       ...(userId === undefined ? [] : [sql`user_id = ${userId}`]),
       ...(since === undefined ? [] : [sql`time >= ${since}`]),
+      ...(until === undefined ? [] : [sql`time < ${until}`]),
     ]
     const where = conditions.reduce((all, one) => sql`${all} AND ${one}`, sql`1 = 1`)
     const rows =

@@ -51,6 +51,11 @@ export class Login {
     this.#options = options
   }
 
+  /** False where nobody can sign in with a password (interface 5.8). */
+  get takesPasswords(): boolean {
+    return !this.#on.policy.isOff
+  }
+
   /**
    * @throws {InvalidInput} when it cannot be a password at all
    * @throws {Unauthenticated} `wrong-credentials`, the same for every way in which name and password do not fit (D2.2)

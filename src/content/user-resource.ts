@@ -8,7 +8,7 @@ import type { Passwords } from '../accounts/passwords.ts'
 import { GUEST } from '../accounts/principals.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import { forgetDevices } from '../accounts/trusted-devices.ts'
-import { changeUser, findUser, type User, type UserChange } from '../accounts/users.ts'
+import { changeUser, findUser, liftLockout, type User, type UserChange } from '../accounts/users.ts'
 import { Forbidden, InvalidInput, NotFound } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
@@ -117,6 +117,8 @@ export class UserResource {
         // Somebody may have set another one while this one was hashed, to keep out who knows the old one.
         if (user.id === caller.user.id && user.epoch !== caller.user.epoch) throw currentPasswordWrong()
         await forgetDevices(tx, user.id)
+        // An administrator who sets a password helps somebody in: old wrong guesses must not stand in the way.
+        if (user.id !== caller.user.id) await liftLockout(tx, user.id)
       }
       await changeUser(tx, user, change)
       return present

@@ -185,6 +185,8 @@ test('events are listed latest first, and filtered by user, time and number (iss
   assert.equal((await read(`?user=filtered&since=${since.toISOString()}`)).length, 3)
   assert.equal((await read(`?user=filtered&since=${new Date(since.getTime() + 1).toISOString()}`)).length, 1)
   assert.equal((await read(`?since=${encodeURIComponent('2026-11-21T12:00:00+02:00')}&user=filtered`)).length, 4)
+  const older = new Date(since.getTime() + 1).toISOString()
+  assert.equal((await read(`?user=filtered&until=${older}`)).length, 3, 'what is before the last event')
   assert.equal((await read('?user=filtered&since=2026-11-21')).length, 4)
   assert.deepEqual(await read('?user=filtered&limit=2'), named.slice(0, 2))
   assert.deepEqual(await read('?user=nobody-at-all'), [])
@@ -199,6 +201,7 @@ test('bad filters are 400 and reading is for administrators: guest 401, user 403
     'limit=1001',
     'limit=ten',
     'limit=',
+    'until=tomorrow',
     'since=yesterday',
     'since=2026-13-01',
     'since=2026-02-30',

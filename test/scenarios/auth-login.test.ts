@@ -311,3 +311,10 @@ test('the login page offers every way in that is configured, and a refusal leads
   assert.equal(refused.status, 401)
   assert.ok(refused.text.includes(`href="${rich.base}auth/login"`))
 })
+
+test('where passwords are off the login page shows no form for one (interface 5.8)', async t => {
+  const off = await startInProcess(t, { settings: { 'service.auth.password': 'off' } })
+  const page = await off.visitor().get('auth/login', { accept: 'text/html' })
+  assert.equal(page.status, 200)
+  assert.equal(page.text.includes('auth_password'), false)
+})

@@ -37,6 +37,14 @@ test('a lifted lock is gone at once for form and Basic, and from the list (D6.5)
   assert.deepEqual(await guess(anyone, 'lifted', 6), [401, 401, 401, 401, 401, 429], 'and counts anew from 0')
 })
 
+test('a password that an administrator sets lifts the lock: somebody is being helped in (D6.5)', async () => {
+  const { id } = await addUser(admin, 'helped')
+  await guess(anyone, 'helped', 5)
+  assert.equal((await anyone.signIn('helped', GOOD_PASSWORD)).status, 429)
+  assert.equal((await admin.put(userPath(id), { password: 'Another-Password-9' })).status, 204)
+  assert.equal((await service.visitor().signIn('helped', 'Another-Password-9')).status, 200)
+})
+
 test('lifting clears the count of somebody who is not locked yet (D6.5)', async () => {
   await addUser(admin, 'nearly')
   await guess(anyone, 'nearly', 4)

@@ -1,4 +1,4 @@
-import { html, page } from './html.ts'
+import { type Html, html, page } from './html.ts'
 
 /** Another way in than by password, or a way to a new one. */
 export interface LoginLink {
@@ -6,15 +6,22 @@ export interface LoginLink {
   readonly url: string
 }
 
-/** The form for signing in, and the other ways in; works without scripts. */
-export const loginPage = (cookieAction: string, links: readonly LoginLink[]): string =>
+/**
+ * The form for signing in, and the other ways in; works without scripts.
+ * @param cookieAction where the form goes; `undefined` where passwords are not accepted
+ */
+export const loginPage = (cookieAction: string | undefined, links: readonly LoginLink[]): string =>
   page(
     'Sign in',
-    html`<form method="post" action="${cookieAction}">
+    html`${cookieAction === undefined ? [] : passwordForm(cookieAction)}${links.map(
+      ({ text, url }) => html`<p><a href="${url}">${text}</a></p>`,
+    )}`,
+  )
+
+const passwordForm = (action: string): Html => html`<form method="post" action="${action}">
 <label>User name<input name="auth_username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus></label>
 <label>Password<input name="auth_password" type="password" autocomplete="current-password" maxlength="2048" required></label>
-<button>Sign in</button></form>${links.map(({ text, url }) => html`<p><a href="${url}">${text}</a></p>`)}`,
-  )
+<button>Sign in</button></form>`
 
 /** For somebody who is signed in already. */
 export const signedInPage = (userName: string, logoutAction: string): string =>

@@ -78,13 +78,13 @@ const getLogin = (on: Services) => async (request: FastifyRequest, reply: Fastif
     return await reply.redirect(on.base.at('auth/login'), 303)
   const caller = await callerByCookie(on, request)
   const page = !caller
-    ? loginPage(on.base.at('auth/cookie'), otherWays(on))
+    ? loginPage(on.login.takesPasswords ? on.base.at('auth/cookie') : undefined, otherWays(on))
     : signedInPage(caller.user.name ?? caller.user.id, on.base.at('auth/logout'))
   return await sendPage(reply, page)
 }
 
 /** What is configured beside passwords. */
-function otherWays({ base, sso, passwordReset }: Services): LoginLink[] {
+function otherWays({ base, sso, login, passwordReset }: Services): LoginLink[] {
   const saml = sso.saml?.providers ?? []
   return [
     ...saml.map(({ policy }) => ({
@@ -92,7 +92,7 @@ function otherWays({ base, sso, passwordReset }: Services): LoginLink[] {
       url: `${base.at('auth/saml')}?idp=${encodeURIComponent(policy.name)}`,
     })),
     ...(sso.cas ? [{ text: 'Sign in with CAS', url: base.at('auth/cas') }] : []),
-    ...(passwordReset ? [{ text: 'Forgot your password?', url: base.at('auth/pwreset') }] : []),
+    ...(passwordReset && login.takesPasswords ? [{ text: 'Forgot your password?', url: base.at('auth/pwreset') }] : []),
   ]
 }
 

@@ -114,15 +114,16 @@ const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
 
 const MOST_EVENTS = 1000
 
-/** `?user=NAME&since=TIME&limit=N`, the latest first. */
+/** `?user=NAME&since=TIME&until=TIME&limit=N`, the latest first. */
 const getAudit = (on: Services) => async (request: FastifyRequest) => {
   requireAdmin(request.caller, 'read the audit trail')
   const { parameters } = request
   const limit = readLimit(parameters.get('limit'))
-  const since = readTime(parameters.get('since'))
+  const since = readTime(parameters.get('since'), 'since')
+  const until = readTime(parameters.get('until'), 'until')
   const wanted = parameters.get('user')
   const userId = wanted === undefined ? undefined : await idOf(on, wanted)
-  const events = await on.audit.list({ userId, since, limit })
+  const events = await on.audit.list({ userId, since, until, limit })
   return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
 }
 
@@ -144,7 +145,7 @@ function readLimit(text: string | undefined): number {
   throw new InvalidInput('invalid-query', `\`limit\` is a whole number from 1 to ${MOST_EVENTS}.`)
 }
 
-function readTime(text: string | undefined): Milliseconds | undefined {
+function readTime(text: string | undefined, parameter: string): Milliseconds | undefined {
   if (text === undefined) return undefined
   const [day = ''] = text.split('T')
   const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
@@ -152,5 +153,5 @@ function readTime(text: string | undefined): Milliseconds | undefined {
     : Number.NaN
   // The engine takes the 30th of February for the 2nd of March.
   if (!Number.isNaN(time) && new Date(`${day}T00:00Z`).toISOString().startsWith(day)) return time
-  throw new InvalidInput('invalid-query', '`since` is a date, or a date-time with its zone, as in ISO 8601.')
+  throw new InvalidInput('invalid-query', `\`${parameter}\` is a date, or a date-time with its zone, as in ISO 8601.`)
 }
