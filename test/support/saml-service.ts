@@ -23,11 +23,12 @@ export interface Use {
   readonly trust?: Partial<ServiceProvider>
 }
 
-/** Settings of a service at this port that signs in by these providers, who from now on know no other service. */
-export async function samlSettings(port: number, uses: Readonly<Record<string, Use>>, more: Values): Promise<Values> {
-  const acs = `http://127.0.0.1:${port}/auth/saml`
+/** Settings of a service at this address that signs in by these providers, who from now on know no other service. */
+export async function samlSettings(base: string, uses: Readonly<Record<string, Use>>, more: Values): Promise<Values> {
+  const { port } = new URL(base)
+  const acs = `${base}auth/saml`
   const settings: Record<string, string> = {
-    'service.http.port': String(port),
+    'service.http.port': port,
     'service.auth.saml': 'new',
     'service.auth.saml.assertion-consumer-service.url': acs,
     'service.auth.cookie.secure': 'off',
@@ -46,16 +47,20 @@ export async function samlSettings(port: number, uses: Readonly<Record<string, U
   return { ...settings, ...more }
 }
 
-/** A service that signs in by real identity providers, with its clock at the real time. */
+/** A service that signs in by real identity providers, with its clock at the real time. @param base its own port if absent */
 export async function startWithSaml(
   t: Test,
   uses: Readonly<Record<string, Use>>,
   more: Values = {},
+  base?: string,
 ): Promise<InProcess> {
-  const service = await startInProcess(t, { settings: await samlSettings(await freePort(), uses, more) })
+  const settings = await samlSettings(base ?? (await freeBase()), uses, more)
+  const service = await startInProcess(t, { settings })
   setClock(service)
   return service
 }
+
+const freeBase = async (): Promise<string> => `http://127.0.0.1:${await freePort()}/`
 
 /** The same in a process of its own. */
 export async function startProcessWithSaml(
@@ -63,7 +68,7 @@ export async function startProcessWithSaml(
   uses: Readonly<Record<string, Use>>,
   more: Values = {},
 ): Promise<Process> {
-  return startProcess(t, { settings: await samlSettings(await freePort(), uses, more) })
+  return startProcess(t, { settings: await samlSettings(await freeBase(), uses, more) })
 }
 
 /** The clocks of the providers cannot be turned: the service's follows the real one. */
