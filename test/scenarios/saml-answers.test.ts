@@ -159,7 +159,7 @@ test('what an answer is refused for is told to administrators, and only the chec
   ])
   const [provider] = told.saml
   assert.equal(provider?.['entityId'], idp.entityId)
-  const [certificate] = provider?.['certificates'] as Array<Record<string, unknown>>
+  const [certificate] = (provider?.['certificates'] ?? []) as Array<Record<string, unknown>>
   assert.equal(certificate?.['expires'], '2099-12-31T23:59:59.000Z')
   assert.ok(Number(certificate?.['daysLeft']) > 26_000)
   assert.deepEqual(provider?.['metadata'], {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { rm, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -51,7 +52,7 @@ test('the age is measured by the clock that nobody sets (D8.6)', async t => {
   assert.equal(source.status.loadedAt, system.now())
 })
 
-const failures: Readonly<Record<string, (response: import('node:http').ServerResponse) => void>> = {
+const failures: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'a status of 500': response => response.writeHead(500).end(),
   'a redirect': response => response.writeHead(302, { location: '/other' }).end(),
   HTML: response => response.end('<!doctype html><title>Sign in</title>'),

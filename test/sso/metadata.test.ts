@@ -94,6 +94,15 @@ const shapes: Readonly<Record<string, Shape>> = {
       ),
     wanted: { validUntil: Date.UTC(2050, 0) },
   },
+  'comments, as Shibboleth writes them, and names in several languages': {
+    xml: () =>
+      edit(plain, '<md:IDPSSODescriptor', f => `<!-- <x> --- -->${f}`)
+        .replace(
+          '</md:EntityDescriptor>',
+          '<!-- y --><md:Organization><md:OrganizationName xml:lang="de">Ü</md:OrganizationName></md:Organization></md:EntityDescriptor>',
+        )
+        .replace('<ds:X509Certificate>', '<!-- <md:IDPSSODescriptor> --><ds:X509Certificate>') + '<!-- end -->',
+  },
   'other prefixes and unknown elements': {
     xml: () =>
       edit(
@@ -144,6 +153,7 @@ const refused: Readonly<Record<string, readonly [xml: () => string, message: Reg
   HTML: [() => '<!DOCTYPE html><html><body>Sign in</body></html>', /DOCTYPE/],
   'HTML without DOCTYPE': [() => '<html><body><br>Sign in</body></html>', /./],
   'a DOCTYPE': [() => edit(plain, '<md:EntityDescriptor', '<!DOCTYPE x><md:EntityDescriptor'), /DOCTYPE/],
+  'a comment that does not end': [() => edit(plain, '<md:IDPSSODescriptor', f => `<!-- ${f}`), /comment/],
   nothing: [() => '', /well-formed/],
   'another namespace': [() => plain.replaceAll(MD, 'urn:x'), /no identity provider/],
 }

@@ -165,7 +165,7 @@ function canonical(xml: string, id: string, inclusive: readonly string[], idAttr
     }
   }
   const options = { inclusiveNamespacesPrefixList: [...inclusive], ancestorNamespaces }
-  return new ExclusiveCanonicalization().process(element, options).toString()
+  return new ExclusiveCanonicalization().process(element, options)
 }
 
 export type Signed = 'response' | 'assertion' | 'both'
