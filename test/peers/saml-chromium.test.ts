@@ -5,7 +5,7 @@ import { listen } from '../support/listener.ts'
 import { chromium, startChromium } from '../support/peers/chromium.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { simpleSamlPhp, startSimpleSaml } from '../support/peers/simplesamlphp.ts'
-import { startWithSaml } from '../support/saml-service.ts'
+import { startWithSaml } from '../support/saml-at-peers.ts'
 import { complaintsOf, fillIn, userShown } from '../support/sso-in-chromium.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.org' }

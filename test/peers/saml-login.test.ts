@@ -11,7 +11,7 @@ import {
   startProcessWithSaml,
   startWithSaml,
   whoIs,
-} from '../support/saml-service.ts'
+} from '../support/saml-at-peers.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'Alice@Example.org' }
 const ghost = { name: 'ghost', password: 'boo' }
