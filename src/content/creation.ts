@@ -87,6 +87,8 @@ export class Creation {
     const readBody = await request.body()
     const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
     const created = await database.transaction(async tx => {
+      // The context may have been deleted while the body came.
+      await getContext(tx, context.id)
       const id = await freeId(tx, context.id, request.id)
       const body = readBody(id)
       const entry = this.#describe({ context: context.id, id, request, body, caller })
