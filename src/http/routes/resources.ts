@@ -188,6 +188,8 @@ async function sendFile(on: Services, request: FastifyRequest, reply: FastifyRep
   const ifRange = [headers['if-range']].flat()[0]
   let outcome: 'unchanged' | ByteRange | 'all' = 'all'
   const found = await on.files.read(entry, file => {
+    // Before the bytes are opened: nothing that can be refused may leave a file handle behind.
+    reply.headers(fileHeaders(on, request, entry, file))
     const state = fileValidators(entry, file)
     if (isUnchanged(headers, state)) outcome = 'unchanged'
     // RFC 9110 14.2: a range means something with GET only.
@@ -196,7 +198,6 @@ async function sendFile(on: Services, request: FastifyRequest, reply: FastifyRep
     return outcome === 'unchanged' ? undefined : outcome
   })
   if (!found) return await reply.status(204).send()
-  reply.headers(fileHeaders(on, request, entry, found.file))
   return await sendPart(reply, outcome, found)
 }
 
