@@ -39,12 +39,27 @@ export const objectsOf = (graph: Graph, subject: string, predicate: string): rea
 
 export function graphOf(statements: Iterable<Statement>): Graph {
   const graph: Record<string, Record<string, Term[]>> = {}
+  const known = new Map<Term[], Set<string>>()
   for (const { subject, predicate, object } of statements) {
     const objects = ((graph[subject] ??= {})[predicate] ??= [])
-    if (!objects.some(present => sameTerm(present, object))) objects.push(object)
+    if (objects.length < FEW) {
+      if (!objects.some(present => sameTerm(present, object))) objects.push(object)
+      continue
+    }
+    // Comparing each with each would take minutes for a body of the largest size.
+    const keys = known.get(objects) ?? new Set(objects.map(keyOf))
+    known.set(objects, keys)
+    const key = keyOf(object)
+    if (keys.has(key)) continue
+    keys.add(key)
+    objects.push(object)
   }
   return graph
 }
+
+const FEW = 16
+
+const keyOf = ({ type, value, lang, datatype }: Term): string => JSON.stringify([type, lang, datatype, value])
 
 export const sameTerm = (a: Term, b: Term): boolean =>
   a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype

@@ -15,4 +15,4 @@ export const outside = (base: string, iri: string): string =>
  */
 export const isAbsoluteIri = (text: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- control characters are just what is refused
-  /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(text) && !text.endsWith('.')
+  /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(text) && !text.endsWith('.') && text.isWellFormed()
