@@ -22,16 +22,25 @@ export async function readTurtle(text: string, base: string, syntax: TurtleSynta
   }
 }
 
+interface IdentifiedTerm extends ParsedTerm {
+  /** The parser knows quantified names of N3 again by it, and quotes it. */
+  readonly id: string
+}
+
 /** Makes plain terms: those of the library write language tags in lower case. */
 function factory(): unknown {
   let fresh = 0
-  const named = (value: string): ParsedTerm => ({ termType: 'NamedNode', value })
+  const named = (value: string): IdentifiedTerm => ({ termType: 'NamedNode', value, id: value })
   const defaultGraph: ParsedTerm = { termType: 'DefaultGraph', value: '' }
   return {
     namedNode: named,
     // Labels that the document gives have a prefix of the parser's, so these are never one of them.
-    blankNode: (label?: string): ParsedTerm => ({ termType: 'BlankNode', value: label ?? `fresh ${fresh++}` }),
-    variable: (value: string): ParsedTerm => ({ termType: 'Variable', value }),
+    blankNode: (label = `fresh ${fresh++}`): IdentifiedTerm => ({
+      termType: 'BlankNode',
+      value: label,
+      id: `_:${label}`,
+    }),
+    variable: (value: string): IdentifiedTerm => ({ termType: 'Variable', value, id: `?${value}` }),
     literal: (value: string, suffix?: string | ParsedTerm | { readonly language?: string }): ParsedTerm => {
       if (suffix === undefined) return { termType: 'Literal', value }
       if (typeof suffix === 'string') return { termType: 'Literal', value, language: suffix }
