@@ -2,7 +2,7 @@ import { create as contentDisposition, parse as parseDisposition } from 'content
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findGroup } from '../../accounts/groups.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
-import { metadataUri } from '../../content/addresses.ts'
+import { metadataUri, resourceUri } from '../../content/addresses.ts'
 import type { Entry } from '../../content/entry.ts'
 import { type Placed, requireRight } from '../../content/rights.ts'
 import { fileNameOf, isMediaType, mediaTypeOf as storedMediaType, UNTYPED, type Upload } from '../../content/uploads.ts'
@@ -14,9 +14,10 @@ import { fileValidators, isRangeCurrent, isUnchanged, requirePreconditions, vali
 import { describeResource } from '../describe.ts'
 import { firstFile } from '../multipart.ts'
 import { parseRange } from '../range.ts'
+import { embeddedGraphs, graphReader, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
-import { graphReader, isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
+import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
 export const resourceRoutes = (on: Services): Route[] => [
@@ -32,13 +33,19 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
   if (entry.entryType !== 'Local') return redirectAbroad(reply, entry)
   if (entry.resourceType === 'NamedResource') return await reply.redirect(on.base.outside(metadataUri(entry)), 303)
   if (entry.graphType === 'None') return await sendFile(on, request, reply, entry)
-  if (isFresh(request, reply, entry)) return await reply.status(304).send()
+  const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
+  const representation = isGraph ? representationFor(request, reply) : undefined
+  if (isFresh(request, reply, entry, representation)) return await reply.status(304).send()
+  if (representation) {
+    return await sendGraph(reply, representation, on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
+  }
   switch (entry.graphType) {
     case 'String':
       return await reply.type('text/plain; charset=utf-8').send(entry.content ?? '')
     case 'Graph':
     case 'Pipeline':
-      return on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph)
+    case 'PipelineResult':
+      return {}
     case 'List':
     case 'ResultList':
       return JSON.parse(entry.content ?? '[]') as string[]
@@ -47,13 +54,12 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
     case 'Group': {
       const group = await findGroup(on.database, entry.id)
       if (!group) throw new NotFound('not-found', 'There is no such group.')
-      return describeResource(await on.views.group(request.caller, group, placed.contextEntry), on.base)
+      const view = await on.views.group(request.caller, group, placed.contextEntry)
+      return describeResource(view, on.base, embeddedGraphs(request))
     }
     case 'Context':
     case 'SystemContext':
       return await on.contexts.list(request.caller, entry.id)
-    case 'PipelineResult':
-      return {}
   }
 }
 
@@ -76,6 +82,7 @@ const putResource = (on: Services) => async (request: FastifyRequest, reply: Fas
   const placed = await placedOf(on, request)
   const { caller } = request
   const condition = preconditionOf(request)
+  const readGraph = graphReader(on, request, reply, resourceUri(placed.entry))
   const readJson = (): Promise<unknown> => on.bodies.json(request.raw, reply.raw)
   const type = placed.entry.entryType === 'Local' ? placed.entry.graphType : 'None'
   switch (type) {
@@ -88,7 +95,7 @@ const putResource = (on: Services) => async (request: FastifyRequest, reply: Fas
     }
     case 'Graph':
     case 'Pipeline':
-      return sendChanged(reply, await on.resources.putGraph(caller, placed, graphReader(on, request, reply), condition))
+      return sendChanged(reply, await on.resources.putGraph(caller, placed, readGraph, condition))
     case 'List':
     case 'ResultList':
       return sendChanged(reply, await on.resources.putList(caller, placed, readJson, condition))

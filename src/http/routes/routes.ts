@@ -6,6 +6,7 @@ import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { managementRoutes } from './management.ts'
+import { metadataRoutes } from './metadata.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { samlRoutes } from './saml.ts'
 import { resourceRoutes } from './resources.ts'
@@ -20,5 +21,6 @@ export const routes = (on: Services): Route[] => [
   ...managementRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),
+  ...metadataRoutes(on),
   ...resourceRoutes(on),
 ]
