@@ -51,7 +51,9 @@ export function describeEntry(view: EntryView, base: BaseAddress): Record<string
     info: graph(view.info),
     metadata: graph(view.metadata),
     'cached-external-metadata': graph(view.cachedExternalMetadata),
+    relations: graph(view.relations),
     rights: view.rights,
+    size: view.size,
     resource: view.resource && describeResource(view.resource, base),
   }
 }
@@ -63,6 +65,8 @@ export function describeResource(view: ResourceView, base: BaseAddress): unknown
       return view.value
     case 'graph':
       return base.graphOutside(view.graph)
+    case 'list':
+      return { ...view.page, children: view.page.children.map(child => describeMember(child, base)) }
     case 'group':
       return { name: view.name, children: view.members.map(member => describeMember(member, base)) }
   }

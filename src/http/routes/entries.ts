@@ -3,11 +3,14 @@ import { InvalidInput, NotAcceptable, NotFound } from '../../base/errors.ts'
 import { entryUri } from '../../content/addresses.ts'
 import { hasName } from '../../content/entries.ts'
 import type { Entry } from '../../content/entry.ts'
+import { relationsOf } from '../../content/relations.ts'
 import { type Placed, requireRight } from '../../content/rights.ts'
 import { isObject } from '../../content/values.ts'
 import { type Graph, parseRdfJson } from '../../graph/graph.ts'
 import { entryValidators, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
 import { describeEntry } from '../describe.ts'
+import { readPaging } from '../list-paging.ts'
+import { isFlagSet } from '../query.ts'
 import { type Route, pathPart } from '../route.ts'
 import type { Services } from '../services.ts'
 
@@ -18,6 +21,7 @@ export const entryRoutes = (on: Services): Route[] => [
   { method: 'DELETE', url: '/:context/entry/:entry', handle: deleteEntry(on) },
   { method: 'GET', url: '/:context/entry/:entry/name', handle: getName(on) },
   { method: 'PUT', url: '/:context/entry/:entry/name', handle: putName(on) },
+  { method: 'GET', url: '/:context/relations/:entry', handle: getRelations(on) },
   { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(on) },
   { method: 'PUT', url: '/:context/metadata/:entry', handle: putMetadata(on) },
   { method: 'DELETE', url: '/:context/metadata/:entry', handle: deleteMetadata(on) },
@@ -27,7 +31,7 @@ const getEntry = (on: Services) => async (request: FastifyRequest, reply: Fastif
   requireJsonFormat(request)
   const placed = await placedOf(on, request)
   const isDetailed = request.parameters.has('includeAll')
-  const view = await on.views.of(request.caller, placed, isDetailed)
+  const view = await on.views.of(request.caller, placed, isDetailed, readPaging(request.parameters))
   const isFreshEntry = isFresh(request, reply, placed.entry)
   // What only some may see, and the fill level, change without the entry: a 304 would bring somebody else's view back.
   const isTheSameForAll = !isDetailed && view.quota === undefined
@@ -38,11 +42,13 @@ const getEntry = (on: Services) => async (request: FastifyRequest, reply: Fastif
 const putEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const placed = await placedOf(on, request)
   const read = graphReader(on, request, reply)
-  return sendChanged(reply, await on.entries.putInfo(request.caller, placed, read, preconditionOf(request)))
+  const toMembers = isFlagSet(request.parameters, 'applyACLtoChildren')
+  return sendChanged(reply, await on.entries.putInfo(request.caller, placed, read, preconditionOf(request), toMembers))
 }
 
 const deleteEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  await on.entries.delete(request.caller, await placedOf(on, request), preconditionOf(request))
+  const recursive = isFlagSet(request.parameters, 'recursive')
+  await on.entries.delete(request.caller, await placedOf(on, request), preconditionOf(request), recursive)
   return await reply.status(204).send()
 }
 
@@ -64,6 +70,13 @@ const putName = (on: Services) => async (request: FastifyRequest, reply: Fastify
     throw new InvalidInput('invalid-json', 'Send {"name": "…"}.')
   }
   return sendChanged(reply, await on.entries.rename(request.caller, placed, read))
+}
+
+/** No validators: they would be those of the entry, which does not change when another begins to point at it. */
+const getRelations = (on: Services) => async (request: FastifyRequest) => {
+  requireJsonFormat(request)
+  const { entry } = await placedOf(on, request)
+  return on.base.graphOutside(await relationsOf(on.database, request.caller, entry))
 }
 
 const getMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {

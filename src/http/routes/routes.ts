@@ -5,6 +5,7 @@ import { authTokenRoutes } from './auth-tokens.ts'
 import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
+import { listRoutes } from './lists.ts'
 import { managementRoutes } from './management.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { samlRoutes } from './saml.ts'
@@ -21,4 +22,5 @@ export const routes = (on: Services): Route[] => [
   ...contextRoutes(on),
   ...entryRoutes(on),
   ...resourceRoutes(on),
+  ...listRoutes(on),
 ]
