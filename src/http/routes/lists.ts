@@ -17,7 +17,7 @@ export const listRoutes = (on: Services): Route[] => [
 const moveToList = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const { parameters, caller } = request
   const placed = await placedOf(on, request)
-  if (!isList(placed.entry)) throw new WrongMethod('POST', ['GET', 'HEAD', 'PUT', 'DELETE'])
+  if (!isList(placed.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
   const entry = readAddress(on, 'moveEntry', parameters.get('moveEntry'))
   if (!entry) throw new InvalidInput('invalid-query', 'The parameter moveEntry is missing.')
   const from = readAddress(on, 'fromList', parameters.get('fromList'))
