@@ -35,12 +35,12 @@ export interface Sortable {
 }
 
 /** The members in the order asked for; those that are equal in it, and those without a title at the end, stay as they were. */
-export function ordered<Member extends Sortable>(members: readonly Member[], order: Order): Member[] {
+export function sorted<Member extends Sortable>(members: readonly Member[], order: Order): Member[] {
   const compare = comparison(order)
-  const sorted = compare ? [...members].sort(compare) : [...members]
-  if (order.first === undefined) return sorted
+  const result = compare ? [...members].sort(compare) : [...members]
+  if (order.first === undefined) return result
   const isFirst = ({ graphType }: Member): boolean => graphType === order.first
-  return [...sorted.filter(isFirst), ...sorted.filter(member => !isFirst(member))]
+  return [...result.filter(isFirst), ...result.filter(member => !isFirst(member))]
 }
 
 export const pageOf = <Member>(members: readonly Member[], { offset, limit }: Paging): Member[] =>

@@ -4,7 +4,7 @@ import type { Queries } from '../stores/database.ts'
 import type { Entry } from './entry.ts'
 import { entriesInList, findEntry } from './entry-records.ts'
 import { listMembers } from './list-records.ts'
-import { type Order, ordered, type Paging, pageOf, titleOf } from './list-order.ts'
+import { type Order, type Paging, pageOf, sorted, titleOf } from './list-order.ts'
 import { may, type Placed } from './rights.ts'
 
 /** Longer lists keep their own order: sorting loads every member. */
@@ -23,8 +23,22 @@ export interface ListPage<Child> {
 const isUnordered = ({ sort, first }: Order): boolean => sort === undefined && first === undefined
 
 /** Ids of the members in the order asked for. */
-export async function orderedMembers(queries: Queries, caller: Caller, list: Placed, order: Order): Promise<string[]> {
-  const ids = await listMembers(queries, list.entry)
+export async function orderedMembers(
+  queries: Queries,
+  caller: Caller,
+  list: Placed,
+  order: Order,
+): Promise<readonly string[]> {
+  return await inOrder(queries, caller, list, order, await listMembers(queries, list.entry))
+}
+
+async function inOrder(
+  queries: Queries,
+  caller: Caller,
+  list: Placed,
+  order: Order,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   if (isUnordered(order) || ids.length > MOST_SORTED) return ids
   const { contextEntry } = list
   const sortable = []
@@ -40,7 +54,7 @@ export async function orderedMembers(queries: Queries, caller: Caller, list: Pla
       size: order.sort === 'size' ? ((await findFile(queries, entry))?.size ?? 0) : 0,
     })
   }
-  return ordered(sortable, order).map(({ id }) => id)
+  return sorted(sortable, order).map(({ id }) => id)
 }
 
 export async function listPage(
@@ -50,9 +64,9 @@ export async function listPage(
   paging: Paging,
 ): Promise<ListPage<Entry>> {
   const allUnsorted = await listMembers(queries, list.entry)
-  const inOrder = await orderedMembers(queries, caller, list, paging)
+  const ordered = await inOrder(queries, caller, list, paging, allUnsorted)
   const children: Entry[] = []
-  for (const id of pageOf(inOrder, paging)) {
+  for (const id of pageOf(ordered, paging)) {
     const child = await findEntry(queries, { context: list.entry.context, id })
     if (child) children.push(child)
   }

@@ -162,7 +162,7 @@ export const schema: readonly Migration[] = [
       )`,
       sql`CREATE INDEX relations_by_target ON relations (target_context, target)`,
       sql`CREATE INDEX relations_by_source ON relations (source_context, source)`,
-      sql`CREATE INDEX principals_by_home ON principals (home_context)`,
+      sql`CREATE INDEX principals_by_home ON principals (home_context, id)`,
       // Work on the rows that SQL alone cannot do, to be done by the next start.
       sql`CREATE TABLE pending_work (name TEXT PRIMARY KEY)`,
       sql`INSERT INTO pending_work (name) SELECT 'relations' FROM contexts WHERE id = '_contexts'`,

@@ -2,15 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type GraphType, newEntry } from '../../src/content/entry.ts'
-import {
-  listOrder,
-  ordered,
-  pageOf,
-  type Sortable,
-  sortKeys,
-  titleOf,
-  wholeList,
-} from '../../src/content/list-order.ts'
+import { listOrder, pageOf, type Sortable, sorted, sortKeys, titleOf, wholeList } from '../../src/content/list-order.ts'
 import { dc, dct } from '../../src/graph/vocabulary.ts'
 
 interface Member extends Sortable {
@@ -41,9 +33,9 @@ const places = (list: readonly Member[]): number[] => list.map(({ place }) => pl
 
 test('sorting loses nobody, puts the named type first and keeps equal members as they were (wire facts 2.7)', () => {
   const property = fc.property(members, orders, (list, order) => {
-    const sorted = ordered(list, order)
+    const result = sorted(list, order)
     assert.deepEqual(
-      places(sorted).sort((a, b) => a - b),
+      places(result).sort((a, b) => a - b),
       places(list),
     )
     const collator = new Intl.Collator(order.language ?? 'en', { sensitivity: 'accent' })
@@ -59,8 +51,8 @@ test('sorting loses nobody, puts the named type first and keeps equal members as
       if (b.title === undefined) return -1
       return sign * collator.compare(a.title, b.title)
     }
-    for (const [index, member] of sorted.entries()) {
-      const next = sorted[index + 1]
+    for (const [index, member] of result.entries()) {
+      const next = result[index + 1]
       if (!next) continue
       const judged = rank(member, next)
       assert.ok(judged < 0 || (judged === 0 && member.place < next.place), JSON.stringify([member, next, order]))
@@ -88,8 +80,8 @@ test('titles sort without regard to capitals, and those without one come last bo
   const list = ['b', undefined, 'C', 'A', 'a'].map(
     (title, place): Member => ({ title, place, graphType: 'None', created: 0, modified: 0, size: 0 }),
   )
-  assert.deepEqual(places(ordered(list, { ...listOrder, sort: 'title' })), [3, 4, 0, 2, 1])
-  assert.deepEqual(places(ordered(list, { ...listOrder, sort: 'title', descending: true })), [2, 0, 3, 4, 1])
+  assert.deepEqual(places(sorted(list, { ...listOrder, sort: 'title' })), [3, 4, 0, 2, 1])
+  assert.deepEqual(places(sorted(list, { ...listOrder, sort: 'title', descending: true })), [2, 0, 3, 4, 1])
 })
 
 test('the title is the Dublin Core one, the older one without it, and in the language asked for (wire facts 2.7)', () => {
