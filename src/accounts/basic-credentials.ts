@@ -18,6 +18,8 @@ interface Verified {
   readonly expires: Milliseconds
 }
 
+type Judge = Pick<Login, 'withPassword' | 'requireStillGood'>
+
 export interface Credentials {
   readonly name: string
   readonly password: string
@@ -30,14 +32,14 @@ export interface Credentials {
  */
 export class BasicCredentials {
   readonly #database: Database
-  readonly #login: Login
+  readonly #login: Judge
   readonly #system: System
   /** Made anew at each start: a memory dump of another run tells nothing. */
   readonly #key: Uint8Array
   readonly #verified = new Map<string, Verified>()
   readonly #checking = new Map<string, Promise<User>>()
 
-  constructor(database: Database, login: Login, system: System) {
+  constructor(database: Database, login: Judge, system: System) {
     this.#database = database
     this.#login = login
     this.#system = system
@@ -69,7 +71,9 @@ export class BasicCredentials {
   /** Many requests with the same right credentials at once wait for one check; wrong ones are each judged (D6.2). */
   async #checkOnce(mac: string, credentials: Credentials, client: Client): Promise<User> {
     const others = await this.#checking.get(mac)?.catch(() => undefined)
-    if (others) return others
+    // It may have begun before the password was changed, and this request has come after.
+    const user = others && (await this.#remembered(mac, credentials, client))
+    if (user) return user
     const check = this.#check(mac, credentials, client).finally(() => this.#checking.delete(mac))
     this.#checking.set(mac, check)
     return await check

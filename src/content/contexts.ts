@@ -71,7 +71,8 @@ export function requireContextName(raw: string): string {
   const name = raw.normalize('NFC').trim()
   const wrong = (why: string): InvalidInput => new InvalidInput('invalid-name', `The name of a context ${why}.`)
   if (name === '') throw wrong('must not be empty')
-  if ([...name].length > MOST_NAME_CHARACTERS) throw wrong(`may have at most ${MOST_NAME_CHARACTERS} characters`)
+  if (name.length > 2 * MOST_NAME_CHARACTERS || [...name].length > MOST_NAME_CHARACTERS)
+    throw wrong(`may have at most ${MOST_NAME_CHARACTERS} characters`)
   if (/[\p{C}/\\?#]/u.test(name) || name === '.' || name === '..') {
     throw wrong('must not hold control characters, slashes, question marks or number signs')
   }

@@ -89,11 +89,11 @@ export class Creation {
     const readBody = await request.body()
     const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
     const created = await database.transaction(async tx => {
+      // Judged once more in here: context or list may have been deleted, or given to others, while the body came.
+      const now = await placeFor(tx, caller, context, request.listUri)
       const id = await freeId(tx, context, request.id)
       const body = readBody(id)
       const described = this.#describe({ context, id, request, body, caller })
-      // Judged once more in here: the list may have gone, or have been given to others.
-      const now = await placeFor(tx, caller, contextKey, request.listUri)
       const entry = await this.#placed(tx, caller, described, now, request)
       const whole = await this.#withResource(tx, entry, request, body, password)
       await insertEntry(tx, whole)

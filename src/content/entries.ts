@@ -66,7 +66,7 @@ export class Entries {
   }
 
   /**
-   * Changes an entry in one transaction: right, precondition, then `change`; what it returns is written, later than before
+   * Changes an entry in one transaction, its right judged before: precondition, then `change`; what it returns is written, later than before
    * and with the caller among the contributors. Resolves to the entry as written.
    */
   async change(

@@ -87,7 +87,7 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
   // Clients that change the resource URI may still describe the old one.
   const aboutResource = (subject: string): boolean => subject === r || subject === resourceOf(entry)
 
-  const acl: Partial<Record<AclSlot, string[]>> = {}
+  const named = new Map<AclSlot, Set<string>>()
   const rest: Statement[] = []
   const asked: { -readonly [Key in keyof InfoRequest]?: InfoRequest[Key] } = {}
   if (external !== undefined) asked.externalResource = external
@@ -102,8 +102,7 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
     })
     if (slot !== undefined) {
       if (object.type !== 'uri') throw new InvalidInput('invalid-graph', `A principal of ${predicate} is not a URI.`)
-      const list = (acl[slot] ??= [])
-      if (!list.includes(object.value)) list.push(object.value)
+      named.set(slot, (named.get(slot) ?? new Set()).add(object.value))
     } else if (predicate === rdf.type && subject === e) {
       const type = entryTypes.find(type => object.value === store.term(type))
       if (type === undefined) rest.push(statement)
@@ -118,6 +117,7 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
       rest.push(subject === resourceOf(entry) ? { ...statement, subject: r } : statement)
     }
   }
+  const acl: Acl = Object.fromEntries([...named].map(([slot, principals]) => [slot, [...principals]]))
   return { ...asked, acl, statements: graphOf(rest) }
 }
 

@@ -29,7 +29,8 @@ export function requireIds(value: unknown): string[] {
   return value.map((item: unknown) => {
     const id = typeof item === 'number' ? String(item) : item
     if (typeof id === 'string' && isId(id)) return id
-    throw new InvalidInput('invalid-member', `${JSON.stringify(item)} is not an entry id.`)
+    // Not quoted as JSON: the engine cannot write all the depths that it can read.
+    throw new InvalidInput('invalid-member', `${typeof id === 'string' ? `"${id}"` : 'A member'} is not an entry id.`)
   })
 }
 

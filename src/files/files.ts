@@ -130,8 +130,10 @@ export class Files {
   }
 
   #requireFileSize(size: Bytes): void {
-    const limit = this.#options.maxFileSize
-    if (limit === UNLIMITED || size <= limit) return
+    const { maxFileSize } = this.#options
+    // Beyond it numbers are no longer exact, and neither would the books be.
+    const limit = maxFileSize === UNLIMITED ? Number.MAX_SAFE_INTEGER : maxFileSize
+    if (size <= limit) return
     throw new TooLarge('file-too-large', `A file may have at most ${limit} bytes.`, { extra: { limit } })
   }
 

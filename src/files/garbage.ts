@@ -8,11 +8,11 @@ const BATCH = 200
 /** Deletes the bytes that nothing refers to any more: blobs let go of, and what died with an upload. */
 export class Garbage {
   readonly #database: Database
-  readonly #blobs: BlobStore
+  readonly #blobs: Pick<BlobStore, 'delete'>
   readonly #ledger: Ledger
   #collecting: Promise<void> | undefined
 
-  constructor(database: Database, blobs: BlobStore, ledger: Ledger) {
+  constructor(database: Database, blobs: Pick<BlobStore, 'delete'>, ledger: Ledger) {
     this.#database = database
     this.#blobs = blobs
     this.#ledger = ledger
@@ -34,11 +34,13 @@ export class Garbage {
     return this.#collecting
   }
 
-  /** Undoes uploads whose process has died: first the bytes, then the note of them, so that no step can be lost. */
+  /**
+   * Undoes uploads whose process has died. One of them may be alive all the same, after a leap of the clock: its bytes go
+   * only once it cannot be committed any more.
+   */
   async recover(nobodyElse: boolean): Promise<void> {
     for (const reservation of await this.#ledger.abandoned(nobodyElse)) {
-      await this.#blobs.delete(reservation.blob)
-      await this.#ledger.release(reservation)
+      if (await this.#ledger.forfeit(reservation)) await this.delete(reservation.blob)
     }
   }
 

@@ -39,15 +39,22 @@ export const objectsOf = (graph: Graph, subject: string, predicate: string): rea
 
 export function graphOf(statements: Iterable<Statement>): Graph {
   const graph: Record<string, Record<string, Term[]>> = {}
+  // Comparing each object with each would take minutes for a large graph.
+  const seen = new Map<Term[], Set<string>>()
   for (const { subject, predicate, object } of statements) {
     const objects = ((graph[subject] ??= {})[predicate] ??= [])
-    if (!objects.some(present => sameTerm(present, object))) objects.push(object)
+    const keys = seen.get(objects) ?? new Set()
+    seen.set(objects, keys)
+    const key = keyOf(object)
+    if (keys.has(key)) continue
+    keys.add(key)
+    objects.push(object)
   }
   return graph
 }
 
-export const sameTerm = (a: Term, b: Term): boolean =>
-  a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype
+/** The same for equal terms only: no type, language tag or datatype holds a blank. */
+const keyOf = ({ type, value, lang = '', datatype = '' }: Term): string => `${type} ${lang} ${datatype} ${value}`
 
 function mapIris(graph: Graph, map: (iri: string) => string): Graph {
   const result: Record<string, Record<string, readonly Term[]>> = {}

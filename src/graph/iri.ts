@@ -10,9 +10,9 @@ export const outside = (base: string, iri: string): string =>
   iri.startsWith(RELATIVE) ? base + iri.slice(RELATIVE.length) : iri
 
 /**
- * An absolute IRI as clients may write it: a scheme, and none of the characters that RFC 3987 never allows. Not stricter:
+ * An absolute IRI as clients may write it: a scheme, and none of the characters that RFC 3987 never allows, halves of surrogate pairs among them. Not stricter:
  * clients send principals whose IRI looks odd, and they are kept to the letter (wire facts 2.4).
  */
 export const isAbsoluteIri = (text: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- control characters are just what is refused
-  /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(text) && !text.endsWith('.')
+  /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(text) && text.isWellFormed() && !text.endsWith('.')

@@ -15,7 +15,8 @@ export interface BodyLimits {
 
 /** A slow start is forgiven for so long. */
 const GRACE: Milliseconds = 10_000
-const MOST_FORM_BYTES: Bytes = 32_768
+/** Largest form, and largest JSON where it says no more than a form could (D2.1). */
+export const MOST_FORM_BYTES: Bytes = 32_768
 
 /** Reads the bodies of requests; nothing is read, and `100 Continue` not sent, before somebody asks (D7.4). */
 export class Bodies {
@@ -77,14 +78,14 @@ export class Bodies {
   }
 
   /** The text of a JSON body; an empty one is allowed, whatever its type says. @throws {UnsupportedType} */
-  async jsonText(request: IncomingMessage, response: ServerResponse): Promise<string> {
+  async jsonText(request: IncomingMessage, response: ServerResponse, limit?: Bytes): Promise<string> {
     if (hasBody(request)) requireType(request, ['application/json', 'application/rdf+json'])
-    return await this.text(request, response)
+    return await this.text(request, response, limit)
   }
 
   /** A JSON value. @throws {InvalidInput} `invalid-json`, also for an empty body */
-  async json(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-    return parseJson(await this.jsonText(request, response))
+  async json(request: IncomingMessage, response: ServerResponse, limit?: Bytes): Promise<unknown> {
+    return parseJson(await this.jsonText(request, response, limit))
   }
 
   /** The fields of a form (D2.1). @throws {UnsupportedType} @throws {InvalidInput} `invalid-form` */

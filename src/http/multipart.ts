@@ -39,7 +39,9 @@ export async function firstFile(request: IncomingMessage, body: AsyncIterable<Ui
       // when the whole body has been parsed.
       part.on('error', fail)
       part.pipe(file, { end: false })
-      resolve({ fileName: fileName === '' ? undefined : fileName, mediaType, bytes: file })
+      // A name in UTF-16 may hold half a surrogate pair, which no header can carry back.
+      const name = fileName?.toWellFormed()
+      resolve({ fileName: name === '' ? undefined : name, mediaType, bytes: file })
     }
     parser.on('file', onFile)
     pipeline(Readable.from(body, { objectMode: false }), parser, { signal: stop.signal }).then(

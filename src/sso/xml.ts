@@ -140,6 +140,19 @@ export function childElements(parent: Node): Element[] {
 
 const ELEMENT_NODE = 1
 
+/** The text without its comments, for documents in which they are usual; CDATA, in which they would be text, is refused. */
+export function withoutComments(text: string): string {
+  const kept: string[] = []
+  let at = 0
+  for (;;) {
+    const start = text.indexOf('<!--', at)
+    const end = start < 0 ? -1 : text.indexOf('-->', start + 4)
+    if (end < 0) return kept.join('') + text.slice(at)
+    kept.push(text.slice(at, start))
+    at = end + 3
+  }
+}
+
 /** Children with this very name. Names are namespace and local part: prefixes mean nothing. */
 export const childrenNamed = (parent: Node, namespace: string, name: string): Element[] =>
   childElements(parent).filter(child => child.namespaceURI === namespace && child.localName === name)

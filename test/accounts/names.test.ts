@@ -103,3 +103,7 @@ test('a name may have 255 characters, counted in code points after normalising',
   assert.equal([...requireName('🗝'.repeat(255))].length, 255)
   assert.throws(() => requireName('🗝'.repeat(256)), InvalidInput)
 })
+
+test('a text far longer than any name is refused before it is normalised, which could make it 18 times as long', () => {
+  assert.throws(() => requireName(`a${'\u200b'.repeat(20_000)}`), InvalidInput)
+})

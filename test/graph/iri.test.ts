@@ -40,6 +40,6 @@ test('absolute IRIs have a scheme, no blanks, angle brackets or control characte
   ]
   const bad = ['', './3', '/3', 'ex.org', '1a:b', 'http://ex.org/a b', 'http://ex.org/<', 'http://ex.org/.', 'a:\u0000']
   for (const iri of good) assert.ok(isAbsoluteIri(iri), iri)
-  for (const iri of [...bad, 'http://ex.org/a\n', 'http://ex.org/"'])
+  for (const iri of [...bad, 'http://ex.org/a\n', 'http://ex.org/"', 'http://ex.org/\ud800'])
     assert.ok(!isAbsoluteIri(iri), JSON.stringify(iri))
 })

@@ -6,7 +6,7 @@ import { loginAtCas } from '../support/headless-login.ts'
 import { listen } from '../support/listener.ts'
 import { type DjangoCas, djangoCas, startDjangoCas } from '../support/peers/django-cas.ts'
 import { requirePeer } from '../support/peers/peer.ts'
-import { setClock, ssoReport, whoIs } from '../support/saml-service.ts'
+import { setClock, ssoReport, whoIs } from '../support/saml-at-peers.ts'
 import { type InProcess, type Service, startInProcess, startProcess } from '../support/service.ts'
 
 const alice = { name: 'Alice', password: 'wonder land&ü', mail: 'alice@example.org' }

@@ -3,7 +3,15 @@ import { test } from 'node:test'
 import { HeadlessBrowser } from '../support/headless-browser.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { simpleSamlPhp, startSimpleSaml } from '../support/peers/simplesamlphp.ts'
-import { keyFiles, signIn, ssoReport, startProcessWithSaml, startWithSaml, whoIs } from '../support/saml-service.ts'
+import {
+  type Failure,
+  keyFiles,
+  signIn,
+  ssoReport,
+  startProcessWithSaml,
+  startWithSaml,
+  whoIs,
+} from '../support/saml-at-peers.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'Alice@Example.org' }
 const ghost = { name: 'ghost', password: 'boo' }
@@ -34,9 +42,19 @@ test('people sign in by SAML at simplesamlphp', async t => {
       const out = await browser.visit(`${service.base}auth/logout`)
       assert.equal(out.url, `${service.base}auth/login`)
       assert.equal(await whoIs(service, browser), 'guest')
-      assert.equal(await service.stop(), 0)
       assert.match(service.output(), /metadata loaded/)
       assert.doesNotMatch(service.output(), /refused/)
+
+      const refused = await signIn(service, ghost, '?idp=own')
+      const [failure] = (await ssoReport(service)).failures
+      assert.equal(await service.stop(), 0)
+      const line = service
+        .output()
+        .split('\n')
+        .find(one => one.includes('a sign-on was refused'))
+      const { provider, check, correlation } = JSON.parse(line ?? '{}') as Failure
+      assert.deepEqual([provider, check, correlation], ['own', 'name-id', failure?.correlation])
+      assert.ok(refused.page.answer.text.includes(correlation), 'the person can quote it')
     },
   )
 

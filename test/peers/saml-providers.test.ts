@@ -6,7 +6,7 @@ import { ask } from '../support/http-client.ts'
 import { listen } from '../support/listener.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { simpleSamlPhp, startSimpleSaml } from '../support/peers/simplesamlphp.ts'
-import { type Failure, signIn, ssoReport, startWithSaml } from '../support/saml-service.ts'
+import { type Failure, signIn, ssoReport, startWithSaml } from '../support/saml-at-peers.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.org' }
 const bob = { name: 'bob', password: 'builder', mail: 'bob@partner.example' }

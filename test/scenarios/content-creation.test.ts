@@ -13,6 +13,7 @@ import {
   uriTerm,
   valuesOf,
 } from '../support/content.ts'
+import { sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after })
@@ -205,5 +206,25 @@ test('an unknown context is 404; who may not write to it gets 401 or 403 before 
   for (const place of [context, '_contexts?graphtype=context', '_principals?graphtype=user']) {
     assertRefused(await service.visitor().ask(place, garbage), 401, 'not-signed-in', place)
     assertRefused(await visitor.ask(place, garbage), 403, 'not-allowed', place)
+  }
+})
+
+test('an entry for a context that is deleted while the body comes is 404, with a wanted id as without', async () => {
+  for (const query of ['', '?id=wanted']) {
+    const context = await newContext(admin)
+    const head = [
+      `POST ${new URL(admin.base).pathname}${context}${query} HTTP/1.1`,
+      `Cookie: auth_token=${admin.cookie}`,
+      'Content-Type: application/json',
+      'Content-Length: 2',
+      'Expect: 100-continue',
+      'Connection: close',
+    ]
+    const request = await sendRaw(admin.base, head)
+    await request.until(/100 Continue/)
+    assert.equal((await admin.delete(`_contexts/entry/${context}`)).status, 204)
+    request.socket.write('{}')
+    await request.closed
+    assert.match(request.received(), /HTTP\/1\.1 404 /, query)
   }
 })

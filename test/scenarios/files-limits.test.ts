@@ -155,3 +155,19 @@ test('an entry that is deleted in mid-upload gets no file (D7.4)', async () => {
   assert.match(request.received(), /^HTTP\/1\.1 404 /)
   assert.deepEqual(await blobsOf(service), { stored, incoming: [] })
 })
+
+test('a declared size beyond all whole numbers is 413 before a byte is asked for, limit or not (D7.4)', async () => {
+  const service = await startInProcess({ after })
+  const admin = await service.admin()
+  const context = await newContext(admin)
+  const path = `${context}/resource/${await newEntry(admin, context)}`
+  const request = await sendRaw(admin.base, [
+    `PUT ${new URL(admin.base + path).pathname} HTTP/1.1`,
+    `Cookie: auth_token=${admin.cookie}`,
+    'Content-Length: 9007199254740993',
+    'Expect: 100-continue',
+  ])
+  await request.until(/^HTTP\/1\.1 /)
+  request.socket.destroy()
+  assert.match(request.received(), /^HTTP\/1\.1 413 /)
+})

@@ -213,3 +213,21 @@ test('parallel uploads to one entry leave one of the contents whole, and no othe
   assert.equal(after.stored.length, stored.length + 1)
   assert.deepEqual(after.incoming, [])
 })
+
+test('half a surrogate pair in a file name does not make the file unreadable', async () => {
+  const { path } = await newPlace()
+  const body = [
+    '--b',
+    'Content-Disposition: form-data; name="f"; filename*=utf-16le\'\'%61%00%00%D8',
+    'Content-Type: text/plain',
+    '',
+    'content',
+    '--b--',
+    '',
+  ].join('\r\n')
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+  assert.equal((await admin.ask(path, { method: 'PUT', body, headers })).status, 201)
+  const got = await admin.get(path)
+  assert.equal(got.status, 200, got.text)
+  assert.match(String(got.headers['content-disposition']), /filename\*=UTF-8''a%EF%BF%BD/)
+})

@@ -230,3 +230,14 @@ test('one mailbox gets three mails an hour at most, whoever asks; others are not
   await settle()
   assert.equal(mailsTo('flooded@example.org'), 4)
 })
+
+test('what is sent as JSON is as short as a form, and holds whole characters (D5.7)', async () => {
+  const long = await request(`${'x'.repeat(40_000)}@example.org`)
+  assert.deepEqual([long.status, codeOf(long)], [413, 'body-too-large'])
+  const half = await anyone.ask('auth/pwreset', {
+    method: 'POST',
+    body: '{"token": "x", "password": "Half-Pair-1234\\ud800"}',
+    headers: { 'content-type': 'application/json' },
+  })
+  assert.deepEqual([half.status, codeOf(half)], [400, 'invalid-json'])
+})

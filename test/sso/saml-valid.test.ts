@@ -196,6 +196,9 @@ const shapes: Readonly<Record<string, Shape>> = {
     xml: () =>
       signResponse(edit(plain, '<saml:NameID ', `<saml:NameID SPNameQualifier="${SP}" NameQualifier="urn:x" `)),
   },
+  'a language of the XML standard': {
+    xml: () => signResponse(edit(plain, '<saml:AttributeValue>', '<saml:AttributeValue xml:lang="de">'), 'both'),
+  },
   'no attributes': {
     xml: () => signResponse(edit(plain, /<saml:AttributeStatement>.*<\/saml:AttributeStatement>\n/, '')),
   },

@@ -1,126 +1,216 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { HeadlessBrowser, type Page } from './headless-browser.ts'
-import { loginAtSimpleSaml } from './headless-login.ts'
-import { freePort } from './peers/peer-process.ts'
-import type { SamlUser, ServiceProvider, SimpleSaml } from './peers/simplesamlphp.ts'
-import { type InProcess, type Process, type Service, startInProcess, startProcess } from './service.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { inflateRawSync } from 'node:zlib'
+import { findForm } from './headless-browser.ts'
+import { type Answer, Visitor } from './http-client.ts'
+import {
+  buildMetadata,
+  buildResponse,
+  encode,
+  type IdpKey,
+  keyNamed,
+  type MetadataShape,
+  type Signed,
+  signResponse,
+} from './saml-idp.ts'
+import { type InProcess, startInProcess } from './service.ts'
 
 interface Test {
   after(work: () => Promise<void>): void
 }
 
-type Values = Readonly<Record<string, string>>
-
-/** An identity provider as a service uses it. */
-export interface Use {
-  readonly idp: SimpleSaml
-  /** Settings of `service.auth.saml.idp.<idp>.`, without that; unknown users are made unless it says otherwise. */
-  readonly settings?: Values
-  /** What the provider does otherwise for this service. */
-  readonly trust?: Partial<ServiceProvider>
+/** An identity provider that has an address for its metadata and a clock. */
+export interface SamlIdp {
+  readonly name: string
+  readonly entityId: string
+  readonly metadataUrl: string
+  /** How often somebody asked for the metadata. */
+  readonly asked: () => number
+  /** What its metadata say from now on. */
+  publish(shape: MetadataShape): void
+  /** Answers requests for metadata otherwise, until it is set back to `undefined`. */
+  misbehave: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
 }
 
-/** Settings of a service at this port that signs in by these providers, who from now on know no other service. */
-export async function samlSettings(port: number, uses: Readonly<Record<string, Use>>, more: Values): Promise<Values> {
-  const acs = `http://127.0.0.1:${port}/auth/saml`
-  const settings: Record<string, string> = {
-    'service.http.port': String(port),
-    'service.auth.saml': 'new',
-    'service.auth.saml.assertion-consumer-service.url': acs,
-    'service.auth.cookie.secure': 'off',
+export async function startSamlIdp(t: Test, name = 'a', port = 0): Promise<SamlIdp> {
+  const entityId = `https://${name}.example/metadata`
+  let metadata = buildMetadata({ entityId })
+  let asked = 0
+  const server = createServer((request, response) => {
+    asked++
+    if (idp.misbehave) idp.misbehave(request, response)
+    else response.setHeader('content-type', 'application/samlmetadata+xml').end(metadata)
+  })
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  t.after(async () => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  })
+  const idp: SamlIdp = {
+    name,
+    entityId,
+    metadataUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/metadata`,
+    asked: () => asked,
+    publish: shape => (metadata = buildMetadata({ entityId, ...shape })),
+    misbehave: undefined,
   }
-  for (const [place, [name, use]] of Object.entries(uses).entries()) {
-    settings[`service.auth.saml.idps.${place + 1}`] = name
-    const own = {
-      'relying-party-id': `urn:stowage:${port}:${name}`,
-      'metadata.url': use.idp.metadataUrl,
-      'user-auto-provisioning': 'on',
-      ...use.settings,
-    }
-    for (const [key, value] of Object.entries(own)) settings[`service.auth.saml.idp.${name}.${key}`] = value
-    await use.idp.trust([{ entityId: own['relying-party-id'], acs: [`${acs}?idp=${name}`], ...use.trust }])
-  }
-  return { ...settings, ...more }
+  return idp
 }
 
-/** A service that signs in by real identity providers, with its clock at the real time. */
+/** The request that the service sent somebody away with. */
+export interface Sent {
+  readonly xml: string
+  readonly relayState: string
+  readonly requestId: string
+  readonly acsUrl: string
+  /** Where to, with its query when it went by redirect. */
+  readonly url: URL
+}
+
+export interface Respond {
+  readonly name?: string
+  readonly signed?: Signed
+  readonly key?: IdpKey
+  readonly assertionId?: string
+  readonly requestId?: string | undefined
+  readonly acsUrl?: string
+  readonly idp?: SamlIdp
+  /** Changes the text before it is signed. */
+  readonly edit?: (xml: string) => string
+}
+
+/** Somebody's browser between the service and an identity provider. */
+export class SamlBrowser extends Visitor {
+  readonly #saml: SamlService
+
+  constructor(saml: SamlService) {
+    super(saml.service.base)
+    this.#saml = saml
+  }
+
+  /** Leaves for an identity provider. @param query with its question mark */
+  async leave(query = ''): Promise<Sent> {
+    const answer = await this.ask(`auth/saml${query}`, { headers: { accept: 'text/html' } })
+    return readDeparture(answer, this.base)
+  }
+
+  /** Brings an answer back, as the page of the provider makes a browser post it. */
+  async bring(
+    form: Readonly<Record<string, string>>,
+    query = '?idp=a',
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const fromElsewhere = { origin: 'https://a.example', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    return await this.ask(`auth/saml${query}`, { form, headers: { accept: 'text/html', ...fromElsewhere, ...headers } })
+  }
+
+  /** The answer of a provider to what it was sent. */
+  answerTo(sent: Sent, respond: Respond = {}): Record<string, string> {
+    return { SAMLResponse: this.#saml.respond(sent, respond), RelayState: sent.relayState }
+  }
+
+  /** The whole way, signing in over there as somebody. */
+  async signInBy(name: string, query = '', respond: Respond = {}): Promise<Answer> {
+    const sent = await this.leave(query)
+    return await this.bring(this.answerTo(sent, { name, ...respond }), new URL(sent.acsUrl).search)
+  }
+
+  async whoAmI(): Promise<string> {
+    return (await this.get('auth/user')).json<{ user: string }>().user
+  }
+}
+
+/** Reads a redirect or the page with the form. */
+export function readDeparture(answer: Answer, base: string): Sent {
+  const byForm = answer.status === 200
+  assert.ok(byForm || answer.status === 303, answer.text)
+  const form = byForm
+    ? findForm({ url: `${base}auth/saml`, answer, trail: [] }, 'SAMLRequest', 'RelayState')
+    : undefined
+  const url = new URL(form?.action ?? answer.headers.location ?? '')
+  const request = form?.fields['SAMLRequest'] ?? url.searchParams.get('SAMLRequest') ?? ''
+  const bytes = Buffer.from(request, 'base64')
+  const xml = (form ? bytes : inflateRawSync(bytes)).toString('utf8')
+  const attribute = (name: string): string =>
+    (new RegExp(` ${name}="([^"]*)"`).exec(xml)?.[1] ?? '').replaceAll('&#38;', '&')
+  return {
+    xml,
+    relayState: form?.fields['RelayState'] ?? url.searchParams.get('RelayState') ?? '',
+    requestId: attribute('ID'),
+    acsUrl: attribute('AssertionConsumerServiceURL'),
+    url,
+  }
+}
+
+export interface SamlService {
+  readonly service: InProcess
+  /** The first of them is called `a`. */
+  readonly idps: readonly SamlIdp[]
+  readonly idp: SamlIdp
+  readonly browser: () => SamlBrowser
+  /** A signed response in base64. */
+  readonly respond: (sent: Pick<Sent, 'requestId' | 'acsUrl'>, respond?: Respond) => string
+}
+
+export const RELYING_PARTY = 'urn:stowage'
+
+/** What a service has to know of these identity providers. */
+export const samlSettings = (idps: readonly SamlIdp[]): Record<string, string> => ({
+  'service.auth.saml': 'new',
+  ...Object.fromEntries(
+    idps.flatMap(({ name, metadataUrl }, at) => [
+      [`service.auth.saml.idps.${at + 1}`, name],
+      [`service.auth.saml.idp.${name}.relying-party-id`, RELYING_PARTY],
+      [`service.auth.saml.idp.${name}.metadata.url`, metadataUrl],
+      [`service.auth.saml.idp.${name}.user-auto-provisioning`, 'on'],
+    ]),
+  ),
+})
+
+/** A service that signs in by SAML, by identity providers of these names. An empty setting is not set. */
 export async function startWithSaml(
   t: Test,
-  uses: Readonly<Record<string, Use>>,
-  more: Values = {},
-): Promise<InProcess> {
-  const service = await startInProcess(t, { settings: await samlSettings(await freePort(), uses, more) })
-  setClock(service)
-  return service
-}
-
-/** The same in a process of its own. */
-export async function startProcessWithSaml(
-  t: Test,
-  uses: Readonly<Record<string, Use>>,
-  more: Values = {},
-): Promise<Process> {
-  return startProcess(t, { settings: await samlSettings(await freePort(), uses, more) })
-}
-
-/** The clocks of the providers cannot be turned: the service's follows the real one. */
-export const setClock = ({ system }: InProcess): void => system.jump(Date.now() - system.now())
-
-export interface Person extends Omit<SamlUser, 'mail'> {
-  readonly mail?: string
-  readonly browser?: HeadlessBrowser
-}
-
-/** Signs in by SAML in a browser. @param query with its question mark */
-export async function signIn(
-  service: Service,
-  { browser = new HeadlessBrowser(), ...person }: Person,
-  query = '',
-): Promise<{ readonly browser: HeadlessBrowser; readonly page: Page; readonly user: string }> {
-  if (isInProcess(service)) setClock(service)
-  const page = await loginAtSimpleSaml(`${service.base}auth/saml${query}`, { ...person, browser })
-  return { browser, page, user: await whoIs(service, browser) }
-}
-
-const isInProcess = (service: Service): service is InProcess => 'system' in service
-
-/** Who the service takes the browser's owner for. */
-export async function whoIs({ base }: Service, browser: HeadlessBrowser): Promise<string> {
-  return (await browser.visit(`${base}auth/user`)).answer.json<{ user: string }>().user
-}
-
-export interface Failure {
-  readonly provider: string
-  readonly check: string
-  readonly correlation: string
-  readonly expected?: string
-  readonly received?: string
-}
-
-export interface SsoReport {
-  readonly saml: readonly { readonly name: string; readonly entityId?: string; readonly certificates?: unknown[] }[]
-  readonly failures: readonly Failure[]
-}
-
-/** What administrators are told of single sign-on. */
-export async function ssoReport(service: Service): Promise<SsoReport> {
-  return (await (await service.admin()).get('management/sso')).json<SsoReport>()
-}
-
-export interface KeyFiles {
-  readonly keyFile: string
-  readonly certificateFile: string
-  readonly certificate: string
-}
-
-/** A new RSA key with a certificate, as files for the settings. */
-export async function keyFiles(t: Test): Promise<KeyFiles> {
-  const folder = await temporaryFolder(t)
-  const [keyFile, certificateFile] = [join(folder, 'sp.pem'), join(folder, 'sp.crt')]
-  const parameters = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=stowage.test']
-  execFileSync('openssl', [...parameters, '-keyout', keyFile, '-out', certificateFile], { stdio: 'ignore' })
-  return { keyFile, certificateFile, certificate: readFileSync(certificateFile, 'utf8') }
+  settings: Readonly<Record<string, string>> = {},
+  names: readonly string[] = ['a'],
+): Promise<SamlService> {
+  const idps: SamlIdp[] = []
+  for (const name of names) idps.push(await startSamlIdp(t, name))
+  const all = {
+    ...samlSettings(idps),
+    'service.auth.saml.assertion-consumer-service.url': 'https://store.example/auth/saml',
+    'service.auth.saml.default-idp': names[0] ?? '',
+    ...settings,
+  }
+  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
+  const service = await startInProcess(t, { settings: given })
+  const [first] = idps
+  assert.ok(first)
+  const saml: SamlService = {
+    service,
+    idps,
+    idp: first,
+    browser: () => new SamlBrowser(saml),
+    respond: (
+      { requestId, acsUrl },
+      { idp = first, signed, key = keyNamed('idp'), edit = (xml: string) => xml, ...about } = {},
+    ) =>
+      encode(
+        signResponse(
+          edit(
+            buildResponse({
+              issuer: idp.entityId,
+              audience: RELYING_PARTY,
+              acsUrl,
+              requestId,
+              now: service.system.now(),
+              ...about,
+            }),
+          ),
+          signed,
+          { key },
+        ),
+      ),
+  }
+  return saml
 }

@@ -2,9 +2,12 @@ import { Html, html, page, policyFor } from './html.ts'
 
 const submit = 'document.forms[0].submit()'
 
-/** Lets the form of {@link departurePage} go to its provider, and its one script run. */
+/**
+ * Lets the form of {@link departurePage} go to its provider, and its one script run. Any host will do: browsers hold the
+ * redirects that follow to this rule too, and providers lead on to hosts that their metadata do not name.
+ */
 export const departureHeaders = (action: string): Readonly<Record<string, string>> => ({
-  'content-security-policy': policyFor(new URL(action).origin, submit),
+  'content-security-policy': policyFor(new URL(action).protocol, submit),
 })
 
 /** A form that sends the browser on to an identity provider: by itself where scripts run, else at the press of its button. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PasswordReset } from '../../accounts/password-reset.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { isObject } from '../../content/values.ts'
-import { mediaTypeOf } from '../body.ts'
+import { mediaTypeOf, MOST_FORM_BYTES } from '../body.ts'
 import { prefersHtml } from '../negotiate.ts'
 import { sendPage } from '../send-page.ts'
 import { askResetPage, newPasswordPage, noticePage } from '../pages/reset-pages.ts'
@@ -59,10 +59,11 @@ async function readFields(on: Services, request: FastifyRequest, reply: FastifyR
       string | undefined
     >
   }
-  const json = await on.bodies.json(request.raw, reply.raw)
+  // Strangers send this, and what they ask for waits in a queue.
+  const json = await on.bodies.json(request.raw, reply.raw, MOST_FORM_BYTES)
   const read = (name: string): string | undefined => {
     const value = isObject(json) ? json[name] : undefined
-    if (value === undefined || typeof value === 'string') return value
+    if (value === undefined || (typeof value === 'string' && value.isWellFormed())) return value
     throw new InvalidInput('invalid-json', `\`${name}\` is not a text.`)
   }
   return { email: read('email'), token: read('token'), password: read('password') }

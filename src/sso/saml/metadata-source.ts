@@ -63,10 +63,9 @@ export class MetadataSource {
   /** @throws {SsoRefused} `metadata` when there is no good copy at all */
   async current(): Promise<IdpMetadata> {
     const isOld = this.#loaded === undefined || this.#age(this.#loaded) >= this.#options.maxAge * 1000
-    if (isOld && this.#mayTry()) await this.#load()
+    if ((isOld || !this.#isValid()) && this.#mayTry()) await this.#load()
     const { metadata, problem } = this.status
-    const isValid = metadata?.validUntil === undefined || this.#system.now() < metadata.validUntil
-    if (metadata && isValid) return metadata
+    if (metadata && this.#isValid()) return metadata
     const received = problem ?? (metadata ? 'a copy that is no longer valid' : 'nothing')
     throw new SsoRefused({ check: 'metadata', expected: this.#options.url, received })
   }
@@ -92,6 +91,12 @@ export class MetadataSource {
         daysLeft < 0 ? 'a certificate has expired' : 'a certificate expires soon',
       )
     }
+  }
+
+  /** A document may end before our maximum age. */
+  #isValid(): boolean {
+    const end = this.#metadata?.validUntil
+    return end === undefined || this.#system.now() < end
   }
 
   #mayTry(): boolean {

@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { Milliseconds } from '../../base/units.ts'
-import { attributeOf, childrenNamed, descendantsNamed, metadataLimits, parseXml } from '../xml.ts'
+import { attributeOf, childrenNamed, descendantsNamed, metadataLimits, parseXml, withoutComments } from '../xml.ts'
 import { DS, MD, POST_BINDING, REDIRECT_BINDING, SAMLP } from './names.ts'
 
 export interface SigningCertificate {
@@ -34,11 +34,12 @@ const LEAST_RSA_BITS = 2048
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /**
- * Reads the metadata of one identity provider, also out of an aggregate if it is the only one in it.
+ * Reads the metadata of one identity provider, also out of an aggregate if it is the only one in it. What people write
+ * by hand has comments; nobody's identity is in it.
  * @throws {MetadataRefused} @throws {XmlRefused}
  */
 export function parseMetadata(text: string, now: Milliseconds): IdpMetadata {
-  const { documentElement: root } = parseXml(text, metadataLimits)
+  const { documentElement: root } = parseXml(withoutComments(text), metadataLimits)
   const entities =
     root.namespaceURI === MD && root.localName === 'EntityDescriptor'
       ? [root]

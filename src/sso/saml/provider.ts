@@ -97,7 +97,7 @@ export class SamlProvider {
     try {
       return await this.#verifier.verify(encoded, this.#expected(flow, metadata))
     } catch (error) {
-      const isUnknownKey = error instanceof SsoRefused && ['signature', 'signature-key'].includes(error.failed.check)
+      const isUnknownKey = error instanceof SsoRefused && unknownKeyChecks.includes(error.failed.check)
       if (!isUnknownKey || !(await this.metadata.reloadForUnknownKey())) throw error
       return await this.#verifier.verify(encoded, this.#expected(flow, await this.metadata.current()))
     }
@@ -117,3 +117,6 @@ export class SamlProvider {
     }
   }
 }
+
+/** What it shows as; the last when the assertion was encrypted. */
+const unknownKeyChecks = ['signature', 'signature-key', 'decryption']

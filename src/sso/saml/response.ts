@@ -150,25 +150,43 @@ async function verifiedAssertion(
   const carrier = requireOneAssertion(trusted ?? response)
   if (carrier.localName === 'EncryptedAssertion') {
     const plain = await decryptAssertion(carrier, decryptionKey)
-    const assertion = parse(plain)
-    requireUniqueIds(assertion)
-    if (['Assertion', 'EncryptedAssertion'].some(name => descendantsNamed(assertion, SAML, name).length > 0)) {
-      throw refused('assertion-count', 'one assertion', 'another one inside')
-    }
-    const signature = signatureOf(assertion)
-    if (descendantsNamed(assertion, DS, 'Signature').length > (signature ? 1 : 0)) {
-      throw refused('signature-shape', 'a signature of the assertion only', 'another one inside')
-    }
-    if (signature) return verifiedElement(plain, assertion, signature, keys)
-    // Not signed itself: the signature of the response covers the encrypted form.
-    if (trusted) return assertion
-    throw unsigned()
+    return trusted ? openedAssertion(plain, true, keys) : untold(() => openedAssertion(plain, false, keys))
   }
   const original = requireOneAssertion(response)
   const signature = signatureOf(original)
   if (signature) return verifiedElement(text, original, signature, keys)
   if (trusted) return carrier
   throw unsigned()
+}
+
+function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyObject[]): Element {
+  const assertion = parse(plain)
+  requireUniqueIds(assertion)
+  if (['Assertion', 'EncryptedAssertion'].some(name => descendantsNamed(assertion, SAML, name).length > 0)) {
+    throw refused('assertion-count', 'one assertion', 'another one inside')
+  }
+  const signature = signatureOf(assertion)
+  if (descendantsNamed(assertion, DS, 'Signature').length > (signature ? 1 : 0)) {
+    throw refused('signature-shape', 'a signature of the assertion only', 'another one inside')
+  }
+  if (signature) return verifiedElement(plain, assertion, signature, keys)
+  // Not signed itself: the signature of the response covers the encrypted form.
+  if (isTrusted) return assertion
+  throw unsigned()
+}
+
+/**
+ * Anybody can send us the encrypted part of somebody else's response, altered: whether it could still be read must not
+ * show, or its text could be found out step by step. Administrators are told.
+ */
+function untold(open: () => Element): Element {
+  try {
+    return open()
+  } catch (error) {
+    if (!(error instanceof SsoRefused)) throw error
+    const { check, expected, received } = error.failed
+    throw refused('decryption', expected ?? check, `${check}: ${received ?? 'nothing'}`)
+  }
 }
 
 const unsigned = (): SsoRefused => refused('signature-missing', 'a signed response or assertion', 'no signature')

@@ -19,6 +19,14 @@ for (const attacks of Object.values(corpus)) {
   }
 }
 
+test('administrators are told why an opened assertion was refused, the person only that it was (D8.5)', async () => {
+  const attack = encryptionAttacks.find(({ title }) => title === 'encrypted: tampered with inside')
+  assert.ok(attack)
+  const outcome = await verify({ encoded: encode(attack.xml()), expected: expected(attack.expected) })
+  assert.equal('failed' in outcome && outcome.failed.check, 'decryption')
+  assert.match(('failed' in outcome && outcome.failed.received) || '', /^signature: certificate with SHA-256 /)
+})
+
 test('the corpus has more than 100 attacks, each with a title of its own', () => {
   const titles = Object.values(corpus).flatMap(attacks => attacks.map(({ title }) => title))
   assert.equal(new Set(titles).size, titles.length)

@@ -199,6 +199,13 @@ export const signatureAttacks: readonly Attack[] = [
   shape('a second Reference to nowhere', xml =>
     edit(xml, REFERENCE, found => `${found}<ds:Reference URI="#_x"></ds:Reference>`),
   ),
+  shape('something else in SignedInfo', xml => edit(xml, REFERENCE, found => `<ds:Object></ds:Object>${found}`)),
+  shape('a Reference of another namespace in SignedInfo', xml =>
+    edit(xml, REFERENCE, found => `<x:Reference xmlns:x="urn:x" URI="#_assertion"></x:Reference>${found}`),
+  ),
+  shape('something else in the Reference', xml =>
+    edit(xml, '<ds:DigestMethod', found => `<ds:DigestMethods></ds:DigestMethods>${found}`),
+  ),
   shape('no Reference', xml => edit(xml, REFERENCE, '')),
   shape('a Manifest instead', xml => edit(xml, REFERENCE, found => `<ds:Manifest>${found}</ds:Manifest>`)),
   cases('the response has an Id', 'Id'),

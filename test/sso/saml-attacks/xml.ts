@@ -178,13 +178,13 @@ export const encryptionAttacks: readonly Attack[] = [
   },
   {
     title: 'encrypted, and nothing is signed',
-    check: 'signature-missing',
+    check: 'decryption',
     xml: () => encryptAssertion(buildResponse()),
     expected: decrypting,
   },
   {
     title: 'encrypted: a forged assertion, which anybody can encrypt for us',
-    check: 'signature',
+    check: 'decryption',
     xml: () =>
       encryptAssertion(signResponse(buildResponse({ name: EVIL }), 'assertion', { key: keyNamed('attacker') })),
     expected: decrypting,
@@ -205,7 +205,7 @@ export const encryptionAttacks: readonly Attack[] = [
   },
   {
     title: 'encrypted: tampered with inside',
-    check: 'signature',
+    check: 'decryption',
     xml: () => encryptAssertion(signResponse(buildResponse(), 'assertion').replaceAll(NAME, EVIL)),
     expected: decrypting,
   },
@@ -268,7 +268,7 @@ export const encryptionAttacks: readonly Attack[] = [
   },
   {
     title: 'encrypted: a second signature deeper in the assertion',
-    check: 'signature-shape',
+    check: 'decryption',
     xml: () =>
       encryptAssertion(
         signResponse(
@@ -278,6 +278,17 @@ export const encryptionAttacks: readonly Attack[] = [
             '</saml:Conditions><saml:Advice><ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"/></saml:Advice>',
           ),
           'assertion',
+        ),
+      ),
+    expected: decrypting,
+  },
+  {
+    title: 'encrypted: one id twice in the assertion',
+    check: 'duplicate-id',
+    xml: () =>
+      signResponse(
+        encryptAssertion(
+          edit(buildResponse(), '<saml:AttributeStatement>', '<saml:AttributeStatement ID="_assertion">'),
         ),
       ),
     expected: decrypting,

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BasicCredentials } from '../../src/accounts/basic-credentials.ts'
+import { changeUser, findUser, insertUser, type User } from '../../src/accounts/users.ts'
+import { Unauthenticated } from '../../src/base/errors.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { schema } from '../../src/stores/schema.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+test('who waits for a check that began before the password was changed is judged anew (D4.3)', async t => {
+  const database = await openSqliteDatabase(':memory:')
+  t.after(() => database.close())
+  await migrate(database, schema)
+  await insertUser(database, { id: '1', name: 'ann', password: 'old' })
+  const present = async (): Promise<User> => {
+    const user = await findUser(database, '1')
+    assert.ok(user)
+    return user
+  }
+  let finish: () => void = () => {}
+  const hashed = new Promise<void>(resolve => (finish = resolve))
+  const login = {
+    // Takes its time between reading the password and judging it, as hashing does.
+    async withPassword() {
+      const user = await present()
+      await hashed
+      if (user.password !== 'old') throw new Unauthenticated('wrong-credentials', 'no')
+      return user
+    },
+    requireStillGood: () => Promise.resolve(true),
+  }
+  const basic = new BasicCredentials(database, login, new FakeSystem())
+  const ask = (): Promise<User> => basic.user({ name: 'ann', password: 'old' }, { address: '::1', userAgent: '' })
+  const before = ask()
+  await changeUser(database, await present(), { password: 'new' })
+  const after = ask()
+  // Both have looked for a running check by now.
+  await present()
+  finish()
+  assert.equal((await before).id, '1')
+  await assert.rejects(after, Unauthenticated)
+})

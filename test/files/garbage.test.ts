@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Conflict } from '../../src/base/errors.ts'
+import { Garbage } from '../../src/files/garbage.ts'
+import { LEASE, Ledger } from '../../src/files/quota-ledger.ts'
+import type { BlobStore } from '../../src/stores/blob-store.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { schema } from '../../src/stores/schema.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+test('the bytes of an upload taken for dead go only after it can no longer be committed (D7.3, D7.5)', async t => {
+  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
+  t.after(() => database.close())
+  await migrate(database, schema)
+  const system = new FakeSystem()
+  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  await ledger.open(database, '3')
+  const lease = await ledger.reserve('3', 'blob', 10)
+  // The machine slept: the upload goes on, but its lease has lapsed.
+  system.pass(LEASE + 1)
+  const deleted: string[] = []
+  const blobs: Pick<BlobStore, 'delete'> = {
+    async delete(key) {
+      await assert.rejects(
+        database.transaction(tx => ledger.commit(tx, lease, 10)),
+        Conflict,
+      )
+      deleted.push(key)
+    },
+  }
+  await new Garbage(database, blobs, ledger).recover(false)
+  assert.deepEqual(deleted, ['blob'])
+  const space = await database.get<{ used: number; reserved: number }>(sql`SELECT used, reserved FROM spaces`)
+  assert.deepEqual([space?.used, space?.reserved], [0, 0])
+  assert.deepEqual(await database.all(sql`SELECT blob FROM discarded_blobs`), [])
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keyNamed } from '../support/saml-idp.ts'
+import { startWithSaml } from '../support/saml-service.ts'
+
+const failure = { 'service.auth.saml.redirect-failure.url': 'https://app.example/sorry' }
+
+test('while the metadata cannot be had, people are led to the failure URL; later it works (D8.6)', async t => {
+  const { browser, idp, service } = await startWithSaml(t, failure)
+  idp.misbehave = (_, response) => response.writeHead(500).end()
+  const sorry = await browser().ask('auth/saml')
+  assert.equal(sorry.status, 303)
+  assert.match(sorry.headers.location ?? '', /^https:\/\/app\.example\/sorry\?error=metadata&correlation=/)
+  const admin = await service.admin()
+  const state = async () =>
+    (await admin.get('management/sso')).json<{
+      saml: Array<{ metadata: Record<string, string> }>
+      failures: Array<Record<string, string>>
+    }>()
+  assert.match((await state()).saml[0]?.metadata['problem'] ?? '', /status 500/)
+  assert.match((await state()).failures[0]?.['received'] ?? '', /status 500/)
+
+  idp.misbehave = undefined
+  assert.match((await browser().ask('auth/saml')).headers.location ?? '', /error=metadata/, 'left alone for a minute')
+  assert.equal(idp.asked(), 1)
+  service.system.pass(60_000)
+  assert.equal((await browser().signInBy('anna@a.example')).status, 200)
+  assert.deepEqual(Object.keys((await state()).saml[0]?.metadata ?? {}), ['url', 'loaded'])
+})
+
+test('metadata are read again after their age, and the last good copy serves while that fails (D8.6)', async t => {
+  const { browser, idp, service } = await startWithSaml(t, { 'service.auth.saml.idp.a.metadata.max-age': '1000' })
+  const signsIn = async (id: string) => (await browser().signInBy('anna@a.example', '', { assertionId: id })).status
+  assert.equal(await signsIn('_1'), 200)
+  service.system.pass(999_999)
+  assert.equal(await signsIn('_2'), 200)
+  assert.equal(idp.asked(), 1)
+  service.system.pass(1)
+  idp.misbehave = (_, response) => response.end('<html>')
+  assert.equal(await signsIn('_3'), 200)
+  assert.equal(idp.asked(), 2)
+  idp.misbehave = undefined
+  service.system.pass(60_000)
+  assert.equal(await signsIn('_4'), 200)
+  assert.equal(idp.asked(), 3)
+})
+
+test('a new key of the provider is found by one early reload, a foreign key is not asked about again (D8.6)', async t => {
+  const { browser, idp, service } = await startWithSaml(t)
+  const status = async (assertionId: string, key: 'idp' | 'other' | 'attacker') =>
+    (await browser().signInBy('anna@a.example', '', { assertionId, key: keyNamed(key) })).status
+  assert.equal(await status('_1', 'idp'), 200)
+  idp.publish({ keys: [keyNamed('idp'), keyNamed('other')] })
+  assert.equal(await status('_2', 'other'), 401, 'loaded less than a minute ago')
+  service.system.pass(60_000)
+  assert.equal(await status('_3', 'other'), 200)
+  assert.equal(await status('_4', 'idp'), 200, 'both keys count while the provider changes them')
+  assert.equal(idp.asked(), 2)
+  assert.equal(await status('_5', 'attacker'), 401)
+  assert.equal(await status('_6', 'attacker'), 401)
+  assert.equal(idp.asked(), 2)
+  service.system.pass(60_000)
+  assert.equal(await status('_7', 'attacker'), 401)
+  assert.equal(idp.asked(), 3)
+  idp.publish({ keys: [keyNamed('other')] })
+  service.system.pass(60_000)
+  assert.equal(await status('_8', 'attacker'), 401)
+  assert.equal(await status('_9', 'idp'), 401, 'a key that was taken back')
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ask } from '../support/http-client.ts'
+import { buildResponse, encode, signResponse } from '../support/saml-idp.ts'
+import { readDeparture, RELYING_PARTY, samlSettings, startSamlIdp } from '../support/saml-service.ts'
+import { startProcess } from '../support/service.ts'
+
+test('the program itself judges responses on threads of its own, and ends at once after that (D8.3)', async t => {
+  const idp = await startSamlIdp(t)
+  const acs = 'https://store.example/auth/saml'
+  const program = await startProcess(t, {
+    settings: {
+      ...samlSettings([idp]),
+      'service.auth.saml.default-idp': 'a',
+      'service.auth.saml.assertion-consumer-service.url': acs,
+    },
+  })
+  const login = async (about: Parameters<typeof buildResponse>[0] = {}) => {
+    const sent = readDeparture(await ask(`${program.base}auth/saml`), program.base)
+    const xml = buildResponse({
+      issuer: idp.entityId,
+      audience: RELYING_PARTY,
+      acsUrl: `${acs}?idp=a`,
+      requestId: sent.requestId,
+      now: Date.now(),
+      ...about,
+    })
+    const form = { SAMLResponse: encode(signResponse(xml)), RelayState: sent.relayState }
+    return await ask(`${program.base}auth/saml?idp=a`, { form, headers: { accept: 'application/json' } })
+  }
+  const answer = await login()
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.json()['user'], 'anna@a.example')
+  const refused = await login({ audience: 'urn:secret' })
+  assert.deepEqual([refused.status, refused.json()['check']], [401, 'audience'])
+  assert.match(
+    program.output(),
+    /"provider":"a".*"check":"audience".*"expected":"urn:stowage".*"received":"urn:secret"/,
+  )
+  assert.ok(!refused.text.includes('urn:secret'))
+
+  const start = performance.now()
+  assert.equal(await program.stop(), 0)
+  assert.ok(performance.now() - start < 5000, 'idle threads would keep it for half a minute')
+})

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { rm, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { createLog } from '../../src/base/log.ts'
+import { MetadataSource } from '../../src/sso/saml/metadata-source.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+import { buildMetadata, IDP, keyNamed } from '../support/saml-idp.ts'
+import { startSamlIdp } from '../support/saml-service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const log = createLog('silent')
+const MINUTE = 60_000
+
+async function start(t: Parameters<typeof startSamlIdp>[0], maxAge = 1000) {
+  const idp = await startSamlIdp(t)
+  const system = new FakeSystem()
+  return { idp, system, source: new MetadataSource({ idp: 'a', url: idp.metadataUrl, maxAge }, system, log) }
+}
+
+test('nothing is fetched before somebody needs it, and then once for a thousand who wait (D8.6)', async t => {
+  const { idp, source } = await start(t)
+  assert.equal(idp.asked(), 0)
+  const all = await Promise.all(Array.from({ length: 1000 }, () => source.current()))
+  assert.equal(new Set(all).size, 1)
+  assert.equal(all[0]?.entityId, idp.entityId)
+  assert.equal(idp.asked(), 1)
+})
+
+test('a thousand who wait in vain are all refused after one try', async t => {
+  const { idp, source } = await start(t)
+  idp.misbehave = (_, response) => response.writeHead(503).end()
+  const all = await Promise.allSettled(Array.from({ length: 1000 }, () => source.current()))
+  assert.ok(all.every(({ status }) => status === 'rejected'))
+  assert.equal(idp.asked(), 1)
+})
+
+test('the age is measured by the clock that nobody sets (D8.6)', async t => {
+  const { idp, source, system } = await start(t)
+  await source.current()
+  system.jump(10 * 86_400_000)
+  await source.current()
+  assert.equal(idp.asked(), 1)
+  system.pass(999_999)
+  await source.current()
+  assert.equal(idp.asked(), 1)
+  system.pass(1)
+  await source.current()
+  assert.equal(idp.asked(), 2)
+  assert.equal(source.status.loadedAt, system.now())
+})
+
+const failures: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  'a status of 500': response => response.writeHead(500).end(),
+  'a redirect': response => response.writeHead(302, { location: '/other' }).end(),
+  HTML: response => response.end('<!doctype html><title>Sign in</title>'),
+  'half of it': response => response.end(buildMetadata().slice(0, 500)),
+  'a connection that breaks': response =>
+    response.writeHead(200, { 'content-length': '100000' }).write('<x>', () => response.destroy()),
+  'more than 8 MiB': response => response.end(Buffer.alloc(8_388_609, 0x20)),
+  'bytes that are no text': response => response.end(Buffer.from([0xff, 0xfe])),
+}
+
+for (const [title, misbehave] of Object.entries(failures)) {
+  test(`${title} instead of metadata: the last good copy is kept and the address left alone for a minute (D8.6)`, async t => {
+    const { idp, source, system } = await start(t)
+    const good = await source.current()
+    idp.misbehave = (_, response) => misbehave(response)
+    system.pass(1_000_000)
+    assert.equal(await source.current(), good)
+    assert.ok(source.status.problem)
+    assert.equal(idp.asked(), 2)
+    system.pass(MINUTE - 1)
+    await source.current()
+    assert.equal(idp.asked(), 2)
+    idp.misbehave = undefined
+    system.pass(1)
+    assert.notEqual(await source.current(), good)
+    assert.equal(source.status.problem, undefined)
+    assert.equal(idp.asked(), 3)
+  })
+}
+
+test('a copy is not used after its own end, even if no other can be had (D8.6)', async t => {
+  const { idp, source, system } = await start(t, 1_000_000)
+  idp.publish({ attributes: ` validUntil="${new Date(system.now() + 500_000).toISOString()}"` })
+  await source.current()
+  system.pass(499_999)
+  await source.current()
+  system.pass(1)
+  idp.misbehave = (_, response) => response.writeHead(500).end()
+  await assert.rejects(source.current(), {
+    failed: { check: 'metadata', expected: idp.metadataUrl, received: `${idp.metadataUrl}: status 500` },
+  })
+  idp.misbehave = undefined
+  idp.publish({})
+  system.pass(MINUTE)
+  assert.equal((await source.current()).entityId, idp.entityId)
+})
+
+test('an unknown key brings one early reload a minute, and says whether the keys are others now (D8.6)', async t => {
+  const { idp, source, system } = await start(t, 1_000_000)
+  await source.current()
+  assert.equal(await source.reloadForUnknownKey(), false)
+  assert.equal(idp.asked(), 1)
+  system.pass(MINUTE)
+  assert.equal(await source.reloadForUnknownKey(), false)
+  assert.equal(idp.asked(), 2)
+  idp.publish({ keys: [keyNamed('other')] })
+  assert.equal(await source.reloadForUnknownKey(), false)
+  system.pass(MINUTE)
+  const all = await Promise.all(Array.from({ length: 100 }, () => source.reloadForUnknownKey()))
+  assert.ok(all.every(Boolean), 'everybody who waited is told')
+  assert.equal(idp.asked(), 3)
+  idp.misbehave = (_, response) => response.writeHead(500).end()
+  system.pass(MINUTE)
+  assert.equal(await source.reloadForUnknownKey(), false)
+  assert.deepEqual((await source.current()).keys, [keyNamed('other').pem])
+})
+
+test('a file is read, again after its age, and kept in mind when it is gone (D8.6)', async t => {
+  const folder = await temporaryFolder(t)
+  const file = join(folder, 'idp & more.xml')
+  await writeFile(file, buildMetadata())
+  const system = new FakeSystem()
+  const source = new MetadataSource({ idp: 'a', url: pathToFileURL(file).href, maxAge: 1000 }, system, log)
+  assert.equal((await source.current()).entityId, IDP)
+  await rm(file)
+  system.pass(1_000_000)
+  assert.equal((await source.current()).entityId, IDP)
+  assert.match(source.status.problem ?? '', /ENOENT/)
+  await writeFile(file, buildMetadata({ entityId: 'urn:new' }))
+  system.pass(MINUTE)
+  assert.equal((await source.current()).entityId, 'urn:new')
+})
+
+test('only https, or http from this machine, is fetched (D8.6)', async () => {
+  for (const url of [
+    'http://idp.example/metadata',
+    'http://127.0.0.1.evil.example/',
+    'ftp://127.0.0.1/x',
+    'data:text/xml,x',
+  ]) {
+    const source = new MetadataSource({ idp: 'a', url, maxAge: 1000 }, new FakeSystem(), log)
+    await assert.rejects(source.current(), { name: 'SsoRefused' })
+    assert.match(source.status.problem ?? '', /only https/)
+  }
+})

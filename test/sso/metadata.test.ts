@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type IdpMetadata, parseMetadata } from '../../src/sso/saml/metadata.ts'
+import { buildMetadata, edit, IDP, keyNamed, newEcKey, newRsaKey, NOW } from '../support/saml-idp.ts'
+
+const plain = buildMetadata()
+const MD = 'urn:oasis:names:tc:SAML:2.0:metadata'
+const body = (xml: string): string => xml.replace(/<\?xml[^>]*>/, '')
+const aggregate = (...entities: string[]): string =>
+  `<md:EntitiesDescriptor xmlns:md="${MD}"><md:EntitiesDescriptor>${entities.map(body).join('')}</md:EntitiesDescriptor></md:EntitiesDescriptor>`
+const sp = `<md:SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${keyNamed('attacker').base64}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor></md:SPSSODescriptor>`
+const entitySp = `<md:EntityDescriptor xmlns:md="${MD}" entityID="urn:sp">${sp}</md:EntityDescriptor>`
+const pems = (...names: Parameters<typeof keyNamed>[0][]): string[] => names.map(name => keyNamed(name).pem)
+
+interface Shape {
+  readonly xml: () => string
+  readonly wanted?: Partial<IdpMetadata>
+}
+
+const shapes: Readonly<Record<string, Shape>> = {
+  'one entity': {
+    xml: () => plain,
+    wanted: {
+      entityId: IDP,
+      redirectUrl: 'https://idp.example/sso',
+      postUrl: 'https://idp.example/post',
+      validUntil: undefined,
+    },
+  },
+  'an aggregate with one provider': { xml: () => aggregate(entitySp, plain), wanted: { entityId: IDP } },
+  'the roles of provider and service in one entity': {
+    xml: () => edit(plain, '<md:IDPSSODescriptor', found => sp + found),
+  },
+  'a role of an older protocol before the right one': {
+    xml: () =>
+      edit(
+        plain,
+        /<md:IDPSSODescriptor [^]*<\/md:IDPSSODescriptor>/,
+        found =>
+          found
+            .replace('SAML:2.0:protocol', 'SAML:1.1:protocol')
+            .replace(keyNamed('idp').base64, keyNamed('attacker').base64) + found,
+      ),
+  },
+  'several protocols': {
+    xml: () => edit(plain, 'protocolSupportEnumeration="', 'protocolSupportEnumeration="urn:x\n '),
+  },
+  'a key without use': { xml: () => buildMetadata({ use: undefined }) },
+  'a key for encryption is not for signatures': {
+    xml: () =>
+      edit(
+        plain,
+        '<md:KeyDescriptor',
+        buildMetadata({ use: 'encryption', keys: [keyNamed('other')] }).match(
+          /<md:KeyDescriptor .*<\/md:KeyDescriptor>/,
+        )?.[0] + '<md:KeyDescriptor',
+      ),
+  },
+  'two keys': {
+    xml: () => buildMetadata({ keys: [keyNamed('idp'), keyNamed('other')] }),
+    wanted: { keys: pems('idp', 'other') },
+  },
+  'one key twice': { xml: () => buildMetadata({ keys: [keyNamed('idp'), keyNamed('idp')] }) },
+  'elliptic keys': {
+    xml: () => buildMetadata({ keys: [keyNamed('P-256'), keyNamed('P-384')] }),
+    wanted: { keys: pems('P-256', 'P-384') },
+  },
+  'weak keys are left out': {
+    xml: () => buildMetadata({ keys: [newRsaKey(1024), keyNamed('idp'), newEcKey('secp224r1')] }),
+  },
+  'a certificate in lines with tabs': {
+    xml: () => edit(plain, keyNamed('idp').base64, found => `\n\t${found.replaceAll(/.{64}/g, '$&\r\n\t')}\n`),
+  },
+  'a certificate that is over is a key all the same': {
+    xml: () =>
+      buildMetadata({ keys: [] })
+        .replace('</md:IDPSSODescriptor>', '</md:IDPSSODescriptor>')
+        .replace(/(?<=protocol">)/, buildMetadata().match(/<md:KeyDescriptor .*<\/md:KeyDescriptor>/)?.[0] ?? ''),
+  },
+  'redirect only': {
+    xml: () => buildMetadata({ postUrl: undefined }),
+    wanted: { postUrl: undefined, redirectUrl: 'https://idp.example/sso' },
+  },
+  'valid for another moment': {
+    xml: () => buildMetadata({ attributes: ` validUntil="${new Date(NOW + 1).toISOString()}"` }),
+    wanted: { validUntil: NOW + 1 },
+  },
+  'the earliest of several ends counts': {
+    xml: () =>
+      edit(
+        buildMetadata({ attributes: ' validUntil="2099-01-01T00:00:00Z"' }),
+        '<md:IDPSSODescriptor ',
+        '<md:IDPSSODescriptor validUntil="2050-01-01T00:00:00Z" ',
+      ),
+    wanted: { validUntil: Date.UTC(2050, 0) },
+  },
+  'comments, as Shibboleth writes them, and names in several languages': {
+    xml: () =>
+      edit(plain, '<md:IDPSSODescriptor', f => `<!-- <x> --- -->${f}`)
+        .replace(
+          '</md:EntityDescriptor>',
+          '<!-- y --><md:Organization><md:OrganizationName xml:lang="de">Ü</md:OrganizationName></md:Organization></md:EntityDescriptor>',
+        )
+        .replace('<ds:X509Certificate>', '<!-- <md:IDPSSODescriptor> --><ds:X509Certificate>') + '<!-- end -->',
+  },
+  'other prefixes and unknown elements': {
+    xml: () =>
+      edit(
+        plain.replaceAll('md:', 'ns0:').replace('xmlns:md', 'xmlns:ns0'),
+        '<ns0:IDPSSO',
+        '<ns0:Extensions><x xmlns="urn:x"/></ns0:Extensions><ns0:IDPSSO',
+      ),
+  },
+}
+
+for (const [title, { xml, wanted = {} }] of Object.entries(shapes)) {
+  test(`metadata are read: ${title} (D8.6)`, () => {
+    const read = parseMetadata(xml(), NOW)
+    assert.deepEqual(read.keys, wanted.keys ?? pems('idp'))
+    for (const [name, value] of Object.entries(wanted)) assert.deepEqual(read[name as keyof IdpMetadata], value, name)
+    assert.equal(read.entityId, IDP)
+  })
+}
+
+test('certificates are told with name, fingerprint and end, also those that are over (D8.5)', () => {
+  const { certificates } = parseMetadata(buildMetadata({ keys: [newRsaKey(2048, '2021')] }), NOW)
+  assert.equal(certificates.length, 1)
+  assert.equal(certificates[0]?.subject, 'CN=127.0.0.1')
+  assert.equal(certificates[0]?.expires, Date.UTC(2021, 11, 31, 23, 59, 59))
+  assert.match(certificates[0]?.sha256 ?? '', /^[0-9a-f]{64}$/)
+})
+
+const refused: Readonly<Record<string, readonly [xml: () => string, message: RegExp]>> = {
+  'two providers': [
+    () => aggregate(plain, plain.replace(/entityID="[^"]*"/, 'entityID="urn:x"')),
+    /2 identity providers/,
+  ],
+  'a service only': [() => entitySp, /no identity provider/],
+  'a provider of SAML 1 only': [() => edit(plain, 'SAML:2.0:protocol', 'SAML:1.1:protocol'), /no identity provider/],
+  'no name': [() => edit(plain, / entityID="[^"]*"/, ''), /no entityID/],
+  'no key': [() => buildMetadata({ keys: [] }), /no usable key/],
+  'weak keys only': [() => buildMetadata({ keys: [newRsaKey(1024)] }), /no usable key/],
+  'keys for encryption only': [() => buildMetadata({ use: 'encryption' }), /no usable key/],
+  'a certificate that is none': [() => edit(plain, keyNamed('idp').base64, 'AAAA'), /cannot be read/],
+  'no longer valid': [
+    () => buildMetadata({ attributes: ` validUntil="${new Date(NOW).toISOString()}"` }),
+    /was valid until 2026-11-21/,
+  ],
+  'an end that is no date': [() => buildMetadata({ attributes: ' validUntil="soon"' }), /no date/],
+  'an address of another kind': [() => edit(plain, 'https://idp.example/sso', 'javascript:alert(1)'), /not an http/],
+  'an address that is relative': [() => edit(plain, 'https://idp.example/sso', '/sso'), /not an http/],
+  'cut off': [() => plain.slice(0, -30), /not well-formed|does not end/],
+  HTML: [() => '<!DOCTYPE html><html><body>Sign in</body></html>', /DOCTYPE/],
+  'HTML without DOCTYPE': [() => '<html><body><br>Sign in</body></html>', /./],
+  'a DOCTYPE': [() => edit(plain, '<md:EntityDescriptor', '<!DOCTYPE x><md:EntityDescriptor'), /DOCTYPE/],
+  'a comment that does not end': [() => edit(plain, '<md:IDPSSODescriptor', f => `<!-- ${f}`), /comment/],
+  nothing: [() => '', /well-formed/],
+  'another namespace': [() => plain.replaceAll(MD, 'urn:x'), /no identity provider/],
+}
+
+for (const [title, [xml, message]] of Object.entries(refused)) {
+  test(`metadata are refused: ${title} (D8.6)`, () => {
+    assert.throws(() => parseMetadata(xml(), NOW), message)
+  })
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { after, test } from 'node:test'
+import { SsoRefused } from '../../src/base/errors.ts'
+import { Verifier } from '../../src/sso/saml/verifier.ts'
+import { encryptXml } from '../support/saml-encryption.ts'
+import { buildResponse, encode, expected, keyNamed, NAME, signResponse } from '../support/saml-idp.ts'
+
+const verifier = new Verifier()
+after(() => verifier.close())
+const good = encode(signResponse(buildResponse()))
+const LEAST = 300_000
+const service = keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+const inside = (piece: string): string =>
+  signResponse(buildResponse()).replace('<samlp:Status>', found => piece + found)
+
+/** What is meant to cost much, and the check that ends it. */
+const hostile: Readonly<Record<string, readonly [xml: () => string, check: string]>> = {
+  'more than 512 KiB': [() => inside(`<x>${'a'.repeat(524_288)}</x>`), 'xml-size'],
+  'more than 512 KiB of base64': [() => 'a'.repeat(700_000), 'size'],
+  'depth of 100 000': [() => '<a>'.repeat(100_000), 'xml-size'],
+  'depth of 41': [() => inside('<a>'.repeat(40) + '</a>'.repeat(40)), 'xml-size'],
+  '60 000 empty elements': [() => inside('<a/>'.repeat(60_000)), 'xml-size'],
+  '100 000 attributes in one element': [
+    () => inside(`<x ${Array.from({ length: 40_000 }, (_, n) => `a${n}="1"`).join(' ')}/>`),
+    'xml-size',
+  ],
+  '100 000 attributes without a blank': [() => inside(`<x ${'a=""'.repeat(100_000)}/>`), 'xml-size'],
+  '100 000 attributes in many elements': [() => inside(`<x ${'a="" '.repeat(60)}/>`.repeat(1_200)), 'xml-size'],
+  'many declared namespaces': [
+    () => inside(`<x ${Array.from({ length: 8_000 }, (_, n) => `xmlns:a${n}="urn:x"`).join(' ')}/>`),
+    'xml-size',
+  ],
+  '300 KB of <': [() => '<'.repeat(LEAST), 'xml-xml'],
+  '300 KB of < in the name': [() => signResponse(buildResponse()).replace(NAME, '<'.repeat(LEAST)), 'xml-xml'],
+  '300 KB of >': [() => inside('>'.repeat(LEAST)), 'signature'],
+  '300 KB of </': [() => '</'.repeat(LEAST / 2), 'xml-xml'],
+  '300 KB of &': [() => inside('&'.repeat(LEAST)), 'xml-xml'],
+  '300 KB of &#': [() => inside('&#'.repeat(LEAST / 2)), 'xml-xml'],
+  '400 KB of references': [() => inside('&#65;'.repeat(80_000)), 'signature'],
+  '300 KB of quotes in a tag': [() => `<a ${'"'.repeat(LEAST)}`, 'xml-xml'],
+  '300 KB of pairs of quotes in a tag': [() => `<a ${`"'"'`.repeat(LEAST / 4)}`, 'xml-xml'],
+  'an attribute of 300 KB that does not end': [() => `<a b="${'x'.repeat(LEAST)}`, 'xml-xml'],
+  'a tag of 300 KB that does not end': [() => `<a${' '.repeat(LEAST)}`, 'xml-xml'],
+  'unclosed tags': [() => '<a '.repeat(100_000), 'xml-xml'],
+  'an unclosed comment': [() => inside(`<!--${'-'.repeat(LEAST)}`), 'xml-comment'],
+  'unclosed comments': [() => '<!--'.repeat(75_000), 'xml-comment'],
+  'an unclosed processing instruction': [() => `<?xml ${'x'.repeat(LEAST)}`, 'xml-processing-instruction'],
+  '300 KB of declarations': [() => '<!'.repeat(LEAST / 2), 'xml-markup'],
+  '300 KB of white space before the root': [() => ' '.repeat(LEAST) + signResponse(buildResponse()), ''],
+  '300 KB of white space behind the root': [() => signResponse(buildResponse()) + ' '.repeat(LEAST), ''],
+  '300 KB of white space around text': [() => `${' '.repeat(LEAST)}x${' '.repeat(100_000)}`, 'xml-xml'],
+  '300 KB of white space in the signed name': [
+    () => signResponse(buildResponse().replace(NAME, `${' '.repeat(LEAST)}${NAME}`)),
+    '',
+  ],
+  '300 KB of white space before the declaration': [() => `${' '.repeat(LEAST)}<?xml ?><a/>`, 'root'],
+  '300 KB of a value in the signature': [
+    () => signResponse(buildResponse()).replace(/(?<=<ds:SignatureValue>)/, 'A'.repeat(LEAST)),
+    'signature',
+  ],
+  'an id of 300 KB': [() => signResponse(buildResponse({ responseId: `_${'a'.repeat(100_000)}` }), 'assertion'), ''],
+  '1 900 elements that are signed': [
+    () =>
+      signResponse(
+        buildResponse().replace('</saml:AttributeStatement>', f => '<saml:Attribute Name="x"/>'.repeat(1_900) + f),
+        'both',
+      ),
+    '',
+  ],
+  '1 900 declared namespaces, each in use': [
+    () => inside(Array.from({ length: 1_900 }, (_, n) => `<a${n}:x xmlns:a${n}="urn:x"/>`).join('')),
+    'signature',
+  ],
+  '35 levels, each with 50 namespaces that go out of use': [
+    () => {
+      const level = (n: number) => `<x ${Array.from({ length: 50 }, (_, m) => `xmlns:a${n}_${m}="urn:x"`).join(' ')}>`
+      return inside(Array.from({ length: 35 }, (_, n) => level(n)).join('') + '</x>'.repeat(35))
+    },
+    'signature',
+  ],
+  '500 KB that are encrypted': [
+    () => buildResponse().replace(/<saml:Assertion [^]*<\/saml:Assertion>/, () => encryptXml('<'.repeat(LEAST))),
+    'decryption',
+  ],
+}
+
+for (const [title, [xml, check]] of Object.entries(hostile)) {
+  test(`judged within a second, the event loop goes on meanwhile: ${title} (D8.3)`, async () => {
+    await verifier.verify(good, expected())
+    const encoded = encode(xml())
+    // The least of three, as other programs share the machine.
+    for (let tries = 1; ; tries++) {
+      const { failed, took, stood } = await judge(encoded)
+      assert.equal(failed, check)
+      if (took < 1000 && stood < 100) break
+      assert.ok(tries < 3, `${took} ms, in which the event loop stood still for ${stood} ms`)
+    }
+  })
+}
+
+async function judge(encoded: string) {
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  delay.enable()
+  const start = performance.now()
+  const outcome = await verifier.verify(encoded, expected({ decryptionKey: service })).catch((error: unknown) => error)
+  const took = performance.now() - start
+  delay.disable()
+  if (outcome instanceof Error && !(outcome instanceof SsoRefused)) throw outcome
+  return { failed: outcome instanceof SsoRefused ? outcome.failed.check : '', took, stood: delay.max / 1e6 }
+}
+
+test('refusals come back from the threads with what was expected and received (D8.5)', async () => {
+  await assert.rejects(verifier.verify(good, expected({ audience: 'urn:other' })), error => {
+    assert.ok(error instanceof SsoRefused)
+    assert.deepEqual(error.failed, { check: 'audience', expected: 'urn:other', received: 'urn:the-service' })
+    return true
+  })
+})
+
+test('more than the threads can take are turned away at once, the others are judged (D8.3)', async () => {
+  const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => verifier.verify(good, expected())))
+  const refused = outcomes.filter(outcome => outcome.status === 'rejected')
+  assert.ok(outcomes.length - refused.length >= 100)
+  assert.ok(refused.length > 0)
+  for (const { reason } of refused) assert.equal((reason as Error).name, 'Overloaded')
+  assert.equal((await verifier.verify(good, expected())).name, NAME)
+})
+
+test('a verifier that was never used closes at once', async () => {
+  await new Verifier().close()
+})
