@@ -35,6 +35,7 @@ import { UserResource } from './content/user-resource.ts'
 import { Files } from './files/files.ts'
 import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
+import { GraphReader } from './graph/graph-reader.ts'
 import { createApp } from './http/app.ts'
 import { BaseAddress } from './http/base-address.ts'
 import type { CookieOptions } from './http/cookies.ts'
@@ -147,8 +148,9 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     return base
   }
   const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
+  const graphs = new GraphReader()
   const app = createApp(
-    { ...accounts, ...content, sso, database, files, ledger, system, log },
+    { ...accounts, ...content, sso, database, files, ledger, graphs, system, log },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -174,6 +176,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       await app.close()
       await accounts.mails?.close()
       await sso.saml?.close()
+      await graphs.close()
       await files.collectGarbage()
       await accounts.ephemeral.close()
       await stores.close()

@@ -57,12 +57,16 @@ interface AuditRow {
   detail: string
 }
 
+/** Rows a minute about nobody in particular; a flood would otherwise fill the disk. */
+const MOST_STRANGERS = 60
+
 /** The record of what matters for security: a log line with `audit: true` and a row for administrators each. */
 export class Audit {
   readonly #database: Database
   readonly #system: System
   readonly #log: Log
   readonly #retention: Milliseconds
+  #strangers = { minute: 0, rows: 0 }
 
   constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
     this.#database = database
@@ -79,6 +83,7 @@ export class Audit {
   async record({ event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
     this.#log.info({ audit: true, event, userId, userName, actorId, address, ...detail }, 'audit')
     const time = this.#system.now()
+    if (userId === undefined && actorId === undefined && !this.#hasRoomForStranger(time)) return
     const insert = sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, detail)
       VALUES (${time}, (SELECT COALESCE(MAX(number), -1) + 1 FROM audit WHERE time = ${time}), ${event}, ${userId ?? null},
         ${userName ?? null}, ${actorId ?? null}, ${address ?? null}, ${JSON.stringify(detail)})`
@@ -87,6 +92,13 @@ export class Audit {
     } catch (error) {
       this.#log.error({ err: error, event }, 'writing an audit row failed')
     }
+  }
+
+  /** Strangers can try names without end: so many of their failures a minute become rows, the rest log lines only. */
+  #hasRoomForStranger(time: Milliseconds): boolean {
+    const minute = Math.floor(time / 60_000)
+    if (this.#strangers.minute !== minute) this.#strangers = { minute, rows: 0 }
+    return ++this.#strangers.rows <= MOST_STRANGERS
   }
 
   /** Latest first. */

@@ -44,9 +44,9 @@ export class TrustedDevices {
     }
     const fresh = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
     await this.#database.transaction(async tx => {
-      await tx.run(
-        sql`INSERT INTO trusted_devices (digest, user_id, last_used) VALUES (${digestOf(fresh)}, ${user.id}, ${now})`,
-      )
+      // A user deleted while he signs in has no devices.
+      await tx.run(sql`INSERT INTO trusted_devices (digest, user_id, last_used)
+        SELECT ${digestOf(fresh)}, id, ${now} FROM principals WHERE id = ${user.id}`)
       await tx.run(sql`DELETE FROM trusted_devices WHERE user_id = ${user.id} AND digest NOT IN (
         SELECT digest FROM trusted_devices WHERE user_id = ${user.id}
         ORDER BY last_used DESC, digest LIMIT ${MOST_PER_USER})`)

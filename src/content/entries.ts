@@ -14,6 +14,7 @@ import { store } from '../graph/vocabulary.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { CONTEXTS, contextIdOf, type EntryAddress, entryUri, PRINCIPALS } from './addresses.ts'
+import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
 import {
   deleteContextRow,
   findContext,
@@ -111,6 +112,24 @@ export class Entries {
     requireRight(caller, 'writemetadata', placed, 'change the metadata of this entry')
     const metadata = await read()
     return await this.change(caller, placed, precondition, entry => ({ ...entry, metadata }))
+  }
+
+  /** Replaces the copy of metadata kept elsewhere (wire facts 3.6). */
+  async putCachedMetadata(
+    caller: Caller,
+    placed: Placed,
+    read: Read<Graph>,
+    precondition: Precondition,
+  ): Promise<Entry> {
+    if (!hasExternalMetadata(placed.entry) || liveSourceOf(placed.entry)) {
+      throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
+    }
+    requireRight(caller, 'writemetadata', placed, 'change the cached metadata of this entry')
+    const cachedExternalMetadata = await read()
+    return await this.change(caller, placed, precondition, entry => {
+      const cached = Math.max(this.#on.system.now(), (entry.cached ?? entry.modified) + 1)
+      return { ...entry, cachedExternalMetadata, cached }
+    })
   }
 
   /** The name of a user, group or context; `undefined` when it has none or the entry is of another kind. */

@@ -5,9 +5,10 @@ import { USERS } from '../accounts/principals.ts'
 import { findUser, listUserIds } from '../accounts/users.ts'
 import { findFile } from '../files/file-records.ts'
 import type { Ledger, Quota } from '../files/quota-ledger.ts'
-import { emptyGraph, type Graph } from '../graph/graph.ts'
+import type { Graph } from '../graph/graph.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from './addresses.ts'
+import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
 import { findContext } from './contexts.ts'
 import type { Entry } from './entry.ts'
 import { findEntry } from './entry-records.ts'
@@ -83,12 +84,14 @@ export class EntryViews {
     const { entry } = placed
     const readsMetadata = may(caller, 'readmetadata', placed)
     const isReference = entry.entryType === 'Reference'
-    const hasExternal = isReference || entry.entryType === 'LinkReference'
+    const showsCached = readsMetadata && hasExternalMetadata(entry)
     return {
       relations: await relationsOf(this.#database, caller, entry),
       rights: rightsOf(caller, placed),
       metadata: readsMetadata && !isReference ? entry.metadata : undefined,
-      cachedExternalMetadata: readsMetadata && hasExternal ? (entry.cachedExternalMetadata ?? emptyGraph) : undefined,
+      cachedExternalMetadata: showsCached
+        ? (await findCachedMetadata(this.#database, caller, entry))?.graph
+        : undefined,
     }
   }
 

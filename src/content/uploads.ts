@@ -7,8 +7,9 @@ import { literal, objectsOf, type Graph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import { anything, type Entries } from './entries.ts'
 import { type Entry, holdsFile, resourceOf, touched } from './entry.ts'
-import { findEntry, updateEntry } from './entry-records.ts'
+import { updateEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
+import { rejudge } from './rejudge.ts'
 import { type Placed, requireRight } from './rights.ts'
 
 interface Dependencies {
@@ -33,6 +34,8 @@ export interface StoredUpload {
 /** The media type of bytes that nobody described. */
 export const UNTYPED = 'application/octet-stream'
 
+const uploading = { right: 'writeresource', what: 'upload to this entry' } as const
+
 /** Files coming to entries and leaving them (wire facts 3.8.1, D7). */
 export class Uploads {
   readonly #on: Dependencies
@@ -41,15 +44,15 @@ export class Uploads {
     this.#on = on
   }
 
-  /** Right and precondition are judged before a byte is asked for, the precondition once more when the file is there. */
+  /** Right and precondition are judged before a byte is asked for, and once more when the file is there. */
   async store(caller: Caller, placed: Placed, upload: Upload, precondition: FilePrecondition): Promise<StoredUpload> {
-    requireRight(caller, 'writeresource', placed, 'upload to this entry')
+    requireRight(caller, uploading.right, placed, uploading.what)
     const { entry } = placed
     requireHoldsFile(entry)
     precondition(entry, await this.#on.files.find(entry))
     return await this.#on.files.store(entry, upload, async (tx, file, previous) => {
-      const present = await findEntry(tx, entry)
-      if (!present) throw new NotFound('not-found', 'The entry has been deleted during the upload.')
+      const present = await rejudge(tx, caller, placed, uploading)
+      requireHoldsFile(present)
       precondition(present, previous)
       const changed = touched(present, caller.user.id, this.#on.system.now())
       const statements = describeFile(changed, { ...upload.describe(), size: file.size })

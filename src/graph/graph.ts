@@ -39,12 +39,16 @@ export const objectsOf = (graph: Graph, subject: string, predicate: string): rea
 
 export function graphOf(statements: Iterable<Statement>): Graph {
   const graph: Record<string, Record<string, Term[]>> = {}
-  // Comparing each object with each would take minutes for a large graph.
-  const seen = new Map<Term[], Set<string>>()
+  const known = new Map<Term[], Set<string>>()
   for (const { subject, predicate, object } of statements) {
     const objects = ((graph[subject] ??= {})[predicate] ??= [])
-    const keys = seen.get(objects) ?? new Set()
-    seen.set(objects, keys)
+    if (objects.length < FEW) {
+      if (!objects.some(present => sameTerm(present, object))) objects.push(object)
+      continue
+    }
+    // Comparing each with each would take minutes for a body of the largest size.
+    const keys = known.get(objects) ?? new Set(objects.map(keyOf))
+    known.set(objects, keys)
     const key = keyOf(object)
     if (keys.has(key)) continue
     keys.add(key)
@@ -53,8 +57,12 @@ export function graphOf(statements: Iterable<Statement>): Graph {
   return graph
 }
 
-/** The same for equal terms only: no type, language tag or datatype holds a blank. */
-const keyOf = ({ type, value, lang = '', datatype = '' }: Term): string => `${type} ${lang} ${datatype} ${value}`
+const FEW = 16
+
+const keyOf = ({ type, value, lang, datatype }: Term): string => JSON.stringify([type, lang, datatype, value])
+
+export const sameTerm = (a: Term, b: Term): boolean =>
+  a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype
 
 function mapIris(graph: Graph, map: (iri: string) => string): Graph {
   const result: Record<string, Record<string, readonly Term[]>> = {}

@@ -50,3 +50,18 @@ export const xsd = {
   long: 'http://www.w3.org/2001/XMLSchema#long',
   langString: `${RDF}langString`,
 } as const
+
+/** Prefixes in the graphs that we write, where they are used. No namespace here begins another. */
+export const prefixes: Readonly<Record<string, string>> = {
+  rdf: RDF,
+  rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
+  xsd: 'http://www.w3.org/2001/XMLSchema#',
+  dcterms: DCT,
+  dc: 'http://purl.org/dc/elements/1.1/',
+  foaf: 'http://xmlns.com/foaf/0.1/',
+  skos: 'http://www.w3.org/2004/02/skos/core#',
+  owl: 'http://www.w3.org/2002/07/owl#',
+  dcat: 'http://www.w3.org/ns/dcat#',
+  vcard: 'http://www.w3.org/2006/vcard/ns#',
+  store: STORE,
+}

@@ -11,8 +11,20 @@ export interface Validators {
   readonly modified: Milliseconds
 }
 
-/** An entry's versions differ in their modification time, which never repeats (wire facts 3.0.5). */
-export const entryValidators = (entry: Entry): Validators => ({ etag: `"${entry.modified}"`, modified: entry.modified })
+/**
+ * An entry's versions differ in their modification time, which never repeats (wire facts 3.0.5).
+ * @param variant of the syntax, unless it is JSON: one strong tag must not stand for different bytes (RFC 9110 8.8.3).
+ */
+export const entryValidators = ({ modified }: Pick<Entry, 'modified'>, variant = 'json'): Validators => ({
+  etag: variant === 'json' ? `"${modified}"` : `"${modified}-${variant}"`,
+  modified,
+})
+
+/** The headers of a change: the tag of any variant names the state that is to be changed. */
+export const withoutVariants = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+  const plain = (tags: string | undefined): string | undefined => tags?.replaceAll(/"(\d+)-[a-z0-9]+"/g, '"$1"')
+  return { ...headers, 'if-match': plain(headers['if-match']), 'if-none-match': plain(headers['if-none-match']) }
+}
 
 /** A file's versions differ in their bytes. */
 export const fileValidators = (entry: Entry, file: FileRecord | undefined): Validators => ({

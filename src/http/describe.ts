@@ -39,9 +39,14 @@ function localeTime(time: Milliseconds): string {
 /** ISO 8601 without a zone, in UTC, six fraction digits (interface 2.3, D3.2). */
 export const zonelessTime = (time: Milliseconds): string => new Date(time).toISOString().replace(/Z$/, '000')
 
+/** How a graph in its outside form stands inside JSON. */
+export type GraphForm = (graph: Graph) => unknown
+
+const asRdfJson: GraphForm = graph => graph
+
 /** The entry's JSON (wire facts 2.2); members that the caller may not see are absent. */
-export function describeEntry(view: EntryView, base: BaseAddress): Record<string, unknown> {
-  const graph = (given: Graph | undefined): Graph | undefined => given && base.graphOutside(given)
+export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJson): Record<string, unknown> {
+  const graph = (given: Graph | undefined): unknown => given && form(base.graphOutside(given))
   return {
     entryId: view.entryId,
     name: view.name,
@@ -54,25 +59,25 @@ export function describeEntry(view: EntryView, base: BaseAddress): Record<string
     relations: graph(view.relations),
     rights: view.rights,
     size: view.size,
-    resource: view.resource && describeResource(view.resource, base),
+    resource: view.resource && describeResource(view.resource, base, form),
   }
 }
 
 /** The resource on its own, as it stands inside the entry's JSON. */
-export function describeResource(view: ResourceView, base: BaseAddress): unknown {
+export function describeResource(view: ResourceView, base: BaseAddress, form = asRdfJson): unknown {
   switch (view.kind) {
     case 'value':
       return view.value
     case 'graph':
-      return base.graphOutside(view.graph)
+      return form(base.graphOutside(view.graph))
     case 'list':
-      return { ...view.page, children: view.page.children.map(child => describeMember(child, base)) }
+      return { ...view.page, children: view.page.children.map(child => describeMember(child, base, form)) }
     case 'group':
-      return { name: view.name, children: view.members.map(member => describeMember(member, base)) }
+      return { name: view.name, children: view.members.map(member => describeMember(member, base, form)) }
   }
 }
 
-function describeMember(view: EntryView, base: BaseAddress): Record<string, unknown> {
-  const { alias: _alias, quota: _quota, resource: _resource, ...member } = describeEntry(view, base)
+function describeMember(view: EntryView, base: BaseAddress, form: GraphForm): Record<string, unknown> {
+  const { alias: _alias, quota: _quota, resource: _resource, ...member } = describeEntry(view, base, form)
   return member
 }

@@ -18,6 +18,7 @@ import type { Uploads } from '../content/uploads.ts'
 import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
+import type { GraphReader } from '../graph/graph-reader.ts'
 import type { CasProvider } from '../sso/cas/provider.ts'
 import type { SsoFailures } from '../sso/failures.ts'
 import type { ProviderPolicy } from '../sso/identity-provider.ts'
@@ -111,6 +112,7 @@ export interface Rooms {
   readonly userResource: UserResource
   readonly files: Files
   readonly ledger: Ledger
+  readonly graphs: GraphReader
   readonly system: System
   readonly log: Log
 }

@@ -181,7 +181,7 @@ test('what cannot be read is 400 or 415, who may not 401 or 403; a refused reque
     assertRefused(await raw('{'), 400, 'invalid-json', path)
     assertRefused(await raw('{"relative":{}}'), 400, 'invalid-graph', path)
     assertRefused(await raw('null'), 400, 'invalid-graph', path)
-    assertRefused(await raw('<a> <b> <c> .', 'text/turtle'), 415, 'unsupported-type', path)
+    assertRefused(await raw('<a> <b> <c> .', 'text/plain'), 415, 'unsupported-type', path)
     assertRefused(await service.visitor().put(path, {}), 401, 'not-signed-in', path)
     assertRefused(await stranger.visitor.put(path, {}), 403, 'not-allowed', path)
     const stale = { 'if-unmodified-since': new Date(0).toUTCString() }

@@ -37,7 +37,7 @@ test('graphs and pipelines hold RDF, and start empty (wire facts 3.8.3)', async 
     assert.equal((await admin.put(resource(id), graph)).status, 204)
     assert.deepEqual((await admin.get(resource(id))).json(), graph)
     assertRefused(await raw(id, '[1]'), 400, 'invalid-graph')
-    assertRefused(await raw(id, '{}', 'text/turtle'), 415, 'unsupported-type')
+    assertRefused(await raw(id, '{}', 'text/plain'), 415, 'unsupported-type')
     assert.deepEqual((await admin.get(resource(id))).json(), graph)
   }
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { assertRefused, readEntry } from '../support/content.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
-import { newContext, newEntry, startInProcess } from '../support/service.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { blobsOf, putChunked, putFile, putForm } from '../support/uploads.ts'
 
 const LIMIT = 100_000
@@ -170,4 +170,24 @@ test('a declared size beyond all whole numbers is 413 before a byte is asked for
   await request.until(/^HTTP\/1\.1 /)
   request.socket.destroy()
   assert.match(request.received(), /^HTTP\/1\.1 413 /)
+})
+
+test('who loses the right, or the account, while his file comes in does not get it stored (D1.5)', async t => {
+  const own = await startInProcess(t)
+  const admin = await own.admin()
+  for (const loseIt of ['disabled', 'no access list'] as const) {
+    const { id, visitor } = await newUser(own, admin)
+    const context = await newContext(admin, [id])
+    const entry = await newEntry(visitor, context)
+    const body = new PassThrough()
+    const upload = visitor.ask(`${context}/resource/${entry}`, { method: 'PUT', body })
+    body.write('first half, ')
+    await eventually('the upload begins', async () => (await blobsOf(own)).incoming.length === 1)
+    if (loseIt === 'disabled') await admin.put(`_principals/resource/${id}`, { disabled: true })
+    else await admin.put(`_contexts/entry/${context}`, {})
+    body.end('second half')
+    assert.equal((await upload).status, loseIt === 'disabled' ? 401 : 403, loseIt)
+    assert.equal((await admin.get(`${context}/resource/${entry}`)).status, 204, loseIt)
+    assert.deepEqual(await blobsOf(own), { stored: [], incoming: [] }, loseIt)
+  }
 })

@@ -1,47 +1,63 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput, NotAcceptable, NotFound } from '../../base/errors.ts'
+import { InvalidInput, NotFound } from '../../base/errors.ts'
 import { entryUri } from '../../content/addresses.ts'
 import { hasName } from '../../content/entries.ts'
 import type { Entry } from '../../content/entry.ts'
-import { relationsOf } from '../../content/relations.ts'
 import { type Placed, requireRight } from '../../content/rights.ts'
 import { isObject } from '../../content/values.ts'
-import { type Graph, parseRdfJson } from '../../graph/graph.ts'
-import { entryValidators, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
+import {
+  entryValidators,
+  isUnchanged,
+  requirePreconditions,
+  validatorHeaders,
+  withoutVariants,
+} from '../conditional.ts'
 import { describeEntry } from '../describe.ts'
 import { readPaging } from '../list-paging.ts'
 import { isFlagSet } from '../query.ts'
+import { embeddedGraphs, graphReader, isPlainJson, type Representation, representationFor, sendGraph } from '../rdf.ts'
 import { type Route, pathPart } from '../route.ts'
 import type { Services } from '../services.ts'
 
-/** Entries: the whole, info, metadata, name, deletion (wire facts 3.3 to 3.5). */
+/** Entries: the whole, info, name, deletion (wire facts 3.3, 3.4). */
 export const entryRoutes = (on: Services): Route[] => [
   { method: 'GET', url: '/:context/entry/:entry', handle: getEntry(on) },
   { method: 'PUT', url: '/:context/entry/:entry', handle: putEntry(on) },
   { method: 'DELETE', url: '/:context/entry/:entry', handle: deleteEntry(on) },
   { method: 'GET', url: '/:context/entry/:entry/name', handle: getName(on) },
   { method: 'PUT', url: '/:context/entry/:entry/name', handle: putName(on) },
-  { method: 'GET', url: '/:context/relations/:entry', handle: getRelations(on) },
-  { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(on) },
-  { method: 'PUT', url: '/:context/metadata/:entry', handle: putMetadata(on) },
-  { method: 'DELETE', url: '/:context/metadata/:entry', handle: deleteMetadata(on) },
 ]
 
 const getEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  requireJsonFormat(request)
+  const representation = representationFor(request, reply)
+  const form = embeddedGraphs(request)
   const placed = await placedOf(on, request)
+  if (!isPlainJson(representation)) return await sendInfo(on, request, reply, placed, representation)
   const isDetailed = request.parameters.has('includeAll')
   const view = await on.views.of(request.caller, placed, isDetailed, readPaging(request.parameters))
   const isFreshEntry = isFresh(request, reply, placed.entry)
   // What only some may see, and the fill level, change without the entry: a 304 would bring somebody else's view back.
   const isTheSameForAll = !isDetailed && view.quota === undefined
   if (isFreshEntry && isTheSameForAll) return await reply.status(304).send()
-  return describeEntry(view, on.base)
+  return describeEntry(view, on.base, form)
+}
+
+/** In a syntax of RDF an entry is its info (wire facts 3.3.1). */
+async function sendInfo(
+  on: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  placed: Placed,
+  representation: Representation,
+): Promise<unknown> {
+  const { info } = await on.views.of(request.caller, placed, false)
+  if (isFresh(request, reply, placed.entry, representation)) return await reply.status(304).send()
+  return await sendGraph(reply, representation, on.base.graphOutside(info))
 }
 
 const putEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const placed = await placedOf(on, request)
-  const read = graphReader(on, request, reply)
+  const read = graphReader(on, request, reply, entryUri(placed.entry))
   const toMembers = isFlagSet(request.parameters, 'applyACLtoChildren')
   return sendChanged(reply, await on.entries.putInfo(request.caller, placed, read, preconditionOf(request), toMembers))
 }
@@ -72,34 +88,6 @@ const putName = (on: Services) => async (request: FastifyRequest, reply: Fastify
   return sendChanged(reply, await on.entries.rename(request.caller, placed, read))
 }
 
-/** No validators: they would be those of the entry, which does not change when another begins to point at it. */
-const getRelations = (on: Services) => async (request: FastifyRequest) => {
-  requireJsonFormat(request)
-  const { entry } = await placedOf(on, request)
-  return on.base.graphOutside(await relationsOf(on.database, request.caller, entry))
-}
-
-const getMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  requireJsonFormat(request)
-  const placed = await placedOf(on, request)
-  requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
-  if (placed.entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
-  if (isFresh(request, reply, placed.entry)) return await reply.status(304).send()
-  return on.base.graphOutside(placed.entry.metadata)
-}
-
-const putMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
-  const read = graphReader(on, request, reply)
-  return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, read, preconditionOf(request)))
-}
-
-const deleteMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
-  const empty = async (): Promise<Graph> => ({})
-  return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, empty, preconditionOf(request)))
-}
-
 /** The entry that the path names. @throws {NotFound} */
 export const placedOf = async (on: Services, request: FastifyRequest): Promise<Placed> =>
   await on.entries.get(pathPart(request, 'context'), pathPart(request, 'entry'))
@@ -108,15 +96,16 @@ export const placedOf = async (on: Services, request: FastifyRequest): Promise<P
 export const preconditionOf =
   (request: FastifyRequest) =>
   (entry: Entry): void =>
-    requirePreconditions(request.headers, entryValidators(entry))
-
-/** Reads the RDF body of a request. */
-export const graphReader = (on: Services, request: FastifyRequest, reply: FastifyReply) => async (): Promise<Graph> =>
-  on.base.graphInside(parseRdfJson(await on.bodies.json(request.raw, reply.raw)))
+    requirePreconditions(withoutVariants(request.headers), entryValidators(entry))
 
 /** Sets the validators of the entry; true when the client has this very state. */
-export function isFresh(request: FastifyRequest, reply: FastifyReply, entry: Entry): boolean {
-  const state = entryValidators(entry)
+export function isFresh(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  entry: Pick<Entry, 'modified'>,
+  representation?: Representation,
+): boolean {
+  const state = entryValidators(entry, representation?.syntax.name)
   reply.headers(validatorHeaders(state))
   return isUnchanged(request.headers, state)
 }
@@ -132,15 +121,3 @@ export const sendCreated = (on: Services, reply: FastifyReply, entry: Entry): Fa
     .status(201)
     .headers({ ...validatorHeaders(entryValidators(entry)), location: on.base.outside(entryUri(entry)) })
     .send({ entryId: entry.id })
-
-const jsonFormats = new Set(['application/json', 'application/rdf+json'])
-
-/** `format` overrides `Accept` (wire facts 3.0.4). @throws {NotAcceptable} */
-function requireJsonFormat(request: FastifyRequest): void {
-  const format = request.parameters.get('format')
-  if (format === undefined || jsonFormats.has(format)) return
-  throw new NotAcceptable(
-    'not-acceptable',
-    `This resource is available as ${[...jsonFormats].join(' and ')}, not ${format}.`,
-  )
-}

@@ -2,7 +2,7 @@ import { create as contentDisposition, parse as parseDisposition } from 'content
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findGroup } from '../../accounts/groups.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
-import { metadataUri } from '../../content/addresses.ts'
+import { metadataUri, resourceUri } from '../../content/addresses.ts'
 import type { Entry } from '../../content/entry.ts'
 import { listOrder } from '../../content/list-order.ts'
 import { isList } from '../../content/list-records.ts'
@@ -18,10 +18,11 @@ import { describeResource } from '../describe.ts'
 import { readOrder } from '../list-paging.ts'
 import { firstFile } from '../multipart.ts'
 import { parseRange } from '../range.ts'
+import { embeddedGraphs, graphReader, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { isFlagSet } from '../query.ts'
-import { graphReader, isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
+import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
 export const resourceRoutes = (on: Services): Route[] => [
@@ -37,16 +38,22 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
   if (entry.entryType !== 'Local') return redirectAbroad(reply, entry)
   if (entry.resourceType === 'NamedResource') return await reply.redirect(on.base.outside(metadataUri(entry)), 303)
   if (entry.graphType === 'None') return await sendFile(on, request, reply, entry)
+  const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
+  const representation = isGraph ? representationFor(request, reply) : undefined
   const order = isList(entry) ? readOrder(request.parameters) : listOrder
   // In another order than its own, a list changes with its members.
   const changesAlone = order.sort === undefined && order.first === undefined
-  if (isFresh(request, reply, entry) && changesAlone) return await reply.status(304).send()
+  if (isFresh(request, reply, entry, representation) && changesAlone) return await reply.status(304).send()
+  if (representation) {
+    return await sendGraph(reply, representation, on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
+  }
   switch (entry.graphType) {
     case 'String':
       return await reply.type('text/plain; charset=utf-8').send(entry.content ?? '')
     case 'Graph':
     case 'Pipeline':
-      return on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph)
+    case 'PipelineResult':
+      return {}
     case 'List':
     case 'ResultList':
       return await orderedMembers(on.database, request.caller, placed, order)
@@ -55,13 +62,12 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
     case 'Group': {
       const group = await findGroup(on.database, entry.id)
       if (!group) throw new NotFound('not-found', 'There is no such group.')
-      return describeResource(await on.views.group(request.caller, group, placed.contextEntry), on.base)
+      const view = await on.views.group(request.caller, group, placed.contextEntry)
+      return describeResource(view, on.base, embeddedGraphs(request))
     }
     case 'Context':
     case 'SystemContext':
       return await on.contexts.list(request.caller, entry.id)
-    case 'PipelineResult':
-      return {}
   }
 }
 
@@ -84,6 +90,7 @@ const putResource = (on: Services) => async (request: FastifyRequest, reply: Fas
   const placed = await placedOf(on, request)
   const { caller } = request
   const condition = preconditionOf(request)
+  const readGraph = graphReader(on, request, reply, resourceUri(placed.entry))
   const readJson = (): Promise<unknown> => on.bodies.json(request.raw, reply.raw)
   const type = placed.entry.entryType === 'Local' ? placed.entry.graphType : 'None'
   switch (type) {
@@ -96,7 +103,7 @@ const putResource = (on: Services) => async (request: FastifyRequest, reply: Fas
     }
     case 'Graph':
     case 'Pipeline':
-      return sendChanged(reply, await on.resources.putGraph(caller, placed, graphReader(on, request, reply), condition))
+      return sendChanged(reply, await on.resources.putGraph(caller, placed, readGraph, condition))
     case 'List':
     case 'ResultList':
       return sendChanged(reply, await on.lists.put(caller, placed, readJson, condition))
@@ -207,6 +214,8 @@ async function sendFile(on: Services, request: FastifyRequest, reply: FastifyRep
   const ifRange = [headers['if-range']].flat()[0]
   let outcome: 'unchanged' | ByteRange | 'all' = 'all'
   const found = await on.files.read(entry, file => {
+    // Before the bytes are opened: nothing that can be refused may leave a file handle behind.
+    reply.headers(fileHeaders(on, request, entry, file))
     const state = fileValidators(entry, file)
     if (isUnchanged(headers, state)) outcome = 'unchanged'
     // RFC 9110 14.2: a range means something with GET only.
@@ -215,7 +224,6 @@ async function sendFile(on: Services, request: FastifyRequest, reply: FastifyRep
     return outcome === 'unchanged' ? undefined : outcome
   })
   if (!found) return await reply.status(204).send()
-  reply.headers(fileHeaders(on, request, entry, found.file))
   return await sendPart(reply, outcome, found)
 }
 

@@ -7,6 +7,7 @@ import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
 import { managementRoutes } from './management.ts'
+import { metadataRoutes } from './metadata.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { samlRoutes } from './saml.ts'
 import { resourceRoutes } from './resources.ts'
@@ -21,6 +22,7 @@ export const routes = (on: Services): Route[] => [
   ...managementRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),
+  ...metadataRoutes(on),
   ...resourceRoutes(on),
   ...listRoutes(on),
 ]

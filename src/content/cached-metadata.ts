@@ -1,0 +1,63 @@
+import type { Caller } from '../accounts/caller.ts'
+import type { Milliseconds } from '../base/units.ts'
+import { emptyGraph, type Graph, graphOf, type Statement, statementsOf, type Term } from '../graph/graph.ts'
+import type { Queries } from '../stores/database.ts'
+import { CONTEXTS, type EntryAddress } from './addresses.ts'
+import { findContext } from './contexts.ts'
+import type { Entry } from './entry.ts'
+import { findEntry } from './entry-records.ts'
+import { may } from './rights.ts'
+
+/** True for the kinds of entry whose metadata, or part of it, is kept elsewhere (wire facts 1.3). */
+export const hasExternalMetadata = ({ entryType }: Entry): boolean =>
+  entryType === 'Reference' || entryType === 'LinkReference'
+
+/** The entry of this service whose metadata is named as external: what is shown then is not a copy (wire facts 3.6). */
+export function liveSourceOf({ externalMetadata }: Entry): EntryAddress | undefined {
+  const [, context, id] = /^\.\/([^/?#]+)\/metadata\/([A-Za-z0-9_-]+)$/.exec(externalMetadata ?? '') ?? []
+  return context === undefined || id === undefined ? undefined : { context, id }
+}
+
+export interface CachedMetadata {
+  readonly graph: Graph
+  /** When it was last changed. */
+  readonly modified: Milliseconds
+}
+
+/**
+ * The copy of metadata kept elsewhere, or the metadata themselves when they are of this service; the right to read those
+ * is judged here. `undefined` when they may not be read, or are no more.
+ */
+export async function findCachedMetadata(
+  queries: Queries,
+  caller: Caller,
+  entry: Entry,
+): Promise<CachedMetadata | undefined> {
+  const source = liveSourceOf(entry)
+  if (!source) return { graph: entry.cachedExternalMetadata ?? emptyGraph, modified: entry.cached ?? entry.modified }
+  const context = await findContext(queries, decodeSafely(source.context))
+  const contextEntry = context && (await findEntry(queries, { context: CONTEXTS, id: context.id }))
+  const found = context && (await findEntry(queries, { context: context.id, id: source.id }))
+  if (!contextEntry || !found || found.entryType === 'Reference') return undefined
+  if (!may(caller, 'readmetadata', { entry: found, contextEntry })) return undefined
+  return { graph: found.metadata, modified: found.modified }
+}
+
+function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Both graphs in one; blank nodes of the second stay apart from those of the first. */
+export function mergeGraphs(first: Graph, second: Graph): Graph {
+  const apart = (value: string): string => (value.startsWith('_:') ? `_:c-${value.slice(2)}` : value)
+  const object = (term: Term): Term => (term.type === 'bnode' ? { ...term, value: apart(term.value) } : term)
+  const moved = [...statementsOf(second)].map(
+    (statement): Statement => ({ ...statement, subject: apart(statement.subject), object: object(statement.object) }),
+  )
+  const own = [...statementsOf(first)]
+  return graphOf([...own, ...moved])
+}

@@ -1,0 +1,112 @@
+import { InvalidInput, TooLarge } from '../base/errors.ts'
+import { type Graph, parseRdfJson } from './graph.ts'
+
+/** A term as the parsers of RDF hand it over; what of it can be kept is judged here. */
+export interface ParsedTerm {
+  readonly termType: string
+  readonly value: string
+  readonly language?: string | undefined
+  readonly datatype?: { readonly value: string } | undefined
+}
+
+export interface ParsedQuad {
+  readonly subject: ParsedTerm
+  readonly predicate: ParsedTerm
+  readonly object: ParsedTerm
+  readonly graph: ParsedTerm
+}
+
+/** A prefix can stand for a megabyte and be used a million times: what counts is what the graph comes to. */
+const MOST_CHARACTERS = 64 * 1024 * 1024
+
+/** Gathers what a parser finds into one graph, held to the same rules as RDF/JSON. Blank nodes get labels of our own. */
+export class GraphBuilder {
+  readonly #subjects: Record<string, Record<string, unknown[]>> = Object.create(null) as Record<string, never>
+  readonly #labels = new Map<string, string>()
+  readonly #tag: (language: string) => string
+  #characters = 0
+
+  /** @param tags `lower` when the parser writes every language tag in lower case: they are given their usual case back. */
+  constructor(tags: 'as-written' | 'lower' = 'as-written') {
+    this.#tag = tags === 'lower' ? usualCase : language => language
+  }
+
+  /** @throws {InvalidInput} `invalid-graph` for what is no plain statement @throws {TooLarge} */
+  add({ subject, predicate, object, graph }: ParsedQuad): void {
+    if (graph.termType !== 'DefaultGraph') {
+      throw invalid('Named graphs and formulas cannot be kept: send the statements in the default graph.')
+    }
+    this.#characters += subject.value.length + predicate.value.length + object.value.length
+    if (this.#characters > MOST_CHARACTERS) {
+      throw new TooLarge('body-too-large', `Written out, the graph has more than ${MOST_CHARACTERS} characters.`, {
+        extra: { limit: MOST_CHARACTERS },
+      })
+    }
+    if (predicate.termType !== 'NamedNode') throw invalid('A predicate is not an IRI.')
+    const predicates = (this.#subjects[this.#resource(subject)] ??= Object.create(null) as Record<string, never>)
+    ;(predicates[predicate.value] ??= []).push(this.#object(object))
+  }
+
+  /** @throws {InvalidInput} `invalid-graph` */
+  finish(): Graph {
+    return parseRdfJson(this.#subjects)
+  }
+
+  #resource({ termType, value }: ParsedTerm): string {
+    if (termType === 'NamedNode') return value
+    if (termType === 'BlankNode') return this.#blank(value)
+    throw invalid('Only IRIs and blank nodes can be subjects.')
+  }
+
+  #object(term: ParsedTerm): unknown {
+    switch (term.termType) {
+      case 'NamedNode':
+        return { type: 'uri', value: term.value }
+      case 'BlankNode':
+        return { type: 'bnode', value: this.#blank(term.value) }
+      case 'Literal':
+        return {
+          type: 'literal',
+          value: term.value,
+          lang: this.#tag(term.language ?? ''),
+          datatype: term.datatype?.value,
+        }
+      default:
+        throw invalid('Variables and statements about statements cannot be kept.')
+    }
+  }
+
+  #blank(label: string): string {
+    const known = this.#labels.get(label)
+    if (known !== undefined) return known
+    const given = `_:b${this.#labels.size}`
+    this.#labels.set(label, given)
+    return given
+  }
+}
+
+/** `en-GB`, `zh-Hant` (RFC 5646 2.1.1). */
+function usualCase(tag: string): string {
+  let isFree = true
+  return tag
+    .split('-')
+    .map((part, index) => {
+      if (part.length === 1) isFree = false
+      if (index === 0 || !isFree) return part
+      if (part.length === 2) return part.toUpperCase()
+      return part.length === 4 ? part.charAt(0).toUpperCase() + part.slice(1) : part
+    })
+    .join('-')
+}
+
+const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-graph', detail)
+
+const LONGEST_MESSAGE = 300
+
+/** What a parser found wrong, as a refusal; refusals of our own pass. */
+export function refusalOf(error: unknown, syntax: string): Error {
+  if (error instanceof InvalidInput || error instanceof TooLarge) return error
+  const message = error instanceof Error ? error.message : String(error)
+  const shown = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message
+  return new InvalidInput('invalid-graph', `The body is not ${syntax}: ${shown}`, { cause: error })
+}

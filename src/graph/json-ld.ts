@@ -1,0 +1,83 @@
+import type { JsonLdDocument, Options } from 'jsonld'
+import { InvalidInput } from '../base/errors.ts'
+import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
+import { type Graph, statementsOf, type Term } from './graph.ts'
+import { BlankLabels, isBlankLabel } from './text.ts'
+import { rdf } from './vocabulary.ts'
+
+/** The library goes down by calling itself. */
+const DEEPEST = 500
+
+/**
+ * Contexts of elsewhere are refused, never fetched.
+ * @throws {InvalidInput} `invalid-graph`
+ */
+export async function readJsonLd(text: string, base: string): Promise<Graph> {
+  const document = parseDocument(text)
+  const { default: jsonld } = await import('jsonld')
+  const builder = new GraphBuilder('lower')
+  let refused: string | undefined
+  const documentLoader = (url: string): Promise<never> => {
+    refused = url
+    return Promise.reject(new Error('refused'))
+  }
+  try {
+    const options: Options.ToRdf = { base, documentLoader }
+    for (const quad of (await jsonld.toRDF(document, options)) as unknown as ParsedQuad[]) builder.add(quad)
+    return builder.finish()
+  } catch (error) {
+    if (refused === undefined) throw refusalOf(error, 'JSON-LD')
+    const shown = refused.length > 200 ? `${refused.slice(0, 200)}…` : refused
+    throw invalid(`The context ${shown} is not fetched: write what it says into the document.`)
+  }
+}
+
+function parseDocument(text: string): JsonLdDocument {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    const place = /at position \d+/.exec((error as Error).message)?.[0]
+    throw invalid(`The body is not JSON${place ? ` ${place}` : ''}.`)
+  }
+  // A bare string would be an address to fetch the document from.
+  if (typeof value !== 'object' || value === null) throw invalid('JSON-LD is a JSON object or an array.')
+  requireShallow(value)
+  return value
+}
+
+function requireShallow(value: object): void {
+  let level: object[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEEPEST) throw invalid(`The document is nested deeper than ${DEEPEST} levels.`)
+    level = level.flatMap(parent =>
+      (Object.values(parent) as unknown[]).filter(child => typeof child === 'object' && child !== null),
+    )
+  }
+}
+
+/** The graph as JSON-LD without a context: every name written out. */
+export function describeJsonLd(graph: Graph): { readonly '@graph': readonly unknown[] } {
+  const labels = new BlankLabels()
+  const resource = (value: string): string => (isBlankLabel(value) ? `_:${labels.of(value)}` : value)
+  const nodes = new Map<string, Record<string, unknown[]>>()
+  for (const { subject, predicate, object } of statementsOf(graph)) {
+    const node = nodes.get(subject) ?? (Object.create(null) as Record<string, unknown[]>)
+    nodes.set(subject, node)
+    if (predicate === rdf.type && object.type !== 'literal') (node['@type'] ??= []).push(resource(object.value))
+    else (node[predicate] ??= []).push(describeTerm(object, resource))
+  }
+  return { '@graph': [...nodes].map(([subject, node]) => ({ '@id': resource(subject), ...node })) }
+}
+
+export function* writeJsonLd(graph: Graph): Generator<string> {
+  yield JSON.stringify(describeJsonLd(graph))
+}
+
+function describeTerm({ type, value, lang, datatype }: Term, resource: (value: string) => string): unknown {
+  if (type !== 'literal') return { '@id': resource(value) }
+  if (lang !== undefined) return { '@value': value, '@language': lang }
+  return datatype === undefined ? { '@value': value } : { '@value': value, '@type': datatype }
+}
+
+const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-graph', detail)

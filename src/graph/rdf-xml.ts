@@ -1,0 +1,146 @@
+import { NotAcceptable } from '../base/errors.ts'
+import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
+import type { Graph, Term } from './graph.ts'
+import { BlankLabels, isBlankLabel, subjectsOf } from './text.ts'
+import { prefixes } from './vocabulary.ts'
+
+const DEEPEST = 500
+
+/** @throws {InvalidInput} `invalid-graph`, naming the line */
+export async function readRdfXml(text: string, base: string): Promise<Graph> {
+  const { RdfXmlParser } = await import('rdfxml-streaming-parser')
+  const builder = new GraphBuilder('lower')
+  /** Every level costs the library as much as all those above it. */
+  class ShallowParser extends RdfXmlParser {
+    #depth = 0
+
+    protected override onTag(tag: never): void {
+      if (++this.#depth > DEEPEST) throw this.newParseError(`The document is nested deeper than ${DEEPEST} levels.`)
+      super.onTag(tag)
+    }
+
+    protected override onCloseTag(): void {
+      this.#depth--
+      super.onCloseTag()
+    }
+  }
+  return await new Promise((resolve, reject) => {
+    const parser = new ShallowParser({ baseIRI: base, trackPosition: true })
+    const refuse = (error: unknown): void => {
+      reject(refusalOf(error, 'RDF/XML'))
+      parser.destroy()
+    }
+    parser.on('data', (quad: unknown) => {
+      try {
+        builder.add(quad as ParsedQuad)
+      } catch (error) {
+        refuse(error)
+      }
+    })
+    parser.on('error', refuse)
+    parser.on('end', () => {
+      try {
+        requireEnded(parser)
+        resolve(builder.finish())
+      } catch (error) {
+        refuse(error)
+      }
+    })
+    parser.end(text)
+  })
+}
+
+/** The parser takes a document that breaks off for a whole one; the tokeniser inside it knows better. */
+function requireEnded(parser: object): void {
+  const { saxParser } = parser as { readonly saxParser: { close(): void } }
+  saxParser.close()
+}
+
+/** @throws {NotAcceptable} when the graph says what XML cannot */
+export function* writeRdfXml(graph: Graph): Generator<string> {
+  const labels = new BlankLabels()
+  const namespaces = new Namespaces()
+  const names = new Map<string, string>()
+  for (const [, predicates] of subjectsOf(graph)) {
+    for (const [predicate] of predicates) if (!names.has(predicate)) names.set(predicate, namespaces.nameOf(predicate))
+  }
+  const node = (value: string, attribute: string): string =>
+    isBlankLabel(value) ? ` rdf:nodeID="${labels.of(value)}"` : ` ${attribute}="${escaped(value)}"`
+
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n<rdf:RDF'
+  for (const [namespace, prefix] of namespaces.all) yield `\n    xmlns:${prefix}="${escaped(namespace)}"`
+  yield '>\n'
+  for (const [subject, predicates] of subjectsOf(graph)) {
+    yield `  <rdf:Description${node(subject, 'rdf:about')}>\n`
+    for (const [predicate, objects] of predicates) {
+      const name = names.get(predicate) ?? ''
+      for (const object of objects) {
+        yield object.type === 'literal'
+          ? `    <${name}${literalAttributes(object)}>${escaped(object.value)}</${name}>\n`
+          : `    <${name}${node(object.value, 'rdf:resource')}/>\n`
+      }
+    }
+    yield '  </rdf:Description>\n'
+  }
+  yield '</rdf:RDF>\n'
+}
+
+const literalAttributes = ({ lang, datatype }: Term): string => {
+  if (lang !== undefined) return ` xml:lang="${lang}"`
+  return datatype === undefined ? '' : ` rdf:datatype="${escaped(datatype)}"`
+}
+
+const RDF = prefixes['rdf'] ?? ''
+
+/** Names that mean something else than a property where a property stands (RDF/XML 5.1, 7.2.14). */
+const notProperties = new Set(
+  ['Description', 'RDF', 'ID', 'about', 'parseType', 'resource', 'nodeID', 'datatype', 'li']
+    .concat('aboutEach', 'aboutEachPrefix', 'bagID')
+    .map(name => RDF + name),
+)
+/** Bound to prefixes of their own (Namespaces in XML 3). */
+const unboundable = new Set(['http://www.w3.org/XML/1998/namespace', 'http://www.w3.org/2000/xmlns/'])
+
+class Namespaces {
+  readonly all = new Map<string, string>([[RDF, 'rdf']])
+
+  /** The qualified name of a predicate: XML has no other way to write one. @throws {NotAcceptable} */
+  nameOf(predicate: string): string {
+    const start = localStart(predicate)
+    const namespace = predicate.slice(0, start)
+    if (start === predicate.length || namespace === '' || unboundable.has(namespace) || notProperties.has(predicate)) {
+      throw impossible(`the predicate ${predicate} cannot be an XML name`)
+    }
+    let prefix = this.all.get(namespace)
+    if (prefix === undefined) {
+      prefix = Object.entries(prefixes).find(([, known]) => known === namespace)?.[0] ?? `ns${this.all.size}`
+      this.all.set(namespace, prefix)
+    }
+    return `${prefix}:${predicate.slice(start)}`
+  }
+}
+
+/** Where the longest ending that is an XML name begins; the length of the IRI when there is none. */
+function localStart(iri: string): number {
+  let start = iri.length
+  for (let index = iri.length - 1; index >= 0; index--) {
+    const character = iri.charAt(index)
+    if (!/[A-Za-z0-9_.-]/.test(character)) break
+    if (/[A-Za-z_]/.test(character)) start = index
+  }
+  return start
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** For text and attributes alike: a parser would turn a bare carriage return into another line end. */
+function escaped(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are just what XML cannot hold
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text)) {
+    throw impossible('it holds a character that XML cannot')
+  }
+  return text.replaceAll(/[&<>"\r]/g, found => entities[found] ?? '&#13;')
+}
+
+const impossible = (reason: string): NotAcceptable =>
+  new NotAcceptable('not-acceptable', `This graph cannot be written as RDF/XML: ${reason}.`)

@@ -1,0 +1,84 @@
+import { InvalidInput } from '../base/errors.ts'
+import { type Graph, parseRdfJson } from './graph.ts'
+import { readJsonLd, writeJsonLd } from './json-ld.ts'
+import { readRdfXml, writeRdfXml } from './rdf-xml.ts'
+import { writeNTriples } from './text.ts'
+import { readTurtle, writeTurtle } from './turtle.ts'
+
+/** One way to write a graph down. */
+export interface Syntax {
+  /** Stable: part of entity tags. */
+  readonly name: string
+  /** The first is the one for it; the others are older names. */
+  readonly mediaTypes: readonly string[]
+  /** Of files. */
+  readonly extension: string
+  /** @param base what relative references stand for @throws {InvalidInput} `invalid-graph` */
+  readonly read: (text: string, base: string) => Graph | Promise<Graph>
+  /** Piece by piece, so that others get their turn. @throws {NotAcceptable} when the syntax cannot say it */
+  readonly write: (graph: Graph) => Iterable<string>
+}
+
+/** All syntaxes, in the order in which they are preferred. Parsers are loaded when first needed. */
+export const syntaxes: readonly Syntax[] = [
+  {
+    name: 'json',
+    mediaTypes: ['application/rdf+json', 'application/json'],
+    extension: 'json',
+    read: text => parseRdfJson(parseJson(text)),
+    write: graph => [JSON.stringify(graph)],
+  },
+  {
+    name: 'ttl',
+    mediaTypes: ['text/turtle', 'application/x-turtle'],
+    extension: 'ttl',
+    read: async (text, base) => await readTurtle(text, base, 'Turtle'),
+    write: writeTurtle,
+  },
+  {
+    name: 'jsonld',
+    mediaTypes: ['application/ld+json'],
+    extension: 'jsonld',
+    read: readJsonLd,
+    write: writeJsonLd,
+  },
+  {
+    name: 'rdf',
+    mediaTypes: ['application/rdf+xml'],
+    extension: 'rdf',
+    read: readRdfXml,
+    write: writeRdfXml,
+  },
+  {
+    name: 'nt',
+    mediaTypes: ['application/n-triples'],
+    extension: 'nt',
+    read: async (text, base) => await readTurtle(text, base, 'N-Triples'),
+    write: writeNTriples,
+  },
+  {
+    name: 'n3',
+    mediaTypes: ['text/n3', 'text/rdf+n3'],
+    extension: 'n3',
+    read: async (text, base) => await readTurtle(text, base, 'N3'),
+    write: writeTurtle,
+  },
+  {
+    name: 'trig',
+    mediaTypes: ['application/trig', 'application/x-trig'],
+    extension: 'trig',
+    read: async (text, base) => await readTurtle(text, base, 'TriG'),
+    write: writeTurtle,
+  },
+]
+
+export const findSyntax = (mediaType: string): Syntax | undefined =>
+  syntaxes.find(({ mediaTypes }) => mediaTypes.includes(mediaType))
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new InvalidInput('invalid-json', 'The body is not JSON.', { cause: error })
+  }
+}

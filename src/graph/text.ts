@@ -1,0 +1,49 @@
+import { type Graph, statementsOf, type Term } from './graph.ts'
+
+/** Escapes that Turtle and N-Triples share. */
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+const codePoint = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+export const quoted = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex -- control characters are just what is escaped
+  `"${text.replaceAll(/["\\\u0000-\u001f\u007f]/g, found => escapes[found] ?? codePoint(found))}"`
+
+export const bracketed = (iri: string): string =>
+  // oxlint-disable-next-line no-control-regex -- control characters are just what is escaped
+  `<${iri.replaceAll(/[\u0000-\u0020<>"{}|\\^`]/g, codePoint)}>`
+
+/** Blank nodes by number: labels of the store may hold what a syntax does not allow in one. */
+export class BlankLabels {
+  readonly #known = new Map<string, string>()
+
+  /** The label without its `_:`. */
+  of(label: string): string {
+    const known = this.#known.get(label)
+    if (known !== undefined) return known
+    const given = `b${this.#known.size}`
+    this.#known.set(label, given)
+    return given
+  }
+}
+
+export const isBlankLabel = (subject: string): boolean => subject.startsWith('_:')
+
+/** Subjects with what is said about them, in the order of the graph. */
+export const subjectsOf = (graph: Graph): Array<[string, Array<[string, readonly Term[]]>]> =>
+  Object.entries(graph).map(([subject, predicates]) => [subject, Object.entries(predicates)])
+
+/** Statement by statement, one to a line. */
+export function* writeNTriples(graph: Graph): Generator<string> {
+  const labels = new BlankLabels()
+  const resource = (value: string): string => (isBlankLabel(value) ? `_:${labels.of(value)}` : bracketed(value))
+  for (const { subject, predicate, object } of statementsOf(graph)) {
+    const written = object.type === 'literal' ? literal(object, bracketed) : resource(object.value)
+    yield `${resource(subject)} ${bracketed(predicate)} ${written} .\n`
+  }
+}
+
+export function literal({ value, lang, datatype }: Term, iri: (value: string) => string): string {
+  if (lang !== undefined) return `${quoted(value)}@${lang}`
+  return datatype === undefined ? quoted(value) : `${quoted(value)}^^${iri(datatype)}`
+}

@@ -1,0 +1,101 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
+import { type Graph, parseRdfJson } from '../graph/graph.ts'
+import { describeJsonLd } from '../graph/json-ld.ts'
+import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
+import { announcesBody, mediaTypeOf, parseJson } from './body.ts'
+import type { Services } from './services.ts'
+import { addVary } from './vary.ts'
+
+const JSON_TYPE = 'application/json'
+const JSON_LD = 'application/ld+json'
+
+/** JSON first: who has no preference gets it (wire facts 3.3.1). */
+const mediaTypes = [JSON_TYPE, ...syntaxes.flatMap(({ mediaTypes }) => mediaTypes).filter(type => type !== JSON_TYPE)]
+
+/** How a graph is answered. */
+export interface Representation {
+  readonly mediaType: string
+  readonly syntax: Syntax
+}
+
+/**
+ * What the caller wants: `format`, else `Accept` (wire facts 3.0.4). Notes that the answer depends on it.
+ * @throws {NotAcceptable}
+ */
+export function representationFor(request: FastifyRequest, reply: FastifyReply): Representation {
+  addVary(reply, 'Accept')
+  const format = mediaTypeParameter(request, 'format')
+  const mediaType = format ?? new Negotiator(request.raw).mediaType(mediaTypes)
+  const syntax = mediaType === undefined ? undefined : findSyntax(mediaType)
+  if (mediaType !== undefined && syntax) return { mediaType, syntax }
+  const asked = format ?? request.headers.accept ?? ''
+  throw new NotAcceptable(
+    'not-acceptable',
+    `This is available as ${mediaTypes.join(', ')}, not ${asked.slice(0, 200)}.`,
+  )
+}
+
+/** True where the answer is the JSON that clients get by default. */
+export const isPlainJson = ({ mediaType }: Representation): boolean => mediaType === JSON_TYPE
+
+/** How graphs stand inside other JSON: RDF/JSON, or with `rdfFormat` JSON-LD (wire facts 3.0.4). @throws {NotAcceptable} */
+export function embeddedGraphs(request: FastifyRequest): (graph: Graph) => unknown {
+  const format = mediaTypeParameter(request, 'rdfFormat')
+  if (format === JSON_LD) return describeJsonLd
+  if (format === undefined || findSyntax(format)?.name === 'json') return graph => graph
+  throw new NotAcceptable(
+    'not-acceptable',
+    `Inside JSON a graph is RDF/JSON or ${JSON_LD}, not ${format.slice(0, 200)}.`,
+  )
+}
+
+/** A media type as clients write it: the `+` in it is not always escaped (wire facts 3.0.1), parameters are passed over. */
+function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rdfFormat'): string | undefined {
+  const given = request.parameters.get(name)?.split(';')[0]?.trim().replaceAll(' ', '+').toLowerCase()
+  return given === '' ? undefined : given
+}
+
+const PIECE = 65_536
+
+/** Sends a graph in its outside form. */
+export async function sendGraph(
+  reply: FastifyReply,
+  { mediaType, syntax }: Representation,
+  graph: Graph,
+): Promise<unknown> {
+  if (mediaType === JSON_TYPE) return graph
+  const pieces: string[] = []
+  let length = 0
+  // The whole before the first byte: what cannot be written is a refusal, not half an answer.
+  for (const piece of syntax.write(graph)) {
+    pieces.push(piece)
+    length += piece.length
+    if (length < PIECE) continue
+    length = 0
+    await nextTurn()
+  }
+  return await reply.type(`${mediaType}; charset=utf-8`).send(pieces.join(''))
+}
+
+/**
+ * Reads the RDF body of a request into its inside form.
+ * @param iri of the graph, in its inside form: what relative references in the body stand for
+ */
+export const graphReader =
+  (on: Services, request: FastifyRequest, reply: FastifyReply, iri: string) => async (): Promise<Graph> => {
+    const type = mediaTypeOf(request.raw)
+    const syntax = type === undefined ? undefined : findSyntax(type)
+    const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
+    if (!syntax && !isEmpty) {
+      const accepted = mediaTypes.join(', ')
+      throw new UnsupportedType('unsupported-type', `The body must be one of ${accepted}; it is ${type ?? 'untyped'}.`)
+    }
+    const text = await on.bodies.text(request.raw, reply.raw)
+    // Labelled or not, nothing is no JSON; and an empty graph is too easily sent by mistake to replace anything.
+    if (!syntax || syntax.name === 'json') return on.base.graphInside(parseRdfJson(parseJson(text)))
+    if (text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
+    return on.base.graphInside(await on.graphs.read(syntax, text, on.base.outside(iri)))
+  }

@@ -1,0 +1,126 @@
+import { create as contentDisposition } from 'content-disposition'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { denied } from '../../accounts/caller.ts'
+import { NotFound } from '../../base/errors.ts'
+import { cachedMetadataUri, metadataUri } from '../../content/addresses.ts'
+import {
+  type CachedMetadata,
+  findCachedMetadata,
+  hasExternalMetadata,
+  liveSourceOf,
+  mergeGraphs,
+} from '../../content/cached-metadata.ts'
+import type { Entry } from '../../content/entry.ts'
+import { requireRight } from '../../content/rights.ts'
+import { fileNameOf } from '../../content/uploads.ts'
+import { emptyGraph, type Graph } from '../../graph/graph.ts'
+import {
+  entryValidators,
+  requirePreconditions,
+  type Validators,
+  validatorHeaders,
+  withoutVariants,
+} from '../conditional.ts'
+import { graphReader, type Representation, representationFor, sendGraph } from '../rdf.ts'
+import type { Route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
+
+/** Metadata: one's own, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
+export const metadataRoutes = (on: Services): Route[] => [
+  { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(on) },
+  { method: 'PUT', url: '/:context/metadata/:entry', handle: putMetadata(on) },
+  { method: 'DELETE', url: '/:context/metadata/:entry', handle: deleteMetadata(on) },
+  { method: 'GET', url: '/:context/cached-external-metadata/:entry', handle: getCached(on) },
+  { method: 'PUT', url: '/:context/cached-external-metadata/:entry', handle: putCached(on) },
+  { method: 'DELETE', url: '/:context/cached-external-metadata/:entry', handle: deleteCached(on) },
+  { method: 'GET', url: '/:context/merged-metadata/:entry', handle: getMerged(on) },
+]
+
+const getMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const representation = representationFor(request, reply)
+  const placed = await placedOf(on, request)
+  const { entry } = placed
+  requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
+  if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
+  if (isFresh(request, reply, entry, representation)) return await reply.status(304).send()
+  nameFile(request, reply, entry, representation)
+  return await sendGraph(reply, representation, on.base.graphOutside(entry.metadata))
+}
+
+const putMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  const read = graphReader(on, request, reply, metadataUri(placed.entry))
+  return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, read, preconditionOf(request)))
+}
+
+const deleteMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, empty, preconditionOf(request)))
+}
+
+const getCached = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const representation = representationFor(request, reply)
+  const placed = await placedOf(on, request)
+  const { entry } = placed
+  requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
+  if (!hasExternalMetadata(entry)) throw new NotFound('not-found', 'This entry has no metadata elsewhere.')
+  const cached = await findCached(on, request, entry)
+  if (isFresh(request, reply, cached, representation)) return await reply.status(304).send()
+  nameFile(request, reply, entry, representation)
+  return await sendGraph(reply, representation, on.base.graphOutside(cached.graph))
+}
+
+const putCached = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  const read = graphReader(on, request, reply, cachedMetadataUri(placed.entry))
+  return sendCached(reply, await on.entries.putCachedMetadata(request.caller, placed, read, cachedCondition(request)))
+}
+
+const deleteCached = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await placedOf(on, request)
+  return sendCached(reply, await on.entries.putCachedMetadata(request.caller, placed, empty, cachedCondition(request)))
+}
+
+const getMerged = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const representation = representationFor(request, reply)
+  const placed = await placedOf(on, request)
+  const { entry } = placed
+  requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
+  const cached = hasExternalMetadata(entry) ? await findCachedMetadata(on.database, request.caller, entry) : undefined
+  // With metadata of another entry in it, the answer changes without this one.
+  const isOwn = liveSourceOf(entry) === undefined
+  if (isOwn && isFresh(request, reply, entry, representation)) return await reply.status(304).send()
+  nameFile(request, reply, entry, representation)
+  const merged = mergeGraphs(entry.metadata, cached?.graph ?? emptyGraph)
+  return await sendGraph(reply, representation, on.base.graphOutside(merged))
+}
+
+/** The copy has a tag of its own; dates are judged by the entry's, as clients know no other (wire facts 3.0.5, 3.0.6). */
+const cachedValidators = (entry: Entry): Validators => ({
+  etag: entryValidators({ modified: entry.cached ?? entry.modified }).etag,
+  modified: entry.modified,
+})
+
+const cachedCondition = (request: FastifyRequest) => (entry: Entry) =>
+  requirePreconditions(withoutVariants(request.headers), cachedValidators(entry))
+
+const sendCached = (reply: FastifyReply, entry: Entry): FastifyReply =>
+  reply
+    .status(204)
+    .headers(validatorHeaders(cachedValidators(entry)))
+    .send()
+
+const empty = async (): Promise<Graph> => emptyGraph
+
+async function findCached(on: Services, request: FastifyRequest, entry: Entry): Promise<CachedMetadata> {
+  const cached = await findCachedMetadata(on.database, request.caller, entry)
+  if (cached) return cached
+  throw denied(request.caller, 'read the metadata that this entry refers to')
+}
+
+/** wire facts 3.5 */
+function nameFile(request: FastifyRequest, reply: FastifyReply, entry: Entry, { syntax }: Representation): void {
+  const type = request.parameters.has('download') ? 'attachment' : 'inline'
+  reply.header('content-disposition', contentDisposition(`${fileNameOf(entry)}.${syntax.extension}`, { type }))
+}

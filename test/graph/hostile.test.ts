@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { InvalidInput, TooLarge } from '../../src/base/errors.ts'
+import { GraphReader } from '../../src/graph/graph-reader.ts'
+import { type Graph, graphOf, statementsOf } from '../../src/graph/graph.ts'
+import { findSyntax } from '../../src/graph/syntaxes.ts'
+
+const reader = new GraphReader()
+after(() => reader.close())
+
+async function read(mediaType: string, text: string): Promise<Graph> {
+  const syntax = findSyntax(mediaType)
+  assert.ok(syntax)
+  return await reader.read(syntax, text, 'http://127.0.0.1:8080/1/metadata/2')
+}
+const refused = (mediaType: string, text: string, message: RegExp): Promise<void> =>
+  assert.rejects(read(mediaType, text), { constructor: InvalidInput, code: 'invalid-graph', message })
+
+const DEEP = 50_000
+const P = 'http://ex.org/p'
+const rdfXml = (inside: string, doctype = ''): string =>
+  `${doctype}<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://ex.org/">${inside}</rdf:RDF>`
+const literalsOf = (graph: Graph): string[] =>
+  [...statementsOf(graph)].filter(({ object }) => object.type === 'literal').map(({ object }) => object.value)
+
+test('Turtle nested 50 000 deep is read; left open it is refused', async () => {
+  const open = `<a:a> <${P}> ${`[ <${P}> `.repeat(DEEP)}`
+  assert.equal(Object.keys(await read('text/turtle', `${open}"x"${' ]'.repeat(DEEP)} .`)).length, DEEP + 1)
+  await refused('text/turtle', open, /line 1/)
+})
+
+test('RDF/XML nested 50 000 deep is refused, elements and XML literals alike', async () => {
+  await refused('application/rdf+xml', rdfXml('<e:a><e:p>'.repeat(DEEP) + '</e:p></e:a>'.repeat(DEEP)), /nested deeper/)
+  const literal = `<e:a><e:p rdf:parseType="Literal">${'<b>'.repeat(DEEP)}${'</b>'.repeat(DEEP)}</e:p></e:a>`
+  await refused('application/rdf+xml', rdfXml(literal), /nested deeper/)
+})
+
+test('JSON-LD nested 50 000 deep is refused, objects and arrays alike', async () => {
+  const object = `${`{"${P}":`.repeat(DEEP)}1${'}'.repeat(DEEP)}`
+  for (const text of [object, '['.repeat(DEEP) + ']'.repeat(DEEP)])
+    await refused('application/ld+json', text, /nested deeper/)
+})
+
+test('entities within entities are not expanded (billion laughs)', async () => {
+  const entities = Array.from({ length: 12 }, (_, level) => {
+    const inner = level === 0 ? 'ha' : `&a${level - 1};`.repeat(10)
+    return `<!ENTITY a${level} "${inner}">`
+  })
+  const graph = await read(
+    'application/rdf+xml',
+    rdfXml('<e:a><e:p>&a11;</e:p></e:a>', `<!DOCTYPE r [${entities.join('')}]>`),
+  )
+  assert.deepEqual(
+    literalsOf(graph).map(text => text.length),
+    [50],
+  )
+})
+
+test('an external entity is not fetched', async () => {
+  const doctype = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+  await refused('application/rdf+xml', rdfXml('<e:a><e:p>&a;</e:p></e:a>', doctype), /undefined entity/)
+})
+
+test('RDF/XML that breaks off is refused, not taken for what came', async () => {
+  const whole = rdfXml(`<e:a rdf:about="a:a"><e:p>x</e:p></e:a>`)
+  for (const end of ['</rdf:RDF>', '</e:a></rdf:RDF>', 'x</e:p></e:a></rdf:RDF>'])
+    await refused('application/rdf+xml', whole.slice(0, -end.length), /RDF\/XML/)
+})
+
+test('a prefix that stands for a megabyte, used often, is too large', async () => {
+  const uses = Array.from({ length: 2000 }, (_, number) => `p:${number}`).join(', ')
+  const text = `@prefix p: <http://${'x'.repeat(1_000_000)}/> . <a:a> <${P}> ${uses} .`
+  await assert.rejects(read('text/turtle', text), { constructor: TooLarge, code: 'body-too-large' })
+})
+
+test('contexts of elsewhere are refused wherever they stand', async () => {
+  const far = 'http://127.0.0.1:9/context'
+  for (const document of [
+    { '@context': far, a: 1 },
+    { '@context': [{ a: P }, far], a: 1 },
+    { '@context': { '@import': far }, a: 1 },
+    { '@context': { a: { '@id': P, '@context': far } }, a: { a: 1 } },
+    { '@context': {}, [P]: { '@context': far, a: 1 } },
+  ])
+    await refused('application/ld+json', JSON.stringify(document), /not fetched/)
+})
+
+test('names that N3 quantifies become blank nodes, others stay; variables are refused', async () => {
+  const graph = await read('text/n3', `@forSome <a:x> . <a:x> <${P}> <a:y> .`)
+  assert.deepEqual(graph, { '_:b0': { [P]: [{ type: 'uri', value: 'a:y' }] } })
+  await refused('text/n3', `@forAll <a:x> . <a:x> <${P}> <a:y> .`, /subjects|formulas/)
+})
+
+test('other work goes on while a long document is read', async () => {
+  const text = `<a:a> <${P}> ${Array.from({ length: 100_000 }, (_, number) => `<a:${number}>`).join(', ')} .`
+  let isDone = false
+  let turns = 0
+  const turn = (): void => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const graph = await read('text/turtle', text)
+  isDone = true
+  assert.equal(graph['a:a']?.[P]?.length, 100_000)
+  assert.ok(turns > 100, `${turns} turns`)
+})
+
+test('many objects of one subject are told apart without comparing each with each', () => {
+  const statements = Array.from({ length: 200_000 }, (_, number) => ({
+    subject: 'a:a',
+    predicate: P,
+    object: { type: 'uri' as const, value: `a:${number % 150_000}` },
+  }))
+  assert.equal(graphOf(statements)['a:a']?.[P]?.length, 150_000)
+})

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { InvalidInput } from '../../src/base/errors.ts'
+import type { Graph } from '../../src/graph/graph.ts'
+import { findSyntax, type Syntax, syntaxes } from '../../src/graph/syntaxes.ts'
+import { graphs, normalised } from './graphs.ts'
+
+const BASE = 'http://127.0.0.1:8080/1/metadata/2'
+const S = 'http://ex.org/s'
+const P = 'http://ex.org/p'
+const XSD = 'http://www.w3.org/2001/XMLSchema#'
+const written = (syntax: Syntax, graph: Graph): string => [...syntax.write(graph)].join('')
+
+function syntax(name: string): Syntax {
+  const found = syntaxes.find(syntax => syntax.name === name)
+  assert.ok(found, name)
+  return found
+}
+const read = async (name: string, text: string): Promise<Graph> => await syntax(name).read(text, BASE)
+const refused = (name: string, text: string, detail: RegExp): Promise<void> =>
+  assert.rejects(async () => await read(name, text), {
+    constructor: InvalidInput,
+    code: 'invalid-graph',
+    message: detail,
+  })
+
+for (const syntax of syntaxes) {
+  test(`${syntax.mediaTypes[0]}: what was written is read as the same graph (wire facts 2.1)`, async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs, async graph => {
+        const text = written(syntax, graph)
+        assert.deepEqual(normalised(await syntax.read(text, BASE)), normalised(graph), text)
+      }),
+    )
+  })
+
+  test(`${syntax.mediaTypes[0]}: the empty graph is a document too`, async () => {
+    assert.deepEqual(await syntax.read(written(syntax, {}), BASE), {})
+  })
+
+  test(`${syntax.mediaTypes[0]}: an IRI with a space or at the end a dot is refused as in RDF/JSON (wire facts 2.1)`, async () => {
+    for (const wrong of ['http://ex.org/s.', 'http://ex.org/a"b']) {
+      const text = written(syntax, { 'http://ex.org/REPLACED': { [P]: [{ type: 'uri', value: S }] } })
+      const broken = text.replace(
+        'http://ex.org/REPLACED',
+        syntax.name === 'rdf' ? wrong.replace('"', '&quot;') : wrong,
+      )
+      await assert.rejects(async () => await syntax.read(broken, BASE), InvalidInput, broken)
+    }
+  })
+}
+
+test('every media type belongs to one syntax, and every syntax has a name and an extension of its own', () => {
+  const types = syntaxes.flatMap(({ mediaTypes }) => mediaTypes)
+  assert.equal(new Set(types).size, types.length)
+  assert.equal(new Set(syntaxes.map(({ name }) => name)).size, syntaxes.length)
+  assert.equal(findSyntax('text/turtle')?.name, 'ttl')
+  assert.equal(findSyntax('text/plain'), undefined)
+})
+
+/** The same five statements, as the examples of the standards write such things. */
+const expected = normalised({
+  [`${BASE}#me`]: {
+    'http://www.w3.org/1999/02/22-rdf-syntax-ns#type': [{ type: 'uri', value: 'http://xmlns.com/foaf/0.1/Person' }],
+    'http://xmlns.com/foaf/0.1/name': [{ type: 'literal', value: 'Zoë', lang: 'en-GB' }],
+    'http://ex.org/age': [{ type: 'literal', value: '7', datatype: `${XSD}integer` }],
+    'http://ex.org/note': [{ type: 'literal', value: 'plain' }],
+    'http://ex.org/near': [{ type: 'uri', value: 'http://127.0.0.1:8080/1/metadata/3' }],
+  },
+})
+const turtle = `@prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix ex: <http://ex.org/> .
+  <#me> a foaf:Person ; foaf:name "Zo\\u00EB"@en-GB ; ex:age 7 ; ex:note "plain"^^<${XSD}string> ; ex:near <3> .`
+const known: Readonly<Record<string, string>> = {
+  ttl: turtle,
+  n3: turtle,
+  trig: turtle,
+  nt: `<${BASE}#me> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://xmlns.com/foaf/0.1/Person> .
+    <${BASE}#me> <http://xmlns.com/foaf/0.1/name> "Zo\\u00EB"@en-GB .
+    <${BASE}#me> <http://ex.org/age> "7"^^<${XSD}integer> .
+    <${BASE}#me> <http://ex.org/note> "plain" . # a comment
+    <${BASE}#me> <http://ex.org/near> <http://127.0.0.1:8080/1/metadata/3> .`,
+  rdf: `<?xml version="1.0"?><!DOCTYPE rdf:RDF [<!ENTITY xsd "${XSD}">]>
+    <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:foaf="http://xmlns.com/foaf/0.1/" xmlns:ex="http://ex.org/">
+      <foaf:Person rdf:about="#me" ex:note="plain"><foaf:name xml:lang="en-GB">Zo&#xEB;</foaf:name>
+        <ex:age rdf:datatype="&xsd;integer">7</ex:age><ex:near rdf:resource="3"/></foaf:Person></rdf:RDF>`,
+  jsonld: JSON.stringify({
+    '@context': { '@vocab': 'http://ex.org/', foaf: 'http://xmlns.com/foaf/0.1/', near: { '@type': '@id' } },
+    '@id': '#me',
+    '@type': 'foaf:Person',
+    'foaf:name': { '@value': 'Zoë', '@language': 'en-GB' },
+    age: 7,
+    note: 'plain',
+    near: '3',
+  }),
+  json: JSON.stringify({
+    [`${BASE}#me`]: {
+      'http://www.w3.org/1999/02/22-rdf-syntax-ns#type': [{ type: 'uri', value: 'http://xmlns.com/foaf/0.1/Person' }],
+      'http://xmlns.com/foaf/0.1/name': [{ type: 'literal', value: 'Zoë', lang: 'en-GB' }],
+      'http://ex.org/age': [{ type: 'literal', value: '7', datatype: `${XSD}integer` }],
+      'http://ex.org/note': [{ type: 'literal', value: 'plain', datatype: `${XSD}string` }],
+      'http://ex.org/near': [{ type: 'uri', value: 'http://127.0.0.1:8080/1/metadata/3' }],
+    },
+  }),
+}
+for (const { name } of syntaxes) {
+  test(`${name}: a document by hand is read, relative references against the address of the graph (known answer)`, async () => {
+    assert.deepEqual(normalised(await read(name, known[name] ?? '')), expected)
+  })
+}
+
+test('Turtle as written: prefixes where used, a type as `a`, one block to a subject (known answer)', () => {
+  const graph: Graph = {
+    [S]: {
+      'http://purl.org/dc/terms/title': [
+        { type: 'literal', value: 'A "b"\n' },
+        { type: 'literal', value: 'c', lang: 'sv' },
+      ],
+      'http://www.w3.org/1999/02/22-rdf-syntax-ns#type': [{ type: 'bnode', value: '_:x/y' }],
+    },
+  }
+  assert.equal(
+    written(syntax('ttl'), graph),
+    `@prefix dcterms: <http://purl.org/dc/terms/> .\n\n<${S}>\n  dcterms:title "A \\"b\\"\\n", "c"@sv ;\n  a _:b0 .\n`,
+  )
+})
+
+test('blank nodes nested in Turtle and lists keep their structure (wire facts 2.1)', async () => {
+  const graph = await read('ttl', `<${S}> <${P}> [ <${P}> ( 1 2 ) ] .`)
+  const again = await read('rdf', written(syntax('rdf'), graph))
+  assert.equal(Object.keys(graph).length, 4)
+  assert.equal(normalised(again).length, normalised(graph).length)
+  assert.equal(Object.keys(again).length, 4)
+})
+
+for (const [name, text, detail] of [
+  ['ttl', `<${S}> <${P}> "a" .\n<${S}> <${P}> .`, /line 2/],
+  ['nt', `<${S}> <${P}> "a" .\n<${S}> <p> "a" .`, /line 2|not an absolute IRI/],
+  ['trig', `<http://ex.org/g> { <${S}> <${P}> "a" }`, /default graph/],
+  ['n3', `{ <${S}> <${P}> "a" } => { <${S}> <${P}> "b" } .`, /default graph|subject/],
+  ['n3', `?x <${P}> "a" .`, /subject/],
+  ['ttl', `<<( <${S}> <${P}> "a" )>> <${P}> "b" .`, /./],
+  ['ttl', `<${S}> <${P}> "a"@waytoolongtag .`, /language tag/],
+  ['ttl', `<javascript:> <${P}> <a b> .`, /./],
+  ['rdf', `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n<rdf:Description>`, /RDF\/XML/],
+  ['rdf', '', /./],
+  ['jsonld', '"http://ex.org/document"', /object or an array/],
+  ['jsonld', '{', /not JSON/],
+  ['jsonld', '{"@id": 7}', /JSON-LD/],
+] as const) {
+  test(`${name}: refused is ${text.replaceAll('\n', ' ').slice(0, 60)}`, () => refused(name, text, detail))
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { assertRefused, graphOf, readEntry, textTerm, TITLE, uriTerm } from '../support/content.ts'
+import type { Answer } from '../support/http-client.ts'
+import { newContext, newEntry, startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+const guest = service.visitor()
+const context = await newContext(admin)
+
+/** A media type, and one statement about `<>` in it, with a title of one's own. */
+const documents: ReadonlyArray<readonly [type: string, extension: string, body: (title: string) => string]> = [
+  ['text/turtle', 'ttl', title => `<> <${TITLE}> "${title}" .`],
+  ['text/n3', 'n3', title => `<> <${TITLE}> "${title}" .`],
+  ['application/trig', 'trig', title => `<> <${TITLE}> "${title}" .`],
+  ['application/ld+json', 'jsonld', title => JSON.stringify({ '@id': '', [TITLE]: title })],
+  [
+    'application/rdf+xml',
+    'rdf',
+    title => `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:d="http://purl.org/dc/terms/">
+      <rdf:Description rdf:about=""><d:title>${title}</d:title></rdf:Description></rdf:RDF>`,
+  ],
+]
+const put = (path: string, type: string, body: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  admin.ask(path, { method: 'PUT', body, headers: { 'content-type': type, ...headers } })
+const typeOf = (answer: Answer): string => String(answer.headers['content-type']).split(';')[0] ?? ''
+
+for (const kind of ['metadata', 'resource']) {
+  for (const [type, , body] of documents) {
+    test(`${type} is taken and given as ${kind}, <> its own address (wire facts 3.5, 3.8.3)`, async () => {
+      const path = `${context}/${kind}/${await newEntry(admin, context, '?graphtype=graph')}`
+      const stored = await put(path, `${type}; charset=UTF-8`, body('One'))
+      assert.equal(stored.status, 204, stored.text)
+      assert.ok(stored.headers['last-modified'])
+      const expected = graphOf(admin.base + path, TITLE, textTerm('One'))
+      assert.deepEqual((await admin.get(path)).json(), expected)
+
+      const read = await admin.get(path, { accept: type })
+      assert.equal(read.status, 200)
+      assert.equal(typeOf(read), type)
+      assert.match(String(read.headers.vary), /Accept/i)
+      assert.equal((await put(path, 'application/json', '{}')).status, 204)
+      assert.equal((await put(path, type, read.text)).status, 204)
+      assert.deepEqual((await admin.get(path)).json(), expected)
+    })
+  }
+}
+
+test('N-Triples are taken and given, without relative references (wire facts 3.5)', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const line = `<${admin.base}${path}> <${TITLE}> "One" .\n`
+  assert.equal((await put(path, 'application/n-triples', line)).status, 204)
+  assert.equal((await admin.get(path, { accept: 'application/n-triples' })).text, line)
+  assertRefused(await put(path, 'application/n-triples', `<> <${TITLE}> "Two" .`), 400, 'invalid-graph')
+  assert.equal((await admin.get(`${path}?format=application/n-triples`)).text, line)
+})
+
+test('the info of an entry is given and taken in a syntax of RDF (wire facts 3.3.1, 3.3.2)', async () => {
+  const id = await newEntry(admin, context)
+  const path = `${context}/entry/${id}`
+  const { info } = await readEntry(admin, context, id)
+  for (const type of ['application/rdf+json', ...documents.map(([type]) => type)]) {
+    const answer = await admin.get(path, { accept: type })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(typeOf(answer), type)
+    assert.equal(answer.headers['content-disposition'], undefined)
+    if (type === 'application/rdf+json') assert.deepEqual(answer.json(), info)
+    else assert.match(answer.text, new RegExp(`${context}/resource/${id}`))
+  }
+  const acl = `<> <http://entrystore.org/terms/write> <${admin.base}_principals/resource/_users> .`
+  assert.equal((await put(path, 'text/turtle', acl)).status, 204)
+  const changed = await readEntry(admin, context, id)
+  assert.deepEqual(changed.info[admin.base + path]?.['http://entrystore.org/terms/write'], [
+    uriTerm(`${admin.base}_principals/resource/_users`),
+  ])
+})
+
+test('`format` goes before Accept, JSON is what everybody else gets (wire facts 3.0.4, 3.3.1)', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const asked = async (query: string, accept?: string): Promise<string> =>
+    typeOf(await admin.get(path + query, accept === undefined ? {} : { accept }))
+  assert.equal(await asked(''), 'application/json')
+  assert.equal(await asked('', '*/*'), 'application/json')
+  assert.equal(await asked('', 'text/html,application/xhtml+xml,*/*;q=0.8'), 'application/json')
+  assert.equal(await asked('', 'application/rdf+json'), 'application/rdf+json')
+  assert.equal(await asked('', 'text/turtle;q=0.5, application/rdf+xml'), 'application/rdf+xml')
+  assert.equal(await asked('?format=text/turtle', 'application/json'), 'text/turtle')
+  for (const written of ['application/ld+json', 'application/ld%2Bjson', 'application%2Fld%2Bjson'])
+    assert.equal(await asked(`?format=${written}`), 'application/ld+json', written)
+  assert.equal(await asked('?format=application/json', 'text/turtle'), 'application/json')
+})
+
+test('what no syntax is: 406 for reading, 415 for writing, naming what there is (wire facts 3.8.3)', async () => {
+  const id = await newEntry(admin, context, '?graphtype=graph')
+  for (const path of [`${context}/entry/${id}`, `${context}/metadata/${id}`, `${context}/resource/${id}`]) {
+    for (const answer of [
+      await admin.get(path, { accept: 'image/png' }),
+      await admin.get(`${path}?format=image/png`),
+    ]) {
+      assertRefused(answer, 406, 'not-acceptable', path)
+      assert.match(answer.text, /text\/turtle/)
+    }
+    const written = await put(path, 'text/plain', 'a')
+    assertRefused(written, 415, 'unsupported-type', path)
+    assert.match(written.text, /text\/turtle/)
+    assertRefused(await put(path, 'text/turtle', ' '), 400, 'invalid-graph', path)
+    assertRefused(await put(path, 'text/turtle', '<a'), 400, 'invalid-graph', path)
+  }
+  assertRefused(await admin.get(`${context}/entry/${id}?rdfFormat=text/turtle`), 406, 'not-acceptable')
+})
+
+test('a graph that XML cannot hold is 406 as RDF/XML (wire facts 3.8.3)', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  await admin.put(path, graphOf('http://ex.org/', 'http://ex.org/1', textTerm('a')))
+  assertRefused(await admin.get(path, { accept: 'application/rdf+xml' }), 406, 'not-acceptable')
+})
+
+test('a long document is read all the same, a long wrong one refused with its line', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const lines = Array.from({ length: 500 }, (_, number) => `<#${number}> <${TITLE}> "Number ${number}" .\n`).join('')
+  assert.equal((await put(path, 'text/turtle', lines)).status, 204)
+  assert.equal(Object.keys((await admin.get(path)).json()).length, 500)
+  const refused = await put(path, 'text/turtle', `${lines}<a`)
+  assertRefused(refused, 400, 'invalid-graph')
+  assert.match(refused.text, /line 501/)
+  assert.equal(Object.keys((await admin.get(path)).json()).length, 500)
+})
+
+test('each syntax has an ETag of its own; any of them allows a change (RFC 9110 8.8.3)', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const etag = String((await admin.get(path, { accept: 'text/turtle' })).headers.etag)
+  assert.notEqual((await admin.get(path)).headers.etag, etag)
+  assert.equal((await admin.get(path, { accept: 'text/turtle', 'if-none-match': etag })).status, 304)
+  assert.equal((await admin.get(path, { 'if-none-match': etag })).status, 200)
+  assert.equal((await put(path, 'application/json', '{}', { 'if-match': etag })).status, 204)
+  assertRefused(await put(path, 'application/json', '{}', { 'if-match': etag }), 412, 'precondition-failed')
+})
+
+test('metadata are offered as a file with the name and ending that fit (wire facts 3.5)', async () => {
+  const id = await newEntry(admin, context)
+  const path = `${context}/metadata/${id}`
+  const header = async (query: string): Promise<string> =>
+    String((await admin.get(path + query)).headers['content-disposition'])
+  assert.equal(await header(''), `inline; filename=${id}.json`)
+  for (const [type, extension] of documents)
+    assert.equal(await header(`?download&format=${type}`), `attachment; filename=${id}.${extension}`)
+})
+
+test('with rdfFormat the graphs inside the JSON of an entry are JSON-LD (wire facts 3.0.4)', async () => {
+  const id = await newEntry(admin, context, '?graphtype=graph', {
+    metadata: graphOf('http://ex.org/', TITLE, textTerm('One')),
+    resource: {},
+  })
+  for (const written of ['application/ld+json', 'application/ld%2Bjson']) {
+    const entry = (await admin.get(`${context}/entry/${id}?includeAll&rdfFormat=${written}`)).json()
+    const graph = [{ '@id': 'http://ex.org/', [TITLE]: [{ '@value': 'One' }] }]
+    assert.deepEqual(entry['metadata'], { '@graph': graph })
+    assert.deepEqual(entry['resource'], { '@graph': [] })
+    assert.equal(entry['entryId'], id)
+  }
+})
+
+test('a context of elsewhere is not fetched (JSON-LD)', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const body = JSON.stringify({ '@context': `${admin.base}context`, title: 'a' })
+  const refused = await put(path, 'application/ld+json', body)
+  assertRefused(refused, 400, 'invalid-graph')
+  assert.match(refused.text, /not fetched/)
+})
+
+test('who may not read metadata reads them in no syntax', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  assertRefused(await guest.get(path, { accept: 'text/turtle' }), 401, 'not-signed-in')
+})
