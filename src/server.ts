@@ -26,6 +26,9 @@ import { Creation } from './content/creation.ts'
 import { Entries } from './content/entries.ts'
 import { EntryViews } from './content/entry-view.ts'
 import { initialise } from './content/initialise.ts'
+import { ListMoves } from './content/list-moves.ts'
+import { Lists } from './content/lists.ts'
+import { buildMissingRelations } from './content/relations.ts'
 import { Resources } from './content/resources.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
@@ -135,6 +138,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     adminPasswordHash: async () =>
       adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
   })
+  await database.transaction(buildMissingRelations)
   const content = createContent(settings, { ...accounts, database, files, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
@@ -246,6 +250,8 @@ function createContent(settings: Settings, on: ContentDependencies) {
     creation: new Creation(on, { groupContextsForAll: settings['service.nonadmin.group-context-creation'] }),
     views: new EntryViews(on.database, on.ledger, on.lockout),
     resources: new Resources(entries),
+    lists: new Lists(entries),
+    listMoves: new ListMoves(on),
     contexts: new ContextResource(withEntries),
   }
 }

@@ -28,6 +28,15 @@ export function contextIdOf(uri: string): string | undefined {
   return /^\.\/(?:_contexts\/(?:entry|resource)\/)?([A-Za-z0-9_-]+)$/.exec(uri)?.[1]
 }
 
+/** The entry that one of its URIs denotes: its own, of its resource, metadata or relations (wire facts 1.1). */
+export function addressIn(uri: string): EntryAddress | undefined {
+  const found =
+    /^\.\/([A-Za-z0-9_-]+)\/(?:entry|resource|metadata|cached-external-metadata|relations)\/([A-Za-z0-9_-]+)$/.exec(uri)
+  if (found?.[1] !== undefined && found[2] !== undefined) return { context: found[1], id: found[2] }
+  const id = /^\.\/([A-Za-z0-9_-]+)$/.exec(uri)?.[1]
+  return id === undefined ? undefined : { context: CONTEXTS, id }
+}
+
 /** Identifiers that a client may choose (wire facts 1.6). */
 export const isId = (text: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(text)
 

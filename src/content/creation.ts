@@ -14,12 +14,14 @@ import { isAbsoluteIri, RELATIVE } from '../graph/iri.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { type Acl, groupAcl, isOwnAcl, userAcl } from './acl.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './addresses.ts'
-import { findContext, getContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
-import { type Entry, type EntryType, type GraphType, newEntry } from './entry.ts'
-import { entryExists, insertEntry, isIdFree } from './entry-records.ts'
+import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
+import { findContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
+import { type Entry, type EntryType, type GraphType, newEntry, resourceOf, touched } from './entry.ts'
+import { entryExists, insertEntry, isIdFree, updateEntry } from './entry-records.ts'
+import { appendToList, isList, replaceListMembers } from './list-records.ts'
+import { addRelations } from './relations.ts'
 import { readInfo } from './info.ts'
 import { requireQuotaValue } from './quota-request.ts'
-import { requireRight } from './rights.ts'
 import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
 
 /** What the body of a creation may hold (wire facts 3.2.1); graphs in their inside form. */
@@ -41,8 +43,10 @@ export interface CreationRequest {
   readonly namedResource: boolean
   /** Entry URI of a group that a new user joins. */
   readonly groupUri: string | undefined
-  /** Parameters whose feature is still to come. */
-  readonly unavailable: readonly string[]
+  /** Resource URI of the list that takes the entry. */
+  readonly listUri: string | undefined
+  /** Entry URI of the entry whose metadata is a model. */
+  readonly templateUri: string | undefined
   /** Fetches the body; what it resolves to reads it with every `_newId` replaced, and is called more than once. */
   readonly body: Read<(newId: string) => CreationBody>
   /** Reads the `resource` of a graph. */
@@ -78,25 +82,42 @@ export class Creation {
 
   async create(caller: Caller, contextKey: string, request: CreationRequest): Promise<Entry> {
     const { database } = this.#on
-    const { context, entry: contextEntry } = await getContext(database, contextKey)
-    const contextsEntry = (await getContext(database, CONTEXTS)).entry
-    const what = `create entries in context ${context.id}`
-    requireRight(caller, 'writeresource', { entry: contextEntry, contextEntry: contextsEntry }, what)
-    requirePossible(context.id, request)
+    const place = await placeFor(database, caller, contextKey, request.listUri)
+    const { context } = place
+    requirePossible(context, request)
     // Hashing takes long and must not happen inside the transaction.
     const readBody = await request.body()
     const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
     const created = await database.transaction(async tx => {
-      // The context may have been deleted while the body came.
-      await getContext(tx, context.id)
-      const id = await freeId(tx, context.id, request.id)
+      // Judged once more in here: context or list may have been deleted, or given to others, while the body came.
+      const now = await placeFor(tx, caller, context, request.listUri)
+      const id = await freeId(tx, context, request.id)
       const body = readBody(id)
-      const entry = this.#describe({ context: context.id, id, request, body, caller })
-      await insertEntry(tx, await this.#withResource(tx, entry, request, body, password))
+      const described = this.#describe({ context, id, request, body, caller })
+      const entry = await this.#placed(tx, caller, described, now, request)
+      const whole = await this.#withResource(tx, entry, request, body, password)
+      await insertEntry(tx, whole)
+      if (isList(whole)) await replaceListMembers(tx, whole, await freeMembers(tx, whole, body.resource))
+      await addRelations(tx, whole)
+      if (now.list) await this.#addToList(tx, caller, now.list, id)
       return entry
     })
     await this.#report(caller, created)
     return created
+  }
+
+  /** The entry with what its list and its template give it. */
+  async #placed(tx: Queries, caller: Caller, entry: Entry, place: Place, request: CreationRequest): Promise<Entry> {
+    if (request.listUri !== undefined) requireList(place.list)
+    const inherited = inheriting(caller, entry, place)
+    if (request.templateUri === undefined || entry.entryType === 'Reference') return inherited
+    const template = await readTemplate(tx, caller, place, request.templateUri)
+    return { ...inherited, metadata: fromTemplate(entry.metadata, resourceOf(entry), template) }
+  }
+
+  async #addToList(tx: Queries, caller: Caller, list: Entry, member: string): Promise<void> {
+    await appendToList(tx, list, member)
+    await updateEntry(tx, touched(list, caller.user.id, this.#on.system.now()))
   }
 
   async #report({ user, client }: Caller, created: Entry): Promise<void> {
@@ -231,10 +252,6 @@ export class Creation {
         }
       case 'List':
       case 'ResultList':
-        return {
-          ...entry,
-          content: JSON.stringify(await presentIds(tx, entry.context, requireIds(body.resource ?? []))),
-        }
       case 'None':
       case 'SystemContext':
       case 'PipelineResult':
@@ -267,12 +284,9 @@ function automaticAcl({ entryType, graphType, id }: Entry): Acl {
   return graphType === 'User' ? userAcl(id) : graphType === 'Group' ? groupAcl(id) : {}
 }
 
-/** Which kinds of entry a context takes. @throws {InvalidInput} @throws {NotSupported} */
+/** Which kinds of entry a context takes. @throws {InvalidInput} */
 function requirePossible(context: string, request: CreationRequest): void {
-  const { entryType, graphType, unavailable } = request
-  if (unavailable.length > 0) {
-    throw new NotSupported('not-available', `The parameter ${unavailable.join(', ')} is not available yet.`)
-  }
+  const { entryType, graphType } = request
   const wrong = (why: string): InvalidInput => new InvalidInput('invalid-type', why)
   if (graphType === 'SystemContext' || graphType === 'PipelineResult') {
     throw wrong(`An entry of graph type ${graphType} cannot be created.`)
@@ -303,9 +317,11 @@ async function freeId(tx: Queries, context: string, wanted: string | undefined):
 }
 
 /** The ids that are entries of the context, each once; a new list passes over the others (wire facts 3.2.1). */
-async function presentIds(tx: Queries, context: string, ids: readonly string[]): Promise<string[]> {
+async function freeMembers(tx: Queries, { context, id: own }: Entry, resource: unknown): Promise<string[]> {
   const present: string[] = []
-  for (const id of new Set(ids)) if (await entryExists(tx, { context, id })) present.push(id)
+  for (const id of new Set(requireIds(resource ?? []))) {
+    if (id !== own && (await entryExists(tx, { context, id }))) present.push(id)
+  }
   return present
 }
 

@@ -1,19 +1,19 @@
 import type { Audit, AuditEvent } from '../accounts/audit.ts'
 import { type Caller, denied } from '../accounts/caller.ts'
-import { deletePrincipal, findUser } from '../accounts/users.ts'
 import { findGroup, renameGroup, setHomeContext } from '../accounts/groups.ts'
 import { requireName } from '../accounts/names.ts'
 import type { Sessions } from '../accounts/sessions.ts'
-import { changeUser } from '../accounts/users.ts'
+import { changeUser, deletePrincipal, findUser, type User } from '../accounts/users.ts'
 import { Forbidden, InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { removeFilesOf } from '../files/file-records.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
-import type { Graph } from '../graph/graph.ts'
+import { type Graph, objectsOf } from '../graph/graph.ts'
+import { store } from '../graph/vocabulary.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { CONTEXTS, contextIdOf, type EntryAddress, PRINCIPALS } from './addresses.ts'
+import { CONTEXTS, contextIdOf, type EntryAddress, entryUri, PRINCIPALS } from './addresses.ts'
 import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
 import {
   deleteContextRow,
@@ -24,8 +24,11 @@ import {
   requireHomeContext,
 } from './contexts.ts'
 import { type Entry, resourceOf, touched } from './entry.ts'
-import { deleteEntry, findEntry, listsNaming, retireId, updateEntry } from './entry-records.ts'
-import { type InfoRequest, readInfo, withSubjectMoved } from './info.ts'
+import { deleteEntry, findEntry, retireId, updateEntry } from './entry-records.ts'
+import { type InfoRequest, readInfo, withStatement, withSubjectMoved } from './info.ts'
+import { forgetList, forgetListsOf, isList, leaveList, listHolding } from './list-records.ts'
+import { applyAclBelow, entriesBelow } from './list-tree.ts'
+import { dropRelations, dropRelationsOf, renewRelations } from './relations.ts'
 import { may, type Placed, requireRight } from './rights.ts'
 import type { Read } from './values.ts'
 
@@ -79,18 +82,28 @@ export class Entries {
       precondition(present)
       const changed = touched(await change(present, tx), caller.user.id, this.#on.system.now())
       await updateEntry(tx, changed)
+      await renewRelations(tx, present, changed)
       return changed
     })
   }
 
-  /** Replaces the info (wire facts 3.3.2). */
-  async putInfo(caller: Caller, placed: Placed, read: Read<Graph>, precondition: Precondition): Promise<Entry> {
+  /** Replaces the info (wire facts 3.3.2). @param toMembers gives all that is in a list the list's new ACL too. */
+  async putInfo(
+    caller: Caller,
+    placed: Placed,
+    read: Read<Graph>,
+    precondition: Precondition,
+    toMembers = false,
+  ): Promise<Entry> {
     requireRight(caller, 'administer', placed, 'change the info of this entry')
     const info = await read()
     return await this.change(caller, placed, precondition, async (entry, tx) => {
       const asked = readInfo(info, entry)
       await this.#applyHomeContext(tx, entry, asked)
-      return withInfo(entry, asked)
+      const changed = withInfo(entry, asked)
+      const from = { list: changed, contextEntry: placed.contextEntry, acl: changed.acl }
+      if (toMembers) await applyAclBelow(tx, caller, from, this.#on.system.now())
+      return changed
     })
   }
 
@@ -158,30 +171,61 @@ export class Entries {
     }
   }
 
-  /** Deletes an entry and everything that is its own; a context goes with all its entries (wire facts 3.3.3). */
-  async delete(caller: Caller, placed: Placed, precondition: Precondition): Promise<void> {
-    const { entry } = placed
+  /**
+   * Deletes an entry and everything that is its own; a context goes with all its entries (wire facts 3.3.3).
+   * @param recursive a list goes with all that is in it, which takes the right to administer the context.
+   */
+  async delete(caller: Caller, placed: Placed, precondition: Precondition, recursive = false): Promise<void> {
+    const { entry, contextEntry } = placed
     requireRight(caller, 'administer', placed, 'delete this entry')
-    if (isSystemEntry(entry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
-    const user = entry.context === PRINCIPALS ? await findUser(this.#on.database, entry.id) : undefined
-    await this.#on.database.transaction(async tx => {
+    const takesMembers = recursive && isList(entry)
+    if (takesMembers) {
+      const { entry: contextsEntry } = await getContext(this.#on.database, CONTEXTS)
+      const whole = { entry: contextEntry, contextEntry: contextsEntry }
+      requireRight(caller, 'administer', whole, 'delete a list with all its members')
+    }
+    const users = await this.#on.database.transaction(async tx => {
       const present = await findEntry(tx, entry)
       if (!present) throw gone(entry)
       precondition(present)
-      if (present.context === CONTEXTS) await this.#deleteContext(tx, present.id)
-      if (present.context === PRINCIPALS) {
-        await deletePrincipal(tx, present.id)
-        await retireId(tx, present)
+      const all = takesMembers ? [present, ...(await entriesBelow(tx, present))] : [present]
+      if (all.some(isSystemEntry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
+      const deleted: User[] = []
+      await this.#touchList(tx, present, caller)
+      for (const one of all) {
+        const user = one.context === PRINCIPALS ? await findUser(tx, one.id) : undefined
+        if (user) deleted.push(user)
+        await this.#deleteOne(tx, one)
       }
-      await this.#on.files.remove(tx, present)
-      await deleteEntry(tx, present)
-      await this.#leaveLists(tx, present, caller)
+      return deleted
     })
-    if (entry.context === PRINCIPALS) await this.#on.sessions.endAll(entry.id)
-    if (user) await this.#report(caller, 'user-deleted', user.id, user.name)
-    // A context may have held many files: their deletion goes on after the answer.
+    for (const user of users) {
+      await this.#on.sessions.endAll(user.id)
+      await this.#report(caller, 'user-deleted', user.id, user.name)
+    }
+    // A context or a list may have held many files: their deletion goes on after the answer.
     const collected = this.#on.files.collectGarbage()
-    if (entry.context !== CONTEXTS) await collected
+    if (entry.context !== CONTEXTS && !takesMembers) await collected
+  }
+
+  async #deleteOne(tx: Queries, entry: Entry): Promise<void> {
+    if (entry.context === CONTEXTS) await this.#deleteContext(tx, entry.id)
+    if (entry.context === PRINCIPALS) {
+      await deletePrincipal(tx, entry.id)
+      await retireId(tx, entry)
+    }
+    await this.#on.files.remove(tx, entry)
+    await leaveList(tx, entry)
+    await forgetList(tx, entry)
+    await dropRelations(tx, entry)
+    await deleteEntry(tx, entry)
+  }
+
+  /** The list that an entry leaves or comes to has changed with it. */
+  async #touchList(tx: Queries, { context, id }: EntryAddress, caller: Caller): Promise<void> {
+    const holding = await listHolding(tx, { context, id })
+    const list = holding === undefined ? undefined : await findEntry(tx, { context, id: holding })
+    if (list) await updateEntry(tx, touched(list, caller.user.id, this.#on.system.now()))
   }
 
   async #report({ user, client }: Caller, event: AuditEvent, userId: string, userName?: string): Promise<void> {
@@ -189,16 +233,10 @@ export class Entries {
     await this.#on.audit.record({ event, userId, userName: name, actorId: user.id, address: client.address })
   }
 
-  async #leaveLists(tx: Queries, { context, id }: EntryAddress, caller: Caller): Promise<void> {
-    for (const list of await listsNaming(tx, { context, id })) {
-      const members = (JSON.parse(list.content ?? '[]') as string[]).filter(member => member !== id)
-      const changed = touched(list, caller.user.id, this.#on.system.now())
-      await updateEntry(tx, { ...changed, content: JSON.stringify(members) })
-    }
-  }
-
   async #deleteContext(tx: Queries, id: string): Promise<void> {
     await removeFilesOf(tx, id)
+    await forgetListsOf(tx, id)
+    await dropRelationsOf(tx, id)
     await tx.run(sql`DELETE FROM entries WHERE context = ${id}`)
     await tx.run(sql`UPDATE principals SET home_context = NULL WHERE home_context = ${id}`)
     await this.#on.ledger.close(tx, id)
@@ -229,6 +267,14 @@ const isSystemEntry = ({ context, id }: EntryAddress): boolean =>
 const gone = ({ context, id }: EntryAddress): NotFound =>
   new NotFound('not-found', `The entry "${id}" in context ${context} has just been deleted.`)
 
+/** Where an entry was first made is told by the service; a new `info` leaves it as it is (wire facts 2.3). */
+const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
+  const [origin] = objectsOf(entry.statements, entryUri(entry), store.originallyCreatedIn)
+  return origin === undefined
+    ? statements
+    : withStatement(statements, entryUri(entry), store.originallyCreatedIn, origin)
+}
+
 /** The entry as its new info says (wire facts 3.3.2, steps 1 to 5). */
 function withInfo(entry: Entry, asked: InfoRequest): Entry {
   const isLocal = entry.entryType === 'Local'
@@ -240,7 +286,7 @@ function withInfo(entry: Entry, asked: InfoRequest): Entry {
     resourceType: isLocal ? entry.resourceType : (asked.resourceType ?? 'InformationResource'),
     externalResource: isLocal ? undefined : (asked.externalResource ?? entry.externalResource),
     acl: asked.acl,
-    statements: asked.statements,
+    statements: keepingOrigin(entry, asked.statements),
   }
   const hasExternal = changed.entryType === 'LinkReference' || changed.entryType === 'Reference'
   const external = asked.externalMetadata ?? entry.externalMetadata

@@ -28,6 +28,10 @@ interface EntryRow {
 const columns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created, modified,
   creator, contributors, acl, statements, metadata, cached_external_metadata, cached, content`
 
+const inEntries = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri, e.external_metadata,
+  e.created, e.modified, e.creator, e.contributors, e.acl, e.statements, e.metadata, e.cached_external_metadata, e.cached,
+  e.content`
+
 const fromRow = (row: EntryRow): Entry => ({
   context: row.context,
   id: row.id,
@@ -70,12 +74,19 @@ export async function listEntryIds(queries: Queries, context: string): Promise<s
   return rows.map(row => row.id)
 }
 
-/** The lists that an entry is a member of: all in its own context. */
-export async function listsNaming(queries: Queries, { context, id }: EntryAddress): Promise<Entry[]> {
-  // An underscore in the id matches more than itself here; what the list really names is asked below.
+/** Some entries in the order of their ids, those after this place, for going through all of them. */
+export async function entriesAfter(queries: Queries, { context, id }: EntryAddress, count: number): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${columns} FROM entries
-    WHERE context = ${context} AND graph_type IN ('List', 'ResultList') AND content LIKE ${`%"${id}"%`}`)
-  return rows.map(fromRow).filter(list => (JSON.parse(list.content ?? '[]') as string[]).includes(id))
+    WHERE context > ${context} OR (context = ${context} AND id > ${id}) ORDER BY context, id LIMIT ${count}`)
+  return rows.map(fromRow)
+}
+
+/** The entries that are members of a list, in its order. */
+export async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
+  const rows = await queries.all<EntryRow>(sql`SELECT ${inEntries} FROM list_members m
+    JOIN entries e ON e.context = m.context AND e.id = m.member
+    WHERE m.context = ${list.context} AND m.list = ${list.id} ORDER BY m.position`)
+  return rows.map(fromRow)
 }
 
 export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {

@@ -13,6 +13,10 @@ import { findContext } from './contexts.ts'
 import type { Entry } from './entry.ts'
 import { findEntry } from './entry-records.ts'
 import { describeInfo } from './info.ts'
+import { type Paging, wholeList } from './list-order.ts'
+import { countListMembers, isList } from './list-records.ts'
+import { type ListPage, listPage } from './list-view.ts'
+import { relationsOf } from './relations.ts'
 import { may, type Placed, type Right, rightsOf } from './rights.ts'
 import { describeUser } from './user-resource.ts'
 
@@ -25,14 +29,18 @@ export interface EntryView {
   readonly info: Graph
   readonly metadata?: Graph | undefined
   readonly cachedExternalMetadata?: Graph | undefined
+  readonly relations?: Graph | undefined
   readonly rights?: readonly Right[] | undefined
   readonly resource?: ResourceView | undefined
+  /** How many members a list has that is itself a member. */
+  readonly size?: number | undefined
 }
 
 /** The resource of a Local entry inside the entry's JSON (wire facts 2.6). */
 export type ResourceView =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'graph'; readonly graph: Graph }
+  | { readonly kind: 'list'; readonly page: ListPage<EntryView> }
   | { readonly kind: 'group'; readonly name: string | undefined; readonly members: readonly EntryView[] }
 
 /** Tells entries to callers: what is left out is what they may not read. */
@@ -47,8 +55,11 @@ export class EntryViews {
     this.#lockout = lockout
   }
 
-  /** @param detailed with metadata, rights and resource (`includeAll`). */
-  async of(caller: Caller, placed: Placed, detailed: boolean): Promise<EntryView> {
+  /**
+   * @param detailed with metadata, relations, rights and resource (`includeAll`).
+   * @param paging which members of a list, in which order.
+   */
+  async of(caller: Caller, placed: Placed, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
     const { entry } = placed
     const isContext = entry.context === CONTEXTS
     const account = await this.#accountOf(entry)
@@ -62,18 +73,50 @@ export class EntryViews {
           : undefined,
     }
     if (!detailed) return brief
+    return {
+      ...brief,
+      ...(await this.#details(caller, placed)),
+      resource: may(caller, 'readresource', placed) ? await this.#resourceOf(caller, placed, paging) : undefined,
+    }
+  }
+
+  async #details(caller: Caller, placed: Placed): Promise<Partial<EntryView>> {
+    const { entry } = placed
     const readsMetadata = may(caller, 'readmetadata', placed)
     const isReference = entry.entryType === 'Reference'
     const showsCached = readsMetadata && hasExternalMetadata(entry)
     return {
-      ...brief,
+      relations: await relationsOf(this.#database, caller, entry),
       rights: rightsOf(caller, placed),
       metadata: readsMetadata && !isReference ? entry.metadata : undefined,
       cachedExternalMetadata: showsCached
         ? (await findCachedMetadata(this.#database, caller, entry))?.graph
         : undefined,
-      resource: may(caller, 'readresource', placed) ? await this.#resourceOf(caller, placed) : undefined,
     }
+  }
+
+  /** A member of a list, without its own resource: an answer has one level of children. */
+  async #child(caller: Caller, placed: Placed): Promise<EntryView> {
+    const { entry } = placed
+    const name = await this.#nameOf(caller, placed)
+    const account = await this.#accountOf(entry)
+    return {
+      entryId: entry.id,
+      name,
+      info: describeInfo(entry, { homeContext: account?.homeContext }),
+      size:
+        isList(entry) && may(caller, 'readresource', placed)
+          ? await countListMembers(this.#database, entry)
+          : undefined,
+      ...(await this.#details(caller, placed)),
+    }
+  }
+
+  async #nameOf(caller: Caller, placed: Placed): Promise<string | undefined> {
+    const { entry } = placed
+    if (entry.context === CONTEXTS) return (await findContext(this.#database, entry.id))?.name
+    if (!may(caller, 'readmetadata', placed)) return undefined
+    return (await this.#accountOf(entry))?.name
   }
 
   /** The group resource with those of its members' data that the caller may read. */
@@ -92,6 +135,7 @@ export class EntryViews {
         disabled: user.disabled || undefined,
         info: describeInfo(entry, { homeContext: user.homeContext }),
         metadata: readable ? entry.metadata : undefined,
+        relations: await relationsOf(this.#database, caller, entry),
         rights: rightsOf(caller, placed),
       })
     }
@@ -102,12 +146,13 @@ export class EntryViews {
     return this.#ledger.enforced && may(caller, 'readresource', placed)
   }
 
-  async #accountOf(entry: Entry): Promise<{ readonly homeContext: string | undefined } | undefined> {
+  async #accountOf(entry: Entry): Promise<Pick<Group, 'name' | 'homeContext'> | undefined> {
     if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
     return (await findUser(this.#database, entry.id)) ?? (await findGroup(this.#database, entry.id))
   }
 
-  async #resourceOf(caller: Caller, { entry, contextEntry }: Placed): Promise<ResourceView | undefined> {
+  async #resourceOf(caller: Caller, placed: Placed, paging: Paging): Promise<ResourceView | undefined> {
+    const { entry, contextEntry } = placed
     if (entry.entryType !== 'Local') return undefined
     switch (entry.graphType) {
       case 'None': {
@@ -128,8 +173,12 @@ export class EntryViews {
         const group = await findGroup(this.#database, entry.id)
         return group ? await this.group(caller, group, contextEntry) : undefined
       }
-      case 'List':
-        return undefined
+      case 'List': {
+        const page = await listPage(this.#database, caller, placed, paging)
+        const children: EntryView[] = []
+        for (const child of page.children) children.push(await this.#child(caller, { entry: child, contextEntry }))
+        return { kind: 'list', page: { ...page, children } }
+      }
       case 'Context':
       case 'SystemContext':
       case 'ResultList':

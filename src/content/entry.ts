@@ -57,7 +57,7 @@ export interface Entry extends EntryAddress {
   readonly metadata: Graph
   readonly cachedExternalMetadata: Graph | undefined
   readonly cached: Milliseconds | undefined
-  /** The resource of a String (its text), Graph or Pipeline (RDF/JSON), List (JSON array of ids). */
+  /** The resource of a String (its text), Graph or Pipeline (RDF/JSON). */
   readonly content: string | undefined
 }
 

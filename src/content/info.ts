@@ -131,6 +131,7 @@ const managedOnEntry = new Set<string>([
   dct.modified,
   dct.creator,
   dct.contributor,
+  store.originallyCreatedIn,
 ])
 
 /** Home contexts are kept with the account; about anything else it is a statement like any other. */

@@ -2,16 +2,14 @@ import type { Caller } from '../accounts/caller.ts'
 import { setMembers } from '../accounts/groups.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import { findUser } from '../accounts/users.ts'
-import { Conflict, Forbidden, InvalidInput } from '../base/errors.ts'
+import { Forbidden, InvalidInput } from '../base/errors.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { Queries } from '../stores/database.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from './entry.ts'
-import { entryExists } from './entry-records.ts'
 import { type Placed, requireRight } from './rights.ts'
-import { type Read, requireIds, requireText } from './values.ts'
+import { type Read, requireDistinct, requireIds, requireText } from './values.ts'
 
-/** Writing the resources that live in the entry or in the accounts: texts, graphs, lists, groups (wire facts 3.8). */
+/** Writing the resources that live in the entry or in the accounts: texts, graphs, groups (wire facts 3.8). */
 export class Resources {
   readonly #entries: Entries
 
@@ -20,31 +18,11 @@ export class Resources {
   }
 
   async putString(caller: Caller, placed: Placed, read: Read<string>, precondition: Precondition): Promise<Entry> {
-    return await this.#putContent(caller, placed, precondition, async () => {
-      const text = requireText(await read(), 'body')
-      return () => text
-    })
+    return await this.#putContent(caller, placed, precondition, async () => requireText(await read(), 'body'))
   }
 
   async putGraph(caller: Caller, placed: Placed, read: Read<Graph>, precondition: Precondition): Promise<Entry> {
-    return await this.#putContent(caller, placed, precondition, async () => {
-      const graph = JSON.stringify(await read())
-      return () => graph
-    })
-  }
-
-  /** @param read gives the new members in their new order, entries of the same context. */
-  async putList(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
-    return await this.#putContent(caller, placed, precondition, async () => {
-      const members = requireDistinct(requireIds(await read()))
-      return async tx => {
-        for (const id of members) {
-          const address = { context: placed.entry.context, id }
-          if (!(await entryExists(tx, address))) throw noMember(`There is no entry "${id}" in this context.`)
-        }
-        return JSON.stringify(members)
-      }
-    })
+    return await this.#putContent(caller, placed, precondition, async () => JSON.stringify(await read()))
   }
 
   /** @param read gives the new members in their new order, ids of users. */
@@ -62,24 +40,14 @@ export class Resources {
     })
   }
 
-  async #putContent(
-    caller: Caller,
-    placed: Placed,
-    precondition: Precondition,
-    read: Read<(tx: Queries) => string | Promise<string>>,
-  ): Promise<Entry> {
+  async #putContent(caller: Caller, placed: Placed, precondition: Precondition, read: Read<string>): Promise<Entry> {
     requireRight(caller, 'writeresource', placed, 'change the resource of this entry')
     const content = await read()
-    return await this.#entries.change(caller, placed, precondition, async (entry, tx) => ({
+    return await this.#entries.change(caller, placed, precondition, entry => ({
       ...entry,
-      content: await content(tx),
+      content,
     }))
   }
 }
 
 const noMember = (detail: string): InvalidInput => new InvalidInput('invalid-member', detail)
-
-function requireDistinct(ids: string[]): string[] {
-  if (new Set(ids).size < ids.length) throw new Conflict('conflict', 'A member is named twice.')
-  return ids
-}

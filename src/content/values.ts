@@ -1,4 +1,4 @@
-import { InvalidInput } from '../base/errors.ts'
+import { Conflict, InvalidInput } from '../base/errors.ts'
 import { isId } from './addresses.ts'
 
 /** Fetches what the caller sent. Called once the right has been judged: what is refused is not even read (D1.5). */
@@ -32,4 +32,10 @@ export function requireIds(value: unknown): string[] {
     // Not quoted as JSON: the engine cannot write all the depths that it can read.
     throw new InvalidInput('invalid-member', `${typeof id === 'string' ? `"${id}"` : 'A member'} is not an entry id.`)
   })
+}
+
+/** @throws {Conflict} when one is named twice */
+export function requireDistinct(ids: readonly string[]): readonly string[] {
+  if (new Set(ids).size < ids.length) throw new Conflict('conflict', 'A member is named twice.')
+  return ids
 }

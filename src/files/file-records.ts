@@ -32,6 +32,12 @@ export async function removeFile(tx: Queries, { context, id }: FilePlace): Promi
   await tx.run(sql`DELETE FROM files WHERE context = ${context} AND entry = ${id}`)
 }
 
+/** The file of an entry, if it has one, now belongs to another; the books of contexts are not in here. */
+export async function moveFile(tx: Queries, from: FilePlace, to: FilePlace): Promise<void> {
+  await tx.run(sql`UPDATE files SET context = ${to.context}, entry = ${to.id}
+    WHERE context = ${from.context} AND entry = ${from.id}`)
+}
+
 /** Notes that no file needs the blob any more; whoever collects the garbage deletes it. */
 export async function discardBlob(tx: Queries, blob: string): Promise<void> {
   await tx.run(sql`INSERT INTO discarded_blobs (blob) VALUES (${blob})`)

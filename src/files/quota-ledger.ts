@@ -137,6 +137,17 @@ export class Ledger {
     await tx.run(sql`UPDATE spaces SET used = used - ${bytes} WHERE context = ${context}`)
   }
 
+  /**
+   * Books files that move from one context to another: in the target first, judged against its quota (D7.8). Part of the
+   * transaction that moves them. @throws {TooLarge} `quota-exceeded`
+   */
+  async transfer(tx: Queries, from: string, to: string, bytes: Bytes): Promise<void> {
+    const booked = await tx.run(sql`UPDATE spaces SET used = used + ${bytes}
+      WHERE context = ${to} AND ${this.#fits(bytes, sql`used + reserved`)}`)
+    if (booked === 0) throw await this.#refusal(tx, to, bytes)
+    await this.credit(tx, from, bytes)
+  }
+
   /** Lets a reservation go; one that is gone already is no error. */
   async release(reservation: Reservation): Promise<void> {
     await this.#relaxed(tx => this.#drop(tx, reservation))

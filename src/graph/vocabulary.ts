@@ -1,5 +1,6 @@
 const STORE = 'http://entrystore.org/terms/'
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
+const DC = 'http://purl.org/dc/elements/1.1/'
 const DCT = 'http://purl.org/dc/terms/'
 
 /** Terms of the store's own vocabulary; existing clients have them built in, to the letter. */
@@ -13,6 +14,9 @@ export const store = {
   read: `${STORE}read`,
   write: `${STORE}write`,
   homeContext: `${STORE}homeContext`,
+  hasListMember: `${STORE}hasListMember`,
+  hasGroupMember: `${STORE}hasGroupMember`,
+  originallyCreatedIn: `${STORE}originallyCreatedIn`,
   Link: `${STORE}Link`,
   LinkReference: `${STORE}LinkReference`,
   Reference: `${STORE}Reference`,
@@ -30,6 +34,14 @@ export const dct = {
   contributor: `${DCT}contributor`,
   format: `${DCT}format`,
   extent: `${DCT}extent`,
+  title: `${DCT}title`,
+  description: `${DCT}description`,
+} as const
+
+/** The older terms, which many graphs still use. */
+export const dc = {
+  title: `${DC}title`,
+  description: `${DC}description`,
 } as const
 
 export const xsd = {

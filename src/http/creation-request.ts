@@ -30,7 +30,8 @@ export function readCreation(
     graphType: readGraphType(parameters.get('graphtype')),
     namedResource: parameters.get('informationresource') === 'false',
     groupUri: uriParameter('groupURI'),
-    unavailable: ['list', 'template'].filter(name => parameters.has(name)),
+    listUri: uriParameter('list'),
+    templateUri: uriParameter('template'),
     body: async () => {
       const text = await bodies.jsonText(request.raw, reply.raw)
       return newId => readBody(text.replaceAll(NEW_ID, newId), readGraph)

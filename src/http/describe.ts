@@ -56,7 +56,9 @@ export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJs
     info: graph(view.info),
     metadata: graph(view.metadata),
     'cached-external-metadata': graph(view.cachedExternalMetadata),
+    relations: graph(view.relations),
     rights: view.rights,
+    size: view.size,
     resource: view.resource && describeResource(view.resource, base, form),
   }
 }
@@ -68,6 +70,8 @@ export function describeResource(view: ResourceView, base: BaseAddress, form = a
       return view.value
     case 'graph':
       return form(base.graphOutside(view.graph))
+    case 'list':
+      return { ...view.page, children: view.page.children.map(child => describeMember(child, base, form)) }
     case 'group':
       return { name: view.name, children: view.members.map(member => describeMember(member, base, form)) }
   }

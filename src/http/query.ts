@@ -42,3 +42,9 @@ export class Parameters {
     return values[0]?.[1]
   }
 }
+
+/** A bare flag means yes, and so does `true` (wire facts 3.0.4). */
+export function isFlagSet(parameters: Parameters, name: string): boolean {
+  const value = parameters.get(name)
+  return value !== undefined && !['false', 'off', '0'].includes(value.toLowerCase())
+}

@@ -12,6 +12,8 @@ import type { Creation } from '../content/creation.ts'
 import type { Entries } from '../content/entries.ts'
 import type { EntryViews } from '../content/entry-view.ts'
 import type { Resources } from '../content/resources.ts'
+import type { ListMoves } from '../content/list-moves.ts'
+import type { Lists } from '../content/lists.ts'
 import type { Uploads } from '../content/uploads.ts'
 import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
@@ -104,6 +106,8 @@ export interface Rooms {
   readonly creation: Creation
   readonly views: EntryViews
   readonly resources: Resources
+  readonly lists: Lists
+  readonly listMoves: ListMoves
   readonly uploads: Uploads
   readonly userResource: UserResource
   readonly files: Files

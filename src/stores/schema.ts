@@ -120,4 +120,52 @@ export const schema: readonly Migration[] = [
       sql`CREATE INDEX entries_by_type ON entries (context, graph_type)`,
     ],
   },
+  {
+    id: 3,
+    name: 'lists and relations',
+    statements: [
+      // The key is the rule: an entry is a member of one list at most.
+      sql`CREATE TABLE list_members (
+        context TEXT NOT NULL,
+        member TEXT NOT NULL,
+        list TEXT NOT NULL,
+        position BIGINT NOT NULL,
+        PRIMARY KEY (context, member)
+      )`,
+      sql`CREATE INDEX list_members_by_list ON list_members (context, list, position)`,
+      // Lists were JSON arrays of ids, which hold neither brackets nor commas: taken apart letter by letter, because no
+      // function that does it is common to the engines. An entry that is in several stays in the oldest.
+      sql`INSERT INTO list_members (context, member, list, position)
+        WITH RECURSIVE walk (context, list, created, content, place, word) AS (
+          SELECT context, id, created, content, 1, CAST('' AS TEXT) FROM entries
+            WHERE entry_type = 'Local' AND graph_type IN ('List', 'ResultList') AND content IS NOT NULL
+          UNION ALL
+          SELECT context, list, created, content, place + 1,
+              CASE WHEN substr(content, place, 1) = '"' THEN '' ELSE word || substr(content, place, 1) END
+            FROM walk WHERE place <= length(content)
+        )
+        SELECT w.context, w.word, w.list, w.place FROM walk w
+          JOIN entries e ON e.context = w.context AND e.id = w.word
+          WHERE substr(w.content, w.place, 1) = '"'
+          ORDER BY w.created, w.list, w.place
+        ON CONFLICT DO NOTHING`,
+      // What metadata and info of one entry say about another, found from either end.
+      sql`CREATE TABLE relations (
+        target_context TEXT NOT NULL,
+        target TEXT NOT NULL,
+        source_context TEXT NOT NULL,
+        source TEXT NOT NULL,
+        part TEXT NOT NULL CHECK (part IN ('info', 'metadata')),
+        subject TEXT NOT NULL,
+        predicate TEXT NOT NULL,
+        object TEXT NOT NULL
+      )`,
+      sql`CREATE INDEX relations_by_target ON relations (target_context, target)`,
+      sql`CREATE INDEX relations_by_source ON relations (source_context, source)`,
+      sql`CREATE INDEX principals_by_home ON principals (home_context, id)`,
+      // Work on the rows that SQL alone cannot do, to be done by the next start.
+      sql`CREATE TABLE pending_work (name TEXT PRIMARY KEY)`,
+      sql`INSERT INTO pending_work (name) SELECT 'relations' FROM contexts WHERE id = '_contexts'`,
+    ],
+  },
 ]

@@ -42,7 +42,7 @@ test('without includeAll an entry is its id and info; with it everything (wire f
 test('info is open to everybody; metadata and resource are left out for who may not read them (wire facts 2.2)', async () => {
   for (const visitor of [guest, stranger.visitor]) {
     const entry = await readEntry(visitor, context, secret)
-    assert.deepEqual(Object.keys(entry).sort(), ['entryId', 'info', 'rights'])
+    assert.deepEqual(Object.keys(entry).sort(), ['entryId', 'info', 'relations', 'rights'])
     assert.deepEqual(entry.rights, [])
   }
   const forGuest = await readEntry(guest, context, open)

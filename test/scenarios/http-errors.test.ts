@@ -85,7 +85,7 @@ const allowed: ReadonlyArray<readonly [path: string, methods: readonly string[]]
   ['/_contexts/entry/1', ['DELETE', 'GET', 'HEAD', 'PUT']],
   ['/_contexts/entry/1/name', ['GET', 'HEAD', 'PUT']],
   ['/_contexts/metadata/1', ['DELETE', 'GET', 'HEAD', 'PUT']],
-  ['/_contexts/resource/1', ['DELETE', 'GET', 'HEAD', 'PUT']],
+  ['/_contexts/resource/1', ['DELETE', 'GET', 'HEAD', 'POST', 'PUT']],
 ]
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'LOCK', 'PURGE']
 for (const [path, possible] of allowed) {

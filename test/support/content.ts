@@ -19,6 +19,7 @@ export interface EntryJson {
   readonly alias?: string
   readonly info: GraphJson
   readonly metadata?: GraphJson
+  readonly relations?: GraphJson
   readonly rights?: readonly string[]
   readonly resource?: unknown
   readonly quota?: QuotaJson

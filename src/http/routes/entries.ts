@@ -13,6 +13,8 @@ import {
   withoutVariants,
 } from '../conditional.ts'
 import { describeEntry } from '../describe.ts'
+import { readPaging } from '../list-paging.ts'
+import { isFlagSet } from '../query.ts'
 import { embeddedGraphs, graphReader, isPlainJson, type Representation, representationFor, sendGraph } from '../rdf.ts'
 import { type Route, pathPart } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -32,7 +34,7 @@ const getEntry = (on: Services) => async (request: FastifyRequest, reply: Fastif
   const placed = await placedOf(on, request)
   if (!isPlainJson(representation)) return await sendInfo(on, request, reply, placed, representation)
   const isDetailed = request.parameters.has('includeAll')
-  const view = await on.views.of(request.caller, placed, isDetailed)
+  const view = await on.views.of(request.caller, placed, isDetailed, readPaging(request.parameters))
   const isFreshEntry = isFresh(request, reply, placed.entry)
   // What only some may see, and the fill level, change without the entry: a 304 would bring somebody else's view back.
   const isTheSameForAll = !isDetailed && view.quota === undefined
@@ -56,11 +58,13 @@ async function sendInfo(
 const putEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const placed = await placedOf(on, request)
   const read = graphReader(on, request, reply, entryUri(placed.entry))
-  return sendChanged(reply, await on.entries.putInfo(request.caller, placed, read, preconditionOf(request)))
+  const toMembers = isFlagSet(request.parameters, 'applyACLtoChildren')
+  return sendChanged(reply, await on.entries.putInfo(request.caller, placed, read, preconditionOf(request), toMembers))
 }
 
 const deleteEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  await on.entries.delete(request.caller, await placedOf(on, request), preconditionOf(request))
+  const recursive = isFlagSet(request.parameters, 'recursive')
+  await on.entries.delete(request.caller, await placedOf(on, request), preconditionOf(request), recursive)
   return await reply.status(204).send()
 }
 

@@ -4,6 +4,9 @@ import { findGroup } from '../../accounts/groups.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
 import { metadataUri, resourceUri } from '../../content/addresses.ts'
 import type { Entry } from '../../content/entry.ts'
+import { listOrder } from '../../content/list-order.ts'
+import { isList } from '../../content/list-records.ts'
+import { orderedMembers } from '../../content/list-view.ts'
 import { type Placed, requireRight } from '../../content/rights.ts'
 import { fileNameOf, isMediaType, mediaTypeOf as storedMediaType, UNTYPED, type Upload } from '../../content/uploads.ts'
 import type { FileRecord } from '../../files/file-records.ts'
@@ -12,11 +15,13 @@ import type { ByteRange } from '../../stores/blob-store.ts'
 import { announcesBody, mediaTypeOf } from '../body.ts'
 import { fileValidators, isRangeCurrent, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
 import { describeResource } from '../describe.ts'
+import { readOrder } from '../list-paging.ts'
 import { firstFile } from '../multipart.ts'
 import { parseRange } from '../range.ts'
 import { embeddedGraphs, graphReader, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
+import { isFlagSet } from '../query.ts'
 import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
@@ -35,7 +40,10 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
   if (entry.graphType === 'None') return await sendFile(on, request, reply, entry)
   const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
   const representation = isGraph ? representationFor(request, reply) : undefined
-  if (isFresh(request, reply, entry, representation)) return await reply.status(304).send()
+  const order = isList(entry) ? readOrder(request.parameters) : listOrder
+  // In another order than its own, a list changes with its members.
+  const changesAlone = order.sort === undefined && order.first === undefined
+  if (isFresh(request, reply, entry, representation) && changesAlone) return await reply.status(304).send()
   if (representation) {
     return await sendGraph(reply, representation, on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
   }
@@ -48,7 +56,7 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
       return {}
     case 'List':
     case 'ResultList':
-      return JSON.parse(entry.content ?? '[]') as string[]
+      return await orderedMembers(on.database, request.caller, placed, order)
     case 'User':
       return await on.userResource.describe(entry.id)
     case 'Group': {
@@ -98,7 +106,7 @@ const putResource = (on: Services) => async (request: FastifyRequest, reply: Fas
       return sendChanged(reply, await on.resources.putGraph(caller, placed, readGraph, condition))
     case 'List':
     case 'ResultList':
-      return sendChanged(reply, await on.resources.putList(caller, placed, readJson, condition))
+      return sendChanged(reply, await on.lists.put(caller, placed, readJson, condition))
     case 'Group':
       return sendChanged(reply, await on.resources.putGroup(caller, placed, readJson, condition))
     case 'User':
@@ -112,9 +120,20 @@ const putResource = (on: Services) => async (request: FastifyRequest, reply: Fas
 
 const deleteResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const placed = await placedOf(on, request)
+  if (isList(placed.entry)) return await deleteList(on, request, reply, placed)
   if (placed.entry.graphType !== 'None') throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
   const condition = fileCondition(request)
   return sendChanged(reply, await on.uploads.remove(request.caller, placed, condition))
+}
+
+/** Empties a list, or deletes it with all that is in it (wire facts 3.8.5). */
+async function deleteList(on: Services, request: FastifyRequest, reply: FastifyReply, placed: Placed) {
+  const condition = preconditionOf(request)
+  if (!isFlagSet(request.parameters, 'recursive')) {
+    return sendChanged(reply, await on.lists.clear(request.caller, placed, condition))
+  }
+  await on.entries.delete(request.caller, placed, condition, true)
+  return await reply.status(204).send()
 }
 
 const fileCondition = (request: FastifyRequest) => (entry: Entry, file: FileRecord | undefined) =>

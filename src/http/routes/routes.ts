@@ -5,6 +5,7 @@ import { authTokenRoutes } from './auth-tokens.ts'
 import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
+import { listRoutes } from './lists.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
 import { passwordResetRoutes } from './password-reset.ts'
@@ -23,4 +24,5 @@ export const routes = (on: Services): Route[] => [
   ...entryRoutes(on),
   ...metadataRoutes(on),
   ...resourceRoutes(on),
+  ...listRoutes(on),
 ]

@@ -1,0 +1,111 @@
+import { type Caller, denied, isGuest } from '../accounts/caller.ts'
+import { InvalidInput } from '../base/errors.ts'
+import { type Graph, graphOf, type Statement, statementsOf, uri } from '../graph/graph.ts'
+import { dc, dct, store } from '../graph/vocabulary.ts'
+import type { Queries } from '../stores/database.ts'
+import { type Acl, aclSlots } from './acl.ts'
+import { addressIn, CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, principalUri, resourceUri } from './addresses.ts'
+import { getContext } from './contexts.ts'
+import { type Entry, resourceOf } from './entry.ts'
+import { findEntry } from './entry-records.ts'
+import { withStatement } from './info.ts'
+import { isList } from './list-records.ts'
+import { may, requireRight } from './rights.ts'
+
+/** Where a new entry goes: its context, and the list that takes it, if one is named. */
+export interface Place {
+  readonly context: string
+  readonly contextEntry: Entry
+  readonly list: Entry | undefined
+  /** The caller may write to the context itself, not to the list alone. */
+  readonly mayWriteContext: boolean
+}
+
+/**
+ * Whether the caller may create here: by the context, or by the list (wire facts 4.4). Users, groups and contexts come by the
+ * context only: whoever may write to a list must not make users.
+ */
+export async function placeFor(
+  queries: Queries,
+  caller: Caller,
+  contextKey: string,
+  listUri: string | undefined,
+): Promise<Place> {
+  const { context, entry: contextEntry } = await getContext(queries, contextKey)
+  const contextsEntry = (await getContext(queries, CONTEXTS)).entry
+  const whole = { entry: contextEntry, contextEntry: contextsEntry }
+  const what = `create entries in context ${context.id}`
+  const mayWriteContext = may(caller, 'writeresource', whole)
+  const list = listUri === undefined ? undefined : await findList(queries, context.id, listUri)
+  if (list) requireRight(caller, 'writeresource', { entry: list, contextEntry }, 'add to this list')
+  const byList = list !== undefined && context.id !== CONTEXTS && context.id !== PRINCIPALS
+  if (!mayWriteContext && !byList) throw denied(caller, what)
+  return { context: context.id, contextEntry, list, mayWriteContext }
+}
+
+/** The list that a URI denotes, if it lies in the context. */
+export async function findList(queries: Queries, context: string, listUri: string): Promise<Entry | undefined> {
+  const address = addressIn(listUri)
+  return address?.context === context ? await findEntry(queries, address) : undefined
+}
+
+/** @throws {InvalidInput} unless the URI denotes a list in this context */
+export function requireList(list: Entry | undefined): Entry {
+  if (list && isList(list)) return list
+  throw new InvalidInput('invalid-member', 'There is no such list in this context.')
+}
+
+/**
+ * What an entry gets from the list it is made in (wire facts 3.2.1): the list's access list, and for a creator who does not
+ * administer the list the right to administer what he made. Not so the guest: that would be everybody.
+ */
+export function inheriting(caller: Caller, entry: Entry, { contextEntry, list, mayWriteContext }: Place): Entry {
+  if (!list) return entry
+  const own = may(caller, 'administer', { entry: list, contextEntry }) || isGuest(caller)
+  const acl = unionOf(entry.acl, list.acl, own ? {} : { admin: [principalUri(caller.user.id)] })
+  if (mayWriteContext) return { ...entry, acl }
+  const origin = uri(resourceUri(list))
+  return {
+    ...entry,
+    acl,
+    statements: withStatement(entry.statements, entryUri(entry), store.originallyCreatedIn, origin),
+  }
+}
+
+const unionOf = (...acls: readonly Acl[]): Acl =>
+  Object.fromEntries(
+    aclSlots
+      .map(slot => [slot, [...new Set(acls.flatMap(acl => acl[slot] ?? []))]] as const)
+      .filter(([, principals]) => principals.length > 0),
+  )
+
+const notTaken = new Set<string>([dct.title, dct.description, dc.title, dc.description])
+
+/** What a template's metadata says, without its titles and descriptions, and about the template (wire facts 3.2.1). */
+export interface Template {
+  readonly about: string
+  readonly statements: readonly Statement[]
+}
+
+/** @throws {InvalidInput} unless the URI denotes an entry in this context */
+export async function readTemplate(
+  queries: Queries,
+  caller: Caller,
+  { context, contextEntry }: Place,
+  templateUri: string,
+): Promise<Template> {
+  const address: EntryAddress | undefined = addressIn(templateUri)
+  const entry = address?.context === context ? await findEntry(queries, address) : undefined
+  if (!entry) throw new InvalidInput('invalid-value', '`template` is not an entry of this context.')
+  requireRight(caller, 'readmetadata', { entry, contextEntry }, 'read the metadata of the template')
+  const statements = [...statementsOf(entry.metadata)].filter(({ predicate }) => !notTaken.has(predicate))
+  return { about: resourceOf(entry), statements }
+}
+
+/** The metadata of a new entry, with what its template adds: said about the new entry's resource. */
+export function fromTemplate(metadata: Graph, resource: string, { about, statements }: Template): Graph {
+  const moved = statements.map(statement =>
+    statement.subject === about ? { ...statement, subject: resource } : statement,
+  )
+  return graphOf([...statementsOf(metadata), ...moved])
+}

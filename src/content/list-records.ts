@@ -1,0 +1,91 @@
+import { Conflict } from '../base/errors.ts'
+import { type Queries, UniqueViolation } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import type { EntryAddress } from './addresses.ts'
+import type { Entry } from './entry.ts'
+
+/** Lists keep the order of their members; an entry is in one list of its context at most (wire facts 3.8.5). */
+export const isList = ({ entryType, graphType }: Entry): boolean =>
+  entryType === 'Local' && (graphType === 'List' || graphType === 'ResultList')
+
+/** Ids of the members in their order. */
+export async function listMembers(queries: Queries, { context, id }: EntryAddress): Promise<string[]> {
+  const rows = await queries.all<{ member: string }>(
+    sql`SELECT member FROM list_members WHERE context = ${context} AND list = ${id} ORDER BY position`,
+  )
+  return rows.map(row => row.member)
+}
+
+export async function countListMembers(queries: Queries, { context, id }: EntryAddress): Promise<number> {
+  const row = await queries.get<{ count: number }>(
+    sql`SELECT count(*) AS count FROM list_members WHERE context = ${context} AND list = ${id}`,
+  )
+  return row?.count ?? 0
+}
+
+/** The id of the list that the entry is in, if any. */
+export async function listHolding(queries: Queries, { context, id }: EntryAddress): Promise<string | undefined> {
+  const row = await queries.get<{ list: string }>(
+    sql`SELECT list FROM list_members WHERE context = ${context} AND member = ${id}`,
+  )
+  return row?.list
+}
+
+/** Makes an entry of the same context the last member. @throws {Conflict} when it is in a list or would hold itself */
+export async function appendToList(tx: Queries, list: EntryAddress, member: string): Promise<void> {
+  await requireNoCircle(tx, list, new Set([member]))
+  const row = await tx.get<{ last: number | null }>(
+    sql`SELECT max(position) AS last FROM list_members WHERE context = ${list.context} AND list = ${list.id}`,
+  )
+  await insertMember(tx, list, member, (row?.last ?? 0) + 1)
+}
+
+/** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would hold itself */
+export async function replaceListMembers(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
+  await requireNoCircle(tx, list, new Set(members))
+  await tx.run(sql`DELETE FROM list_members WHERE context = ${list.context} AND list = ${list.id}`)
+  for (const [index, member] of members.entries()) await insertMember(tx, list, member, index + 1)
+}
+
+/** Takes the entry out of the list it is in. */
+export async function leaveList(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND member = ${id}`)
+}
+
+/** Lets all members go: of a list that is deleted. */
+export async function forgetList(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND list = ${id}`)
+}
+
+export async function forgetListsOf(tx: Queries, context: string): Promise<void> {
+  await tx.run(sql`DELETE FROM list_members WHERE context = ${context}`)
+}
+
+async function insertMember(tx: Queries, list: EntryAddress, member: string, position: number): Promise<void> {
+  const { context, id } = list
+  const other = await listHolding(tx, { context, id: member })
+  if (other !== undefined) throw inOtherList(member, other)
+  try {
+    await tx.run(sql`INSERT INTO list_members (context, member, list, position)
+      VALUES (${context}, ${member}, ${id}, ${position})`)
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error
+    throw new Conflict('conflict', `The entry "${member}" is in another list.`, { cause: error })
+  }
+}
+
+const inOtherList = (member: string, list: string): Conflict =>
+  new Conflict('conflict', `The entry "${member}" is in the list "${list}" already, and can be in one list only.`)
+
+/** Since every entry has one list at most, the lists around this one are a single line. */
+async function requireNoCircle(tx: Queries, list: EntryAddress, members: ReadonlySet<string>): Promise<void> {
+  const passed = new Set<string>()
+  for (
+    let id: string | undefined = list.id;
+    id !== undefined && !passed.has(id);
+    id = await listHolding(tx, { context: list.context, id })
+  ) {
+    if (members.has(id)) throw new Conflict('conflict', `The list "${id}" would be inside itself.`)
+    passed.add(id)
+  }
+}

@@ -1,0 +1,41 @@
+import type { Caller } from '../accounts/caller.ts'
+import { InvalidInput } from '../base/errors.ts'
+import type { Queries } from '../stores/database.ts'
+import type { Entries, Precondition } from './entries.ts'
+import type { Entry } from './entry.ts'
+import { entryExists } from './entry-records.ts'
+import { replaceListMembers } from './list-records.ts'
+import { type Placed, requireRight } from './rights.ts'
+import { type Read, requireDistinct, requireIds } from './values.ts'
+
+/** Writing the members of lists (wire facts 3.8.5). */
+export class Lists {
+  readonly #entries: Entries
+
+  constructor(entries: Entries) {
+    this.#entries = entries
+  }
+
+  /** @param read gives the new members in their new order, entries of the same context. */
+  async put(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
+    requireRight(caller, 'writeresource', placed, 'change the members of this list')
+    const members = requireDistinct(requireIds(await read()))
+    return await this.#entries.change(caller, placed, precondition, async (list, tx) => {
+      await requirePresent(tx, list.context, members)
+      await replaceListMembers(tx, list, members)
+      return list
+    })
+  }
+
+  /** Lets all members go; they stay in the context. */
+  async clear(caller: Caller, placed: Placed, precondition: Precondition): Promise<Entry> {
+    return await this.put(caller, placed, async () => [], precondition)
+  }
+}
+
+async function requirePresent(tx: Queries, context: string, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    if (await entryExists(tx, { context, id })) continue
+    throw new InvalidInput('invalid-member', `There is no entry "${id}" in this context.`)
+  }
+}

@@ -1,0 +1,47 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { InvalidInput, WrongMethod } from '../../base/errors.ts'
+import { addressIn, type EntryAddress, entryUri } from '../../content/addresses.ts'
+import { isList } from '../../content/list-records.ts'
+import { relationsOf } from '../../content/relations.ts'
+import { RELATIVE } from '../../graph/iri.ts'
+import { entryValidators, validatorHeaders } from '../conditional.ts'
+import { isFlagSet } from '../query.ts'
+import { representationFor, sendGraph } from '../rdf.ts'
+import type { Route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { placedOf } from './entries.ts'
+
+/** What lists do beyond other resources, and what points at an entry (wire facts 3.8.5, 3.6). */
+export const listRoutes = (on: Services): Route[] => [
+  { method: 'POST', url: '/:context/resource/:entry', handle: moveToList(on) },
+  { method: 'GET', url: '/:context/relations/:entry', handle: getRelations(on) },
+]
+
+const moveToList = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const { parameters, caller } = request
+  const placed = await placedOf(on, request)
+  if (!isList(placed.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
+  const entry = readAddress(on, 'moveEntry', parameters.get('moveEntry'))
+  if (!entry) throw new InvalidInput('invalid-query', 'The parameter moveEntry is missing.')
+  const from = readAddress(on, 'fromList', parameters.get('fromList'))
+  const moved = await on.listMoves.move(caller, placed, { entry, from, fromAny: isFlagSet(parameters, 'removeAll') })
+  reply.headers(validatorHeaders(entryValidators(moved)))
+  return { entryURI: on.base.outside(entryUri(moved)) }
+}
+
+/** No validators: they would be those of the entry, which does not change when another begins to point at it. */
+const getRelations = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const { entry } = await placedOf(on, request)
+  const representation = representationFor(request, reply)
+  const graph = await relationsOf(on.database, request.caller, entry)
+  return await sendGraph(reply, representation, on.base.graphOutside(graph))
+}
+
+/** A URI of the service, or the part of it that follows the base address. */
+function readAddress(on: Services, name: string, text: string | undefined): EntryAddress | undefined {
+  if (text === undefined || text === '') return undefined
+  const inside = on.base.inside(text)
+  const address = addressIn(inside === text ? RELATIVE + text.replace(/^\//, '') : inside)
+  if (address) return address
+  throw new InvalidInput('invalid-uri', `The parameter ${name} is not the URI of an entry here.`)
+}

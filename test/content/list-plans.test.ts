@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { guestFrom } from '../../src/accounts/caller.ts'
+import { newEntry } from '../../src/content/entry.ts'
+import { insertEntry } from '../../src/content/entry-records.ts'
+import {
+  appendToList,
+  countListMembers,
+  forgetList,
+  leaveList,
+  listHolding,
+  listMembers,
+  replaceListMembers,
+} from '../../src/content/list-records.ts'
+import { entriesBelow } from '../../src/content/list-tree.ts'
+import { addRelations, dropRelations, relationsOf, renewRelations } from '../../src/content/relations.ts'
+import type { Queries } from '../../src/stores/database.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { schema } from '../../src/stores/schema.ts'
+import type { Sql } from '../../src/stores/sql.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+
+test('no statement about lists and relations goes through a whole table, so that large contexts are as quick as small', async t => {
+  const database = await openSqliteDatabase(':memory:')
+  t.after(() => database.close())
+  await migrate(database, schema)
+  const asked: Sql[] = []
+  const noted: Queries = {
+    all: statement => (asked.push(statement), database.all(statement)),
+    get: statement => (asked.push(statement), database.get(statement)),
+    run: statement => (asked.push(statement), database.run(statement)),
+  }
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3'), ('_contexts'), ('_principals')`)
+  const entry = newEntry({ context: '3', id: '1', by: undefined, now: 0 })
+  const list = newEntry({ context: '3', id: '2', by: undefined, now: 0, graphType: 'List' })
+  const statements = { './3/resource/1': { 'http://ex.org/in': [{ type: 'uri', value: './3/entry/2' }] } } as const
+  for (const one of [entry, list]) await insertEntry(noted, one)
+
+  await appendToList(noted, list, entry.id)
+  assert.equal(await listHolding(noted, entry), list.id)
+  assert.deepEqual(await listMembers(noted, list), [entry.id])
+  assert.equal(await countListMembers(noted, list), 1)
+  assert.equal((await entriesBelow(noted, list)).length, 1)
+  await addRelations(noted, { ...entry, statements })
+  await renewRelations(noted, entry, { ...entry, statements })
+  const guest = guestFrom({ address: '127.0.0.1' } as Parameters<typeof guestFrom>[0])
+  assert.deepEqual(await relationsOf(noted, guest, list), statements)
+  await relationsOf(noted, guest, newEntry({ context: '_contexts', id: '3', by: undefined, now: 0 }))
+  await relationsOf(
+    noted,
+    guest,
+    newEntry({ context: '_principals', id: '3', graphType: 'User', by: undefined, now: 0 }),
+  )
+  await replaceListMembers(noted, list, [])
+  await leaveList(noted, entry)
+  await forgetList(noted, list)
+  await dropRelations(noted, entry)
+
+  assert.ok(asked.length > 20)
+  for (const { parts, values } of asked) {
+    const plan = await database.all<{ detail: string }>({
+      parts: [`EXPLAIN QUERY PLAN ${parts[0]}`, ...parts.slice(1)],
+      values,
+    })
+    for (const { detail } of plan) assert.doesNotMatch(detail, /^SCAN|TEMP B-TREE/, parts.join('?'))
+  }
+})

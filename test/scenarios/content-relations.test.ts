@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { assertRefused, type GraphJson, graphOf, principal, readEntry, STORE, uriTerm } from '../support/content.ts'
+import { newList, parentLists } from '../support/lists.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+const KNOWS = 'http://ex.org/knows'
+
+const relationsOf = async (context: string, id: string, visitor = admin): Promise<GraphJson> => {
+  const answer = await visitor.get(`${context}/relations/${id}`)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json<GraphJson>()
+}
+
+test('what metadata and info say about an entry stands in its relations and follows every change (wire facts 2.9)', async () => {
+  const context = await newContext(admin)
+  const target = await newEntry(admin, context)
+  const base = `${admin.base}${context}`
+  for (const kind of ['entry', 'resource', 'metadata']) {
+    const object = uriTerm(`${base}/${kind}/${target}`)
+    const source = await newEntry(admin, context, '', { metadata: graphOf(`${base}/resource/_newId`, KNOWS, object) })
+    const said = graphOf(`${base}/resource/${source}`, KNOWS, object)
+    assert.deepEqual(await relationsOf(context, target), said, kind)
+    assert.deepEqual((await readEntry(admin, context, target)).relations, said)
+    const outside = graphOf(`${base}/resource/${source}`, KNOWS, uriTerm('http://ex.org/other'))
+    assert.equal((await admin.put(`${context}/metadata/${source}`, outside)).status, 204)
+    assert.deepEqual(await relationsOf(context, target), {})
+    assert.equal((await admin.put(`${context}/entry/${source}`, said)).status, 204)
+    assert.deepEqual(await relationsOf(context, target), said)
+    assert.equal((await admin.delete(`${context}/entry/${source}`)).status, 204)
+    assert.deepEqual(await relationsOf(context, target), {})
+  }
+})
+
+test('structure, access lists and resources elsewhere make no relations (wire facts 2.9)', async () => {
+  const context = await newContext(admin)
+  const { id: user } = await newUser(service, admin)
+  const target = await newEntry(admin, context)
+  const about = graphOf('http://ex.org/page', KNOWS, uriTerm(`${admin.base}${context}/entry/${target}`))
+  await newEntry(admin, context, '?entrytype=link&resource=http://ex.org/page', { metadata: about })
+  const acl = graphOf(`${admin.base}${context}/resource/${target}`, `${STORE}read`, principal(admin, user))
+  assert.equal((await admin.put(`${context}/entry/${target}`, acl)).status, 204)
+  assert.deepEqual(await relationsOf(context, target), {})
+  assert.deepEqual(await relationsOf('_principals', user), {})
+})
+
+test('relations are open to everybody, but what unreadable metadata says is left out', async () => {
+  const context = await newContext(admin)
+  const [target, list] = [await newEntry(admin, context), await newList(admin, context)]
+  const base = `${admin.base}${context}`
+  const object = uriTerm(`${base}/entry/${target}`)
+  await newEntry(admin, context, '', { metadata: graphOf(`${base}/resource/_newId`, KNOWS, object) })
+  assert.equal((await admin.put(`${context}/resource/${list}`, [target])).status, 204)
+  const member = graphOf(`${base}/resource/${list}`, `${STORE}hasListMember`, object)
+  assert.deepEqual(await relationsOf(context, target, service.visitor()), member)
+  assert.equal(Object.keys(await relationsOf(context, target)).length, 2)
+  assertRefused(await admin.get(`${context}/relations/none`), 404, 'not-found')
+})
+
+test('an entry made in a list says so in its first answer (wire facts 2.9)', async () => {
+  const context = await newContext(admin)
+  const list = await newList(admin, context)
+  const id = await newEntry(admin, context, `?list=${admin.base}${context}/resource/${list}`)
+  assert.deepEqual(await parentLists(admin, context, id), [`${context}/resource/${list}`])
+})
+
+test('groups and home contexts stand in the relations of users and contexts (wire facts 2.9)', async () => {
+  const { id: user } = await newUser(service, admin)
+  const context = await newContext(admin)
+  const group = await newEntry(admin, '_principals', '?graphtype=group')
+  const self = uriTerm(`${admin.base}_principals/entry/${user}`)
+  assert.equal((await admin.put(`_principals/resource/${group}`, [user])).status, 204)
+  const resource = (id: string): string => `${admin.base}_principals/resource/${id}`
+  assert.deepEqual(await relationsOf('_principals', user), graphOf(resource(group), `${STORE}hasGroupMember`, self))
+  assert.equal((await admin.put(`_principals/resource/${user}`, { homecontext: context })).status, 204)
+  const home = uriTerm(`${admin.base}_contexts/entry/${context}`)
+  assert.deepEqual(await relationsOf('_contexts', context), graphOf(resource(user), `${STORE}homeContext`, home))
+  assert.equal((await admin.put(`_principals/resource/${group}`, [])).status, 204)
+  assert.equal((await admin.put(`_principals/resource/${user}`, { homecontext: '' })).status, 204)
+  assert.deepEqual([await relationsOf('_principals', user), await relationsOf('_contexts', context)], [{}, {}])
+})
