@@ -26,6 +26,7 @@ import { Creation } from './content/creation.ts'
 import { Entries } from './content/entries.ts'
 import { EntryViews } from './content/entry-view.ts'
 import { initialise } from './content/initialise.ts'
+import { Search } from './content/search.ts'
 import { Resources } from './content/resources.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
@@ -134,6 +135,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     adminPasswordHash: async () =>
       adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
   })
+  const search = new Search(database)
+  await search.catchUp()
   const content = createContent(settings, { ...accounts, database, files, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
@@ -144,13 +147,14 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   }
   const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
   const app = createApp(
-    { ...accounts, ...content, sso, database, files, ledger, system, log },
+    { ...accounts, ...content, search, sso, database, files, ledger, system, log },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
   const sweep = repeat(log, async () => {
     await garbage.recover(false)
     await accounts.audit.expire()
+    await search.tidy()
     await accounts.passwordReset?.expire()
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   })
@@ -353,6 +357,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       origins: settings['service.cors.origins.<n>'],
       maxAge: settings['service.cors.max-age'],
     },
+    search: { maxLimit: settings['service.solr.max-limit'] },
     version: machine.version,
   }
 }

@@ -23,7 +23,7 @@ import {
   requireHomeContext,
 } from './contexts.ts'
 import { type Entry, resourceOf, touched } from './entry.ts'
-import { deleteEntry, findEntry, listsNaming, retireId, updateEntry } from './entry-records.ts'
+import { deleteEntriesOf, deleteEntry, findEntry, listsNaming, retireId, updateEntry } from './entry-records.ts'
 import { type InfoRequest, readInfo, withSubjectMoved } from './info.ts'
 import { may, type Placed, requireRight } from './rights.ts'
 import type { Read } from './values.ts'
@@ -180,7 +180,7 @@ export class Entries {
 
   async #deleteContext(tx: Queries, id: string): Promise<void> {
     await removeFilesOf(tx, id)
-    await tx.run(sql`DELETE FROM entries WHERE context = ${id}`)
+    await deleteEntriesOf(tx, id)
     await tx.run(sql`UPDATE principals SET home_context = NULL WHERE home_context = ${id}`)
     await this.#on.ledger.close(tx, id)
     await deleteContextRow(tx, id)

@@ -34,6 +34,13 @@ export type ResourceView =
   | { readonly kind: 'graph'; readonly graph: Graph }
   | { readonly kind: 'group'; readonly name: string | undefined; readonly members: readonly EntryView[] }
 
+/** What of a user or group stands beside its entry. */
+interface Account {
+  readonly name: string | undefined
+  readonly homeContext: string | undefined
+  readonly disabled?: boolean
+}
+
 /** Tells entries to callers: what is left out is what they may not read. */
 export class EntryViews {
   readonly #database: Database
@@ -73,6 +80,25 @@ export class EntryViews {
     }
   }
 
+  /** A found entry: what is in the list of hits, its resource left out (wire facts 3.10.2). */
+  async hit(caller: Caller, placed: Placed): Promise<EntryView> {
+    const { entry } = placed
+    const account = await this.#accountOf(entry)
+    const readsMetadata = may(caller, 'readmetadata', placed)
+    const isReference = entry.entryType === 'Reference'
+    const hasExternal = isReference || entry.entryType === 'LinkReference'
+    const isContext = entry.context === CONTEXTS
+    return {
+      entryId: entry.id,
+      info: describeInfo(entry, { homeContext: account?.homeContext }),
+      name: isContext ? (await findContext(this.#database, entry.id))?.name : account?.name,
+      disabled: account?.disabled || undefined,
+      rights: rightsOf(caller, placed),
+      metadata: readsMetadata && !isReference ? entry.metadata : undefined,
+      cachedExternalMetadata: readsMetadata && hasExternal ? (entry.cachedExternalMetadata ?? emptyGraph) : undefined,
+    }
+  }
+
   /** The group resource with those of its members' data that the caller may read. */
   async group(caller: Caller, group: Group, contextEntry: Entry): Promise<ResourceView> {
     const ids = group.id === USERS ? await listUserIds(this.#database) : await membersOf(this.#database, group.id)
@@ -99,7 +125,7 @@ export class EntryViews {
     return this.#ledger.enforced && may(caller, 'readresource', placed)
   }
 
-  async #accountOf(entry: Entry): Promise<{ readonly homeContext: string | undefined } | undefined> {
+  async #accountOf(entry: Entry): Promise<Account | undefined> {
     if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
     return (await findUser(this.#database, entry.id)) ?? (await findGroup(this.#database, entry.id))
   }

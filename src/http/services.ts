@@ -11,6 +11,7 @@ import type { ContextResource } from '../content/context-resource.ts'
 import type { Creation } from '../content/creation.ts'
 import type { Entries } from '../content/entries.ts'
 import type { EntryViews } from '../content/entry-view.ts'
+import type { Search } from '../content/search.ts'
 import type { Resources } from '../content/resources.ts'
 import type { Uploads } from '../content/uploads.ts'
 import type { UserResource } from '../content/user-resource.ts'
@@ -41,6 +42,10 @@ export interface HttpOptions {
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
   readonly cors: CorsOptions
+  readonly search: {
+    /** Most hits of one answer. */
+    readonly maxLimit: number
+  }
   readonly version: string
 }
 
@@ -101,6 +106,7 @@ export interface Rooms {
   readonly entries: Entries
   readonly contexts: ContextResource
   readonly creation: Creation
+  readonly search: Search
   readonly views: EntryViews
   readonly resources: Resources
   readonly uploads: Uploads

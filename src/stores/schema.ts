@@ -1,4 +1,5 @@
 import type { Migration } from './migrations.ts'
+import { searchTables } from './search-tables.ts'
 import { sql } from './sql.ts'
 
 /**
@@ -120,4 +121,5 @@ export const schema: readonly Migration[] = [
       sql`CREATE INDEX entries_by_type ON entries (context, graph_type)`,
     ],
   },
+  { id: 4, name: 'search index', statements: searchTables },
 ]

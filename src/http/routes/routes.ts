@@ -7,6 +7,7 @@ import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { managementRoutes } from './management.ts'
 import { passwordResetRoutes } from './password-reset.ts'
+import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
 import { resourceRoutes } from './resources.ts'
 
@@ -18,6 +19,7 @@ export const routes = (on: Services): Route[] => [
   ...casRoutes(on),
   ...samlRoutes(on),
   ...managementRoutes(on),
+  ...searchRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),
   ...resourceRoutes(on),
