@@ -13,11 +13,13 @@ import { FIELD_BITS, FIELD_MASK, findFields, readableBy } from './search-sql.ts'
 /** What a condition is told as: whether `e` fulfils it, and where it can be asked the other way round, who does. */
 export interface Condition {
   readonly test: Sql
+  /** The test is but a look into an index, and takes as long as there are entries to test. */
+  readonly isProbe?: boolean
   /** A statement that gives `doc`, each once. */
   readonly set?: Sql
 }
 
-const EVERYTHING: Condition = { test: sql`TRUE` }
+const EVERYTHING: Condition = { test: sql`TRUE`, isProbe: true }
 const NOTHING: Condition = { test: sql`FALSE`, set: sql`SELECT doc FROM search_entries WHERE FALSE` }
 const LARGEST_CHARACTER = '\u{10FFFF}'
 
@@ -60,6 +62,7 @@ export const joinedBy = (operator: 'AND' | 'OR' | '+' | ',' | 'UNION', parts: re
 }
 
 const allOf = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`TRUE` : sql`(${joinedBy('AND', parts)})`)
+const notIn = ({ test, isProbe = false }: Condition): Condition => ({ isProbe, test: sql`NOT ${test}` })
 const anyOf = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`FALSE` : sql`(${joinedBy('OR', parts)})`)
 
 /** Turns queries into conditions. */
@@ -75,24 +78,24 @@ export class Conditions {
 
   /** What a hit must all fulfil, as far apart as possible, so that the rarest can be asked first. */
   conjunction(query: Query): Condition[] {
-    if (query.kind !== 'clauses' || query.every.length === 0) return [this.of(query)]
-    const excluded = query.none.map(part => ({ test: sql`NOT ${this.of(part).test}` }))
-    return [...query.every.flatMap(part => this.conjunction(part)), ...excluded]
+    if (query.kind !== 'clauses') return [this.of(query)]
+    const { every, some, none } = query
+    const optional = every.length === 0 && some.length > 0 ? [this.#alternatives(some)] : []
+    return [...every.flatMap(part => this.conjunction(part)), ...optional, ...none.map(part => notIn(this.of(part)))]
   }
 
   of(query: Query): Condition {
     if (query.kind === 'term') return this.#term(query)
     if (query.kind === 'range') return this.#range(query)
-    const every = query.every.map(part => this.of(part))
-    const none = query.none.map(part => sql`NOT ${this.of(part).test}`)
-    if (every.length > 0) {
-      const set = every.find(part => part.set)?.set
-      const test = allOf([...every.map(part => part.test), ...none])
-      return set && every.length === 1 && none.length === 0 ? { test, set } : { test }
-    }
-    if (query.some.length === 0) return { test: allOf(none) }
-    const some = this.#alternatives(query.some)
-    return none.length === 0 ? some : { test: allOf([some.test, ...none]) }
+    const [first, ...rest] = this.conjunction(query)
+    if (!first) return EVERYTHING
+    if (rest.length === 0) return first
+    const isProbe = [first, ...rest].every(part => part.isProbe)
+    const test = allOf([first.test, ...rest.map(part => part.test)])
+    if (!first.set) return { test, isProbe }
+    const others = allOf(rest.map(part => part.test))
+    const set = sql`SELECT e.doc FROM (${first.set}) f CROSS JOIN search_entries e ON e.doc = f.doc WHERE ${others}`
+    return { test, isProbe, set }
   }
 
   /** How well `e` fits: its matching alternatives, by their boosts. `undefined` when all hits fit alike. */
@@ -117,6 +120,7 @@ export class Conditions {
       if (field === undefined) return NOTHING
       const named = sql`field = ${field} AND value IN (SELECT value FROM json_each(${values}))`
       return {
+        isProbe: true,
         test: sql`EXISTS (SELECT 1 FROM search_strings WHERE ${named} AND doc = e.doc)`,
         set: sql`SELECT DISTINCT doc FROM search_strings WHERE ${named}`,
       }
@@ -124,9 +128,11 @@ export class Conditions {
     const conditions = parts.map(part => this.of(part))
     const sets = conditions.map(({ set }) => set).filter(set => set !== undefined)
     const test = anyOf(conditions.map(condition => condition.test))
-    if (sets.length < conditions.length) return { test }
+    const isProbe = conditions.every(condition => condition.isProbe)
+    if (sets.length < conditions.length) return { test, isProbe }
     return {
       test,
+      isProbe,
       set: joinedBy(
         'UNION',
         sets.map(set => sql`SELECT doc FROM (${set})`),
@@ -177,6 +183,7 @@ export class Conditions {
     if (rest.length === 0 && typeof first === 'string') {
       const named = sql`field = ${field} AND value = ${prefix}`
       return {
+        isProbe: true,
         test: sql`EXISTS (SELECT 1 FROM search_strings WHERE ${named} AND doc = e.doc)`,
         set: sql`SELECT doc FROM search_strings WHERE ${named}`,
       }
@@ -229,6 +236,7 @@ const globOf = (part: TermPart): string =>
   part === ANY ? '*' : part === ONE ? '?' : part.replace(/[[*?]/g, character => `[${character}]`)
 
 const hasField = (field: number): Condition => ({
+  isProbe: true,
   test: sql`EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND field = ${field})`,
   set: sql`SELECT DISTINCT doc FROM search_strings WHERE field = ${field}`,
 })
@@ -236,6 +244,7 @@ const hasField = (field: number): Condition => ({
 function numbersBetween(field: number, low: number | undefined, high: number | undefined): Condition {
   const named = sql`field = ${field} AND value BETWEEN ${low ?? Number.MIN_SAFE_INTEGER} AND ${high ?? Number.MAX_SAFE_INTEGER}`
   return {
+    isProbe: true,
     test: sql`EXISTS (SELECT 1 FROM search_numbers WHERE doc = e.doc AND ${named})`,
     set: sql`SELECT doc FROM search_numbers WHERE ${named}`,
   }
@@ -256,7 +265,7 @@ function readBoolean(term: Term): boolean | undefined {
 const isPublic = readableBy({ principals: [principalUri(GUEST)], userId: GUEST })
 
 const publicIs = (wanted: boolean | undefined): Condition =>
-  wanted === undefined ? EVERYTHING : { test: wanted ? isPublic : sql`NOT ${isPublic}` }
+  wanted === undefined ? EVERYTHING : { isProbe: true, test: wanted ? isPublic : sql`NOT ${isPublic}` }
 
 const listMembers = (which: Sql): Sql => sql`SELECT s.doc AS doc, './' || l.context || '/resource/' || l.id AS value
   FROM entries l, json_each(l.content) j, search_entries s

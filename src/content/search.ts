@@ -65,7 +65,8 @@ const MOST_MATCHED_VALUES = 10_000
 /** Hits as a part of a statement: everything from FROM on, up to the order. */
 interface Plan {
   readonly from: Sql
-  readonly isBroad: boolean
+  /** The same from the entry changed last backwards, where that gives the first page without having seen all hits. */
+  readonly backwards: Sql | undefined
 }
 
 /** Finding entries by what they say, out of those whose metadata the caller may read (wire facts 3.10). */
@@ -85,7 +86,9 @@ export class Search {
     const plan = await this.#plan(parts, readableBy(readerOf(caller)))
     const score =
       order.length === 0 || order.some(({ field }) => field === 'score') ? conditions.score(query) : undefined
-    const page = limit === 0 ? [] : await this.#page(plan, orderOf(order, score, fields), limit, offset)
+    const keys = orderOf(order, score, fields)
+    const from = (keys === byChange ? plan.backwards : undefined) ?? plan.from
+    const page = limit === 0 ? [] : await this.#page(from, keys, limit, offset)
     const isWhole = page.length < limit && (page.length > 0 || offset === 0)
     return {
       total: isWhole ? offset + page.length : await this.#count(plan),
@@ -125,18 +128,20 @@ export class Search {
       if (!rarest || size < rarest.size) rarest = { at, set, size }
     }
     const isBroad = !rarest || rarest.size >= MANY
-    const tests = parts.filter((_, at) => at !== rarest?.at).map(({ test }) => test)
-    const where = joinedBy('AND', [...tests, readable])
-    if (!rarest) return { isBroad, from: sql`FROM search_entries e WHERE ${where}` }
-    return {
-      isBroad,
-      from: sql`FROM (${rarest.set}) found CROSS JOIN search_entries e ON e.doc = found.doc WHERE ${where}`,
-    }
+    const all = joinedBy('AND', [...parts.map(({ test }) => test), readable])
+    const canWalk = isBroad && parts.every(({ isProbe }) => isProbe)
+    const backwards = canWalk
+      ? sql`FROM search_entries e INDEXED BY search_entries_by_modified WHERE ${all}`
+      : undefined
+    if (!rarest) return { backwards, from: sql`FROM search_entries e WHERE ${all}` }
+    const { at: first, set } = rarest
+    const where = joinedBy('AND', [...parts.filter((_, at) => at !== first).map(({ test }) => test), readable])
+    return { backwards, from: sql`FROM (${set}) found CROSS JOIN search_entries e ON e.doc = found.doc WHERE ${where}` }
   }
 
-  async #page(plan: Plan, order: Sql, limit: number, offset: number): Promise<EntryAddress[]> {
+  async #page(from: Sql, order: Sql, limit: number, offset: number): Promise<EntryAddress[]> {
     return await this.#database.all<EntryAddress>(
-      sql`SELECT e.context, e.id ${plan.from} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`,
+      sql`SELECT e.context, e.id ${from} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`,
     )
   }
 
@@ -203,15 +208,18 @@ function readerOf(caller: Caller): Reader {
   return { principals: isAdmin(caller) ? undefined : principals, userId: caller.user.id }
 }
 
+/** What has changed last comes first. */
+const byChange = sql`e.modified DESC, e.doc DESC`
+
 function orderOf(order: readonly Order[], score: Sql | undefined, fields: Fields): Sql {
   const asked: readonly Order[] = order.length === 0 ? [{ field: 'score', descends: true }] : order
   const keys = asked.flatMap(({ field, descends }) => {
     const key = field === 'score' ? score : sortKeyOf(field, fields)
-    if (!key) return []
+    if (!key || (field === 'modified' && descends && asked.length === 1)) return []
     // Entries without the field stand last in either direction.
     return [descends ? sql`${key} DESC NULLS LAST` : sql`${key} ASC NULLS LAST`]
   })
-  return joinedBy(',', [...keys, sql`e.modified DESC`, sql`e.doc DESC`])
+  return keys.length === 0 ? byChange : joinedBy(',', [...keys, byChange])
 }
 
 function sortKeyOf(field: string, fields: Fields): Sql | undefined {
