@@ -9,7 +9,7 @@ import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
 import { findEntry } from './entry-records.ts'
 import { may, type Placed } from './rights.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
-import type { Query } from './search-query.ts'
+import { malformed, type Query } from './search-query.ts'
 import { indexEntry } from './search-records.ts'
 import { type Condition, Conditions, type Fields, fieldsOf, joinedBy, valuesOf } from './search-select.ts'
 import { type Reader, readableBy, sweep, unindexed } from './search-sql.ts'
@@ -59,6 +59,7 @@ export interface Found {
 /** More hits than this are not put in order one by one where there is another way. */
 const MANY = 2000
 const BATCH = 100
+const MOST_TEXT_TERMS = 32
 /** Of so many values those are sought that match an expression. */
 const MOST_MATCHED_VALUES = 10_000
 
@@ -79,6 +80,7 @@ export class Search {
 
   async find(caller: Caller, request: SearchRequest): Promise<Found> {
     const { query, filters, facets, order, limit, offset } = request
+    requireBearable([query, ...filters])
     const named = [...facets.fields, ...order.map(({ field }) => field)]
     const fields = await fieldsOf(this.#database, [query, ...filters], named)
     const conditions = new Conditions(fields, request.inside)
@@ -190,6 +192,16 @@ export class Search {
     )
     return { ...named, values: [...values, { value: undefined, count: row?.n ?? 0 }] }
   }
+}
+
+/** Each text that is sought may be in every entry; nobody else is served while many such are looked through. */
+function requireBearable(queries: readonly Query[]): void {
+  const count = (query: Query): number => {
+    if (query.kind !== 'clauses') return ['ngram', 'text'].includes(kindOfField(fieldName(query.field)) ?? '') ? 1 : 0
+    return [...query.every, ...query.some, ...query.none].reduce((sum, part) => sum + count(part), 0)
+  }
+  const terms = queries.reduce((sum, query) => sum + count(query), 0)
+  if (terms > MOST_TEXT_TERMS) throw malformed(`seeks words or parts of words in more than ${MOST_TEXT_TERMS} terms`)
 }
 
 function matching(expression: string | undefined): (of: { readonly value: string }) => boolean {

@@ -169,6 +169,14 @@ for (const query of refused) {
   })
 }
 
+test('32 terms are sought in words or parts of words, filters included, no more (wire facts 3.10.5)', async () => {
+  const terms = Array.from({ length: 32 }, (_, n) => `title:duck${n}`).join(' ')
+  assert.equal((await find(admin, terms)).results, 0)
+  assertRefused(await admin.get(searchPath(terms, '&filterQuery=all:mouse')), 400, 'invalid-query')
+  const exact = Array.from({ length: 250 }, (_, n) => (n % 2 === 0 ? `graphType:x${n}` : 'entryType:Local')).join(' ')
+  assert.equal(await names(exact), 'duck mouse goose text list')
+})
+
 test('a type is needed, feeds and SPARQL are not available (wire facts 3.10.1)', async () => {
   assertRefused(await admin.get('search?query=title:x'), 400, 'invalid-query')
   assertRefused(await admin.get('search?type=lucene&query=title:x'), 400, 'invalid-query')
