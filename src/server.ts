@@ -29,6 +29,7 @@ import { initialise } from './content/initialise.ts'
 import { ListMoves } from './content/list-moves.ts'
 import { Lists } from './content/lists.ts'
 import { buildMissingRelations } from './content/relations.ts'
+import { Search } from './content/search.ts'
 import { Resources } from './content/resources.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
@@ -139,6 +140,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
   })
   await database.transaction(buildMissingRelations)
+  const search = new Search(database)
+  await search.catchUp()
   const content = createContent(settings, { ...accounts, database, files, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
@@ -150,13 +153,14 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
   const graphs = new GraphReader()
   const app = createApp(
-    { ...accounts, ...content, sso, database, files, ledger, graphs, system, log },
+    { ...accounts, ...content, search, sso, database, files, ledger, graphs, system, log },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
   const sweep = repeat(log, async () => {
     await garbage.recover(false)
     await accounts.audit.expire()
+    await search.tidy()
     await accounts.passwordReset?.expire()
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   })
@@ -362,6 +366,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       origins: settings['service.cors.origins.<n>'],
       maxAge: settings['service.cors.max-age'],
     },
+    search: { maxLimit: settings['service.solr.max-limit'] },
     version: machine.version,
   }
 }

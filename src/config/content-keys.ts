@@ -59,7 +59,6 @@ export const repositoryKeys = {
     min: 1,
     max: 100_000,
     default: 100,
-    notYet: true,
     help: 'Most results of one search request.',
   }),
 } as const

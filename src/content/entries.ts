@@ -24,7 +24,7 @@ import {
   requireHomeContext,
 } from './contexts.ts'
 import { type Entry, resourceOf, touched } from './entry.ts'
-import { deleteEntry, findEntry, retireId, updateEntry } from './entry-records.ts'
+import { deleteEntriesOf, deleteEntry, findEntry, retireId, updateEntry } from './entry-records.ts'
 import { type InfoRequest, readInfo, withStatement, withSubjectMoved } from './info.ts'
 import { forgetList, forgetListsOf, isList, leaveList, listHolding } from './list-records.ts'
 import { applyAclBelow, entriesBelow } from './list-tree.ts'
@@ -237,7 +237,7 @@ export class Entries {
     await removeFilesOf(tx, id)
     await forgetListsOf(tx, id)
     await dropRelationsOf(tx, id)
-    await tx.run(sql`DELETE FROM entries WHERE context = ${id}`)
+    await deleteEntriesOf(tx, id)
     await tx.run(sql`UPDATE principals SET home_context = NULL WHERE home_context = ${id}`)
     await this.#on.ledger.close(tx, id)
     await deleteContextRow(tx, id)

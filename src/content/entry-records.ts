@@ -4,6 +4,8 @@ import { type Sql, sql } from '../stores/sql.ts'
 import type { Acl } from './acl.ts'
 import type { EntryAddress } from './addresses.ts'
 import type { Entry, EntryType, GraphType, ResourceType } from './entry.ts'
+import { indexEntry } from './search-records.ts'
+import { removeContextFromIndex, removeFromIndex } from './search-sql.ts'
 
 interface EntryRow {
   context: string
@@ -96,6 +98,7 @@ export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {
     ${entry.creator ?? null}, ${JSON.stringify(entry.contributors)}, ${JSON.stringify(entry.acl)},
     ${JSON.stringify(entry.statements)}, ${JSON.stringify(entry.metadata)}, ${jsonOrNull(entry.cachedExternalMetadata)},
     ${entry.cached ?? null}, ${entry.content ?? null})`)
+  await indexEntry(tx, entry)
 }
 
 /** Writes every member that can change. */
@@ -108,10 +111,18 @@ export async function updateEntry(tx: Queries, entry: Entry): Promise<void> {
       metadata = ${JSON.stringify(entry.metadata)}, cached_external_metadata = ${jsonOrNull(entry.cachedExternalMetadata)},
       cached = ${entry.cached ?? null}, content = ${entry.content ?? null}
     WHERE ${at(entry)}`)
+  await indexEntry(tx, entry)
 }
 
 export async function deleteEntry(tx: Queries, address: EntryAddress): Promise<void> {
   await tx.run(sql`DELETE FROM entries WHERE ${at(address)}`)
+  await removeFromIndex(tx, address)
+}
+
+/** Deletes all entries of a context. */
+export async function deleteEntriesOf(tx: Queries, context: string): Promise<void> {
+  await tx.run(sql`DELETE FROM entries WHERE context = ${context}`)
+  await removeContextFromIndex(tx, context)
 }
 
 /** Notes that an id must never be given again (users, groups and contexts). */

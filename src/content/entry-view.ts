@@ -43,6 +43,13 @@ export type ResourceView =
   | { readonly kind: 'list'; readonly page: ListPage<EntryView> }
   | { readonly kind: 'group'; readonly name: string | undefined; readonly members: readonly EntryView[] }
 
+/** What of a user or group stands beside its entry. */
+interface Account {
+  readonly name: string | undefined
+  readonly homeContext: string | undefined
+  readonly disabled?: boolean
+}
+
 /** Tells entries to callers: what is left out is what they may not read. */
 export class EntryViews {
   readonly #database: Database
@@ -119,6 +126,20 @@ export class EntryViews {
     return (await this.#accountOf(entry))?.name
   }
 
+  /** A found entry: what is in the list of hits, its resource left out (wire facts 3.10.2). */
+  async hit(caller: Caller, placed: Placed): Promise<EntryView> {
+    const { entry } = placed
+    const account = await this.#accountOf(entry)
+    const isContext = entry.context === CONTEXTS
+    return {
+      entryId: entry.id,
+      info: describeInfo(entry, { homeContext: account?.homeContext }),
+      name: isContext ? (await findContext(this.#database, entry.id))?.name : account?.name,
+      disabled: account?.disabled || undefined,
+      ...(await this.#details(caller, placed)),
+    }
+  }
+
   /** The group resource with those of its members' data that the caller may read. */
   async group(caller: Caller, group: Group, contextEntry: Entry): Promise<ResourceView> {
     const ids = group.id === USERS ? await listUserIds(this.#database) : await membersOf(this.#database, group.id)
@@ -146,7 +167,7 @@ export class EntryViews {
     return this.#ledger.enforced && may(caller, 'readresource', placed)
   }
 
-  async #accountOf(entry: Entry): Promise<Pick<Group, 'name' | 'homeContext'> | undefined> {
+  async #accountOf(entry: Entry): Promise<Account | undefined> {
     if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
     return (await findUser(this.#database, entry.id)) ?? (await findGroup(this.#database, entry.id))
   }

@@ -11,6 +11,7 @@ import type { ContextResource } from '../content/context-resource.ts'
 import type { Creation } from '../content/creation.ts'
 import type { Entries } from '../content/entries.ts'
 import type { EntryViews } from '../content/entry-view.ts'
+import type { Search } from '../content/search.ts'
 import type { Resources } from '../content/resources.ts'
 import type { ListMoves } from '../content/list-moves.ts'
 import type { Lists } from '../content/lists.ts'
@@ -44,6 +45,10 @@ export interface HttpOptions {
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
   readonly cors: CorsOptions
+  readonly search: {
+    /** Most hits of one answer. */
+    readonly maxLimit: number
+  }
   readonly version: string
 }
 
@@ -104,6 +109,7 @@ export interface Rooms {
   readonly entries: Entries
   readonly contexts: ContextResource
   readonly creation: Creation
+  readonly search: Search
   readonly views: EntryViews
   readonly resources: Resources
   readonly lists: Lists

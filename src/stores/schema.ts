@@ -1,4 +1,5 @@
 import type { Migration } from './migrations.ts'
+import { searchTables } from './search-tables.ts'
 import { sql } from './sql.ts'
 
 /**
@@ -168,4 +169,5 @@ export const schema: readonly Migration[] = [
       sql`INSERT INTO pending_work (name) SELECT 'relations' FROM contexts WHERE id = '_contexts'`,
     ],
   },
+  { id: 4, name: 'search index', statements: searchTables },
 ]

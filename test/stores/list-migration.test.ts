@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { newEntry } from '../../src/content/entry.ts'
-import { insertEntry } from '../../src/content/entry-records.ts'
+import { type Entry, newEntry } from '../../src/content/entry.ts'
 import { listMembers } from '../../src/content/list-records.ts'
 import { buildMissingRelations, relationsOf } from '../../src/content/relations.ts'
 import type { Database } from '../../src/stores/database.ts'
@@ -21,6 +20,13 @@ async function openOld(t: TestContext): Promise<Database> {
   await database.run(sql`INSERT INTO contexts (id) VALUES ('_contexts'), ('3')`)
   return database
 }
+
+/** Written as the program of that time did, which had no tables for what came later. */
+const insertEntry = (database: Database, entry: Entry): Promise<number> =>
+  database.run(sql`INSERT INTO entries (context, id, entry_type, graph_type, resource_type, created, modified,
+      contributors, acl, statements, metadata, content)
+    VALUES (${entry.context}, ${entry.id}, ${entry.entryType}, ${entry.graphType}, ${entry.resourceType},
+      ${entry.created}, ${entry.modified}, '[]', '{}', ${JSON.stringify(entry.statements)}, '{}', ${entry.content ?? null})`)
 
 const entry = (id: string, more: Partial<Parameters<typeof newEntry>[0]> = {}) =>
   newEntry({ context: '3', id, by: undefined, now: 0, ...more })

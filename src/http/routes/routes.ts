@@ -9,6 +9,7 @@ import { listRoutes } from './lists.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
 import { passwordResetRoutes } from './password-reset.ts'
+import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
 import { resourceRoutes } from './resources.ts'
 
@@ -20,6 +21,7 @@ export const routes = (on: Services): Route[] => [
   ...casRoutes(on),
   ...samlRoutes(on),
   ...managementRoutes(on),
+  ...searchRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),
   ...metadataRoutes(on),

@@ -1,0 +1,177 @@
+import { GUEST, USERS } from '../accounts/principals.ts'
+import type { Queries } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import { type Acl, isOwnAcl } from './acl.ts'
+import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
+import type { Entry } from './entry.ts'
+import type { IndexFields } from './search-index.ts'
+
+/** Writing the search index. This file and `search-select.ts` are the only ones whose SQL is one engine's: SQLite's, with FTS5. */
+
+/** Room for the number of a field below the number of a document in the row ids of the full-text tables. */
+export const FIELD_BITS = 20
+export const FIELD_MASK = 2 ** FIELD_BITS - 1
+/** The audience of entries without an ACL of their own. */
+export const CONTEXT_DEFAULT = 0
+
+const LONGEST_SORT_KEY = 100
+
+/** Puts the entry into the index as it is now. */
+export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
+  const { context, id, modified } = entry
+  const audience = isOwnAcl(entry.acl) ? await audienceOf(tx, readersOf(entry.acl)) : CONTEXT_DEFAULT
+  const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
+    VALUES (${context}, ${id}, ${audience}, ${modified})
+    ON CONFLICT (context, id) DO UPDATE SET audience = excluded.audience, modified = excluded.modified
+    RETURNING doc`)
+  if (!row) throw new Error('the index gave no number')
+  await clearFields(tx, row.doc)
+  await writeFields(tx, row.doc, fields)
+  if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
+}
+
+export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  const row = await tx.get<{ doc: number }>(
+    sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
+  )
+  if (row) await clearFields(tx, row.doc)
+  if (context === CONTEXTS) await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${id}`)
+}
+
+/** Takes all entries of a context out at once; what they leave behind is found by nobody, and goes with {@link sweep}. */
+export async function removeContextFromIndex(tx: Queries, context: string): Promise<void> {
+  await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
+  await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)
+}
+
+/** Removes what some deleted entries left behind; true when there is nothing more of it. */
+export async function sweep(tx: Queries, most: number): Promise<boolean> {
+  const rows = await tx.all<{ doc: number }>(sql`SELECT doc FROM search_discarded LIMIT ${most}`)
+  for (const { doc } of rows) {
+    await clearFields(tx, doc)
+    await tx.run(sql`DELETE FROM search_discarded WHERE doc = ${doc}`)
+  }
+  return rows.length < most
+}
+
+/** Some entries that the index lacks, as after an upgrade. */
+export async function unindexed(queries: Queries, most: number): Promise<EntryAddress[]> {
+  return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries WHERE NOT EXISTS (
+      SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
+    ) LIMIT ${most}`)
+}
+
+async function clearFields(tx: Queries, doc: number): Promise<void> {
+  const [first, last] = [doc * 2 ** FIELD_BITS, doc * 2 ** FIELD_BITS + FIELD_MASK]
+  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_ngrams WHERE rowid BETWEEN ${first} AND ${last}`)
+  await tx.run(sql`DELETE FROM search_texts WHERE rowid BETWEEN ${first} AND ${last}`)
+}
+
+async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, numbers }: IndexFields): Promise<void> {
+  const named = [...strings, ...ngrams, ...texts, ...numbers].map(([field]) => field)
+  const numberOf = await fieldNumbers(tx, [...new Set(named)])
+  const numbered = <T>(pairs: Iterable<readonly [string, T]>): string =>
+    JSON.stringify(
+      [...pairs].flatMap(([field, value]) => {
+        const number = numberOf.get(field)
+        return number === undefined ? [] : [[number, value]]
+      }),
+    )
+  // A searched text has a row here too: it tells that there is one, and its place in an order.
+  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
+  await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
+    SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered([...strings, ...keys])})`)
+  await tx.run(sql`INSERT INTO search_numbers (field, value, doc)
+    SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(numbers)})`)
+  const base = doc * 2 ** FIELD_BITS
+  if (ngrams.size > 0) {
+    await tx.run(sql`INSERT INTO search_ngrams (rowid, value)
+      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(ngrams)})`)
+  }
+  if (texts.size > 0) {
+    await tx.run(sql`INSERT INTO search_texts (rowid, value)
+      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(texts)})`)
+  }
+}
+
+const sortKey = (text: string): string =>
+  (text.split('\n', 1)[0] ?? '').slice(0, LONGEST_SORT_KEY).toLowerCase().toWellFormed()
+
+/** The numbers of fields, new ones given where needed. Beyond the room for them fields are not indexed. */
+async function fieldNumbers(tx: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const found = await findFields(tx, names)
+  const missing = names.filter(name => !found.has(name))
+  if (missing.length === 0) return found
+  await tx.run(sql`INSERT INTO search_fields (name) SELECT value FROM json_each(${JSON.stringify(missing)})
+    WHERE (SELECT count(*) FROM search_fields) + ${missing.length} < ${FIELD_MASK}`)
+  return await findFields(tx, names)
+}
+
+export async function findFields(queries: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await queries.all<{ number: number; name: string }>(
+    sql`SELECT number, name FROM search_fields WHERE name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`,
+  )
+  return new Map(rows.map(({ number, name }) => [name, number]))
+}
+
+/** Who reads the metadata of an entry by its own ACL (wire facts 4.2, rule 4). */
+const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]
+
+/** The number of this set of readers; whom everybody's or every user's reading includes counts for nothing. */
+async function audienceOf(tx: Queries, readers: readonly string[]): Promise<number> {
+  const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
+  const principals = JSON.stringify(wide === undefined ? [...new Set(readers)].sort() : [wide])
+  await tx.run(sql`INSERT INTO search_audiences (principals) VALUES (${principals}) ON CONFLICT DO NOTHING`)
+  const row = await tx.get<{ audience: number }>(
+    sql`SELECT audience FROM search_audiences WHERE principals = ${principals}`,
+  )
+  if (!row) throw new Error('the index gave no audience')
+  await tx.run(sql`INSERT OR IGNORE INTO search_audience_members (principal, audience)
+    SELECT value, ${row.audience} FROM json_each(${principals})`)
+  return row.audience
+}
+
+/** Changing a context's ACL rewrites these few rows, none of its entries. */
+async function writeContextReaders(tx: Queries, context: string, acl: Acl): Promise<void> {
+  const owners = new Set(acl.admin)
+  const readers = new Set([...owners, ...(acl.rread ?? []), ...(acl.rwrite ?? [])])
+  await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${context}`)
+  for (const principal of readers) {
+    await tx.run(sql`INSERT INTO search_context_readers (principal, context, owns)
+      VALUES (${principal}, ${context}, ${owners.has(principal)})`)
+  }
+}
+
+/** Names that the index holds but the entry does not. */
+export async function findNames(
+  queries: Queries,
+  { context, id }: EntryAddress,
+): Promise<{ readonly userName: string | undefined; readonly contextName: string | undefined }> {
+  const user = await queries.get<{ name: string | null }>(
+    sql`SELECT name FROM principals WHERE kind = 'user' AND id = ${context === '_principals' ? id : ''}`,
+  )
+  const named = await queries.get<{ name: string | null }>(
+    sql`SELECT name FROM contexts WHERE id = ${context === CONTEXTS ? id : ''}`,
+  )
+  return { userName: user?.name ?? undefined, contextName: named?.name ?? undefined }
+}
+
+export interface Reader {
+  /** Whom ACLs may name to let this reader in; `undefined` for administrators, who read everything. */
+  readonly principals: readonly string[] | undefined
+  readonly userId: string
+}
+
+/** Whether the reader may read the metadata of entry `e`: what `rights.ts` says, for many entries at once. */
+export function readableBy({ principals, userId }: Reader): Sql {
+  if (principals === undefined) return sql`TRUE`
+  const named = sql`principal IN (SELECT value FROM json_each(${JSON.stringify(principals)}))`
+  return sql`(
+    +e.audience IN (SELECT audience FROM search_audience_members WHERE ${named})
+    OR (+e.audience = ${CONTEXT_DEFAULT} AND +e.context IN (SELECT context FROM search_context_readers WHERE ${named}))
+    OR +e.context IN (SELECT context FROM search_context_readers WHERE ${named} AND owns = 1)
+    OR (+e.context = '_principals' AND +e.id = ${userId})
+  )`
+}

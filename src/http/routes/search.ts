@@ -1,0 +1,119 @@
+import type { FastifyRequest } from 'fastify'
+import { InvalidInput, NotSupported } from '../../base/errors.ts'
+import { CONTEXTS } from '../../content/addresses.ts'
+import type { Placed } from '../../content/rights.ts'
+import type { Facet, Order } from '../../content/search.ts'
+import { parseFilters, parseQuery } from '../../content/search-query.ts'
+import { describeEntry } from '../describe.ts'
+import type { Parameters } from '../query.ts'
+import { type Route } from '../route.ts'
+import type { Services } from '../services.ts'
+
+const DEFAULT_LIMIT = 50
+const LEAST_QUERY_CHARACTERS = 3
+const DEFAULT_FACET_LIMIT = 100
+const MOST_FACET_LIMIT = 1000
+const MOST_FIELDS = 20
+
+/** Finding entries (wire facts 3.10). */
+export const searchRoutes = (on: Services): Route[] => [{ method: 'GET', url: '/search', handle: getSearch(on) }]
+
+const getSearch = (on: Services) => async (request: FastifyRequest) => {
+  const { parameters, caller } = request
+  requireType(parameters.get('type'))
+  if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
+  const text = parameters.get('query') ?? ''
+  if ([...text.trim()].length < LEAST_QUERY_CHARACTERS) {
+    throw new InvalidInput('invalid-query', `\`query\` has fewer than ${LEAST_QUERY_CHARACTERS} characters.`)
+  }
+  const limit = readLimit(parameters, on.options.search.maxLimit)
+  const offset = Math.max(0, readNumber(parameters, 'offset') ?? 0)
+  const found = await on.search.find(caller, {
+    query: parseQuery(text),
+    filters: parseFilters(parameters.get('filterQuery') ?? ''),
+    limit,
+    offset,
+    order: readOrder(parameters.get('sort') ?? ''),
+    facets: {
+      fields: listOf(parameters, 'facetFields'),
+      minCount: readNumber(parameters, 'facetMinCount') ?? 1,
+      limit: readFacetLimit(parameters),
+      missing: parameters.get('facetMissing') === 'true',
+      matches: parameters.get('facetMatches'),
+    },
+    inside: iri => on.base.inside(iri),
+  })
+  const children = []
+  for (const placed of found.hits) children.push(await describeHit(on, request, placed))
+  return {
+    resource: { children },
+    results: found.total,
+    limit,
+    offset,
+    facetFields: found.facets.map(facet => describeFacet(on, facet)),
+  }
+}
+
+async function describeHit(on: Services, { caller }: FastifyRequest, placed: Placed): Promise<unknown> {
+  const { entry } = placed
+  const view = await on.views.hit(caller, placed)
+  const { name, alias, ...described } = describeEntry(view, on.base)
+  const named = entry.context === CONTEXTS ? { alias } : { name }
+  return { ...described, ...named, contextId: entry.context }
+}
+
+const describeFacet = (on: Services, { name, isUri, values }: Facet): unknown => ({
+  name,
+  valueCount: values.length,
+  values: values.map(({ value, count }) => ({
+    name: value === undefined ? null : isUri ? on.base.outside(value) : value,
+    count,
+  })),
+})
+
+function requireType(type: string | undefined): void {
+  if (type === 'solr') return
+  if (type === 'sparql') throw new NotSupported('not-available', 'SPARQL is not available.')
+  throw new InvalidInput('invalid-query', '`type` must be `solr`.')
+}
+
+function readLimit(parameters: Parameters, most: number): number {
+  const asked = readNumber(parameters, 'limit') ?? DEFAULT_LIMIT
+  return Math.min(asked < 0 ? DEFAULT_LIMIT : asked, most)
+}
+
+function readFacetLimit(parameters: Parameters): number {
+  const asked = readNumber(parameters, 'facetLimit') ?? DEFAULT_FACET_LIMIT
+  return asked < 0 ? MOST_FACET_LIMIT : Math.min(asked, MOST_FACET_LIMIT)
+}
+
+/** @throws {InvalidInput} when there is something that is not a whole number */
+function readNumber(parameters: Parameters, name: string): number | undefined {
+  const text = parameters.get(name)
+  if (text === undefined || text === '') return undefined
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidInput('invalid-query', `\`${name}\` is not a whole number.`)
+}
+
+function listOf(parameters: Parameters, name: string): string[] {
+  const items = (parameters.get(name) ?? '').split(',').map(item => item.trim())
+  const named = [...new Set(items.filter(item => item !== ''))]
+  if (named.length <= MOST_FIELDS) return named
+  throw new InvalidInput('invalid-query', `\`${name}\` names more than ${MOST_FIELDS} fields.`)
+}
+
+/** `title.en asc,modified desc`; the blank comes as a plus. */
+function readOrder(text: string): Order[] {
+  const items = text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+  if (items.length > MOST_FIELDS)
+    throw new InvalidInput('invalid-query', `\`sort\` names more than ${MOST_FIELDS} fields.`)
+  return items.map(item => {
+    const [field = '', direction = 'asc', ...rest] = item.split(/\s+/)
+    const isDirection = /^(asc|desc)$/i.test(direction)
+    if (isDirection && rest.length === 0) return { field, descends: direction.toLowerCase() === 'desc' }
+    throw new InvalidInput('invalid-query', '`sort` is not of the form `field asc,field desc`.')
+  })
+}

@@ -1,0 +1,56 @@
+import { type Sql, sql } from './sql.ts'
+
+/**
+ * The tables of the search index, for SQLite; another engine has others of the same purpose. What reads and writes them is
+ * `content/search-sql.ts`. Everything in them is told from the other tables: emptied, they are filled at the next start.
+ */
+export const searchTables: readonly Sql[] = [
+  // Numbers are never given twice: rows of a deleted entry that are still to be swept up must not pass to a newcomer.
+  sql`CREATE TABLE search_entries (
+    doc INTEGER PRIMARY KEY AUTOINCREMENT,
+    context TEXT NOT NULL,
+    id TEXT NOT NULL,
+    audience INTEGER NOT NULL,
+    modified BIGINT NOT NULL,
+    UNIQUE (context, id)
+  )`,
+  sql`CREATE INDEX search_entries_by_modified ON search_entries (modified, doc)`,
+  sql`CREATE TABLE search_discarded (doc INTEGER PRIMARY KEY)`,
+  // Sets of readers, each once: many entries are for the same people. Number 0 is the default of the entry's context.
+  sql`CREATE TABLE search_audiences (audience INTEGER PRIMARY KEY, principals TEXT NOT NULL UNIQUE)`,
+  sql`CREATE TABLE search_audience_members (
+    principal TEXT NOT NULL,
+    audience INTEGER NOT NULL,
+    PRIMARY KEY (principal, audience)
+  ) WITHOUT ROWID`,
+  sql`CREATE TABLE search_context_readers (
+    principal TEXT NOT NULL,
+    context TEXT NOT NULL,
+    owns INTEGER NOT NULL,
+    PRIMARY KEY (principal, context)
+  ) WITHOUT ROWID`,
+  sql`CREATE INDEX search_context_readers_by_context ON search_context_readers (context)`,
+  sql`CREATE TABLE search_fields (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)`,
+  sql`CREATE TABLE search_strings (
+    field INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    doc INTEGER NOT NULL,
+    PRIMARY KEY (field, value, doc)
+  ) WITHOUT ROWID`,
+  sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`,
+  sql`CREATE TABLE search_numbers (
+    field INTEGER NOT NULL,
+    value BIGINT NOT NULL,
+    doc INTEGER NOT NULL,
+    PRIMARY KEY (field, value, doc)
+  ) WITHOUT ROWID`,
+  sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`,
+  // The row id is doc * 2^20 + field, so that hits in other fields are told apart without looking anything up.
+  sql`CREATE VIRTUAL TABLE search_ngrams USING fts5 (
+    value, content = '', contentless_delete = 1, tokenize = 'trigram'
+  )`,
+  sql`CREATE VIRTUAL TABLE search_ngram_terms USING fts5vocab (search_ngrams, row)`,
+  sql`CREATE VIRTUAL TABLE search_texts USING fts5 (
+    value, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
+  )`,
+]

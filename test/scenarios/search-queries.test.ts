@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { predicateHash } from '../../src/content/search-index.ts'
+import { assertRefused, DCT, graphOf, textTerm, TITLE, uriTerm } from '../support/content.ts'
+import { escaped, find, idsOf, searchPath } from '../support/search.ts'
+import { newContext, newEntry, startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+const context = await newContext(admin)
+const resource = (id: string): string => `${admin.base}${context}/resource/${id}`
+
+/** Ids of the entries made below, by what they are about. */
+const made: Record<string, string> = {}
+const ISSUED = `${DCT}issued`
+const EXTENT = `${DCT}extent`
+const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+const XSD = 'http://www.w3.org/2001/XMLSchema#'
+const typed = (value: string, type: string) => ({ ...textTerm(value), datatype: XSD + type })
+
+async function make(name: string, statements: Record<string, object[]>, query = ''): Promise<void> {
+  const id = `e-${name}`
+  const metadata = { [resource(id)]: statements }
+  made[name] = await newEntry(admin, context, `?id=${id}${query}`, { metadata })
+}
+
+await make('duck', {
+  [TITLE]: [{ ...textTerm('Donald Duck'), lang: 'en' }],
+  [`${DCT}description`]: [textTerm('A drake who runs into troubles')],
+  [TYPE]: [uriTerm('http://example.org/Duck')],
+  [ISSUED]: [typed('1934-06-09', 'date')],
+  [EXTENT]: [typed('47', 'integer')],
+  [`${DCT}subject`]: [textTerm('comics'), uriTerm('http://example.org/subjects/birds')],
+})
+await make('mouse', {
+  [TITLE]: [textTerm('Mickey Mouse'), { ...textTerm('Musse Pigg'), lang: 'sv' }],
+  [`${DCT}description`]: [textTerm('The running mouse')],
+  [TYPE]: [uriTerm('http://example.org/Mouse')],
+  [ISSUED]: [typed('1928-11-18T12:00:00Z', 'dateTime')],
+  [EXTENT]: [typed('-3', 'int')],
+})
+await make('goose', { [TITLE]: [textTerm('McDonald Goose (old)')], [TYPE]: [uriTerm('http://example.org/Duck')] })
+await make('text', {}, '&graphtype=string')
+await make('list', {}, '&graphtype=list')
+
+const here = (query: string): string => `(${query}) AND context:${escaped(admin.base + context)}`
+
+async function names(query: string, more = ''): Promise<string> {
+  const found = idsOf(await find(admin, here(query), more))
+  return Object.keys(made)
+    .filter(name => found.includes(made[name] ?? ''))
+    .join(' ')
+}
+
+const rules: ReadonlyArray<readonly [rule: string, query: () => string, expected: string]> = [
+  ['a part of a word, whatever its case', () => 'title:donald', 'duck goose'],
+  ['a term longer than a word', () => 'title:"donald duck"', 'duck'],
+  ['words apart must all occur', () => 'title:duck\\ donald', 'duck'],
+  ['a suffix wildcard', () => 'title:mous*', 'mouse'],
+  ['fewer than three characters with a wildcard', () => 'title:mo*', 'mouse'],
+  ['escaped brackets', () => 'title:\\(old\\)', 'goose'],
+  ['AND', () => 'title:donald AND title:duck', 'duck'],
+  ['OR', () => 'title:duck OR title:mouse', 'duck mouse'],
+  ['nothing between terms is OR', () => 'title:duck title:mouse', 'duck mouse'],
+  ['AND binds closer than OR', () => 'title:mouse OR title:donald AND title:goose', 'mouse goose'],
+  ['brackets group', () => '(title:mouse OR title:donald) AND title:goose', 'goose'],
+  ['NOT', () => 'title:donald AND NOT title:goose', 'duck'],
+  ['NOT with a group', () => 'title:* AND NOT(title:duck OR title:goose)', 'mouse'],
+  ['NOT beside OR excludes', () => 'title:donald NOT title:goose', 'duck'],
+  ['only NOT', () => 'NOT title:donald', 'mouse text list'],
+  ['signs', () => '+title:donald -title:goose', 'duck'],
+  ['terms grouped under a field', () => 'title:(donald AND duck)', 'duck'],
+  ['a boost changes no hits', () => 'title:duck^5 OR title:mouse', 'duck mouse'],
+  ['whole words, stemmed', () => 'all:run', 'duck mouse'],
+  ['a part of a word is no word', () => 'all:rake', ''],
+  ['without a field it is sought in all texts', () => 'trouble', 'duck'],
+  ['a stop word finds nothing', () => 'all:the', ''],
+  ['and hinders nothing', () => 'all:the\\ mouse', 'mouse'],
+  ['a phrase of words', () => 'all:"running mouse"', 'mouse'],
+  ['in its order', () => 'all:"mouse running"', ''],
+  ['a title in a language', () => 'title.sv:musse', 'mouse'],
+  ['a title without language', () => 'title.nolang:mickey', 'mouse'],
+  ['not in another language', () => 'title.en:mickey', ''],
+  ['a description', () => 'description:rake', 'duck'],
+  ['tags: literals', () => 'tag.literal:comic', 'duck'],
+  ['tags: URIs', () => `tag.uri:${escaped('http://example.org/subjects/birds')}`, 'duck'],
+  ['a type', () => `rdfType:${escaped('http://example.org/Duck')}`, 'duck goose'],
+  ['a string is exact', () => `rdfType:${escaped('http://example.org/Duc')}`, ''],
+  ['and case-sensitive', () => 'graphType:string', ''],
+  ['a string with a wildcard', () => `rdfType:${escaped('http://example.org/')}*`, 'duck mouse goose'],
+  ['a wildcard inside', () => `rdfType:${escaped('http://example.org/')}M*se`, 'mouse'],
+  ['graph types', () => 'graphType:String OR graphType:List', 'text list'],
+  ['a colon in a value without a backslash', () => 'rdfType:http\\://example.org/Mouse', 'mouse'],
+  ['a resource', () => `resource:${escaped(resource('e-duck'))}`, 'duck'],
+  ['several', () => `resource:${escaped(resource('e-duck'))} OR resource:${escaped(resource('e-list'))}`, 'duck list'],
+  ['an entry', () => `uri:${escaped(`${admin.base}${context}/entry/e-text`)}`, 'text'],
+  ['a creator', () => `creator:${escaped(`${admin.base}_principals/resource/_admin`)} AND graphType:List`, 'list'],
+  ['literals of a predicate (wire facts: 3f2ae919)', () => 'metadata.predicate.literal.3f2ae919:Donald', 'duck goose'],
+  ['whole words of a predicate', () => 'metadata.predicate.literal_t.3f2ae919:donald', 'duck'],
+  ['whole literals of a predicate', () => 'metadata.predicate.literal_s.3f2ae919:"Donald Duck"', 'duck'],
+  ['URIs of a predicate', () => `metadata.predicate.uri.c74e2b73:${escaped('http://example.org/Mouse')}`, 'mouse'],
+  ['URIs anywhere', () => `metadata.object.uri:${escaped('http://example.org/subjects/birds')}`, 'duck'],
+  ['literals anywhere', () => 'metadata.object.literal:comics', 'duck'],
+  ['a whole number', () => `metadata.predicate.integer.${predicateHash(EXTENT)}:47`, 'duck'],
+  ['a range of numbers', () => `metadata.predicate.integer.${predicateHash(EXTENT)}:[* TO 46]`, 'mouse'],
+  ['open at both ends', () => `metadata.predicate.integer.${predicateHash(EXTENT)}:[* TO *]`, 'duck mouse'],
+  ['ends left out', () => `metadata.predicate.integer.${predicateHash(EXTENT)}:{-3 TO 47]`, 'duck'],
+  ['a range of dates', () => `metadata.predicate.date.${predicateHash(ISSUED)}:[1930 TO 1940]`, 'duck'],
+  ['the day of creation', () => 'created:[2100-01-01T00:00:00Z TO *]', ''],
+  ['a range of strings', () => 'graphType:[M TO T]', 'duck mouse goose text'],
+  ['a field that there is not', () => 'colour:red OR title:duck', 'duck'],
+]
+
+for (const [rule, query, expected] of rules) {
+  test(`${rule} (wire facts 3.10.3, 3.10.4)`, async () => {
+    assert.equal(await names(query()), expected)
+  })
+}
+
+test('filters narrow the hits, each of them (wire facts 3.10.1)', async () => {
+  assert.equal(await names('title:*', '&filterQuery=title:donald,title:duck'), 'duck')
+  assert.equal(await names('title:*', `&filterQuery=${encodeURIComponent('title:(duck OR mouse)')}`), 'duck mouse')
+})
+
+test('members of a list are found by it, and no longer when they have left it (wire facts 3.10.4)', async () => {
+  const list = `lists:${escaped(resource('e-list'))}`
+  assert.equal((await admin.put(`${context}/resource/e-list`, ['e-duck', 'e-goose'])).status, 204)
+  assert.equal(await names(list), 'duck goose')
+  assert.equal((await admin.put(`${context}/resource/e-list`, ['e-goose'])).status, 204)
+  assert.equal(await names(list), 'goose')
+})
+
+test('a link is found by its resource, a Reference by the copy of its metadata (wire facts 3.10.4)', async () => {
+  const far = 'http://far.example/thing'
+  const cached = { 'cached-external-metadata': graphOf(far, TITLE, textTerm('Faraway')) }
+  const query = `?entrytype=reference&resource=${far}&cached-external-metadata=http://far.example/graph`
+  const id = await newEntry(admin, context, query, cached)
+  assert.deepEqual(idsOf(await find(admin, 'title:faraway')), [id])
+  assert.deepEqual(idsOf(await find(admin, `resource:${escaped(far)}`)), [id])
+  const [hit] = (await find(admin, 'title:faraway')).resource.children
+  assert.deepEqual(hit?.['cached-external-metadata'], graphOf(far, TITLE, textTerm('Faraway')))
+  assert.equal(hit?.metadata, undefined)
+})
+
+const refused = [
+  '',
+  'ab',
+  '(title:x',
+  'title:x)',
+  'title:"x',
+  'title:',
+  'title:[a b]',
+  'title:[a TO b',
+  'title:x AND',
+  'AND title:x',
+  'x^5^',
+  '^5x',
+  'title:x\\',
+  'created:yesterday',
+  'title:x]',
+  'a*b*c*d*e',
+  '(((',
+  ':::',
+  'NOT NOT',
+]
+for (const query of refused) {
+  test(`"${query}" is refused as malformed (wire facts 3.10.2)`, async () => {
+    assertRefused(await admin.get(searchPath(query)), 400, 'invalid-query')
+  })
+}
+
+test('32 terms are sought in words or parts of words, filters included, no more (wire facts 3.10.5)', async () => {
+  const terms = Array.from({ length: 32 }, (_, n) => `title:duck${n}`).join(' ')
+  assert.equal((await find(admin, terms)).results, 0)
+  assertRefused(await admin.get(searchPath(terms, '&filterQuery=all:mouse')), 400, 'invalid-query')
+  const exact = Array.from({ length: 250 }, (_, n) => (n % 2 === 0 ? `graphType:x${n}` : 'entryType:Local')).join(' ')
+  assert.equal(await names(exact), 'duck mouse goose text list')
+})
+
+test('a type is needed, feeds and SPARQL are not available (wire facts 3.10.1)', async () => {
+  assertRefused(await admin.get('search?query=title:x'), 400, 'invalid-query')
+  assertRefused(await admin.get('search?type=lucene&query=title:x'), 400, 'invalid-query')
+  assertRefused(await admin.get('search?type=sparql&query=title:x'), 501, 'not-available')
+  assertRefused(await admin.get('search?type=solr&query=title:x&syndication=rss_2.0'), 501, 'not-available')
+  assertRefused(await admin.get('search?type=solr&query=title:x&limit=many'), 400, 'invalid-query')
+  assertRefused(await admin.get('search?type=solr&query=title:x&sort=title+up'), 400, 'invalid-query')
+})
