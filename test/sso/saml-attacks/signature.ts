@@ -277,7 +277,7 @@ export const signatureAttacks: readonly Attack[] = [
     [[/<ds:Signature [^]*?<\/ds:Signature>/, found => found + found]],
     { signed: 'assertion' },
   ),
-  tampered('another DigestValue', 'signature', [[/<ds:DigestValue>./, '<ds:DigestValue>/']]),
+  tampered('another DigestValue', 'signature', [[/<ds:DigestValue>..../, '<ds:DigestValue>////']]),
   tampered('another SignatureValue', 'signature', [[/<ds:SignatureValue>..../, '<ds:SignatureValue>AAAA']]),
   tampered('a cut SignatureValue', 'signature', [[/(?<=<ds:SignatureValue>[^<]{100})[^<]*/, '']]),
   tampered('a SignatureValue of zeroes', 'signature', [[/(?<=<ds:SignatureValue>)[^<]*/, 'AA==']]),
