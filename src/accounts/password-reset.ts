@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { InvalidInput } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -13,6 +12,7 @@ import type { PasswordRules } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { resetMail } from './reset-mail.ts'
 import type { Client, Sessions } from './sessions.ts'
+import { digestOf } from './token-digest.ts'
 import { forgetDevices } from './trusted-devices.ts'
 import { changeUser, findUser, findUserByName, liftLockout, type User } from './users.ts'
 
@@ -134,5 +134,3 @@ const badToken = (): InvalidInput =>
     'invalid-reset-token',
     'This link has been used, has run out, or is not complete. Ask for a new one.',
   )
-
-const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')

@@ -1,6 +1,5 @@
+import { escapeHtml } from '../base/escape-html.ts'
 import type { Mail } from '../stores/mailer.ts'
-
-const escape = (text: string): string => text.replaceAll(/[&<>"']/g, character => `&#${character.codePointAt(0)};`)
 
 /** The mail with the link to set a new password, as text and as HTML. */
 export function resetMail(to: string, link: string, hours: number): Mail {
@@ -13,11 +12,11 @@ export function resetMail(to: string, link: string, hours: number): Mail {
     text: `${why}\n\n${how}\n\n${link}\n\n${otherwise}\n`,
     html: `<!doctype html>
 <html lang="en"><body style="font: 16px/1.5 sans-serif">
-<p>${escape(why)}</p>
-<p>${escape(how)}</p>
-<p><a href="${escape(link)}">Set a new password</a></p>
-<p style="font-size: 13px">${escape(link)}</p>
-<p>${escape(otherwise)}</p>
+<p>${escapeHtml(why)}</p>
+<p>${escapeHtml(how)}</p>
+<p><a href="${escapeHtml(link)}">Set a new password</a></p>
+<p style="font-size: 13px">${escapeHtml(link)}</p>
+<p>${escapeHtml(otherwise)}</p>
 </body></html>
 `,
   }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
+import { digestOf } from './token-digest.ts'
 import type { User } from './users.ts'
 
 const TOKEN_BYTES = 32
@@ -59,5 +59,3 @@ export class TrustedDevices {
 export async function forgetDevices(tx: Queries, userId: string): Promise<void> {
   await tx.run(sql`DELETE FROM trusted_devices WHERE user_id = ${userId}`)
 }
-
-const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')

@@ -118,11 +118,6 @@ export async function replaceHash(queries: Queries, user: User, hash: string): P
   )
 }
 
-/** Ends all sessions and cached credentials of the user that exist now. */
-export async function raiseEpoch(queries: Queries, id: string): Promise<void> {
-  await queries.run(sql`UPDATE principals SET epoch = epoch + 1 WHERE id = ${id}`)
-}
-
 /** Forgets the wrong passwords of the user and so lifts a lockout, at once and on every node (D6.5). */
 export async function liftLockout(queries: Queries, id: string): Promise<void> {
   await queries.run(sql`UPDATE principals SET unlocks = unlocks + 1 WHERE id = ${id}`)

@@ -125,7 +125,6 @@ export const errorCodes = {
     title: 'Overloaded',
     help: 'Too many requests of this kind at once. Try again after `Retry-After` seconds.',
   },
-  'shutting-down': { title: 'Shutting down', help: 'The service is about to stop. Try again shortly.' },
 } as const satisfies Record<string, { title: string; help: string }>
 
 export type ErrorCode = keyof typeof errorCodes

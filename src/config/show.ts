@@ -13,7 +13,7 @@ export interface Shown {
 }
 
 /** What stands in the place of a secret. */
-export const MASK = '********'
+const MASK = '********'
 
 /** `key=value` for each value of one row. */
 export function showSetting(settings: Settings, key: Key): string[] {

@@ -12,7 +12,7 @@ export type Acl = Readonly<Partial<Record<AclSlot, readonly string[]>>>
 export const isOwnAcl = (acl: Acl): boolean => aclSlots.some(slot => (acl[slot]?.length ?? 0) > 0)
 
 export const everybody: readonly string[] = [principalUri(GUEST)]
-export const signedInUsers: readonly string[] = [principalUri(USERS)]
+const signedInUsers: readonly string[] = [principalUri(USERS)]
 
 /** What a new user gets: to manage himself and to be visible to other users (wire facts 3.2.1). */
 export const userAcl = (id: string): Acl => ({

@@ -19,7 +19,7 @@ export interface Initialisation {
   readonly adminPasswordHash: () => Promise<string | undefined>
 }
 
-export const isInitialised = async (queries: Queries): Promise<boolean> =>
+const isInitialised = async (queries: Queries): Promise<boolean> =>
   (await queries.get(sql`SELECT 1 AS present FROM contexts WHERE id = ${CONTEXTS}`)) !== undefined
 
 /** Makes the system contexts and principals of a new store; false, and no change, when they exist. */

@@ -8,7 +8,7 @@ import { type Order, type Paging, pageOf, sorted, titleOf } from './list-order.t
 import { may, type Placed } from './rights.ts'
 
 /** Longer lists keep their own order: sorting loads every member. */
-export const MOST_SORTED = 2000
+const MOST_SORTED = 2000
 
 /** A page of a list (wire facts 2.7). */
 export interface ListPage<Child> {

@@ -36,7 +36,7 @@ export interface Clauses {
 
 export type Query = Term | Range | Clauses
 
-export const DEFAULT_FIELD = 'all'
+const DEFAULT_FIELD = 'all'
 
 const MOST_CHARACTERS = 16_384
 const MOST_DEPTH = 32

@@ -12,7 +12,7 @@ import type { IndexFields } from './search-index.ts'
 export const FIELD_BITS = 20
 export const FIELD_MASK = 2 ** FIELD_BITS - 1
 /** The audience of entries without an ACL of their own. */
-export const CONTEXT_DEFAULT = 0
+const CONTEXT_DEFAULT = 0
 
 const LONGEST_SORT_KEY = 100
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { NotFound, TooLarge } from '../base/errors.ts'
+import { TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
@@ -177,10 +177,4 @@ export class Files {
       .delete(blob)
       .catch((error: unknown) => this.#log.error({ err: error }, 'deleting a replaced file failed'))
   }
-}
-
-/** For callers that need the file to be there. */
-export function requireFile<T>(file: T | undefined): T {
-  if (file === undefined) throw new NotFound('no-file', 'No file has been uploaded to this entry.')
-  return file
 }

@@ -61,7 +61,7 @@ const FEW = 16
 
 const keyOf = ({ type, value, lang, datatype }: Term): string => JSON.stringify([type, lang, datatype, value])
 
-export const sameTerm = (a: Term, b: Term): boolean =>
+const sameTerm = (a: Term, b: Term): boolean =>
   a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype
 
 function mapIris(graph: Graph, map: (iri: string) => string): Graph {

@@ -45,12 +45,7 @@ const SLACK: Milliseconds = 1000
  * @throws {PreconditionFailed}
  */
 export function requirePreconditions(headers: IncomingHttpHeaders, state: Validators): void {
-  const ifMatch = headers['if-match']
-  if (ifMatch !== undefined) {
-    if (!matches(ifMatch, state.etag, 'strong')) throw failed('If-Match')
-  } else if (isOlder(headers['if-unmodified-since'], state.modified)) {
-    throw failed('If-Unmodified-Since')
-  }
+  requireMatch(headers, state)
   const ifNoneMatch = headers['if-none-match']
   if (ifNoneMatch !== undefined && matches(ifNoneMatch, state.etag, 'weak')) throw failed('If-None-Match')
 }
@@ -60,14 +55,21 @@ export function requirePreconditions(headers: IncomingHttpHeaders, state: Valida
  * @throws {PreconditionFailed}
  */
 export function isUnchanged(headers: IncomingHttpHeaders, state: Validators): boolean {
-  const ifMatch = headers['if-match']
-  if (ifMatch !== undefined && !matches(ifMatch, state.etag, 'strong')) throw failed('If-Match')
-  if (ifMatch === undefined && isOlder(headers['if-unmodified-since'], state.modified))
-    throw failed('If-Unmodified-Since')
+  requireMatch(headers, state)
   const ifNoneMatch = headers['if-none-match']
   if (ifNoneMatch !== undefined) return matches(ifNoneMatch, state.etag, 'weak')
   const since = parseDate(headers['if-modified-since'])
   return since !== undefined && Math.floor(state.modified / 1000) * 1000 <= since
+}
+
+/** The date counts only without a tag (RFC 9110 13.1.4). @throws {PreconditionFailed} */
+function requireMatch(headers: IncomingHttpHeaders, { etag, modified }: Validators): void {
+  const ifMatch = headers['if-match']
+  if (ifMatch === undefined) {
+    if (isOlder(headers['if-unmodified-since'], modified)) throw failed('If-Unmodified-Since')
+  } else if (!matches(ifMatch, etag, 'strong')) {
+    throw failed('If-Match')
+  }
 }
 
 /** Whether a range asked for with `If-Range` is one of the present state (RFC 9110 13.1.5). */

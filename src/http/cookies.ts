@@ -1,8 +1,8 @@
 import type { Seconds } from '../base/units.ts'
 
-export const AUTH_COOKIE = 'auth_token'
+const AUTH_COOKIE = 'auth_token'
 /** Tells a device that somebody has signed in from before (D6.5). */
-export const DEVICE_COOKIE = 'stowage_device'
+const DEVICE_COOKIE = 'stowage_device'
 
 export interface CookieOptions {
   /** Path attribute. */

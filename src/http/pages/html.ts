@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
-
-/** Text made safe for HTML, in content and in quoted attributes. */
-export const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, character => `&#${character.codePointAt(0)};`)
+import { escapeHtml } from '../../base/escape-html.ts'
 
 /** Markup whose inserted values are escaped; other `Html`, also a list of it, is inserted as it is. */
 export class Html {
@@ -47,7 +44,7 @@ function digestOf(text: string): string {
 }
 
 /** For the pages made here: their one style, forms to the service itself, nothing else. */
-export const pagePolicy = policyFor("'self'")
+const pagePolicy = policyFor("'self'")
 
 /** The same for a page with a form to elsewhere, and perhaps one script, known by its digest. */
 export function policyFor(formAction: string, script?: string): string {

@@ -26,7 +26,7 @@ const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
 const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256'
 
 /** The request as XML (SAML core 3.4.1): whoever it is, by his e-mail address, back to the ACS by POST. */
-export const authnRequestXml = ({ id, issued, destination, acsUrl, issuer }: AuthnRequest): string =>
+const authnRequestXml = ({ id, issued, destination, acsUrl, issuer }: AuthnRequest): string =>
   `<samlp:AuthnRequest xmlns:samlp="${SAMLP}" xmlns:saml="${SAML}" ID="${escapeXml(id)}" Version="2.0"` +
   ` IssueInstant="${new Date(issued).toISOString()}" Destination="${escapeXml(destination)}"` +
   ` ProtocolBinding="${POST_BINDING}" AssertionConsumerServiceURL="${escapeXml(acsUrl)}">` +
