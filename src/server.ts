@@ -1,23 +1,7 @@
-import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
-import { Audit } from './accounts/audit.ts'
-import { BasicCredentials } from './accounts/basic-credentials.ts'
-import { loadCommonPasswords } from './accounts/common-passwords.ts'
-import { Lockout, UNKNOWN_NAME_PREFIX } from './accounts/lockout.ts'
-import { Login } from './accounts/login.ts'
-import { MailQueue } from './accounts/mail-queue.ts'
-import { PasswordLoginPolicy } from './accounts/password-login-policy.ts'
-import { PasswordReset } from './accounts/password-reset.ts'
-import { NIST_MIN_LENGTH, PasswordRules } from './accounts/password-rules.ts'
-import { Passwords } from './accounts/passwords.ts'
 import { ADMIN } from './accounts/principals.ts'
-import { Sessions } from './accounts/sessions.ts'
-import { TrustedDevices } from './accounts/trusted-devices.ts'
 import { findUser } from './accounts/users.ts'
 import { StartupError } from './base/errors.ts'
-import { Limiter } from './base/limiter.ts'
 import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
 import type { Settings } from './config/settings.ts'
@@ -29,8 +13,8 @@ import { initialise } from './content/initialise.ts'
 import { ListMoves } from './content/list-moves.ts'
 import { Lists } from './content/lists.ts'
 import { buildMissingRelations } from './content/relations.ts'
-import { Search } from './content/search.ts'
 import { Resources } from './content/resources.ts'
+import { Search } from './content/search.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
 import { Files } from './files/files.ts'
@@ -42,25 +26,13 @@ import { BaseAddress } from './http/base-address.ts'
 import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
+import { type Accounts, createAccounts } from './server-accounts.ts'
 import { createSso } from './server-sso.ts'
-import { FLOW_PREFIX } from './sso/login-flows.ts'
+import { openStores, type Stores } from './server-stores.ts'
 import type { Database } from './stores/database.ts'
-import { FolderBlobStore } from './stores/folder-blob-store.ts'
-import { lockFolder } from './stores/folder-lock.ts'
-import type { Mailer } from './stores/mailer.ts'
-import { MemoryEphemeralStore } from './stores/memory-ephemeral-store.ts'
-import { migrate } from './stores/migrations.ts'
-import { schema } from './stores/schema.ts'
-import { openSmtpMailer } from './stores/smtp-mailer.ts'
-import { openSqliteDatabase } from './stores/sqlite-database.ts'
 
 const LEAST_ADMIN_PASSWORD_CHARACTERS = 8
-/** Names that nobody has whose wrong passwords are counted; guessing through more of them costs an attacker hours. */
-const MOST_NAMES = 100_000
-/** Logins under way at identity providers, which anybody can begin. */
-const MOST_FLOWS = 100_000
 const SWEEP_INTERVAL = 60_000
-const DATABASE_FILE = 'store.sqlite'
 
 export interface Server {
   /** Resolves, once requests are served, to the base address. */
@@ -70,39 +42,6 @@ export interface Server {
   /** False while nobody could sign in as admin. */
   readonly adminHasPassword: boolean
   readonly dataFolder: string
-}
-
-/** The database of a data folder that a service may have open at the same time; nothing is made that is not there. */
-export async function openDatabase(settings: Settings): Promise<Database> {
-  return await openSqliteDatabase(requireStore(settings))
-}
-
-/** The database file of a store that is there already. @throws {StartupError} */
-export function requireStore(settings: Settings): string {
-  const file = resolve(settings['service.data.folder'], DATABASE_FILE)
-  if (!existsSync(file)) throw new StartupError(`There is no store in ${dirname(file)}.`)
-  return file
-}
-
-/** The stores of a data folder, which nobody else may use meanwhile. */
-export async function openStores(settings: Settings) {
-  const folder = resolve(settings['service.data.folder'])
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const lock = await lockFolder(folder)
-  try {
-    const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
-    await migrate(database, schema)
-    const blobs = await FolderBlobStore.open(join(folder, 'files'))
-    const close = async (): Promise<void> => {
-      await blobs.close()
-      await database.close()
-      await lock.release()
-    }
-    return { folder, database, blobs, close }
-  } catch (error) {
-    await lock.release()
-    throw error
-  }
 }
 
 /** Puts the house together: the only place that chooses drivers and turns settings into the options of each room. */
@@ -188,53 +127,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   }
 }
 
-type Stores = Awaited<ReturnType<typeof openStores>>
-
-/** Who there is and who may sign in. */
-async function createAccounts(settings: Settings, { system, log }: Machine, database: Database) {
-  const ephemeral = new MemoryEphemeralStore(system, {
-    capacity: [
-      { prefix: UNKNOWN_NAME_PREFIX, most: MOST_NAMES },
-      { prefix: FLOW_PREFIX, most: MOST_FLOWS },
-    ],
-  })
-  const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
-  const passwords = await createPasswords(settings, system)
-  const passwordRules = await createPasswordRules(settings)
-  const policy = new PasswordLoginPolicy({
-    mode: settings['service.auth.password'],
-    whitelist: settings['service.auth.password.whitelist.<n>'],
-    blacklist: settings['service.auth.password.blacklist.<n>'],
-  })
-  const lockout = new Lockout(ephemeral, system, {
-    maxAttempts: settings['service.auth.temp.lockout.max.attempts'],
-    duration: settings['service.auth.temp.lockout.duration'],
-  })
-  const distinguishesDevices = settings['service.auth.temp.lockout.trusted-devices']
-  const devices = distinguishesDevices ? new TrustedDevices(database, system) : undefined
-  const adminPassword = settings['service.auth.adminpw']
-  const login = new Login(
-    { database, passwords, policy, lockout, devices, audit },
-    {
-      adminOverride: adminPassword === undefined ? undefined : await passwords.hash(adminPassword),
-      locksAdmins: settings['service.auth.temp.lockout.admin'],
-    },
-  )
-  const sessions = new Sessions(ephemeral, system, {
-    maxAge: settings['service.auth.cookie.max-age'],
-    refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
-    absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
-    mostPerUser: settings['service.auth.token.max-per-user'],
-  })
-  const basic = settings['service.auth.http-basic'] ? new BasicCredentials(database, login, system) : undefined
-  const mailer = await createMailer(settings)
-  const mails = mailer && new MailQueue(mailer, log)
-  const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
-  const passwordReset = mails && new PasswordReset({ ...reset, mails })
-  return { ephemeral, audit, passwords, passwordRules, lockout, devices, login, sessions, basic, mails, passwordReset }
-}
-
-interface ContentDependencies extends Awaited<ReturnType<typeof createAccounts>> {
+interface ContentDependencies extends Accounts {
   readonly database: Database
   readonly files: Files
   readonly ledger: Ledger
@@ -291,51 +184,6 @@ function requireAdminPassword(password: string | undefined): void {
   throw new StartupError(
     `SERVICE_ADMIN_PASSWORD is too short: it must have at least ${LEAST_ADMIN_PASSWORD_CHARACTERS} characters.`,
   )
-}
-
-async function createPasswords(settings: Settings, system: System): Promise<Passwords> {
-  const cost = {
-    memory: settings['service.auth.password.argon2.memory'],
-    iterations: settings['service.auth.password.argon2.iterations'],
-    parallelism: settings['service.auth.password.argon2.parallelism'],
-  }
-  const limiter = new Limiter({
-    concurrency: settings['service.auth.password.hash.concurrency'],
-    queue: settings['service.auth.password.hash.queue'],
-    what: 'password checks',
-  })
-  return await Passwords.create(cost, limiter, system)
-}
-
-async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
-  const isNist = settings['service.auth.password.profile'] === 'nist'
-  const minLength = settings['service.auth.password.rule.min-length']
-  return new PasswordRules({
-    // The profile asks for length and for what is hard to guess; classes of characters add little to either.
-    lowercase: !isNist && settings['service.auth.password.rule.lowercase'],
-    uppercase: !isNist && settings['service.auth.password.rule.uppercase'],
-    number: !isNist && settings['service.auth.password.rule.number'],
-    symbol: !isNist && settings['service.auth.password.rule.symbol'],
-    minLength: isNist ? Math.max(NIST_MIN_LENGTH, minLength) : minLength,
-    custom: settings['service.auth.password.rule.custom.<n>'],
-    ...(isNist ? { common: await loadCommonPasswords() } : {}),
-  })
-}
-
-/** `undefined` while passwords are not reset by e-mail: nothing else sends any. */
-async function createMailer(settings: Settings): Promise<Mailer | undefined> {
-  const host = settings['service.smtp.host']
-  const from = settings['service.smtp.from']
-  // The settings have been checked: with the switch on, host and sender are there.
-  if (!settings['service.auth.password-reset'] || host === undefined || from === undefined) return undefined
-  return await openSmtpMailer({
-    host,
-    from,
-    port: settings['service.smtp.port'],
-    security: settings['service.smtp.security'],
-    username: settings['service.smtp.username'],
-    password: settings['service.smtp.password'],
-  })
 }
 
 /** The flags of the cookie (interface 5.2). */

@@ -1,5 +1,5 @@
 import { fsck as check } from '../files/fsck.ts'
-import { openStores, requireStore } from '../server.ts'
+import { openStores, requireStore } from '../server-stores.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 

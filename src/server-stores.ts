@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { StartupError } from './base/errors.ts'
+import type { Settings } from './config/settings.ts'
+import type { Database } from './stores/database.ts'
+import { FolderBlobStore } from './stores/folder-blob-store.ts'
+import { lockFolder } from './stores/folder-lock.ts'
+import { migrate } from './stores/migrations.ts'
+import { schema } from './stores/schema.ts'
+import { openSqliteDatabase } from './stores/sqlite-database.ts'
+
+const DATABASE_FILE = 'store.sqlite'
+
+export type Stores = Awaited<ReturnType<typeof openStores>>
+
+/** The database of a data folder that a service may have open at the same time; nothing is made that is not there. */
+export async function openDatabase(settings: Settings): Promise<Database> {
+  return await openSqliteDatabase(requireStore(settings))
+}
+
+/** The database file of a store that is there already. @throws {StartupError} */
+export function requireStore(settings: Settings): string {
+  const file = resolve(settings['service.data.folder'], DATABASE_FILE)
+  if (!existsSync(file)) throw new StartupError(`There is no store in ${dirname(file)}.`)
+  return file
+}
+
+/** The stores of a data folder, which nobody else may use meanwhile. */
+export async function openStores(settings: Settings) {
+  const folder = resolve(settings['service.data.folder'])
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const lock = await lockFolder(folder)
+  try {
+    const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
+    await migrate(database, schema)
+    const blobs = await FolderBlobStore.open(join(folder, 'files'))
+    const close = async (): Promise<void> => {
+      await blobs.close()
+      await database.close()
+      await lock.release()
+    }
+    return { folder, database, blobs, close }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
