@@ -12,17 +12,28 @@ const LONGEST_DRAIN: Milliseconds = 5000
 export function drainUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   response.on('finish', () => {
     if (request.complete) return
-    let drained = 0
-    const { socket } = request
-    const giveUp = (): void => {
-      socket.destroy()
-    }
-    const timer = setTimeout(giveUp, LONGEST_DRAIN).unref()
-    request.on('data', (chunk: Uint8Array) => {
-      drained += chunk.length
-      if (drained > MOST_DRAINED) giveUp()
+    void drain(request).then(isAtItsEnd => {
+      if (!isAtItsEnd) request.socket.destroy()
     })
-    request.once('close', () => clearTimeout(timer))
+  })
+}
+
+/** Reads the rest of a body and drops it. Resolves to false when there is more of it than is worth while. */
+export function drain(request: IncomingMessage): Promise<boolean> {
+  return new Promise(resolve => {
+    let drained = 0
+    const stop = (isAtItsEnd: boolean): void => {
+      clearTimeout(timer)
+      request.off('data', count)
+      resolve(isAtItsEnd)
+    }
+    const timer = setTimeout(() => stop(false), LONGEST_DRAIN).unref()
+    const count = (chunk: Uint8Array): void => {
+      drained += chunk.length
+      if (drained > MOST_DRAINED) stop(false)
+    }
+    request.on('data', count)
+    for (const end of ['end', 'close'] as const) request.once(end, () => stop(true))
     // A reader that still waits for bytes would keep the stream from flowing.
     request.removeAllListeners('readable')
     request.resume()
