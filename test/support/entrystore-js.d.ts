@@ -122,7 +122,7 @@ declare module '@entryscape/entrystore-js' {
     get(to?: NodeJS.WritableStream): Promise<unknown>
     getText(): Promise<string>
     getJSON(): Promise<unknown>
-    getXML(): Promise<{ readonly documentElement: { readonly tagName: string } }>
+    getXML(): Promise<string>
   }
 
   export interface Entry {
@@ -274,6 +274,8 @@ declare module '@entryscape/entrystore-js' {
     createSearchList(query: SolrQuery): SearchList
     getCache(): { clear(): void }
     getREST(): {
+      /** Sent with every request. */
+      readonly headers: Record<string, string>
       get(uri: string, format?: string): Promise<unknown>
       put(uri: string, data: string, modDate?: Date, format?: string): Promise<Response>
       post(uri: string, data?: string, modDate?: Date, format?: string): Promise<Response>
