@@ -10,12 +10,11 @@ const LONGEST_DRAIN: Milliseconds = 5000
  * closing at once would make the system discard the answer, reading on would let a refused upload run to its end.
  */
 export function drainUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  response.on('finish', () => {
-    if (request.complete) return
-    void drain(request).then(isAtItsEnd => {
-      if (!isAtItsEnd) request.socket.destroy()
-    })
-  })
+  response.on('finish', () => void closeAfterBody(request))
+}
+
+async function closeAfterBody(request: IncomingMessage): Promise<void> {
+  if (!request.complete && !(await drain(request))) request.socket.destroy()
 }
 
 /** Reads the rest of a body and drops it. Resolves to false when there is more of it than is worth while. */
