@@ -23,7 +23,7 @@ try {
   const sorted = starts.toSorted((a, b) => a - b)
   const [median = 0, slowest = 0] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
   const minutes = (Date.now() - begin) / 60_000
-  console.log(
+  process.stdout.write(
     JSON.stringify({
       ...report,
       minutes: Number(minutes.toFixed(1)),
