@@ -186,11 +186,13 @@ export class Files {
     return setInterval(renew, LEASE / 3).unref()
   }
 
-  /** If this fails too, the lease runs out and the sweep does it. */
+  /**
+   * If this fails too, the lease runs out and the sweep does it. A commit that only seemed to fail, because its answer was
+   * lost, has ended the reservation: then the bytes belong to a file, and stay.
+   */
   async #undo(reservation: Reservation): Promise<void> {
     try {
-      await this.#blobs.delete(reservation.blob)
-      await this.#ledger.release(reservation)
+      if (await this.#ledger.forfeit(reservation)) await this.#garbage.delete(reservation.blob)
     } catch (error) {
       this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
     }
