@@ -7,7 +7,6 @@ declare module '@entryscape/entrystore-js' {
   }
 
   interface Statement {
-    getSubject(): string
     getValue(): string
   }
 
@@ -34,7 +33,6 @@ declare module '@entryscape/entrystore-js' {
     getGraph(): Graph
     getName(): string | undefined
     isDisabled(): boolean | undefined
-    getEntryType(): string
     getGraphType(): string
     getResourceType(): string
     getMetadataURI(): string
@@ -98,7 +96,6 @@ declare module '@entryscape/entrystore-js' {
     forEach(work: (entry: Entry, index: number) => unknown): Promise<number | boolean>
     getSize(): number
     setLimit(limit: number): Resource
-    setSort(sort: object): Resource
     needRefresh(): void
     // A string
     getString(): string
@@ -129,10 +126,8 @@ declare module '@entryscape/entrystore-js' {
     getId(): string
     getURI(): string
     getResourceURI(): string
-    getContext(): Resource
     getEntryInfo(): EntryInfo
     getMetadata(): Graph
-    setMetadata(graph: Graph): Entry
     getCachedExternalMetadata(): Graph
     getAllMetadata(): Graph
     add(predicate: string, object: string): this
@@ -149,12 +144,10 @@ declare module '@entryscape/entrystore-js' {
     isContext(): boolean
     isUser(): boolean
     isGroup(): boolean
-    isList(): boolean
     isLink(): boolean
     isLinkReference(): boolean
     isReference(): boolean
     isNamedResource(): boolean
-    isString(): boolean
     isGraph(): boolean
     isPipeline(): boolean
     isLocal(): boolean
@@ -164,7 +157,6 @@ declare module '@entryscape/entrystore-js' {
     canWriteResource(): boolean
     canReadMetadata(): boolean
     canWriteMetadata(): boolean
-    setRefreshNeeded(): void
     refresh(silently?: boolean, force?: boolean): Promise<Entry>
     del(recursive?: boolean): Promise<void>
   }
@@ -203,35 +195,25 @@ declare module '@entryscape/entrystore-js' {
 
   export interface SolrQuery {
     title(text: Sought, modifier?: Modifier): this
-    description(text: Sought): this
     tagLiteral(text: Sought): this
     all(text: Sought): this
-    username(name: string): this
     resource(uri: Sought): this
     uri(uri: Sought): this
     context(context: Resource | string): this
     graphType(type: Sought, modifier?: Modifier): this
-    entryType(type: Sought): this
     rdfType(type: Sought): this
-    creator(uri: string): this
-    lists(uri: string): this
-    admin(uri: string): this
-    status(uri: string): this
     publicRead(isPublic?: boolean): this
     createdRange(from: Date | undefined, to: Date | undefined): this
-    modifiedRange(from: Date | undefined, to: Date | undefined): this
     literalProperty(predicate: string, text: Sought, modifier?: Modifier, type?: 'ngram' | 'text' | 'string'): this
     uriProperty(predicate: string, uri: Sought, modifier?: Modifier): this
     integerProperty(predicate: string, value: string): this
     integerPropertyRange(predicate: string, from: string, to: string): this
-    dateProperty(predicate: string, value: string): this
     datePropertyRange(predicate: string, from: Date | undefined, to: Date | undefined): this
     or(structure: object): this
     and(structure: object): this
     disjunctiveProperties(): this
     literalFacet(predicate: string): this
     uriFacet(predicate: string): this
-    facet(field: string): this
     sort(sort: string): this
     limit(limit: number): this
     list(): SearchList
@@ -268,7 +250,6 @@ declare module '@entryscape/entrystore-js' {
     newGroup(name?: string, id?: string): PrototypeEntry
     createGroupAndContext(name?: string, contextId?: string): Promise<Entry>
     moveEntry(entry: Entry, from: Entry, to: Entry): Promise<Response>
-    loadViaProxy(uri: string, format?: string): Promise<unknown>
     getStatus(): Promise<Record<string, unknown>>
     newSolrQuery(): SolrQuery
     createSearchList(query: SolrQuery): SearchList
@@ -285,7 +266,6 @@ declare module '@entryscape/entrystore-js' {
 
   export class EntryStoreUtil {
     constructor(store: EntryStore)
-    loadOnlyPublicEntries(isPublic: boolean): void
     getEntryByResourceURI(uri: string, context?: Resource): Promise<Entry>
     getEntryByResourceURIDebounce(uri: string, context?: Resource): Promise<Entry>
     getEntryByType(type: string, context?: Resource): Promise<Entry>
