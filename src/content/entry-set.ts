@@ -33,6 +33,11 @@ export class EntrySet {
     return this.#words.byteLength + 200
   }
 
+  /** No number in it is larger. */
+  get last(): number {
+    return this.#words.length * 32 - 1
+  }
+
   has(doc: number): boolean {
     return (((this.#words[doc >>> 5] ?? 0) >>> (doc & 31)) & 1) === 1
   }

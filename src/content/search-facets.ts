@@ -1,11 +1,10 @@
 import { RE2JS } from 're2js'
 import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { type Sql, sql } from '../stores/sql.ts'
 import { EntrySet, numbersOf } from './entry-set.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
 import { type Fields, valuesOf } from './search-select.ts'
-import { FEW } from './search-sets.ts'
 
 export interface FacetRequest {
   readonly fields: readonly string[]
@@ -37,11 +36,11 @@ export async function facetOf(
   queries: Queries,
   hits: EntrySet,
   field: string,
-  { request, fields }: { readonly request: FacetRequest; readonly fields: Fields },
+  { request, fields, few }: { readonly request: FacetRequest; readonly fields: Fields; readonly few: number },
 ): Promise<Facet> {
   const kind = kindOfField(fieldName(field))
   const fits = matching(request.matches)
-  const { counted, missing } = await count(queries, hits, field, fields)
+  const { counted, missing } = await count(queries, hits, valuesOf(field, fields), few)
   const values = counted
     .filter(({ count }) => count >= Math.max(request.minCount, 1))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
@@ -58,16 +57,15 @@ export async function facetOf(
 async function count(
   queries: Queries,
   hits: EntrySet,
-  field: string,
-  fields: Fields,
+  pairs: Sql | undefined,
+  few: number,
 ): Promise<{ counted: Counted[]; missing: number }> {
-  const pairs = valuesOf(field, fields)
   if (!pairs) return { counted: [], missing: hits.size }
   // A few hits are asked for their values, of many it is quicker to go through all values.
   const asked =
-    hits.size > FEW
+    hits.size > few
       ? pairs
-      : sql`SELECT v.doc, v.value FROM json_each(${JSON.stringify(hits.docs())}) h JOIN (${pairs}) v ON v.doc = h.value`
+      : sql`SELECT v.doc, v.value FROM json_each(${JSON.stringify(hits.docs())}) h CROSS JOIN (${pairs}) v ON v.doc = h.value`
   const rows = await queries.all<{ value: string | number; docs: string }>(
     sql`SELECT value, group_concat(doc) AS docs FROM (${asked}) GROUP BY value`,
   )

@@ -4,7 +4,6 @@ import type { EntryAddress } from './addresses.ts'
 import { EntrySet, numbersOf } from './entry-set.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
 import { type Fields, listed } from './search-select.ts'
-import { FEW } from './search-sets.ts'
 
 export interface Order {
   /** A field, or `score`. */
@@ -12,81 +11,94 @@ export interface Order {
   readonly descends: boolean
 }
 
-/** How well entries fit; those that are not named fit with 0. */
-export type Scores = ReadonlyMap<number, number>
+/** How well entries fit, by their numbers; empty when all fit alike. */
+export type Scores = Float64Array
 
 export interface Page {
   readonly limit: number
   readonly offset: number
 }
 
+interface Wanted {
+  readonly order: readonly Order[]
+  readonly scores: Scores
+  readonly fields: Fields
+  readonly page: Page
+}
+
 const FIRST_STEP = 500
 const byChange: Order = { field: 'modified', descends: true }
 
 /** The entries of one page. Not all of them are put in order where an index shows which come first. */
-export async function pageOf(
-  queries: Queries,
-  found: EntrySet,
-  { order, scores, fields, page }: { order: readonly Order[]; scores: Scores; fields: Fields; page: Page },
-): Promise<EntryAddress[]> {
-  const keys = order.filter(({ field }) => field !== 'score' || scores.size > 0)
-  const [first, ...rest] = keys
-  const sort = (set: EntrySet, by: readonly Order[], part: Page): Promise<EntryAddress[]> =>
-    sorted(queries, set, { order: by, scores, fields, page: part })
+export async function pageOf(queries: Queries, found: EntrySet, few: number, wanted: Wanted): Promise<EntryAddress[]> {
+  const { scores, fields, page } = wanted
+  const order = wanted.order.filter(({ field }) => field !== 'score' || scores.length > 0)
+  const [first = byChange, ...rest] = order
+  const isByBest = first.field === 'score' && first.descends
   if (page.limit === 0 || page.offset >= found.size) return []
-  if (found.size <= FEW) return await sort(found, keys, page)
-  const most = page.offset + page.limit
-  if (first?.field !== 'score') {
-    return await sort(await firstOf(queries, found, { by: first ?? byChange, fields, most }), keys, page)
+  if (found.size <= few || (first.field === 'score' && !isByBest))
+    return await sorted(queries, found, { ...wanted, order })
+  if (!isByBest) {
+    const { among, before } = await partOf(queries, found, { by: first, fields, page })
+    return await sorted(queries, among, { ...wanted, order, page: { ...page, offset: page.offset - before } })
   }
-  if (!first.descends) return await sort(found, keys, page)
-  const { better, level } = bestOf(found, scores, most)
-  const begin = await sort(better, keys, page)
-  const offset = Math.max(0, page.offset - better.size)
-  const following = { offset, limit: page.limit - begin.length }
-  return [...begin, ...(await pageOf(queries, level, { order: rest, scores: new Map(), fields, page: following }))]
+  const { better, level } = bestOf(found, scores, page.offset + page.limit)
+  const begin = await sorted(queries, better, { ...wanted, order })
+  const following = { offset: Math.max(0, page.offset - better.size), limit: page.limit - begin.length }
+  const unscored = { order: rest, scores: new Float64Array(), fields, page: following }
+  return [...begin, ...(await pageOf(queries, level, few, unscored))]
 }
 
 /** The entries that stand above the level of score on which the page ends, and those on it. */
 function bestOf(found: EntrySet, scores: Scores, most: number): { better: EntrySet; level: EntrySet } {
-  const levels = new Map<number, number[]>()
-  for (const doc of found.docs()) {
-    const score = scores.get(doc) ?? 0
-    const level = levels.get(score)
-    if (level) level.push(doc)
-    else levels.set(score, [doc])
+  const docs = found.docs()
+  const counts = new Map<number, number>()
+  for (const doc of docs) {
+    const score = scores[doc] ?? 0
+    counts.set(score, (counts.get(score) ?? 0) + 1)
   }
-  const better: number[] = []
-  for (const score of [...levels.keys()].sort((a, b) => b - a)) {
-    const level = levels.get(score) ?? []
-    if (better.length + level.length >= most) return { better: EntrySet.of(better), level: EntrySet.of(level) }
-    for (const doc of level) better.push(doc)
+  let seen = 0
+  const lowest = [...counts.keys()].sort((a, b) => b - a).find(score => (seen += counts.get(score) ?? 0) >= most)
+  const least = lowest ?? Number.NEGATIVE_INFINITY
+  return {
+    better: EntrySet.of(docs.filter(doc => (scores[doc] ?? 0) > least)),
+    level: EntrySet.of(docs.filter(doc => (scores[doc] ?? 0) === least)),
   }
-  return { better: EntrySet.of(better), level: EntrySet.EMPTY }
 }
 
-/** At least so many entries, the first by this key and all that are like the last of them; all, where no index helps. */
-async function firstOf(
+/**
+ * Those entries of which a page can consist, by this key: with the first and the last of it all that are like them. How
+ * many stand before those comes along. All entries, where no index helps.
+ */
+async function partOf(
   queries: Queries,
   found: EntrySet,
-  { by, fields, most }: { by: Order; fields: Fields; most: number },
-): Promise<EntrySet> {
+  { by, fields, page }: { by: Order; fields: Fields; page: Page },
+): Promise<{ among: EntrySet; before: number }> {
+  const all = { among: found, before: 0 }
   const rows = rowsOf(by, fields)
-  if (!rows || most >= found.size) return found
+  const most = page.offset + page.limit
+  if (!rows || most > found.size) return all
   const direction = by.descends ? sql`DESC` : sql`ASC`
-  const first: number[] = []
-  for (let step = FIRST_STEP, seen = 0; ; seen += step, step *= 4) {
+  // An entry with several values stands where it is met first.
+  const met = new Set<number>()
+  for (let step = FIRST_STEP, seen = 0; met.size < most; seen += step, step *= 4) {
     const row = await queries.get<{ docs: string | null }>(sql`SELECT group_concat(doc) AS docs
       FROM (SELECT doc FROM ${rows} ORDER BY value ${direction} LIMIT ${step} OFFSET ${seen})`)
     const docs = numbersOf(row?.docs ?? '')
-    for (const doc of docs) {
-      if (!found.has(doc)) continue
-      first.push(doc)
-      // One entry may stand there with several values.
-      if (first.length < most || EntrySet.of(first).size < most) continue
-      return EntrySet.of(first).or(found.and(await likeOne(queries, rows, doc, direction)))
-    }
-    if (docs.length < step) return found
+    for (const doc of docs) if (met.size < most && found.has(doc)) met.add(doc)
+    if (docs.length < step && met.size < most) return all
+  }
+  const inOrder = [...met]
+  const like = async (at: number): Promise<EntrySet> =>
+    found.and(await likeOne(queries, rows, inOrder[at] ?? 0, direction))
+  const first = await like(page.offset)
+  const before = inOrder.findIndex(doc => first.has(doc))
+  return {
+    among: EntrySet.of(inOrder.slice(before))
+      .or(first)
+      .or(await like(most - 1)),
+    before,
   }
 }
 
@@ -109,7 +121,7 @@ function rowsOf({ field }: Order, fields: Fields): Sql | undefined {
 async function sorted(
   queries: Queries,
   found: EntrySet,
-  { order, scores, fields, page }: { order: readonly Order[]; scores: Scores; fields: Fields; page: Page },
+  { order, scores, fields, page }: Wanted,
 ): Promise<EntryAddress[]> {
   const keys = order.flatMap(({ field, descends }) => {
     const key = field === 'score' ? sql`f.value ->> 1` : sortKey({ field, descends }, fields)
@@ -117,7 +129,7 @@ async function sorted(
     if (!key) return []
     return [descends ? sql`${key} DESC NULLS LAST` : sql`${key} ASC NULLS LAST`]
   })
-  const rows = JSON.stringify(found.docs().map(doc => [doc, scores.get(doc) ?? 0]))
+  const rows = JSON.stringify(found.docs().map(doc => [doc, scores[doc] ?? 0]))
   return await queries.all<EntryAddress>(sql`SELECT e.context, e.id
     FROM json_each(${rows}) f CROSS JOIN search_entries e ON e.doc = f.value ->> 0
     ORDER BY ${listed([...keys, sql`e.modified DESC`, sql`e.doc DESC`])}

@@ -6,8 +6,6 @@ import { EntrySet } from './entry-set.ts'
 import type { Condition, Joined, Single } from './search-select.ts'
 import { changesAfter, WHO_READS } from './search-sql.ts'
 
-/** So few entries are tested one by one where their set is not at hand. */
-export const FEW = 2000
 /** A set is made anew rather than test more changed entries than this, where a test is slow. */
 const MOST_SLOW_TESTS = 50
 
@@ -24,13 +22,18 @@ interface Kept {
 export class SearchSets {
   readonly #database: Database
   readonly #room: Bytes
+  readonly #few: number
   readonly #kept = new Map<string, Kept>()
   #taken: Bytes = 0
 
-  /** @param room the memory that sets may take; those unused for longest go first. */
-  constructor(database: Database, room: Bytes) {
+  /**
+   * @param room the memory that sets may take; those unused for longest go first.
+   * @param few so many entries are tested one by one where their set is not at hand.
+   */
+  constructor(database: Database, { room, few }: { readonly room: Bytes; readonly few: number }) {
     this.#database = database
     this.#room = room
+    this.#few = few
   }
 
   get taken(): Bytes {
@@ -54,14 +57,9 @@ export class SearchSets {
   async narrow(base: EntrySet, condition: Condition, generation: number): Promise<EntrySet> {
     if (base.size === 0) return base
     if (condition.kind === 'joined') return await this.#narrowByParts(base, condition, generation)
-    const isTested = !this.#kept.has(keyOf(condition)) && (await this.#isTestQuick(base, condition))
-    if (isTested) return await this.#test(base.docs(), condition)
+    const isTested = base.size <= this.#few && !condition.isSlow && condition.hangsOn !== 'lists'
+    if (isTested && !this.#kept.has(keyOf(condition))) return await this.#test(base.docs(), condition)
     return base.and(await this.#load(condition, generation))
-  }
-
-  async #isTestQuick({ size }: EntrySet, condition: Single): Promise<boolean> {
-    if (!condition.isSlow) return size <= FEW && condition.hangsOn !== 'lists'
-    return size <= MOST_SLOW_TESTS && (await this.#sizeOf(condition)) > FEW
   }
 
   async #narrowByParts(base: EntrySet, { every, some, none }: Joined, generation: number): Promise<EntrySet> {
@@ -88,7 +86,7 @@ export class SearchSets {
     // To count who may read anything takes as long as to tell them.
     if (condition.hangsOn === 'readers') return Number.MAX_SAFE_INTEGER
     const row = await this.#database.get<{ size: number }>(
-      sql`SELECT count(*) AS size FROM (SELECT 1 FROM (${condition.set}) LIMIT ${FEW + 1})`,
+      sql`SELECT count(*) AS size FROM (SELECT 1 FROM (${condition.set}) LIMIT ${this.#few + 1})`,
     )
     return row?.size ?? 0
   }
@@ -122,7 +120,7 @@ export class SearchSets {
   async #renewed(condition: Single, { set, generation }: Kept): Promise<EntrySet | undefined> {
     const changed = await changesAfter(this.#database, generation)
     if (!changed || (changed.has(WHO_READS) && condition.hangsOn === 'readers')) return undefined
-    if (changed.size > (condition.isSlow ? MOST_SLOW_TESTS : FEW)) return undefined
+    if (changed.size > (condition.isSlow ? MOST_SLOW_TESTS : this.#few)) return undefined
     const docs = [...changed].filter(doc => doc !== WHO_READS)
     return set.without(EntrySet.of(docs)).or(await this.#test(docs, condition))
   }
@@ -130,7 +128,7 @@ export class SearchSets {
   async #made({ set }: Single): Promise<EntrySet> {
     const made = await this.#ask(set)
     // It may have taken long, and another may follow.
-    if (made.size > FEW) await setImmediate()
+    if (made.size > this.#few) await setImmediate()
     return made
   }
 

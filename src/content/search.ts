@@ -39,7 +39,13 @@ const BATCH = 100
 const MOST_TEXT_TERMS = 32
 /** How often a search begins anew because somebody writes meanwhile. */
 const MOST_ATTEMPTS = 3
-const ROOM_FOR_SETS: Bytes = 32 * 2 ** 20
+
+export interface SearchOptions {
+  /** The memory for what searches may use again; 32 MiB by default. */
+  readonly room?: Bytes
+  /** So few entries are looked at one by one rather than through indexes and sets; 2000 by default. */
+  readonly few?: number
+}
 
 interface Answer {
   readonly total: number
@@ -52,10 +58,12 @@ export class Search {
   readonly #database: Database
   readonly #sets: SearchSets
 
-  /** @param room the memory for what searches may use again */
-  constructor(database: Database, room = ROOM_FOR_SETS) {
+  readonly #few: number
+
+  constructor(database: Database, { room = 32 * 2 ** 20, few = 2000 }: SearchOptions = {}) {
     this.#database = database
-    this.#sets = new SearchSets(database, room)
+    this.#few = few
+    this.#sets = new SearchSets(database, { room, few })
   }
 
   async find(caller: Caller, request: SearchRequest): Promise<Found> {
@@ -76,23 +84,24 @@ export class Search {
     const conditions = new Conditions(fields, request.inside)
     const parts = [readable(readerOf(caller)), ...[query, ...filters].map(part => conditions.of(part))]
     const found = await this.#sets.fulfilling(parts, generation)
+    const few = this.#few
     const order = request.order.length === 0 ? [{ field: 'score', descends: true }] : request.order
     const isScored = limit > 0 && order.some(({ field }) => field === 'score')
     const scores = await this.#scores(found, isScored ? conditions.weights(query) : [], generation)
     return {
       total: found.size,
-      page: await pageOf(this.#database, found, { order, scores, fields, page: { limit, offset } }),
+      page: await pageOf(this.#database, found, few, { order, scores, fields, page: { limit, offset } }),
       facets: await Promise.all(
-        facets.fields.map(field => facetOf(this.#database, found, field, { request: facets, fields })),
+        facets.fields.map(field => facetOf(this.#database, found, field, { request: facets, fields, few })),
       ),
     }
   }
 
   async #scores(found: EntrySet, weights: readonly Weight[], generation: number): Promise<Scores> {
-    const scores = new Map<number, number>()
+    const scores: Scores = new Float64Array(weights.length === 0 ? 0 : found.last + 1)
     for (const { condition, weight } of weights) {
       const fitting = await this.#sets.narrow(found, condition, generation)
-      for (const doc of fitting.docs()) scores.set(doc, (scores.get(doc) ?? 0) + weight)
+      for (const doc of fitting.docs()) scores[doc] = (scores[doc] ?? 0) + weight
     }
     return scores
   }
