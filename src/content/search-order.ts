@@ -52,11 +52,7 @@ export async function pageOf(queries: Queries, found: EntrySet, few: number, wan
 /** The entries that stand above the level of score on which the page ends, and those on it. */
 function bestOf(found: EntrySet, scores: Scores, most: number): { better: EntrySet; level: EntrySet } {
   const docs = found.docs()
-  const counts = new Map<number, number>()
-  for (const doc of docs) {
-    const score = scores[doc] ?? 0
-    counts.set(score, (counts.get(score) ?? 0) + 1)
-  }
+  const counts = countsOf(docs, scores)
   let seen = 0
   const lowest = [...counts.keys()].sort((a, b) => b - a).find(score => (seen += counts.get(score) ?? 0) >= most)
   const least = lowest ?? Number.NEGATIVE_INFINITY
@@ -64,6 +60,24 @@ function bestOf(found: EntrySet, scores: Scores, most: number): { better: EntryS
     better: EntrySet.of(docs.filter(doc => (scores[doc] ?? 0) > least)),
     level: EntrySet.of(docs.filter(doc => (scores[doc] ?? 0) === least)),
   }
+}
+
+/** Equal neighbours are counted together: mostly there are long rows of them. */
+function countsOf(docs: readonly number[], scores: Scores): Map<number, number> {
+  const counts = new Map<number, number>()
+  let [score, row] = [0, 0]
+  const add = (): unknown => counts.set(score, (counts.get(score) ?? 0) + row)
+  for (const doc of docs) {
+    const next = scores[doc] ?? 0
+    if (next !== score) {
+      add()
+      score = next
+      row = 0
+    }
+    row++
+  }
+  add()
+  return counts
 }
 
 /**

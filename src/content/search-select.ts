@@ -87,6 +87,18 @@ const named = (which: Sql): Single => ({
   set: sql`SELECT doc FROM search_strings WHERE ${which}`,
 })
 
+export const hasValue = (field: number, value: string): Single => named(sql`field = ${field} AND value = ${value}`)
+
+/** The first values of a field, each once, without going through all who have them. */
+export async function firstValues(queries: Queries, field: number, most: number): Promise<string[]> {
+  const next = (from: Sql): Sql => sql`(SELECT min(value) FROM search_strings WHERE field = ${field} ${from})`
+  const rows = await queries.all<{ value: string }>(sql`
+    WITH RECURSIVE v (value) AS (
+      SELECT ${next(sql``)} UNION ALL SELECT ${next(sql`AND value > v.value`)} FROM v WHERE v.value IS NOT NULL
+    ) SELECT value FROM v WHERE value IS NOT NULL LIMIT ${most}`)
+  return rows.map(({ value }) => value)
+}
+
 /** Turns queries into conditions. */
 export class Conditions {
   readonly #fields: Fields
@@ -166,7 +178,7 @@ export class Conditions {
     const start = typeof first === 'string' ? first : ''
     const prefix = kind === 'uri' ? this.#inside(start) : start
     if (rest.length === 0 && typeof first === 'string') {
-      return named(sql`field = ${field} AND value = ${prefix}`)
+      return hasValue(field, prefix)
     }
     const pattern = (typeof first === 'string' ? [prefix, ...rest] : parts).map(globOf).join('')
     return named(sql`field = ${field} AND value >= ${prefix} AND value < ${prefix + LARGEST_CHARACTER}

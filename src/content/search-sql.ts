@@ -6,7 +6,7 @@ import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
 import type { Entry } from './entry.ts'
 import type { IndexFields } from './search-index.ts'
 
-/** Writing the search index. This file and `search-select.ts` are the only ones whose SQL is one engine's: SQLite's, with FTS5. */
+/** Writing the search index. The SQL of this file and of what reads the index is one engine's: SQLite's, with FTS5. */
 
 /** Room for the number of a field below the number of a document in the row ids of the full-text tables. */
 export const FIELD_BITS = 20

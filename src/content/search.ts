@@ -85,15 +85,14 @@ export class Search {
     const parts = [readable(readerOf(caller)), ...[query, ...filters].map(part => conditions.of(part))]
     const found = await this.#sets.fulfilling(parts, generation)
     const few = this.#few
+    const counting = { queries: this.#database, sets: this.#sets, fields, few, generation }
     const order = request.order.length === 0 ? [{ field: 'score', descends: true }] : request.order
     const isScored = limit > 0 && order.some(({ field }) => field === 'score')
     const scores = await this.#scores(found, isScored ? conditions.weights(query) : [], generation)
     return {
       total: found.size,
       page: await pageOf(this.#database, found, few, { order, scores, fields, page: { limit, offset } }),
-      facets: await Promise.all(
-        facets.fields.map(field => facetOf(this.#database, found, field, { request: facets, fields, few })),
-      ),
+      facets: await Promise.all(facets.fields.map(field => facetOf(found, field, facets, counting))),
     }
   }
 
