@@ -97,10 +97,9 @@ export class Search {
   }
 
   async #scores(found: EntrySet, weights: readonly Weight[], generation: number): Promise<Scores> {
-    const scores: Scores = new Float64Array(weights.length === 0 ? 0 : found.last + 1)
+    const scores: Scores[number][] = []
     for (const { condition, weight } of weights) {
-      const fitting = await this.#sets.narrow(found, condition, generation)
-      for (const doc of fitting.docs()) scores[doc] = (scores[doc] ?? 0) + weight
+      scores.push({ set: await this.#sets.narrow(found, condition, generation), weight })
     }
     return scores
   }
