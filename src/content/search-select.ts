@@ -2,11 +2,20 @@ import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { GUEST } from '../accounts/principals.ts'
 import { InvalidInput } from '../base/errors.ts'
+import { RELATIVE } from '../graph/iri.ts'
 import { principalUri } from './addresses.ts'
 import { type FieldKind, fieldName, kindOfField } from './search-fields.ts'
-import { readDate, readInteger } from './search-index.ts'
+import { predicateHash, readDate, readInteger } from './search-index.ts'
 import { ANY, type Clauses, ONE, plainText, type Query, type Range, type Term, type TermPart } from './search-query.ts'
-import { FIELD_BITS, FIELD_MASK, findFields, readableBy, type Reader } from './search-sql.ts'
+import {
+  FIELD_BITS,
+  FIELD_MASK,
+  findFields,
+  findFieldsUnder,
+  LARGEST_CHARACTER,
+  readableBy,
+  type Reader,
+} from './search-sql.ts'
 
 /** Queries as SQL; like `search-sql.ts` in the words of one engine. Conditions speak of an entry `e` of the index. */
 
@@ -35,7 +44,6 @@ export type Condition = Single | Joined
 
 const EVERYTHING: Condition = { kind: 'joined', every: [], some: [], none: [] }
 const NOTHING: Condition = { kind: 'single', test: sql`FALSE`, set: sql`SELECT doc FROM search_entries WHERE FALSE` }
-const LARGEST_CHARACTER = '\u{10FFFF}'
 
 /** Words that stand in every text and find nothing. */
 const stopWords = new Set(
@@ -54,15 +62,28 @@ export interface Fields {
   numberOf(field: string): number | undefined
 }
 
-/** Looks up all fields that the queries and `others` name. */
-export async function fieldsOf(queries: Queries, asked: readonly Query[], others: readonly string[]): Promise<Fields> {
+/** Looks up all fields that the queries and `others` name. @param outside gives the absolute form of a stored IRI. */
+export async function fieldsOf(
+  queries: Queries,
+  asked: readonly Query[],
+  others: readonly string[],
+  outside: (iri: string) => string,
+): Promise<Fields> {
   const names = new Set(others.map(fieldName))
   const collect = (query: Query): void => {
     if (query.kind === 'clauses') for (const part of partsOf(query)) collect(part)
     else names.add(fieldName(query.field))
   }
   for (const query of asked) collect(query)
-  const numbers = await findFields(queries, [...names])
+  const numbers = new Map(await findFields(queries, [...names]))
+  for (const name of names) {
+    const [, start, hash] = /^(metadata\.predicate\.[a-z_]+\.)([0-9a-f]{8})$/.exec(name) ?? []
+    if (numbers.has(name) || start === undefined) continue
+    // It may be a predicate under the base address, which the index has as it is.
+    const relative = await findFieldsUnder(queries, start + RELATIVE)
+    const meant = relative.find(field => predicateHash(outside(field.name.slice(start.length))) === hash)
+    if (meant) numbers.set(name, meant.number)
+  }
   return { numberOf: field => numbers.get(fieldName(field)) }
 }
 

@@ -15,6 +15,8 @@ export const FIELD_MASK = 2 ** FIELD_BITS - 1
 const CONTEXT_DEFAULT = 0
 
 const LONGEST_SORT_KEY = 100
+const MOST_FIELDS_UNDER = 1000
+export const LARGEST_CHARACTER = '\u{10FFFF}'
 
 /** In place of a document: entries that are as they were may be readable for others now. */
 export const WHO_READS = 0
@@ -144,6 +146,15 @@ export async function findFields(queries: Queries, names: readonly string[]): Pr
     sql`SELECT number, name FROM search_fields WHERE name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`,
   )
   return new Map(rows.map(({ number, name }) => [name, number]))
+}
+
+/** Some fields whose names begin so, in the order of their names. */
+export async function findFieldsUnder(
+  queries: Queries,
+  start: string,
+): Promise<ReadonlyArray<{ readonly number: number; readonly name: string }>> {
+  return await queries.all(sql`SELECT number, name FROM search_fields
+    WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MOST_FIELDS_UNDER}`)
 }
 
 /** Who reads the metadata of an entry by its own ACL (wire facts 4.2, rule 4). */

@@ -26,6 +26,8 @@ export interface SearchRequest {
   readonly facets: FacetRequest
   /** Gives the stored form of an IRI that somebody wrote. */
   readonly inside: (iri: string) => string
+  /** Gives the absolute form of a stored IRI. */
+  readonly outside: (iri: string) => string
 }
 
 export interface Found {
@@ -80,7 +82,7 @@ export class Search {
   async #answer(caller: Caller, request: SearchRequest, generation: number): Promise<Answer> {
     const { query, filters, facets, limit, offset } = request
     const named = ['modified', ...facets.fields, ...request.order.map(({ field }) => field)]
-    const fields = await fieldsOf(this.#database, [query, ...filters], named)
+    const fields = await fieldsOf(this.#database, [query, ...filters], named, request.outside)
     const conditions = new Conditions(fields, request.inside)
     const parts = [readable(readerOf(caller)), ...[query, ...filters].map(part => conditions.of(part))]
     const found = await this.#sets.fulfilling(parts, generation)
