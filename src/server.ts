@@ -14,6 +14,7 @@ import { ListMoves } from './content/list-moves.ts'
 import { Lists } from './content/lists.ts'
 import { buildMissingRelations } from './content/relations.ts'
 import { Resources } from './content/resources.ts'
+import { Revisions } from './content/revisions.ts'
 import { Search } from './content/search.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
@@ -136,7 +137,8 @@ interface ContentDependencies extends Accounts {
 
 /** Contexts, entries and what they hold. */
 function createContent(settings: Settings, on: ContentDependencies) {
-  const entries = new Entries(on)
+  const revisions = new Revisions(settings['service.repository.provenance'])
+  const entries = new Entries({ ...on, revisions })
   const withEntries = { ...on, entries }
   return {
     entries,
@@ -144,8 +146,12 @@ function createContent(settings: Settings, on: ContentDependencies) {
     userResource: new UserResource(withEntries, {
       requireCurrentPassword: settings['service.auth.password.require-current-password'],
     }),
-    creation: new Creation(on, { groupContextsForAll: settings['service.nonadmin.group-context-creation'] }),
-    views: new EntryViews(on.database, on.ledger, on.lockout),
+    revisions,
+    creation: new Creation(
+      { ...on, revisions },
+      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
+    ),
+    views: new EntryViews(on.database, on.ledger, on.lockout, revisions),
     resources: new Resources(entries),
     lists: new Lists(entries),
     listMoves: new ListMoves(on),

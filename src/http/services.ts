@@ -11,6 +11,7 @@ import type { ContextResource } from '../content/context-resource.ts'
 import type { Creation } from '../content/creation.ts'
 import type { Entries } from '../content/entries.ts'
 import type { EntryViews } from '../content/entry-view.ts'
+import type { Revisions } from '../content/revisions.ts'
 import type { Search } from '../content/search.ts'
 import type { Resources } from '../content/resources.ts'
 import type { ListMoves } from '../content/list-moves.ts'
@@ -109,6 +110,7 @@ export interface Rooms {
   readonly entries: Entries
   readonly contexts: ContextResource
   readonly creation: Creation
+  readonly revisions: Revisions
   readonly search: Search
   readonly views: EntryViews
   readonly resources: Resources
