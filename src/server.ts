@@ -5,6 +5,8 @@ import { StartupError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
 import type { Settings } from './config/settings.ts'
+import { ContextExport } from './content/archive/export.ts'
+import { ContextImport } from './content/archive/import.ts'
 import { ContextResource } from './content/context-resource.ts'
 import { Creation } from './content/creation.ts'
 import { Entries } from './content/entries.ts'
@@ -16,8 +18,10 @@ import { buildMissingRelations } from './content/relations.ts'
 import { Resources } from './content/resources.ts'
 import { Revisions } from './content/revisions.ts'
 import { Search } from './content/search.ts'
+import { Statistics } from './content/statistics.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
+import { Arrivals } from './files/arrival.ts'
 import { Files } from './files/files.ts'
 import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
@@ -82,7 +86,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   await database.transaction(buildMissingRelations)
   const search = new Search(database)
   await search.catchUp()
-  const content = createContent(settings, { ...accounts, database, files, ledger, system })
+  const arrivals = new Arrivals({ database, blobs, ledger, garbage, system, log }, { maxFileSize })
+  const content = createContent(settings, { ...accounts, database, files, arrivals, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
@@ -131,6 +136,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
 interface ContentDependencies extends Accounts {
   readonly database: Database
   readonly files: Files
+  readonly arrivals: Arrivals
   readonly ledger: Ledger
   readonly system: System
 }
@@ -156,6 +162,9 @@ function createContent(settings: Settings, on: ContentDependencies) {
     lists: new Lists(entries),
     listMoves: new ListMoves(on),
     contexts: new ContextResource(withEntries),
+    exports: new ContextExport(on),
+    imports: new ContextImport(withEntries),
+    statistics: new Statistics(withEntries),
   }
 }
 
