@@ -160,7 +160,9 @@ test('an import puts everything back as it was; what came later is gone, and dat
 
 test('rights follow the person of the same name; for strangers nobody gets in, also who takes their id later', async () => {
   const context = await newContext(from)
-  const { id: stranger } = await newUser(source, from)
+  const stranger = await newEntry(from, '_principals', '?graphtype=user&id=stranger', {
+    resource: { name: 'stranger' },
+  })
   const id = await newEntry(from, context)
   const acl = graphOf(`${from.base}${context}/metadata/${id}`, `${STORE}read`, principal(from, stranger))
   assert.equal((await from.put(`${context}/entry/${id}`, acl)).status, 204)
@@ -171,8 +173,11 @@ test('rights follow the person of the same name; for strangers nobody gets in, a
   const readers = valuesOf(to, await readEntry(to, copy, id), `${copy}/metadata/${id}`, `${STORE}read`)
   assert.deepEqual(readers, [`urn:stowage:unknown-principal:${stranger}`])
   assert.equal((await target.visitor().get(`${copy}/metadata/${id}`)).status, 401)
-  const { visitor } = await newUser(target, to)
-  assert.equal((await visitor.get(`${copy}/metadata/${id}`)).status, 403)
+  const password = 'Good-Password-12'
+  await newEntry(to, '_principals', `?graphtype=user&id=${stranger}`, { resource: { name: 'newcomer', password } })
+  const newcomer = target.visitor()
+  assert.equal((await newcomer.signIn('newcomer', password)).status, 200)
+  assert.equal((await newcomer.get(`${copy}/metadata/${id}`)).status, 403)
 })
 
 test('with metadataOnly files stay behind, and rdfFormat other than RDF/JSON is 406', async () => {
