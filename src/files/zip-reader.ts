@@ -16,7 +16,7 @@ export interface ZipPart {
   readonly size: Bytes
   readonly isDeflated: boolean
   readonly crc32: number
-  open(): Promise<Readable>
+  readonly open: () => Promise<Readable>
 }
 
 /**
@@ -37,7 +37,7 @@ export async function* readZip(source: RandomAccess): AsyncGenerator<ZipPart> {
         size: entry.uncompressedSize,
         isDeflated: entry.compressionMethod !== 0,
         crc32: entry.crc32,
-        open: () => zip.openReadStreamPromise(entry),
+        open: () => zip.openReadStreamPromise(entry).catch((error: unknown) => Promise.reject(asRefusal(error))),
       }
     }
   } catch (error) {
@@ -78,13 +78,24 @@ class BlobReader extends yauzl.RandomAccessReader {
     position: Bytes,
     callback: (error: Error | null) => void,
   ): void {
-    this.#bytes(position, length).then(
-      bytes => {
-        bytes.copy(buffer, offset)
-        callback(null)
-      },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
-    )
+    void this.#fill(buffer, offset, length, position, callback)
+  }
+
+  async #fill(
+    buffer: Buffer,
+    offset: number,
+    length: Bytes,
+    position: Bytes,
+    callback: (error: Error | null) => void,
+  ): Promise<void> {
+    let failure: Error | null = null
+    try {
+      const bytes = await this.#bytes(position, length)
+      bytes.copy(buffer, offset)
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error))
+    }
+    callback(failure)
   }
 
   async *#stream(start: Bytes, end: Bytes): AsyncGenerator<Buffer> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { archiveOf, exportOf, importInto, membersOf } from '../support/archives.ts'

@@ -83,16 +83,17 @@ const fillLevel = async (visitor: Visitor, context: string): Promise<number> =>
   (await visitor.get(`${context}/quota`)).json<QuotaJson>().fillLevel
 
 /** Order says nothing in a graph. */
-const sorted = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(sorted).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-    : typeof value === 'object' && value !== null
-      ? Object.fromEntries(
-          Object.entries(value)
-            .map(([key, inner]) => [key, sorted(inner)])
-            .sort(),
-        )
-      : value
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted).sort(byText)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, inner]): [string, unknown] => [key, sorted(inner)])
+      .sort(byText),
+  )
+}
+
+const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
 
 test('what is exported and imported into another store is the same there, to the last byte (wire facts 3.16)', async () => {
   const { context, ids, userName } = await fullContext()

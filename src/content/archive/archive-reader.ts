@@ -140,7 +140,7 @@ async function readFrame(part: ZipPart): Promise<unknown> {
 }
 
 /** The JSON values of a member, one to a line, its bytes held to their checksum. */
-async function* linesOf(part: ZipPart): AsyncGenerator<unknown> {
+async function* linesOf(part: ZipPart): AsyncGenerator {
   let checksum = 0
   let pending: Buffer[] = []
   let length = 0

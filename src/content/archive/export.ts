@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Audit } from '../../accounts/audit.ts'
 import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
 import { findGroup } from '../../accounts/groups.ts'
@@ -47,6 +48,8 @@ export interface ExportOptions {
 /** So much of descriptions is gathered before it is written. */
 const BATCH: Bytes = 1_048_576
 const IDS = 500
+/** Other requests get their turn after so many entries. */
+const TURN = 50
 
 /** Writing a context as an archive (wire facts 3.16). */
 export class ContextExport {
@@ -125,9 +128,11 @@ export class ContextExport {
     options: ExportOptions,
   ): AsyncGenerator<{ readonly entry: Entry; readonly found: OpenFile | undefined }> {
     let last = ''
+    let count = 0
     for (;;) {
       const ids = await idsAfter(this.#on.database, { context, id: last }, IDS)
       for (const id of ids) {
+        if (++count % TURN === 0) await nextTurn()
         const opened = await this.#open(context, id, options)
         if (opened) yield opened
       }
