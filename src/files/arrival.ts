@@ -6,8 +6,8 @@ import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { discardBlob, type FileRecord, removeFilesOf } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
-import { type FilesOptions, type Incoming, keepAlive, requireFileSize } from './incoming.ts'
-import type { Ledger } from './quota-ledger.ts'
+import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
+import type { Ledger, Quota } from './quota-ledger.ts'
 import type { RandomAccess } from './zip-reader.ts'
 
 /** An archive that has come in, and the files out of it that are to take the place of all files of a context. */
@@ -58,7 +58,8 @@ export class Arrivals {
     try {
       const { size } = await blobs.write(key, incoming.open(), incoming.signal)
       let total: Bytes = 0
-      return await work({
+      let committed: { readonly quota: Quota; readonly growth: Bytes } | undefined
+      const result = await work({
         archive: { size, read: range => blobs.read(key, range) },
         reserve: async files => {
           requireFileSize(this.#options, files.largest)
@@ -74,11 +75,14 @@ export class Arrivals {
         },
         replaceFiles: async tx => {
           incoming.signal.throwIfAborted()
-          await ledger.commit(tx, reservation, total - (await sizeOfFiles(tx, context)))
+          const growth = total - (await sizeOfFiles(tx, context))
+          committed = { quota: await ledger.commit(tx, reservation, growth), growth }
           await removeFilesOf(tx, context)
           await discardBlob(tx, key)
         },
       })
+      if (committed) reportGrowth(this.#options, ledger, context, committed)
+      return result
     } finally {
       clearInterval(heartbeat)
       // Does nothing where the transaction has been committed.

@@ -6,7 +6,7 @@ import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stor
 import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, putFile, removeFile } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
-import { type FilesOptions, type Incoming, keepAlive, requireFileSize } from './incoming.ts'
+import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
 import type { Ledger, Reservation } from './quota-ledger.ts'
 
 /** What is reserved at a time for bytes whose number was not declared. */
@@ -21,6 +21,7 @@ export class Files {
   readonly #system: System
   readonly #log: Log
   readonly #options: FilesOptions
+  #taken = { count: 0, bytes: 0 }
 
   constructor(
     stores: { readonly database: Database; readonly blobs: BlobStore },
@@ -35,6 +36,11 @@ export class Files {
     this.#system = machine.system
     this.#log = machine.log
     this.#options = options
+  }
+
+  /** Files stored since the start, and their bytes. */
+  get taken(): { readonly count: number; readonly bytes: Bytes } {
+    return this.#taken
   }
 
   /**
@@ -59,13 +65,16 @@ export class Files {
       const bytes = this.#metered(incoming.open(), reservation, room)
       const stored = await this.#blobs.write(blob, bytes, incoming.signal)
       const file = { blob, ...stored }
-      const { result, discarded } = await this.#database.transaction(async tx => {
+      const { result, discarded, quota, growth } = await this.#database.transaction(async tx => {
         const previous = await findFile(tx, place)
-        await this.#ledger.commit(tx, reservation, file.size - (previous?.size ?? 0))
+        const growth = file.size - (previous?.size ?? 0)
+        const quota = await this.#ledger.commit(tx, reservation, growth)
         await putFile(tx, place, file)
         if (previous) await discardBlob(tx, previous.blob)
-        return { result: await makeVisible(tx, file, previous), discarded: previous?.blob }
+        return { result: await makeVisible(tx, file, previous), discarded: previous?.blob, quota, growth }
       })
+      this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
+      reportGrowth(this.#options, this.#ledger, place.context, { quota, growth })
       if (discarded !== undefined) await this.#deleteBlob(discarded)
       return result
     } catch (error) {
@@ -132,11 +141,13 @@ export class Files {
     }
   }
 
-  /** If this fails too, the lease runs out and the sweep does it. */
+  /**
+   * If this fails too, the lease runs out and the sweep does it. A commit that only seemed to fail, because its answer was
+   * lost, has ended the reservation: then the bytes belong to a file, and stay.
+   */
   async #undo(reservation: Reservation): Promise<void> {
     try {
-      await this.#blobs.delete(reservation.blob)
-      await this.#ledger.release(reservation)
+      if (await this.#ledger.forfeit(reservation)) await this.#garbage.delete(reservation.blob)
     } catch (error) {
       this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
     }

@@ -1,7 +1,8 @@
 import { TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
-import { LEASE, type Ledger, type Reservation } from './quota-ledger.ts'
+import { reachedThreshold } from './fullness.ts'
+import { LEASE, type Ledger, type Quota, type Reservation } from './quota-ledger.ts'
 
 export interface Incoming {
   /** The size if the sender declared it; `bytes` then yields exactly so many or fails. */
@@ -14,6 +15,15 @@ export interface Incoming {
 export interface FilesOptions {
   /** -1: no limit. Holds with quota off as well (interface 8). */
   readonly maxFileSize: Bytes
+  /** A context has come to a threshold of its quota ({@link reachedThreshold}); told after the commit, and never waited for. */
+  readonly onThreshold?: (reached: ReachedThreshold) => void
+}
+
+export interface ReachedThreshold {
+  readonly context: string
+  readonly percent: number
+  readonly quota: Bytes
+  readonly fillLevel: Bytes
 }
 
 /** @throws {TooLarge} `file-too-large` */
@@ -30,4 +40,15 @@ export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): N
     ledger.renew(reservation).catch((error: unknown) => log.warn({ err: error }, 'renewing a lease failed'))
   }
   return setInterval(renew, LEASE / 3).unref()
+}
+
+/** Tells, once the growth is committed, of the threshold that it has reached, if any. */
+export function reportGrowth(
+  { onThreshold }: FilesOptions,
+  ledger: Ledger,
+  context: string,
+  { quota: { quota, fillLevel }, growth }: { readonly quota: Quota; readonly growth: Bytes },
+): void {
+  const percent = ledger.enforced ? reachedThreshold({ quota, fillLevel }, growth) : undefined
+  if (percent !== undefined) onThreshold?.({ context, percent, quota, fillLevel })
 }
