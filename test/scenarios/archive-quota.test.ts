@@ -77,6 +77,18 @@ test('uploads and imports at the same time never fill a context above its quota 
   )
 })
 
+test('an import that takes a context to a threshold of its quota is told of, like an upload', async () => {
+  const archive = await exportOf(admin, await withFiles(admin, 900))
+  const target = await withFiles(admin, 10)
+  await admin.put(`${target}/quota`, { quota: 1000 })
+  assert.equal((await importInto(admin, target, archive)).status, 200)
+  await until(async () => {
+    const { events } = (await admin.get('management/audit?limit=5')).json<{ events: Array<Record<string, unknown>> }>()
+    const told = events.find(({ event }) => event === 'quota-threshold')
+    return JSON.stringify(told)?.includes(`"context":"${target}","percent":90,"quota":1000,"fillLevel":900`) ?? false
+  })
+})
+
 test('a file over the largest size is 413 in an archive as well (D7.6)', async t => {
   const archive = await exportOf(admin, await withFiles(admin, 5, 101))
   const small = await startInProcess(t, { settings: { 'service.data.max-file-size': '100' } })
