@@ -20,6 +20,7 @@ import { Resources } from './content/resources.ts'
 import { Revisions } from './content/revisions.ts'
 import { Search } from './content/search.ts'
 import { Statistics } from './content/statistics.ts'
+import { hashTestPasswords } from './content/test-data.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
 import { Arrivals } from './files/arrival.ts'
@@ -92,6 +93,10 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     now: system.now(),
     adminPasswordHash: async () =>
       adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
+    testHashes: async () =>
+      settings['service.repository.store.init-with-test-data']
+        ? await hashTestPasswords(password => accounts.passwords.hash(password))
+        : undefined,
   })
   await database.transaction(buildMissingRelations)
   const search = new Search(database)

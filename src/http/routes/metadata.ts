@@ -11,6 +11,7 @@ import {
   mergeGraphs,
 } from '../../content/cached-metadata.ts'
 import type { Entry } from '../../content/entry.ts'
+import { linkedMetadata } from '../../content/linked-metadata.ts'
 import { requireRight } from '../../content/rights.ts'
 import { fileNameOf } from '../../content/uploads.ts'
 import { emptyGraph, type Graph } from '../../graph/graph.ts'
@@ -24,6 +25,7 @@ import {
 import { graphReader, type Representation, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
+import { readWalk } from '../walk.ts'
 import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Metadata: one's own, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
@@ -44,6 +46,13 @@ const getMetadata = (on: Services) => async (request: FastifyRequest, reply: Fas
   requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
   if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
   const number = revisionAskedFor(request)
+  const walk = number === undefined ? readWalk(request.parameters, on.base) : undefined
+  if (walk) {
+    // It changes with other entries, so it has no validators.
+    const linked = await linkedMetadata(on.database, request.caller, entry, walk)
+    nameFile(request, reply, entry, representation)
+    return await sendGraph(reply, representation, on.base.graphOutside(linked))
+  }
   const { modified, metadata } = number === undefined ? entry : await getRevision(on, entry, number)
   if (isFresh(request, reply, { modified }, representation)) return await reply.status(304).send()
   nameFile(request, reply, entry, representation)
