@@ -83,6 +83,23 @@ export async function entriesAfter(queries: Queries, { context, id }: EntryAddre
   return rows.map(fromRow)
 }
 
+const KEY_CHARACTERS = 500
+
+/** Some entries whose resource is elsewhere, at this URI; those of a context in the order in which they were made. */
+export async function entriesLinkingTo(
+  queries: Queries,
+  uri: string,
+  context: string | undefined,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<Entry[]> {
+  const key = [...uri].slice(0, KEY_CHARACTERS).join('')
+  const here = context === undefined ? sql`` : sql`AND context = ${context}`
+  const rows = await queries.all<EntryRow>(sql`SELECT ${columns} FROM entries
+    WHERE substr(resource_uri, 1, 500) = ${key} AND resource_uri = ${uri} ${here}
+    ORDER BY context, created, id LIMIT ${limit} OFFSET ${offset}`)
+  return rows.map(fromRow)
+}
+
 /** The entries that are members of a list, in its order. */
 export async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${inEntries} FROM list_members m

@@ -6,6 +6,7 @@ import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
+import { lookupRoutes } from './lookup.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
 import { passwordResetRoutes } from './password-reset.ts'
@@ -22,6 +23,7 @@ export const routes = (on: Services): Route[] => [
   ...samlRoutes(on),
   ...managementRoutes(on),
   ...searchRoutes(on),
+  ...lookupRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),
   ...metadataRoutes(on),
