@@ -214,6 +214,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       origins: settings['service.cors.origins.<n>'],
       maxAge: settings['service.cors.max-age'],
     },
+    jsonp: settings['service.jsonp'],
     search: { maxLimit: settings['service.solr.max-limit'] },
     version: machine.version,
   }

@@ -57,6 +57,11 @@ export const corsKeys = {
     default: 7200,
     help: 'How long a browser may remember the answer to a preflight request.',
   }),
+  'service.jsonp': boolean({
+    default: false,
+    warn: 'is on: pages of all sites can load what guests may read as a script',
+    help: 'Let pages of every origin load what a guest may read as a script (`callback=`), for old browsers.',
+  }),
 } as const
 
 export const operationKeys = {

@@ -45,6 +45,8 @@ export interface HttpOptions {
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
   readonly cors: CorsOptions
+  /** Answers may be loaded as scripts, by pages of every site. */
+  readonly jsonp: boolean
   readonly search: {
     /** Most hits of one answer. */
     readonly maxLimit: number
