@@ -80,19 +80,23 @@ export async function sendGraph(
   return await reply.type(`${mediaType}; charset=utf-8`).send(pieces.join(''))
 }
 
+/** The syntax that the type of the body names. @throws {UnsupportedType} */
+export function syntaxOfBody(request: FastifyRequest): Syntax {
+  const type = mediaTypeOf(request.raw)
+  const syntax = findSyntax(type ?? '')
+  if (syntax) return syntax
+  const accepted = mediaTypes.join(', ')
+  throw new UnsupportedType('unsupported-type', `The body must be one of ${accepted}; it is ${type ?? 'untyped'}.`)
+}
+
 /**
  * Reads the RDF body of a request into its inside form.
  * @param iri of the graph, in its inside form: what relative references in the body stand for
  */
 export const graphReader =
   (on: Services, request: FastifyRequest, reply: FastifyReply, iri: string) => async (): Promise<Graph> => {
-    const type = mediaTypeOf(request.raw)
-    const syntax = type === undefined ? undefined : findSyntax(type)
     const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
-    if (!syntax && !isEmpty) {
-      const accepted = mediaTypes.join(', ')
-      throw new UnsupportedType('unsupported-type', `The body must be one of ${accepted}; it is ${type ?? 'untyped'}.`)
-    }
+    const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await on.bodies.text(request.raw, reply.raw)
     // Labelled or not, nothing is no JSON; and an empty graph is too easily sent by mistake to replace anything.
     if (!syntax || syntax.name === 'json') return on.base.graphInside(parseRdfJson(parseJson(text)))
