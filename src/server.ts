@@ -27,6 +27,7 @@ import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
+import { Proxy } from './proxy/proxy.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import type { Database } from './stores/database.ts'
@@ -92,7 +93,19 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
   const graphs = new GraphReader()
   const app = createApp(
-    { ...accounts, ...content, search, sso, database, files, ledger, graphs, system, log },
+    {
+      ...accounts,
+      ...content,
+      search,
+      sso,
+      database,
+      files,
+      ledger,
+      graphs,
+      proxy: createProxy(settings, machine),
+      system,
+      log,
+    },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -151,6 +164,20 @@ function createContent(settings: Settings, on: ContentDependencies) {
     listMoves: new ListMoves(on),
     contexts: new ContextResource(withEntries),
   }
+}
+
+/** `undefined` when nothing is fetched for others. */
+function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+  if (!settings['service.proxy']) return undefined
+  return new Proxy({
+    hosts: {
+      forGuests: settings['service.proxy.guest-hosts.<n>'],
+      private: settings['service.proxy.private-hosts.<n>'],
+    },
+    maxBytes: settings['service.proxy.max-size'],
+    timeout: settings['service.proxy.timeout'],
+    userAgent: `Stowage/${version}`,
+  })
 }
 
 const unusable: Readonly<Record<string, string>> = {

@@ -20,6 +20,7 @@ import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { GraphReader } from '../graph/graph-reader.ts'
+import type { Proxy } from '../proxy/proxy.ts'
 import type { CasProvider } from '../sso/cas/provider.ts'
 import type { SsoFailures } from '../sso/failures.ts'
 import type { ProviderPolicy } from '../sso/identity-provider.ts'
@@ -121,6 +122,8 @@ export interface Rooms {
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader
+  /** Absent when nothing is fetched for others. */
+  readonly proxy: Proxy | undefined
   readonly system: System
   readonly log: Log
 }

@@ -12,6 +12,7 @@ import { metadataRoutes } from './metadata.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
+import { proxyRoutes } from './proxy.ts'
 import { toolRoutes } from './tools.ts'
 import { resourceRoutes } from './resources.ts'
 
@@ -25,6 +26,7 @@ export const routes = (on: Services): Route[] => [
   ...managementRoutes(on),
   ...searchRoutes(on),
   ...lookupRoutes(on),
+  ...proxyRoutes(on),
   ...toolRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),
