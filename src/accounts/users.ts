@@ -57,6 +57,12 @@ export const findUserByName = async (queries: Queries, name: string): Promise<Us
   // No name holds NUL, and no engine takes it as text.
   name.includes('\0') ? undefined : await findWhere(queries, sql`name = ${name}`)
 
+/** The id of the user or group with a name in its normal form. */
+export async function findPrincipalByName(queries: Queries, name: string): Promise<string | undefined> {
+  if (name.includes('\0')) return undefined
+  return (await queries.get<{ id: string }>(sql`SELECT id FROM principals WHERE name = ${name}`))?.id
+}
+
 export async function listUserIds(queries: Queries): Promise<string[]> {
   const rows = await queries.all<{ id: string }>(sql`SELECT id FROM principals WHERE kind = 'user' ORDER BY id`)
   return rows.map(row => row.id)

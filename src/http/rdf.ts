@@ -53,7 +53,7 @@ export function embeddedGraphs(request: FastifyRequest): (graph: Graph) => unkno
 }
 
 /** A media type as clients write it: the `+` in it is not always escaped (wire facts 3.0.1), parameters are passed over. */
-function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rdfFormat'): string | undefined {
+export function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rdfFormat'): string | undefined {
   const given = request.parameters.get(name)?.split(';')[0]?.trim().replaceAll(' ', '+').toLowerCase()
   return given === '' ? undefined : given
 }

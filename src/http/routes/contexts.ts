@@ -33,7 +33,10 @@ function quotaRoutes(on: Services): Route[] {
 }
 
 const getContext = (on: Services) => async (request: FastifyRequest) =>
-  await on.contexts.list(request.caller, pathPart(request, 'context'))
+  // Ids of what has been deleted are not kept, but for those that are never given again.
+  request.parameters.has('deleted')
+    ? await on.contexts.listDeleted(request.caller, pathPart(request, 'context'))
+    : await on.contexts.list(request.caller, pathPart(request, 'context'), request.parameters.get('entryname'))
 
 const postContext = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const wanted = readCreation(on, request, reply)

@@ -4,7 +4,8 @@ import { CONTEXTS } from '../../content/addresses.ts'
 import type { Placed } from '../../content/rights.ts'
 import type { Facet, Order } from '../../content/search.ts'
 import { parseFilters, parseQuery } from '../../content/search-query.ts'
-import { describeEntry } from '../describe.ts'
+import { describeEntry, type GraphForm } from '../describe.ts'
+import { embeddedGraphs } from '../rdf.ts'
 import type { Parameters } from '../query.ts'
 import { type Route } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -20,6 +21,7 @@ export const searchRoutes = (on: Services): Route[] => [{ method: 'GET', url: '/
 
 const getSearch = (on: Services) => async (request: FastifyRequest) => {
   const { parameters, caller } = request
+  const form = embeddedGraphs(request)
   requireType(parameters.get('type'))
   if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
   const text = parameters.get('query') ?? ''
@@ -44,7 +46,7 @@ const getSearch = (on: Services) => async (request: FastifyRequest) => {
     inside: iri => on.base.inside(iri),
   })
   const children = []
-  for (const placed of found.hits) children.push(await describeHit(on, request, placed))
+  for (const placed of found.hits) children.push(await describeHit(on, request, placed, form))
   return {
     resource: { children },
     results: found.total,
@@ -54,10 +56,15 @@ const getSearch = (on: Services) => async (request: FastifyRequest) => {
   }
 }
 
-async function describeHit(on: Services, { caller }: FastifyRequest, placed: Placed): Promise<unknown> {
+async function describeHit(
+  on: Services,
+  { caller }: FastifyRequest,
+  placed: Placed,
+  form: GraphForm,
+): Promise<unknown> {
   const { entry } = placed
   const view = await on.views.hit(caller, placed)
-  const { name, alias, ...described } = describeEntry(view, on.base)
+  const { name, alias, ...described } = describeEntry(view, on.base, form)
   const named = entry.context === CONTEXTS ? { alias } : { name }
   return { ...described, ...named, contextId: entry.context }
 }
