@@ -87,17 +87,6 @@ test('blank nodes of different entries stay apart', async () => {
   )
 })
 
-test('a thousand entries are the most', async () => {
-  const context = await newContext(admin)
-  const resource = (id: number): string => `${admin.base}${context}/resource/${id}`
-  const parts = Array.from({ length: 1100 }, (_, index) => uriTerm(resource(index)))
-  const metadata = (id: number) => ({ metadata: { [resource(id)]: { [TITLE]: [textTerm(String(id))] } } })
-  for (let id = 1; id < 1100; id++) await newEntry(admin, context, `?id=${id}`, metadata(id))
-  await newEntry(admin, context, '?id=0', { metadata: { [resource(0)]: { [PART]: parts } } })
-  const graph = (await admin.get(`${context}/metadata/0?recursive=dcterms:hasPart`)).json<GraphJson>()
-  assert.equal(Object.keys(graph).length, 1000)
-})
-
 test('predicates that are none, and what is not offered, are refused', async () => {
   const path = `${await newChain(1)}/metadata/0`
   for (const query of ['recursive', 'recursive=profile', 'recursive=,', 'recursive=dcterms:hasPart&depth=-1'])
