@@ -1,4 +1,4 @@
-import { InvalidInput } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import { type Graph, parseRdfJson } from './graph.ts'
 import { readJsonLd, writeJsonLd } from './json-ld.ts'
 import { readRdfXml, writeRdfXml } from './rdf-xml.ts'
@@ -74,11 +74,3 @@ export const syntaxes: readonly Syntax[] = [
 
 export const findSyntax = (mediaType: string): Syntax | undefined =>
   syntaxes.find(({ mediaTypes }) => mediaTypes.includes(mediaType))
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new InvalidInput('invalid-json', 'The body is not JSON.', { cause: error })
-  }
-}

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { InvalidInput, UnsupportedType } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import { isObject } from '../content/values.ts'
 import { findSyntax } from '../graph/syntaxes.ts'
-import { parseJson } from './body.ts'
 import { mediaTypeParameter } from './rdf.ts'
 import type { Services } from './services.ts'
 

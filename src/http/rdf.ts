@@ -2,10 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
-import { announcesBody, mediaTypeOf, parseJson } from './body.ts'
+import { announcesBody, mediaTypeOf } from './body.ts'
 import type { Services } from './services.ts'
 import { addVary } from './vary.ts'
 
@@ -99,7 +100,7 @@ export const graphReader =
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await on.bodies.text(request.raw, reply.raw)
     // Labelled or not, nothing is no JSON; and an empty graph is too easily sent by mistake to replace anything.
-    if (!syntax || syntax.name === 'json') return on.base.graphInside(parseRdfJson(parseJson(text)))
-    if (text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
+    if (!syntax) return on.base.graphInside(parseRdfJson(parseJson(text)))
+    if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
     return on.base.graphInside(await on.graphs.read(syntax, text, on.base.outside(iri)))
   }

@@ -240,3 +240,20 @@ test('a creation whose graphs are not of the syntax that it names makes nothing'
   assertRefused(await guest.post(`${context}?rdfFormat=text/turtle`, { metadata: '<a' }), 401, 'not-signed-in')
   assert.equal((await admin.get(context)).text, before)
 })
+
+test('a long graph in RDF/JSON is read like a short one, and refused like one', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const subjects = Array.from({ length: 8000 }, (_, number) => [
+    `${admin.base}x${number}`,
+    { [TITLE]: [textTerm('a')] },
+  ])
+  const text = JSON.stringify(Object.fromEntries(subjects))
+  assert.ok(text.length > 300_000)
+  assert.equal((await put(path, 'application/json', text)).status, 204)
+  assert.equal((await admin.get(path)).text, text)
+  const broken = await put(path, 'application/json', `${text}x`)
+  assertRefused(broken, 400, 'invalid-json')
+  assert.match(broken.text, new RegExp(`position ${text.length}`))
+  assertRefused(await put(path, 'application/json', text.replace('x7999', '.')), 400, 'invalid-graph')
+  assert.equal((await admin.get(path)).text, text)
+})
