@@ -33,6 +33,8 @@ import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
 import type { CorsOptions } from './cors.ts'
+import type { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -52,6 +54,8 @@ export interface HttpOptions {
     /** Most hits of one answer. */
     readonly maxLimit: number
   }
+  /** Who shows it may read the metrics; absent: administrators only. */
+  readonly metricsToken: string | undefined
   readonly version: string
 }
 
@@ -124,6 +128,8 @@ export interface Rooms {
   readonly graphs: GraphReader
   /** Absent when nothing is fetched for others. */
   readonly proxy: Proxy | undefined
+  readonly metrics: Metrics
+  readonly readiness: Readiness
   readonly system: System
   readonly log: Log
 }

@@ -9,6 +9,7 @@ import { listRoutes } from './lists.ts'
 import { lookupRoutes } from './lookup.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
+import { monitoringRoutes } from './monitoring.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
@@ -24,6 +25,7 @@ export const routes = (on: Services): Route[] => [
   ...casRoutes(on),
   ...samlRoutes(on),
   ...managementRoutes(on),
+  ...monitoringRoutes(on),
   ...searchRoutes(on),
   ...lookupRoutes(on),
   ...proxyRoutes(on),
