@@ -2,14 +2,17 @@ import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
 import { type Graph, graphOf, type Statement, statementsOf, type Term } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import type { Entry } from './entry.ts'
+import type { EntryAddress } from './addresses.ts'
+import { findEntry } from './entry-records.ts'
 import { lookUp, metadataIn } from './lookup.ts'
 
 export const MOST_LEVELS = 10
 const MOST_ENTRIES = 1000
 /** Links may lead nowhere, or to what the caller may not read. */
 const MOST_LOOK_UPS = 5000
+/** Of everything together; beyond it the walk ends. */
 const MOST_STATEMENTS = 100_000
+const MOST_CHARACTERS = 16 * 1024 * 1024
 const BATCH = 20
 
 export interface Walk {
@@ -23,48 +26,73 @@ export interface Walk {
 
 /**
  * The metadata of an entry together with those of the entries it links to, as far as the caller may read them (wire facts
- * 3.5). A walk that would take too long ends early, the nearest entries are in it.
+ * 3.5). A walk that would take too long ends early; the nearest entries are in it.
  */
-export async function linkedMetadata(queries: Queries, caller: Caller, start: Entry, walk: Walk): Promise<Graph> {
-  const statements: Statement[] = []
-  const seen = new Set([keyOf(start)])
+export async function linkedMetadata(
+  queries: Queries,
+  caller: Caller,
+  start: EntryAddress,
+  walk: Walk,
+): Promise<Graph> {
+  const gathered = new Gathered()
+  const known = new Set([keyOf(start)])
   const asked = new Set<string>()
-  let level = [start]
-  for (let depth = 0; level.length > 0 && statements.length < MOST_STATEMENTS; depth++) {
-    const links = new Set<string>()
-    for (const [index, entry] of level.entries()) {
-      if (index % BATCH === BATCH - 1) await setImmediate()
-      const graph = (await metadataIn(queries, caller, entry, 'all')) ?? {}
-      const label = `${seen.size - level.length + index}`
-      for (const statement of statementsOf(graph)) {
-        statements.push(apart(statement, label))
-        const { predicate, object } = statement
-        if (object.type === 'uri' && walk.predicates.has(predicate)) links.add(object.value)
-      }
-      if (statements.length >= MOST_STATEMENTS) break
-    }
-    level = []
-    if (depth >= walk.depth) break
+  const { context } = walk
+  /** In one turn with the look-up that has judged the right. */
+  const visit = async (address: EntryAddress, links: Set<string>): Promise<boolean> => {
+    const entry = await findEntry(queries, address)
+    const graph = (entry && (await metadataIn(queries, caller, entry, 'all'))) ?? {}
+    for (const link of linksIn(graph, walk.predicates)) links.add(link)
+    return gathered.add(graph)
+  }
+  let links = new Set<string>()
+  let hasRoom = await visit(start, links)
+  for (let depth = 0; depth < walk.depth && links.size > 0; depth++) {
+    const next = new Set<string>()
     for (const uri of links) {
-      if (seen.size >= MOST_ENTRIES || asked.size >= MOST_LOOK_UPS) break
+      if (!hasRoom || known.size >= MOST_ENTRIES || asked.size >= MOST_LOOK_UPS) return gathered.graph()
       if (asked.has(uri)) continue
       asked.add(uri)
       if (asked.size % BATCH === 0) await setImmediate()
-      const { context } = walk
-      const found = await lookUp(queries, caller, { uri, scope: 'all', ...(context === undefined ? {} : { context }) })
-      if (!found || seen.has(keyOf(found.entry))) continue
-      seen.add(keyOf(found.entry))
-      level.push(found.entry)
+      const wanted = { uri, scope: 'all', ...(context === undefined ? {} : { context }) } as const
+      const found = await lookUp(queries, caller, wanted)
+      if (!found || known.has(keyOf(found))) continue
+      known.add(keyOf(found))
+      hasRoom = await visit(found, next)
     }
+    links = next
   }
-  return graphOf(statements)
+  return gathered.graph()
 }
 
-const keyOf = ({ context, id }: Entry): string => `${context}/${id}`
+const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`
 
-/** Blank nodes of different entries have nothing to do with each other, even if they are called alike. */
-function apart({ subject, predicate, object }: Statement, label: string): Statement {
-  const renamed = (value: string): string => (value.startsWith('_:') ? `_:e${label}-${value.slice(2)}` : value)
-  const term: Term = object.type === 'bnode' ? { ...object, value: renamed(object.value) } : object
-  return { subject: renamed(subject), predicate, object: term }
+function* linksIn(graph: Graph, predicates: ReadonlySet<string>): Generator<string> {
+  for (const { predicate, object } of statementsOf(graph)) {
+    if (object.type === 'uri' && predicates.has(predicate)) yield object.value
+  }
+}
+
+/** Statements of several graphs, whose blank nodes have nothing to do with each other, even if they are called alike. */
+class Gathered {
+  readonly #statements: Statement[] = []
+  #characters = 0
+  #graphs = 0
+
+  /** False when there is room for no more. */
+  add(graph: Graph): boolean {
+    const label = String(this.#graphs++)
+    const renamed = (value: string): string => (value.startsWith('_:') ? `_:e${label}-${value.slice(2)}` : value)
+    for (const { subject, predicate, object } of statementsOf(graph)) {
+      this.#characters += subject.length + predicate.length + object.value.length
+      if (this.#statements.length >= MOST_STATEMENTS || this.#characters > MOST_CHARACTERS) return false
+      const term: Term = object.type === 'bnode' ? { ...object, value: renamed(object.value) } : object
+      this.#statements.push({ subject: renamed(subject), predicate, object: term })
+    }
+    return true
+  }
+
+  graph(): Graph {
+    return graphOf(this.#statements)
+  }
 }

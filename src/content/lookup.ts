@@ -1,11 +1,12 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
 import { emptyGraph, type Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { addressIn, CONTEXTS } from './addresses.ts'
+import { addressIn, CONTEXTS, type EntryAddress } from './addresses.ts'
 import { findCachedMetadata, hasExternalMetadata, mergeGraphs } from './cached-metadata.ts'
 import { type Entry, resourceOf } from './entry.ts'
-import { entriesLinkingTo, findEntry } from './entry-records.ts'
-import { may, type Placed } from './rights.ts'
+import { findEntryHead, headsLinkingTo } from './entry-records.ts'
+import { may } from './rights.ts'
 
 /** Which metadata are asked for: those kept here, those from elsewhere, or both. */
 export const lookupScopes = ['all', 'local', 'external'] as const
@@ -25,15 +26,15 @@ export async function lookUp(
   queries: Queries,
   caller: Caller,
   wanted: { readonly uri: string; readonly scope: LookupScope; readonly context?: string },
-): Promise<Placed | undefined> {
+): Promise<EntryAddress | undefined> {
   const contexts = new Map<string, Entry | undefined>()
   for await (const entry of entriesAbout(queries, wanted.uri, wanted.context)) {
     if (!has(entry, wanted.scope)) continue
     if (!contexts.has(entry.context)) {
-      contexts.set(entry.context, await findEntry(queries, { context: CONTEXTS, id: entry.context }))
+      contexts.set(entry.context, await findEntryHead(queries, { context: CONTEXTS, id: entry.context }))
     }
     const contextEntry = contexts.get(entry.context)
-    if (contextEntry && may(caller, 'readmetadata', { entry, contextEntry })) return { entry, contextEntry }
+    if (contextEntry && may(caller, 'readmetadata', { entry, contextEntry })) return entry
   }
   return undefined
 }
@@ -53,13 +54,14 @@ export async function metadataIn(
 
 async function* entriesAbout(queries: Queries, uri: string, context: string | undefined): AsyncGenerator<Entry> {
   const address = addressIn(uri)
-  const own = address && (await findEntry(queries, address))
+  const own = address && (await findEntryHead(queries, address))
   const isHere = context === undefined || own?.context === context
   if (own && isHere && own.entryType === 'Local' && resourceOf(own) === uri) yield own
   for (let offset = 0; offset < MOST_LOOKED_AT; offset += BATCH) {
-    const some = await entriesLinkingTo(queries, uri, context, { offset, limit: BATCH })
+    const some = await headsLinkingTo(queries, uri, context, { offset, limit: BATCH })
     yield* some
     if (some.length < BATCH) return
+    await setImmediate()
   }
 }
 

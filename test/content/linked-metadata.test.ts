@@ -36,3 +36,24 @@ test('a walk along links has at most a thousand entries (wire facts 3.5)', async
   const graph = await linkedMetadata(database, guest, start, walk)
   assert.equal(Object.keys(graph).length, 1000)
 })
+
+test('a walk ends where its graph grows too long, however few the entries', async t => {
+  const database = await openSqliteDatabase(':memory:')
+  t.after(() => database.close())
+  await migrate(database, schema)
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3'), ('_contexts')`)
+  const common = { context: '3', by: undefined, now: 0, acl: { mread: everybody } }
+  const next = (id: number) => ({
+    [`./3/resource/${id}`]: {
+      'http://ex.org/part': [uri(`./3/resource/${id + 1}`)],
+      'http://ex.org/text': [literal('a'.repeat(4 * 1024 * 1024))],
+    },
+  })
+  await insertEntry(database, newEntry({ ...common, context: '_contexts', id: '3', graphType: 'Context' }))
+  const chain = Array.from({ length: 9 }, (_, id) => newEntry({ ...common, id: String(id), metadata: next(id) }))
+  for (const entry of chain) await insertEntry(database, entry)
+  const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
+  const walk = { predicates: new Set(['http://ex.org/part']), depth: 10, context: undefined }
+  const graph = await linkedMetadata(database, guest, { context: '3', id: '0' }, walk)
+  assert.equal(Object.keys(graph).length, 4)
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { entriesLinkingTo } from '../../src/content/entry-records.ts'
+import { headsLinkingTo } from '../../src/content/entry-records.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
 import type { Sql } from '../../src/stores/sql.ts'
@@ -13,7 +13,7 @@ test('an entry is found by the URI of its resource without going through a table
   for (const context of [undefined, '3']) {
     let asked: Sql | undefined
     const noted = { ...database, all: async (statement: Sql) => ((asked = statement), []) }
-    await entriesLinkingTo(noted, 'http://ex.org/a', context, { offset: 0, limit: 20 })
+    await headsLinkingTo(noted, 'http://ex.org/a', context, { offset: 0, limit: 20 })
     assert.ok(asked)
     const { parts, values } = asked
     const plan = await database.all<{ detail: string }>({

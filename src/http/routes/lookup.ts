@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import { liveSourceOf } from '../../content/cached-metadata.ts'
+import { findEntry } from '../../content/entry-records.ts'
 import { type LookupScope, lookUp, lookupScopes, metadataIn } from '../../content/lookup.ts'
 import { RELATIVE } from '../../graph/iri.ts'
 import { isUnchanged, validatorHeaders } from '../conditional.ts'
@@ -30,11 +31,11 @@ async function answer(on: Services, request: FastifyRequest, reply: FastifyReply
   const { caller } = request
   const scope = readScope(request)
   const wanted = { uri: readUri(on, request), scope, ...(context === undefined ? {} : { context }) }
-  const placed = await lookUp(on.database, caller, wanted)
-  const metadata = placed && (await metadataIn(on.database, caller, placed.entry, scope))
+  const found = await lookUp(on.database, caller, wanted)
+  const entry = found && (await findEntry(on.database, found))
+  const metadata = entry && (await metadataIn(on.database, caller, entry, scope))
   // Whether there is an entry that the caller may not read is not told.
-  if (!placed || !metadata) throw new NotFound('not-found', 'There are no such metadata of this resource.')
-  const { entry } = placed
+  if (!entry || !metadata) throw new NotFound('not-found', 'There are no such metadata of this resource.')
   if (!liveSourceOf(entry)) {
     // Another entry may be the first tomorrow, and may have been changed earlier: only a tag can tell.
     const etag = `"${entry.modified}-${entry.context}-${entry.id}-${representation.syntax.name}"`
