@@ -3,6 +3,7 @@ import { type Graph, parseRdfJson } from './graph.ts'
 import { readJsonLd, writeJsonLd } from './json-ld.ts'
 import { readRdfXml, writeRdfXml } from './rdf-xml.ts'
 import { writeNTriples } from './text.ts'
+import { readTrix, writeTrix } from './trix.ts'
 import { readTurtle, writeTurtle } from './turtle.ts'
 
 /** One way to write a graph down. */
@@ -69,6 +70,13 @@ export const syntaxes: readonly Syntax[] = [
     extension: 'trig',
     read: async (text, base) => await readTurtle(text, base, 'TriG'),
     write: writeTurtle,
+  },
+  {
+    name: 'trix',
+    mediaTypes: ['application/trix'],
+    extension: 'trix',
+    read: readTrix,
+    write: writeTrix,
   },
 ]
 
