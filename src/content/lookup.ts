@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
 import { emptyGraph, type Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { addressIn, CONTEXTS, type EntryAddress } from './addresses.ts'
+import { CONTEXTS, type EntryAddress } from './addresses.ts'
 import { findCachedMetadata, hasExternalMetadata, mergeGraphs } from './cached-metadata.ts'
+import { findAddress } from './contexts.ts'
 import { type Entry, resourceOf } from './entry.ts'
 import { findEntryHead, headsLinkingTo } from './entry-records.ts'
 import { may } from './rights.ts'
@@ -53,10 +54,12 @@ export async function metadataIn(
 }
 
 async function* entriesAbout(queries: Queries, uri: string, context: string | undefined): AsyncGenerator<Entry> {
-  const address = addressIn(uri)
+  const address = await findAddress(queries, uri)
   const own = address && (await findEntryHead(queries, address))
   const isHere = context === undefined || own?.context === context
-  if (own && isHere && own.entryType === 'Local' && resourceOf(own) === uri) yield own
+  // The second form is that with the name of a context in place of its id.
+  const isOwn = own && own.entryType === 'Local' && (resourceOf(own) === uri || uri.endsWith(`/resource/${own.id}`))
+  if (isOwn && isHere) yield own
   for (let offset = 0; offset < MOST_LOOKED_AT; offset += BATCH) {
     const some = await headsLinkingTo(queries, uri, context, { offset, limit: BATCH })
     yield* some

@@ -1,5 +1,5 @@
 import type { Migration } from './migrations.ts'
-import { searchTables } from './search-tables.ts'
+import { searchChanges, searchTables } from './search-tables.ts'
 import { sql } from './sql.ts'
 
 /**
@@ -170,8 +170,9 @@ export const schema: readonly Migration[] = [
     ],
   },
   { id: 4, name: 'search index', statements: searchTables },
+  { id: 5, name: 'changes of the search index', statements: searchChanges },
   {
-    id: 5,
+    id: 6,
     name: 'lookup by resource',
     statements: [
       // Only the beginning: engines limit the length of a key, and a URI may be longer.

@@ -50,6 +50,8 @@ test('a context may be named by its name', async () => {
   const page = newPage()
   await newLink(context, page, 'One')
   assert.equal(await titleFor(admin, lookupPath(page, '', 'Lookups')), 'One')
+  const id = await newEntry(admin, context, '', { metadata: graphOf('http://ex.org/', TITLE, textTerm('Two')) })
+  assert.equal(await titleFor(admin, lookupPath(`${admin.base}Lookups/resource/${id}`)), 'Two')
 })
 
 test('of several entries the oldest that the caller may read counts; others are not betrayed (D1.5)', async () => {

@@ -7,23 +7,22 @@ import { pathPart, type Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** Documents of other servers (wire facts 3.15). */
-export const proxyRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/proxy', handle: async (request, reply) => await answer(requireProxy(on), request, reply) },
-  {
-    method: 'GET',
-    url: '/:context/proxy',
-    handle: async (request, reply) => {
-      const proxy = requireProxy(on)
-      const placed = await on.entries.getContextEntry(pathPart(request, 'context'))
-      requireRight(request.caller, 'readresource', placed, 'read this context')
-      return await answer(proxy, request, reply)
-    },
-  },
-]
-
-function requireProxy({ proxy }: Services): Proxy {
-  if (proxy) return proxy
-  throw new NotSupported('not-available', 'This service fetches nothing for others: `service.proxy=off`.')
+export function proxyRoutes(on: Services): Route[] {
+  const { proxy } = on
+  if (!proxy) {
+    const handle = (): Promise<never> =>
+      Promise.reject(new NotSupported('not-available', 'Nothing is fetched for others here: `service.proxy=off`.'))
+    return ['/proxy', '/:context/proxy'].map(url => ({ method: 'GET', url, handle, onlyRefuses: true }))
+  }
+  const getInContext = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const placed = await on.entries.getContextEntry(pathPart(request, 'context'))
+    requireRight(request.caller, 'readresource', placed, 'read this context')
+    return await answer(proxy, request, reply)
+  }
+  return [
+    { method: 'GET', url: '/proxy', handle: async (request, reply) => await answer(proxy, request, reply) },
+    { method: 'GET', url: '/:context/proxy', handle: getInContext },
+  ]
 }
 
 /** What comes from elsewhere must not act as if it came from here, whatever it is. */

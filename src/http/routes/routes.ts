@@ -10,6 +10,7 @@ import { lookupRoutes } from './lookup.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
 import { monitoringRoutes } from './monitoring.ts'
+import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
@@ -18,21 +19,24 @@ import { toolRoutes } from './tools.ts'
 import { resourceRoutes } from './resources.ts'
 
 /** Every address of the service. */
-export const routes = (on: Services): Route[] => [
-  ...authRoutes(on),
-  ...authTokenRoutes(on),
-  ...passwordResetRoutes(on),
-  ...casRoutes(on),
-  ...samlRoutes(on),
-  ...managementRoutes(on),
-  ...monitoringRoutes(on),
-  ...searchRoutes(on),
-  ...lookupRoutes(on),
-  ...proxyRoutes(on),
-  ...toolRoutes(on),
-  ...contextRoutes(on),
-  ...entryRoutes(on),
-  ...metadataRoutes(on),
-  ...resourceRoutes(on),
-  ...listRoutes(on),
-]
+export function routes(on: Services): Route[] {
+  const all = [
+    ...authRoutes(on),
+    ...authTokenRoutes(on),
+    ...passwordResetRoutes(on),
+    ...casRoutes(on),
+    ...samlRoutes(on),
+    ...managementRoutes(on),
+    ...monitoringRoutes(on),
+    ...searchRoutes(on),
+    ...lookupRoutes(on),
+    ...proxyRoutes(on),
+    ...toolRoutes(on),
+    ...contextRoutes(on),
+    ...entryRoutes(on),
+    ...metadataRoutes(on),
+    ...resourceRoutes(on),
+    ...listRoutes(on),
+  ]
+  return [...all, openApiRoute(on, all)]
+}
