@@ -1,14 +1,14 @@
 import type { Audit } from '../accounts/audit.ts'
 import { type Caller, requireAdmin } from '../accounts/caller.ts'
-import { normaliseName } from '../accounts/names.ts'
-import { findPrincipalByName } from '../accounts/users.ts'
+import { requireName } from '../accounts/names.ts'
+import { findPrincipalNamed } from '../accounts/users.ts'
 import { InvalidInput, NotSupported } from '../base/errors.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
 import type { Ledger, Quota } from '../files/quota-ledger.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from './addresses.ts'
-import { findContext } from './contexts.ts'
-import { listEntryIds, listRetiredIds } from './entry-records.ts'
+import { findContextNamed } from './contexts.ts'
+import { listEntryIds } from './entry-records.ts'
 import { anything, type Entries } from './entries.ts'
 import type { Entry } from './entry.ts'
 import { requireOnly, requireQuotaValue } from './quota-request.ts'
@@ -36,29 +36,23 @@ export class ContextResource {
     this.#on = on
   }
 
-  /** Ids of all entries, or of the context or principal with a name, for administrators. */
-  async list(caller: Caller, contextKey: string, name?: string): Promise<string[]> {
+  /** Ids of all entries, for administrators. */
+  async list(caller: Caller, contextKey: string): Promise<string[]> {
     const { entry } = await this.#on.entries.getContextEntry(contextKey)
     requireAdmin(caller, 'list the entries of a context')
-    if (name === undefined) return await listEntryIds(this.#on.database, entry.id)
-    const id = await this.#idOf(entry.id, name)
+    return await listEntryIds(this.#on.database, entry.id)
+  }
+
+  /** The id of what has the name in `_contexts` or `_principals`, in an array that may be empty; for administrators. */
+  async named(caller: Caller, contextKey: string, name: string): Promise<string[]> {
+    const { entry } = await this.#on.entries.getContextEntry(contextKey)
+    requireAdmin(caller, 'look for a name')
+    if (entry.id !== CONTEXTS && entry.id !== PRINCIPALS) return []
+    const id =
+      entry.id === CONTEXTS
+        ? await findContextNamed(this.#on.database, name)
+        : await findPrincipalNamed(this.#on.database, requireName(name))
     return id === undefined ? [] : [id]
-  }
-
-  /** Ids of deleted users, groups and contexts, which are never given again; of other entries none are kept. */
-  async listDeleted(caller: Caller, contextKey: string): Promise<string[]> {
-    const { entry } = await this.#on.entries.getContextEntry(contextKey)
-    requireAdmin(caller, 'list the entries of a context')
-    return await listRetiredIds(this.#on.database, entry.id)
-  }
-
-  async #idOf(context: string, name: string): Promise<string | undefined> {
-    const { database } = this.#on
-    if (context === CONTEXTS) {
-      const found = await findContext(database, name)
-      return found?.name === name ? found.id : undefined
-    }
-    return context === PRINCIPALS ? await findPrincipalByName(database, normaliseName(name)) : undefined
   }
 
   /** For those who may read the context's resource. */

@@ -23,6 +23,11 @@ export async function findContext(queries: Queries, idOrName: string): Promise<C
   return row && { id: row.id, name: row.name ?? undefined }
 }
 
+/** The id of the context that carries this name. */
+export async function findContextNamed(queries: Queries, name: string): Promise<string | undefined> {
+  return (await queries.get<{ id: string }>(sql`SELECT id FROM contexts WHERE name = ${name}`))?.id
+}
+
 export interface FoundContext {
   readonly context: Context
   /** Its entry in `_contexts`, which carries its ACL. */

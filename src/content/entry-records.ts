@@ -161,13 +161,6 @@ export async function retireId(tx: Queries, { context, id }: EntryAddress): Prom
   await tx.run(sql`INSERT INTO retired_ids (context, id) VALUES (${context}, ${id}) ON CONFLICT DO NOTHING`)
 }
 
-export async function listRetiredIds(queries: Queries, context: string): Promise<string[]> {
-  const rows = await queries.all<{ id: string }>(
-    sql`SELECT id FROM retired_ids WHERE context = ${context} ORDER BY length(id), id`,
-  )
-  return rows.map(row => row.id)
-}
-
 export async function isIdFree(queries: Queries, { context, id }: EntryAddress): Promise<boolean> {
   const taken = await queries.get(sql`SELECT 1 AS taken FROM entries WHERE ${at({ context, id })}
     UNION ALL SELECT 1 AS taken FROM retired_ids WHERE ${at({ context, id })}`)

@@ -6,7 +6,7 @@ import type { EntryAddress } from './addresses.ts'
 import { findEntry } from './entry-records.ts'
 import { lookUp, metadataIn } from './lookup.ts'
 
-export const MOST_LEVELS = 10
+export const MOST_DEPTH = 10
 const MOST_ENTRIES = 1000
 /** Links may lead nowhere, or to what the caller may not read. */
 const MOST_LOOK_UPS = 5000
@@ -18,10 +18,10 @@ const BATCH = 20
 export interface Walk {
   /** The links that are followed. */
   readonly predicates: ReadonlySet<string>
-  /** How many links lead from the first entry to the last, at most {@link MOST_LEVELS}. */
+  /** How many links lead from the first entry to the last, at most {@link MOST_DEPTH}. */
   readonly depth: number
-  /** Stays in this context. */
-  readonly context: string | undefined
+  /** Whether entries of other contexts are left out. */
+  readonly withinContext: boolean
 }
 
 /**
@@ -37,7 +37,7 @@ export async function linkedMetadata(
   const gathered = new Gathered()
   const known = new Set([keyOf(start)])
   const asked = new Set<string>()
-  const { context } = walk
+  const context = walk.withinContext ? start.context : undefined
   /** In one turn with the look-up that has judged the right. */
   const visit = async (address: EntryAddress, links: Set<string>): Promise<boolean> => {
     const entry = await findEntry(queries, address)

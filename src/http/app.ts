@@ -10,6 +10,7 @@ import { AuthCookie, deviceToken } from './cookies.ts'
 import { Cors } from './cors.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { asScript, callbackOf } from './jsonp.ts'
+import { holdForLateListener } from './late-listener.ts'
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './query.ts'
@@ -77,6 +78,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     if (closing) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     await noteAccess(on, request, reply)
+    await holdForLateListener(request.raw)
     return asScript(reply, payload, request.callback)
   })
   app.addHook('onResponse', async (request, reply) => noteAnswer(on, request, reply))

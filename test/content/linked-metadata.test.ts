@@ -32,7 +32,7 @@ test('a walk along links has at most a thousand entries (wire facts 3.5)', async
     for (const id of ids) await insertEntry(tx, newEntry({ ...common, context: '3', id, metadata: about(id) }))
   })
   const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
-  const walk = { predicates: new Set(['http://ex.org/part']), depth: 10, context: undefined }
+  const walk = { predicates: new Set(['http://ex.org/part']), depth: 10, withinContext: false }
   const graph = await linkedMetadata(database, guest, start, walk)
   assert.equal(Object.keys(graph).length, 1000)
 })
@@ -53,7 +53,7 @@ test('a walk ends where its graph grows too long, however few the entries', asyn
   const chain = Array.from({ length: 9 }, (_, id) => newEntry({ ...common, id: String(id), metadata: next(id) }))
   for (const entry of chain) await insertEntry(database, entry)
   const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
-  const walk = { predicates: new Set(['http://ex.org/part']), depth: 10, context: undefined }
+  const walk = { predicates: new Set(['http://ex.org/part']), depth: 10, withinContext: false }
   const graph = await linkedMetadata(database, guest, { context: '3', id: '0' }, walk)
   assert.equal(Object.keys(graph).length, 4)
 })

@@ -11,7 +11,7 @@ const writeGraph = (summary: string): Operation => ({ summary, body: graph, answ
 export const entryOperations: Operations = {
   'GET /:context': {
     summary: 'Ids of all entries of a context.',
-    query: { entryname: 'Only of the one with this name.', deleted: 'Of deleted users, groups, contexts.' },
+    query: { entryname: 'In `_contexts` and `_principals`: only the id of what has this name.' },
     answers: { 200: answer('Ids.', json(ref('Ids'))) },
   },
   'POST /:context': {
@@ -97,8 +97,8 @@ export const entryOperations: Operations = {
     query: {
       ...formats,
       download: 'As an attachment.',
-      recursive: 'Predicates that lead to entries whose metadata are added.',
-      depth: 'How many of them in a row.',
+      recursive: 'With the metadata of entries that these predicates lead to.',
+      depth: 'How many links to follow.',
       scope: '`context`: only entries of this context.',
     },
     answers: readGraph,

@@ -1,7 +1,7 @@
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { denied } from '../../accounts/caller.ts'
-import { InvalidInput, NotFound, NotSupported } from '../../base/errors.ts'
+import { NotFound, NotSupported } from '../../base/errors.ts'
 import { cachedMetadataUri, metadataUri } from '../../content/addresses.ts'
 import {
   type CachedMetadata,
@@ -11,12 +11,10 @@ import {
   mergeGraphs,
 } from '../../content/cached-metadata.ts'
 import type { Entry } from '../../content/entry.ts'
-import { linkedMetadata, MOST_LEVELS, type Walk } from '../../content/linked-metadata.ts'
+import { linkedMetadata } from '../../content/linked-metadata.ts'
 import { requireRight } from '../../content/rights.ts'
 import { fileNameOf } from '../../content/uploads.ts'
 import { emptyGraph, type Graph } from '../../graph/graph.ts'
-import { isAbsoluteIri } from '../../graph/iri.ts'
-import { prefixes } from '../../graph/vocabulary.ts'
 import {
   entryValidators,
   requirePreconditions,
@@ -27,6 +25,7 @@ import {
 import { graphReader, type Representation, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
+import { readWalk } from '../walk.ts'
 import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Metadata: one's own, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
@@ -47,29 +46,16 @@ const getMetadata = (on: Services) => async (request: FastifyRequest, reply: Fas
   requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
   if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
   if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
-  const walk = readWalk(on, request, entry)
-  // With metadata of other entries in it, the answer changes without this one.
-  if (!walk && isFresh(request, reply, entry, representation)) return await reply.status(304).send()
+  const walk = readWalk(request.parameters, on.base)
+  if (walk) {
+    // It changes with other entries, so it has no validators.
+    const linked = await linkedMetadata(on.database, request.caller, entry, walk)
+    nameFile(request, reply, entry, representation)
+    return await sendGraph(reply, representation, on.base.graphOutside(linked))
+  }
+  if (isFresh(request, reply, entry, representation)) return await reply.status(304).send()
   nameFile(request, reply, entry, representation)
-  const graph = walk ? await linkedMetadata(on.database, request.caller, entry, walk) : entry.metadata
-  return await sendGraph(reply, representation, on.base.graphOutside(graph))
-}
-
-/** Which links to other entries are followed: predicates, as IRIs or with a well-known prefix (wire facts 3.5). */
-function readWalk({ base }: Services, { parameters }: FastifyRequest, { context }: Entry): Walk | undefined {
-  const text = parameters.get('recursive')
-  if (text === undefined) return undefined
-  const named = text.split(',').map(name => {
-    const [, prefix = '', local = ''] = /^([a-z]+):([^/].*)$/.exec(name.trim()) ?? []
-    const namespace = Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined
-    return namespace === undefined ? name.trim() : namespace + local
-  })
-  const predicates = new Set(named.filter(isAbsoluteIri).map(iri => base.inside(iri)))
-  if (predicates.size === 0) throw new InvalidInput('invalid-query', '`recursive` names no predicate.')
-  const depth = parameters.get('depth') ?? String(MOST_LEVELS)
-  if (!/^\d{1,9}$/.test(depth)) throw new InvalidInput('invalid-query', '`depth` is not a whole number.')
-  const isHere = parameters.get('scope') === 'context'
-  return { predicates, depth: Math.min(Number(depth), MOST_LEVELS), context: isHere ? context : undefined }
+  return await sendGraph(reply, representation, on.base.graphOutside(entry.metadata))
 }
 
 const putMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {

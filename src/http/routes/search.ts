@@ -6,8 +6,8 @@ import type { Facet } from '../../content/search-facets.ts'
 import type { Order } from '../../content/search-order.ts'
 import { parseFilters, parseQuery } from '../../content/search-query.ts'
 import { describeEntry, type GraphForm } from '../describe.ts'
+import { type Parameters, refuseFeed } from '../query.ts'
 import { embeddedGraphs } from '../rdf.ts'
-import type { Parameters } from '../query.ts'
 import { type Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
@@ -22,9 +22,9 @@ export const searchRoutes = (on: Services): Route[] => [{ method: 'GET', url: '/
 
 const getSearch = (on: Services) => async (request: FastifyRequest) => {
   const { parameters, caller } = request
-  const form = embeddedGraphs(request)
   requireType(parameters.get('type'))
-  if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
+  const form = embeddedGraphs(request)
+  refuseFeed(request)
   const text = parameters.get('query') ?? ''
   if ([...text.trim()].length < LEAST_QUERY_CHARACTERS) {
     throw new InvalidInput('invalid-query', `\`query\` has fewer than ${LEAST_QUERY_CHARACTERS} characters.`)
