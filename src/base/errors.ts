@@ -108,6 +108,15 @@ export class Overloaded extends ServiceError {
   }
 }
 
+/** Something that the request needs cannot be reached: nothing was checked, counted or changed; trying again is right. */
+export class Unreachable extends ServiceError {
+  readonly retryAfter: Seconds = 2
+
+  constructor(detail: string, options: ErrorOptions = {}) {
+    super('unreachable', detail, options)
+  }
+}
+
 /** A start that cannot go on: wrong settings, a folder in use. The command line prints the message and exits with 1. */
 export class StartupError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {

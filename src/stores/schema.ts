@@ -170,4 +170,17 @@ export const schema: readonly Migration[] = [
     ],
   },
   { id: 4, name: 'search index', statements: searchTables },
+  {
+    id: 6,
+    name: 'sessions that outlive the process',
+    statements: [
+      // Keys are MACs of tokens or name a user; the tokens in the values are sealed.
+      sql`CREATE TABLE ephemeral (
+        key TEXT PRIMARY KEY,
+        value TEXT NOT NULL,
+        expires BIGINT NOT NULL
+      )`,
+      sql`CREATE INDEX ephemeral_by_end ON ephemeral (expires)`,
+    ],
+  },
 ]
