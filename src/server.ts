@@ -27,6 +27,7 @@ import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
+import { type EphemeralStores, openEphemeralStores } from './server-ephemeral.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import type { Database } from './stores/database.ts'
@@ -48,15 +49,23 @@ export interface Server {
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   requireAdminPassword(machine.adminPassword)
   const stores = await openStores(settings)
+  let ephemeralStores: EphemeralStores | undefined
   try {
-    return await assemble(settings, machine, stores)
+    ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
+    return await assemble(settings, machine, stores, ephemeralStores)
   } catch (error) {
+    await ephemeralStores?.close()
     await stores.close()
     throw error
   }
 }
 
-async function assemble(settings: Settings, machine: Machine, stores: Stores): Promise<Server> {
+async function assemble(
+  settings: Settings,
+  machine: Machine,
+  stores: Stores,
+  ephemeralStores: EphemeralStores,
+): Promise<Server> {
   const { database, blobs } = stores
   const { system, log } = machine
   const ledger = new Ledger(database, system, {
@@ -69,7 +78,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const maxFileSize = settings['service.data.max-file-size']
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize })
 
-  const accounts = await createAccounts(settings, machine, database)
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
   const { adminPassword } = machine
   await initialise({
     database,
@@ -89,7 +98,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
-  const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
+  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
   const graphs = new GraphReader()
   const app = createApp(
     { ...accounts, ...content, search, sso, database, files, ledger, graphs, system, log },
@@ -101,6 +110,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     await accounts.audit.expire()
     await search.tidy()
     await accounts.passwordReset?.expire()
+    await ephemeralStores.sweep()
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   })
 
@@ -121,7 +131,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       await sso.saml?.close()
       await graphs.close()
       await files.collectGarbage()
-      await accounts.ephemeral.close()
+      await accounts.sessions.close()
+      await ephemeralStores.close()
       await stores.close()
     },
   }

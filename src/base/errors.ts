@@ -108,12 +108,11 @@ export class Overloaded extends ServiceError {
   }
 }
 
-/** Something that the request needs cannot be reached: nothing was checked, counted or changed; trying again is right. */
-export class Unreachable extends ServiceError {
-  readonly retryAfter: Seconds = 2
-
-  constructor(detail: string, options: ErrorOptions = {}) {
-    super('unreachable', detail, options)
+/** A server that the request needs cannot be reached. What the request did before is undone, or ends by itself. */
+export class Unreachable extends Overloaded {
+  constructor(detail: string, { cause }: { readonly cause?: unknown } = {}) {
+    super(detail, 2, 'unreachable')
+    this.cause = cause
   }
 }
 

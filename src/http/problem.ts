@@ -15,7 +15,6 @@ import {
   TooLarge,
   TooSlow,
   Unauthenticated,
-  Unreachable,
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
@@ -41,7 +40,6 @@ const statuses = [
   [LockedOut, 429],
   [NotSupported, 501],
   [Overloaded, 503],
-  [Unreachable, 503],
 ] as const
 
 class InternalError extends ServiceError {}
@@ -95,8 +93,7 @@ function fromFramework(error: unknown): ServiceError | undefined {
 
 function headersOf(error: ServiceError): Record<string, string> {
   if (error instanceof WrongMethod) return { allow: error.allowed.join(', ') }
-  if (error instanceof LockedOut || error instanceof Overloaded || error instanceof Unreachable)
-    return { 'retry-after': String(error.retryAfter) }
+  if (error instanceof LockedOut || error instanceof Overloaded) return { 'retry-after': String(error.retryAfter) }
   if (error instanceof RangeNotSatisfiable) return { 'content-range': `bytes */${error.size}` }
   return {}
 }

@@ -1,3 +1,4 @@
+import type { createClient } from '@redis/client'
 import { StartupError, Unreachable } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -20,11 +21,12 @@ type Client = ReturnType<typeof import('@redis/client')['createClient']>
  */
 export async function connectRedis(url: string, log: Log): Promise<RedisConnection> {
   const place = placeOf(url)
-  const { createClient } = await import('@redis/client')
+  // Loaded only where it is used.
+  const driver = await import('@redis/client')
   let isStarted = false
   let client: Client | undefined
   try {
-    client = createClient({
+    client = driver.createClient({
       url,
       // Commands that cannot be sent fail at once, instead of waiting for a connection.
       disableOfflineQueue: true,

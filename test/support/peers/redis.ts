@@ -33,16 +33,14 @@ export interface RedisOptions {
 /** Redis on a free port of this machine, which keeps nothing on disk. */
 export async function startRedis(t: Test, { args = [], password }: RedisOptions = {}): Promise<RedisServer> {
   const port = await freePort()
-  const secret = password === undefined ? [] : ['--requirepass', password]
+  const own = ['--port', String(port), '--bind', '127.0.0.1', '--databases', '1000', '--save', '', '--appendonly', 'no']
+  if (password !== undefined) own.push('--requirepass', password)
   let peer: PeerProcess
   const start = async (): Promise<void> => {
     peer = await startInNewFolder(t, folder =>
       startPeerProcess({
         command: program,
-        args: [
-          ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--databases', '1000'],
-          ...['--save', '', '--appendonly', 'no', ...secret, ...args],
-        ],
+        args: [...own, '--dir', folder, ...args],
         env: {},
         folder,
         ready: () => answers(port),
