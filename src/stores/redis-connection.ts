@@ -13,7 +13,7 @@ const LONGEST_PAUSE: Milliseconds = 1000
 /** The first version whose `SET` takes all options that are used; Valkey calls itself 7 or later as well. */
 const OLDEST_VERSION = 7
 
-type Client = ReturnType<typeof import('@redis/client')['createClient']>
+type Client = ReturnType<typeof createClient>
 
 /**
  * Connects to `redis://` or `rediss://[user:password@]host[:port][/database]`.
