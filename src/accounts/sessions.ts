@@ -128,8 +128,8 @@ export class Sessions {
   async find(token: string): Promise<Session | undefined> {
     if (!TOKEN.test(token)) return undefined
     for (const id of this.#vault.idsOf(token)) {
-      const session = await this.#get(id)
-      if (session?.token === token) return session
+      const stored = await this.#get(id)
+      if (stored && this.#vault.isOf(stored.sealed, token, stored.userId)) return { ...stored, id, token }
     }
     return undefined
   }
@@ -193,7 +193,7 @@ export class Sessions {
 
   /** The user's live sessions of the given epoch, oldest login first. */
   async list(user: User): Promise<Session[]> {
-    const sessions = await Promise.all((await this.#idsOf(user.id)).map(id => this.#get(id)))
+    const sessions = await Promise.all((await this.#idsOf(user.id)).map(id => this.#opened(id)))
     return sessions.filter(session => session !== undefined && this.isCurrent(session, user)) as Session[]
   }
 
@@ -222,13 +222,18 @@ export class Sessions {
     await this.#notes.flush()
   }
 
-  async #get(id: string): Promise<Session | undefined> {
-    const stored = await this.#store.get<Stored>(sessionKey(id))
+  async #opened(id: string): Promise<Session | undefined> {
+    const stored = await this.#get(id)
     const token = stored && this.#vault.open(stored.sealed, stored.userId)
-    if (!stored || token === undefined) return undefined
-    const noted = this.#notes.of(id)
-    const session = { ...(noted ? withAccess(noted)(stored) : stored), id, token }
-    return this.#system.now() < session.expires ? session : undefined
+    return stored && token !== undefined ? { ...stored, id, token } : undefined
+  }
+
+  /** What is live under the id, with the access that waits to be written. */
+  async #get(id: string): Promise<Stored | undefined> {
+    const stored = await this.#store.get<Stored>(sessionKey(id))
+    const noted = stored && this.#notes.of(id)
+    const present = stored && noted ? withAccess(noted)(stored) : stored
+    return present && this.#system.now() < present.expires ? present : undefined
   }
 
   #expiry(session: Pick<Session, 'loginTime' | 'maxAge'>, from: Milliseconds): Milliseconds {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { System } from '../base/system.ts'
 
 const ALGORITHM = 'aes-256-gcm'
@@ -6,11 +6,12 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const SECRET_BYTES = 32
 
-/** What is derived from one secret: its public name, a key for names of tokens, a key for seals. */
+/** What is derived from one secret: its public name, and a key for each purpose. */
 interface Keys {
   readonly name: string
   readonly naming: Uint8Array
   readonly sealing: Uint8Array
+  readonly binding: Uint8Array
 }
 
 /**
@@ -31,6 +32,7 @@ export class TokenVault {
       name: Buffer.from(derive(secret, 'name', 6)).toString('base64url'),
       naming: derive(secret, 'token to id', 32),
       sealing: derive(secret, 'seal', 32),
+      binding: derive(secret, 'bind', 32),
     }))
     this.#system = system
   }
@@ -43,13 +45,22 @@ export class TokenVault {
     return [first ?? '', ...others]
   }
 
-  /** @param owner is bound to the token: the seal opens for nobody else. */
+  /** @param owner is bound to the token: the seal is good for nobody else. */
   seal(token: string, owner: string): string {
-    const [{ name, sealing }] = this.#keys as [Keys]
+    const [{ name, sealing, binding }] = this.#keys as [Keys]
     const nonce = this.#system.randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, sealing, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(owner))
     const sealed = Buffer.concat([nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    return `${name}.${sealed.toString('base64url')}`
+    return `${name}.${sealed.toString('base64url')}.${bound(binding, token, owner).toString('base64url')}`
+  }
+
+  /** Whether the seal is of this token and owner: as `open` would tell, at a quarter of the time. */
+  isOf(sealed: string, token: string, owner: string): boolean {
+    const [name, , text = ''] = sealed.split('.')
+    const keys = this.#keys.find(keys => keys.name === name)
+    const mac = Buffer.from(text, 'base64url')
+    const expected = keys && bound(keys.binding, token, owner)
+    return expected?.length === mac.length && timingSafeEqual(expected, mac)
   }
 
   /** The token; `undefined` when the secret is no longer there, or the seal is not ours or not this owner's. */
@@ -68,6 +79,10 @@ export class TokenVault {
     }
   }
 }
+
+/** No identifier of a user holds a line break. */
+const bound = (key: Uint8Array, token: string, owner: string): Buffer =>
+  createHmac('sha256', key).update(`${owner}\n${token}`).digest()
 
 /** RFC 5869; the secret is random already, so it needs no salt. */
 const derive = (secret: Uint8Array, purpose: string, length: number): Uint8Array =>
