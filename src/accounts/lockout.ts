@@ -53,6 +53,8 @@ const MEMORY: Milliseconds = 86_400_000
 /** Somebody who waits for others' attempts looks again after so long, in case they were made on another node. */
 const LOOK_AGAIN: Milliseconds = 50
 const MOST_WAITING = 500
+/** How long after losing the store its reservations are looked for again. */
+const RELEASE_PAUSE: Milliseconds = 1000
 
 /**
  * Temporary lockout (interface 3.2, 5.9; D6). An attempt is reserved before its password is checked, so that parallel
@@ -64,6 +66,9 @@ export class Lockout {
   readonly #system: System
   readonly #options: LockoutOptions
   readonly #waiting = new Map<string, Set<() => void>>()
+  /** Reservations that the store may hold although it was lost before it said so, each with the key it is under. */
+  readonly #abandoned = new Map<string, string>()
+  #releasing: NodeJS.Timeout | undefined
 
   constructor(store: EphemeralStore, system: System, options: LockoutOptions) {
     this.#store = store
@@ -82,13 +87,19 @@ export class Lockout {
    */
   async attempt({ key }: Counted, check: () => Promise<boolean>): Promise<{ right: boolean; locked: boolean }> {
     if (!this.enabled) return { right: await check(), locked: false }
-    const reserved = await this.#reserve(key)
+    const id = Buffer.from(this.#system.randomBytes(9)).toString('base64url')
     let outcome: 'right' | 'wrong' | 'unknown' = 'unknown'
     try {
-      outcome = (await check()) ? 'right' : 'wrong'
-    } finally {
-      // Also when the check rejects: a reservation that stayed would count against the user for ever.
-      await this.#settle(key, reserved, outcome)
+      await this.#reserve(key, id)
+      try {
+        outcome = (await check()) ? 'right' : 'wrong'
+      } finally {
+        // Also when the check rejects: a reservation that stayed would count against the user for a while.
+        await this.#settle(key, id, outcome)
+      }
+    } catch (error) {
+      if (error instanceof Unreachable) this.#abandon(key, id)
+      throw error
     }
     return { right: outcome === 'right', locked: outcome === 'wrong' && (await this.#isLocked(key)) }
   }
@@ -121,8 +132,7 @@ export class Lockout {
     return (await this.#store.get<Counter>(key))?.lockedUntil !== undefined
   }
 
-  async #reserve(key: string): Promise<string> {
-    const id = Buffer.from(this.#system.randomBytes(9)).toString('base64url')
+  async #reserve(key: string, id: string): Promise<void> {
     for (;;) {
       let reserved = false
       const counter = await this.#store.update<Counter>(key, old => {
@@ -133,17 +143,17 @@ export class Lockout {
         const reservation = { id, until: this.#system.now() + RESERVATION_LIFE }
         return { value: { failures, pending: [...pending, reservation] }, ttl: this.#memory() }
       })
-      if (reserved) return id
+      if (reserved) return
       if (counter?.lockedUntil !== undefined) throw new LockedOut(this.#secondsLeft(counter.lockedUntil))
       await this.#outcomeOfOthers(key)
     }
   }
 
-  async #settle(key: string, reserved: string, outcome: 'right' | 'wrong' | 'unknown'): Promise<void> {
+  async #settle(key: string, reservation: string, outcome: 'right' | 'wrong' | 'unknown'): Promise<void> {
     await this.#store.update<Counter>(key, old => {
       // Gone: the lock it had has run out meanwhile, or the store has been emptied.
       const { failures, lockedUntil } = old ?? { failures: 0 }
-      const pending = this.#live(old).filter(({ id }) => id !== reserved)
+      const pending = this.#live(old).filter(({ id }) => id !== reservation)
       if (lockedUntil !== undefined) return { value: { failures, pending, lockedUntil } }
       const counted = outcome === 'right' ? 0 : failures + (outcome === 'wrong' ? 1 : 0)
       if (counted >= this.#options.maxAttempts) {
@@ -153,6 +163,27 @@ export class Lockout {
       return counted + pending.length === 0 ? undefined : { value: { failures: counted, pending }, ttl: this.#memory() }
     })
     for (const wake of this.#waiting.get(key) ?? []) wake()
+  }
+
+  #abandon(key: string, id: string): void {
+    // Of too many the rest runs out by itself.
+    if (this.#abandoned.size < MOST_WAITING) this.#abandoned.set(id, key)
+    this.#releasing ??= setTimeout(() => void this.#releaseAbandoned(), RELEASE_PAUSE).unref()
+  }
+
+  async #releaseAbandoned(): Promise<void> {
+    this.#releasing = undefined
+    for (const [id, key] of [...this.#abandoned]) {
+      const isAway = await this.#settle(key, id, 'unknown').then(
+        () => false,
+        () => true,
+      )
+      if (isAway) {
+        this.#releasing ??= setTimeout(() => void this.#releaseAbandoned(), RELEASE_PAUSE).unref()
+        return
+      }
+      this.#abandoned.delete(id)
+    }
   }
 
   #live(counter: Counter | undefined): readonly Reservation[] {

@@ -100,6 +100,8 @@ export class RedisConnection {
   }
 
   async close(): Promise<void> {
+    // Who still asks is told no, but the log is not.
+    this.#isAway = true
     // Waits for the replies to come, if the connection is alive.
     await withinLimit(this.#client.close()).catch(() => this.#client.destroy())
   }
