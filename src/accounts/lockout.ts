@@ -68,7 +68,7 @@ export class Lockout {
   readonly #waiting = new Map<string, Set<() => void>>()
   /** Reservations that the store may hold although it was lost before it said so, each with the key it is under. */
   readonly #abandoned = new Map<string, string>()
-  #releasing: NodeJS.Timeout | undefined
+  #willRelease = false
 
   constructor(store: EphemeralStore, system: System, options: LockoutOptions) {
     this.#store = store
@@ -168,20 +168,23 @@ export class Lockout {
   #abandon(key: string, id: string): void {
     // Of too many the rest runs out by itself.
     if (this.#abandoned.size < MOST_WAITING) this.#abandoned.set(id, key)
-    this.#releasing ??= setTimeout(() => void this.#releaseAbandoned(), RELEASE_PAUSE).unref()
+    this.#releaseLater()
+  }
+
+  #releaseLater(): void {
+    if (this.#willRelease) return
+    this.#willRelease = true
+    setTimeout(() => void this.#releaseAbandoned(), RELEASE_PAUSE).unref()
   }
 
   async #releaseAbandoned(): Promise<void> {
-    this.#releasing = undefined
-    for (const [id, key] of [...this.#abandoned]) {
+    this.#willRelease = false
+    for (const [id, key] of this.#abandoned) {
       const isAway = await this.#settle(key, id, 'unknown').then(
         () => false,
         () => true,
       )
-      if (isAway) {
-        this.#releasing ??= setTimeout(() => void this.#releaseAbandoned(), RELEASE_PAUSE).unref()
-        return
-      }
+      if (isAway) return this.#releaseLater()
       this.#abandoned.delete(id)
     }
   }

@@ -3,11 +3,11 @@ import { StartupError, Unreachable } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
 
-/** An answer that takes longer is no answer. The client itself has no limit for a command that is on its way. */
+/** An answer that takes longer is no answer: the connection is given up then, and every command on it fails at once. */
 const COMMAND_LIMIT: Milliseconds = 2000
-/** A connection on which nothing arrives for so long is given up, and every command on it fails at once. */
-const SILENCE_LIMIT: Milliseconds = 3000
-/** Often enough that a healthy connection is never silent. */
+/** The client's own limit counts what it sends as well as what it gets, so it catches a silent greeting only. */
+const GREETING_LIMIT: Milliseconds = 3000
+/** Often enough for that limit to leave a healthy connection alone. */
 const PING_INTERVAL: Milliseconds = 1000
 const LONGEST_PAUSE: Milliseconds = 1000
 /** The first version whose `SET` takes all options that are used; Valkey calls itself 7 or later as well. */
@@ -24,26 +24,26 @@ export async function connectRedis(url: string, log: Log): Promise<RedisConnecti
   // Loaded only where it is used.
   const driver = await import('@redis/client')
   let isStarted = false
-  let client: Client | undefined
-  try {
-    client = driver.createClient({
+  const make = (): Client =>
+    driver.createClient({
       url,
       // Commands that cannot be sent fail at once, instead of waiting for a connection.
       disableOfflineQueue: true,
       pingInterval: PING_INTERVAL,
       socket: {
         connectTimeout: COMMAND_LIMIT,
-        socketTimeout: SILENCE_LIMIT,
+        socketTimeout: GREETING_LIMIT,
         reconnectStrategy: attempts => isStarted && Math.min(LONGEST_PAUSE, 50 * 2 ** attempts),
       },
     })
-    const connection = new RedisConnection(client, place, log)
-    await client.connect()
+  let connection: RedisConnection | undefined
+  try {
+    connection = new RedisConnection(make, place, log)
+    await connection.open()
     isStarted = true
-    await connection.examine()
     return connection
   } catch (error) {
-    client?.destroy()
+    await connection?.close()
     if (error instanceof StartupError) throw error
     throw new StartupError(`Redis at ${place} cannot be used: ${withoutPassword(reasonOf(error), url)}`)
   }
@@ -51,18 +51,24 @@ export async function connectRedis(url: string, log: Log): Promise<RedisConnecti
 
 /** One connection that comes back by itself. While it is away, every command fails soon with {@link Unreachable}. */
 export class RedisConnection {
-  readonly #client: Client
+  readonly #make: () => Client
   readonly #place: string
   readonly #log: Log
+  #client: Client
   #isAway = false
+  #isClosed = false
 
-  constructor(client: Client, place: string, log: Log) {
-    this.#client = client
+  constructor(make: () => Client, place: string, log: Log) {
+    this.#make = make
     this.#place = place
     this.#log = log
-    // Without a listener an error of the socket would end the process.
-    client.on('error', (error: unknown) => this.#noteAway(error))
-    client.on('ready', () => this.#noteBack())
+    this.#client = this.#listened(make())
+  }
+
+  /** @throws {Error} at once when there is no server, or not one that can be used */
+  async open(): Promise<void> {
+    await this.#client.connect()
+    await this.#examine()
   }
 
   /**
@@ -70,20 +76,29 @@ export class RedisConnection {
    * @throws {Unreachable}
    */
   async command(...parts: readonly string[]): Promise<unknown> {
+    const client = this.#client
     try {
-      const reply = await withinLimit(this.#client.sendCommand(parts))
+      const reply = await withinLimit(client.sendCommand(parts))
       this.#noteBack()
       return reply
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('NOSCRIPT')) throw error
+      if (error instanceof NoAnswer) this.#replace(client)
       // What else the server refuses is no fault of the request: it is loading, read-only, full …
       this.#noteAway(error)
       throw new Unreachable('Logins cannot be looked up at the moment. Try again shortly.', { cause: error })
     }
   }
 
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const client = this.#client
+    // Waits for the replies to come, if the connection is alive.
+    await withinLimit(client.close()).catch(() => client.destroy())
+  }
+
   /** @throws {StartupError} when the server is too old */
-  async examine(): Promise<void> {
+  async #examine(): Promise<void> {
     const info = String(await this.command('INFO', 'server', 'memory'))
     const version = /^redis_version:(\d+)[^\r\n]*/m.exec(info)
     if (Number(version?.[1]) < OLDEST_VERSION) {
@@ -99,15 +114,24 @@ export class RedisConnection {
     )
   }
 
-  async close(): Promise<void> {
-    // Who still asks is told no, but the log is not.
-    this.#isAway = true
-    // Waits for the replies to come, if the connection is alive.
-    await withinLimit(this.#client.close()).catch(() => this.#client.destroy())
+  /** Whoever else waits on the silent connection waits no longer. */
+  #replace(client: Client): void {
+    if (this.#client !== client || this.#isClosed) return
+    this.#client = this.#listened(this.#make())
+    client.destroy()
+    // Tries until it is there, or closed.
+    this.#client.connect().catch((error: unknown) => this.#noteAway(error))
+  }
+
+  #listened(client: Client): Client {
+    // Without a listener an error of the socket would end the process.
+    client.on('error', (error: unknown) => this.#noteAway(error))
+    client.on('ready', () => this.#noteBack())
+    return client
   }
 
   #noteAway(error: unknown): void {
-    if (this.#isAway) return
+    if (this.#isAway || this.#isClosed) return
     this.#isAway = true
     this.#log.error({ reason: reasonOf(error), redis: this.#place }, 'Redis cannot be reached')
   }
@@ -119,10 +143,12 @@ export class RedisConnection {
   }
 }
 
+class NoAnswer extends Error {}
+
 async function withinLimit<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${COMMAND_LIMIT} ms`)), COMMAND_LIMIT)
+    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${COMMAND_LIMIT} ms`)), COMMAND_LIMIT)
   })
   try {
     return await Promise.race([work, limit])

@@ -32,10 +32,11 @@ const bob = countedUser({ id: 'bob', unlocks: 0 })
 test('of 50 parallel wrong guesses spread over two nodes exactly five are checked (D6.2)', async t => {
   if (!requirePeer(t, redis)) return
   const nodes = await openNodes(t, 2)
+  const at = (index: number): Lockout => (nodes[index % 2] as { lockout: Lockout }).lockout
   for (const counted of [bob, countedName('nobody')]) {
     let checked = 0
     const guess = (index: number) =>
-      nodes[index % 2]?.lockout.attempt(counted, async () => {
+      at(index).attempt(counted, async () => {
         checked++
         await new Promise(resolve => setTimeout(resolve, 20))
         return false

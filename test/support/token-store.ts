@@ -7,9 +7,15 @@ const kind = process.env['TOKENS'] ?? 'memory'
 const redis = kind === 'redis' ? await startRedis({ after }) : undefined
 const folders: string[] = []
 
-/** Settings for a service with this data folder, which finds its logins again when it is started once more. */
-export function tokenSettings(folder: string): Readonly<Record<string, string>> {
-  if (kind === 'memory') return {}
+/**
+ * Settings for a service with this data folder, which finds its logins again when it is started once more. A test that
+ * says itself where they are kept is left alone.
+ */
+export function tokenSettings(
+  folder: string,
+  given: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  if (kind === 'memory' || 'service.auth.token.store' in given) return {}
   const settings = {
     'service.auth.token.store': kind,
     'service.auth.token.key-file': join(folder, 'token.key'),
