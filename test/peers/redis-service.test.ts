@@ -121,7 +121,7 @@ for (const [what, takeAway, bringBack] of outages) {
     const basic = Buffer.from(`admin:${ADMIN_PASSWORD}`).toString('base64')
     requireAway(await node.visitor().get('auth/user', { authorization: `Basic ${basic}` }))
     assert.equal(await nameOf(node.visitor()), 'guest')
-    assert.equal((await node.visitor().get('_contexts/entry/_contexts')).status, 401)
+    assert.equal((await node.visitor().get('_contexts/entry/_contexts')).status, 200)
     assert.equal((await admin.get('auth/user?ignoreAuth')).json()['user'], 'guest')
     assert.ok(admin.cookie, 'no answer has taken the cookie away')
 
@@ -159,9 +159,9 @@ test('under load with an outage every answer is right or 503, and none is a gues
   const node = await startNode(t, server.url)
   const admin = await node.admin()
   const seen = new Map<string, number>()
-  let goesOn = true
+  const stopped = new AbortController()
   const reader = async (): Promise<void> => {
-    while (goesOn) {
+    while (!stopped.signal.aborted) {
       const answer = await admin.get('auth/user')
       const what = answer.status === 200 ? String(answer.json()['user']) : `${answer.status} ${String(codeOf(answer))}`
       seen.set(what, (seen.get(what) ?? 0) + 1)
@@ -182,7 +182,7 @@ test('under load with an outage every answer is right or 503, and none is a gues
       count => count > right + 100,
     )
   }
-  goesOn = false
+  stopped.abort()
   await Promise.all(readers)
   assert.deepEqual(new Set(seen.keys()), new Set(['admin', '503 unreachable']))
 })

@@ -121,3 +121,11 @@ test('a start without Redis ends with a message that names the place and not the
     })
   }
 })
+
+test('a start at a server that stands still ends too', async t => {
+  if (!requirePeer(t, redis)) return
+  const frozen = await startRedis(t)
+  frozen.freeze()
+  await assert.rejects(openRedisEphemeralStore(frozen.url, log), StartupError)
+  frozen.thaw()
+})
