@@ -23,7 +23,12 @@ function quotaRoutes(on: Services): Route[] {
   if (!on.ledger.enforced) {
     const handle = (): Promise<never> =>
       Promise.reject(new NotSupported('quota-not-supported', 'Quota is switched off on this service.'))
-    return (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method => ({ method, url, handle }))
+    return (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method => ({
+      method,
+      url,
+      handle,
+      onlyRefuses: true,
+    }))
   }
   return [
     { method: 'GET', url, handle: getQuota(on) },

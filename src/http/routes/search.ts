@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
 import { CONTEXTS } from '../../content/addresses.ts'
 import type { Placed } from '../../content/rights.ts'
-import type { Facet, Order } from '../../content/search.ts'
+import type { Facet } from '../../content/search-facets.ts'
+import type { Order } from '../../content/search-order.ts'
 import { parseFilters, parseQuery } from '../../content/search-query.ts'
 import { describeEntry } from '../describe.ts'
 import type { Parameters } from '../query.ts'
@@ -42,6 +43,7 @@ const getSearch = (on: Services) => async (request: FastifyRequest) => {
       matches: parameters.get('facetMatches'),
     },
     inside: iri => on.base.inside(iri),
+    outside: iri => on.base.outside(iri),
   })
   const children = []
   for (const placed of found.hits) children.push(await describeHit(on, request, placed))
