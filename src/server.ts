@@ -39,6 +39,7 @@ import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
 import { Proxy } from './proxy/proxy.ts'
+import { type EphemeralStores, openEphemeralStores } from './server-ephemeral.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import type { Database } from './stores/database.ts'
@@ -61,15 +62,23 @@ export interface Server {
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   requireAdminPassword(machine.adminPassword)
   const stores = await openStores(settings)
+  let ephemeralStores: EphemeralStores | undefined
   try {
-    return await assemble(settings, machine, stores)
+    ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
+    return await assemble(settings, machine, stores, ephemeralStores)
   } catch (error) {
+    await ephemeralStores?.close()
     await stores.close()
     throw error
   }
 }
 
-async function assemble(settings: Settings, machine: Machine, stores: Stores): Promise<Server> {
+async function assemble(
+  settings: Settings,
+  machine: Machine,
+  stores: Stores,
+  ephemeralStores: EphemeralStores,
+): Promise<Server> {
   const { database, blobs } = stores
   const { system, log } = machine
   const books = {
@@ -80,7 +89,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const garbage = new Garbage(database, blobs, ledger)
   // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
   await garbage.recover(true)
-  const accounts = await createAccounts(settings, machine, database)
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
@@ -110,7 +119,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
-  const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
+  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
   const graphs = new GraphReader()
   const fullness = new Fullness(database, system, books)
   const metrics = new Metrics({ ...accounts, files, fullness })
@@ -141,6 +150,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     await accounts.audit.expire()
     await search.tidy()
     await accounts.passwordReset?.expire()
+    await ephemeralStores.sweep()
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   })
 
@@ -163,7 +173,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       await sso.saml?.close()
       await graphs.close()
       await files.collectGarbage()
-      await accounts.ephemeral.close()
+      await accounts.sessions.close()
+      await ephemeralStores.close()
       await stores.close()
     },
   }

@@ -138,6 +138,10 @@ export const errorCodes = {
     title: 'Overloaded',
     help: 'Too many requests of this kind at once. Try again after `Retry-After` seconds.',
   },
+  unreachable: {
+    title: 'Temporarily unavailable',
+    help: 'A server that this request needs cannot be reached. Nothing was counted against you: try again after `Retry-After` seconds.',
+  },
 } as const satisfies Record<string, { title: string; help: string }>
 
 export type ErrorCode = keyof typeof errorCodes
