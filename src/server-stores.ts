@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { StartupError } from './base/errors.ts'
+import { readEnvironment } from './config/environment.ts'
 import type { Settings } from './config/settings.ts'
+import type { BlobStore } from './stores/blob-store.ts'
 import type { Database } from './stores/database.ts'
 import { FolderBlobStore } from './stores/folder-blob-store.ts'
 import { lockFolder } from './stores/folder-lock.ts'
@@ -34,7 +36,7 @@ export async function openStores(settings: Settings) {
   try {
     const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
     await migrate(database, schema)
-    const blobs = await FolderBlobStore.open(join(folder, 'files'))
+    const blobs = await openBlobs(settings)
     const close = async (): Promise<void> => {
       await blobs.close()
       await database.close()
@@ -45,4 +47,13 @@ export async function openStores(settings: Settings) {
     await lock.release()
     throw error
   }
+}
+
+/** Where uploaded files are. @throws {StartupError} when they cannot be there. */
+async function openBlobs(settings: Settings): Promise<BlobStore> {
+  const place = settings['service.data.store']
+  if (place === 'folder') return await FolderBlobStore.open(resolve(settings['service.data.folder'], 'files'))
+  // Only who asks for it pays for Amazon's client.
+  const { S3BlobStore } = await import('./stores/s3-blob-store.ts')
+  return await S3BlobStore.open(place, readEnvironment().s3)
 }
