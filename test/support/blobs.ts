@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { basename, join } from 'node:path'
+import type { BlobStore } from '../../src/stores/blob-store.ts'
+import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+
+/** With `BLOBS=s3` the services of all tests keep their files in a bucket; `scripts/test.mjs` starts a server for it. */
+export const bucket = process.env['BLOBS'] === 's3' ? (process.env['STOWAGE_TEST_BUCKET'] ?? '') : undefined
+
+/** Settings of a service with this data folder: each has a place for its files of its own. */
+export const blobSettings = (folder: string): Record<string, string> =>
+  bucket === undefined ? {} : { 'service.data.store': placeOf(folder) }
+
+/** The same as arguments of the program. */
+export const blobArgs = (folder: string): string[] =>
+  Object.entries(blobSettings(folder)).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+
+const placeOf = (folder: string): string =>
+  `s3://${bucket}/${basename(folder)}-${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`
+
+/** The bytes behind a service's back. */
+export async function openBlobsOf(folder: string): Promise<BlobStore> {
+  if (bucket === undefined) return await FolderBlobStore.open(join(folder, 'files'))
+  const { S3BlobStore } = await import('../../src/stores/s3-blob-store.ts')
+  return await S3BlobStore.open(placeOf(folder), { endpoint: process.env['AWS_ENDPOINT_URL_S3'] })
+}
+
+/** Keys of the blobs of a service: those in place, and those still coming in. */
+export async function blobsOf({ folder }: { readonly folder: string }): Promise<Record<'stored' | 'incoming', string[]>> {
+  const blobs = await openBlobsOf(folder)
+  const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+  try {
+    // Without regard to what they have left behind so far: a small upload is but in memory, where there is a bucket.
+    const incoming = (await database.all<{ blob: string }>(sql`SELECT blob FROM uploads`)).map(({ blob }) => blob)
+    const keys = new Set<string>()
+    for await (const { key } of blobs.list()) keys.add(key)
+    return { stored: [...keys].filter(key => !incoming.includes(key)), incoming }
+  } finally {
+    await database.close()
+    await blobs.close()
+  }
+}
+
+/** Writes a blob behind a service's back, in place of the one that has the key, if any. */
+export async function plantBlob(folder: string, key: string, text: string): Promise<void> {
+  const blobs = await openBlobsOf(folder)
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text)
+  }
+  await blobs.delete(key)
+  await blobs.write(key, bytes(), new AbortController().signal)
+  await blobs.close()
+}
