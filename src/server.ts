@@ -110,6 +110,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const admin = await findUser(database, ADMIN)
   const sweep = repeat(log, async () => {
     await garbage.recover(false)
+    await garbage.collect()
     await accounts.audit.expire()
     await search.tidy()
     await accounts.passwordReset?.expire()

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
-import { TooLarge } from '../base/errors.ts'
+import { StoreUnavailable, TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { discardBlob, type FilePlace, type FileRecord, findFile, putFile, removeFile } from './file-records.ts'
+import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import { reachedThreshold } from './fullness.ts'
 import type { Garbage } from './garbage.ts'
 import { LEASE, type Ledger, type Quota, type Reservation } from './quota-ledger.ts'
@@ -101,7 +101,7 @@ export class Files {
       if (discarded !== undefined) await this.#deleteBlob(discarded)
       return result
     } catch (error) {
-      await this.#undo(reservation)
+      await this.#undo(reservation, error)
       throw error
     } finally {
       clearInterval(heartbeat)
@@ -187,10 +187,14 @@ export class Files {
   }
 
   /** If this fails too, the lease runs out and the sweep does it. */
-  async #undo(reservation: Reservation): Promise<void> {
+  async #undo(reservation: Reservation, reason: unknown): Promise<void> {
     try {
-      await this.#blobs.delete(reservation.blob)
-      await this.#ledger.release(reservation)
+      const { blob } = reservation
+      const isUndone = await this.#ledger.forfeit(reservation)
+      // A commit whose answer was lost may have happened all the same.
+      if (!isUndone && (await isFile(this.#database, blob))) return
+      // What is still on its way to a silent server arrives later: it goes with the garbage.
+      if (!(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
     } catch (error) {
       this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
     }

@@ -149,11 +149,6 @@ export class Ledger {
     await this.credit(tx, from, bytes)
   }
 
-  /** Lets a reservation go; one that is gone already is no error. */
-  async release(reservation: Reservation): Promise<void> {
-    await this.#relaxed(tx => this.#drop(tx, reservation))
-  }
-
   /** Takes a reservation away and lets go of its blob, in one step; false, and nothing happens, when it is gone already. */
   async forfeit(reservation: Reservation): Promise<boolean> {
     return await this.#database.transaction(async tx => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { BlobStore } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
@@ -27,11 +28,22 @@ export async function openBlobsOf(folder: string): Promise<BlobStore> {
 }
 
 /** Keys of the blobs of a service: those in place, and those still coming in. */
-export async function blobsOf({ folder }: { readonly folder: string }): Promise<Record<'stored' | 'incoming', string[]>> {
+export async function blobsOf({
+  folder,
+}: {
+  readonly folder: string
+}): Promise<Record<'stored' | 'incoming', string[]>> {
+  const names = bucket === undefined ? await readdir(join(folder, 'files'), { recursive: true }) : undefined
+  if (names) {
+    const blobs = names.filter(name => /[0-9a-f]{40}$/.test(name))
+    const keysOf = (isIncoming: boolean): string[] =>
+      blobs.filter(name => name.startsWith('incoming') === isIncoming).map(name => basename(name))
+    return { stored: keysOf(false), incoming: keysOf(true) }
+  }
+  // A small upload is but in memory until it is complete.
   const blobs = await openBlobsOf(folder)
   const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
   try {
-    // Without regard to what they have left behind so far: a small upload is but in memory, where there is a bucket.
     const incoming = (await database.all<{ blob: string }>(sql`SELECT blob FROM uploads`)).map(({ blob }) => blob)
     const keys = new Set<string>()
     for await (const { key } of blobs.list()) keys.add(key)
