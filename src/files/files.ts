@@ -186,13 +186,14 @@ export class Files {
     return setInterval(renew, LEASE / 3).unref()
   }
 
-  /** If this fails too, the lease runs out and the sweep does it. */
+  /**
+   * If this fails too, the lease runs out and the sweep does it. A commit that only seemed to fail, because its answer was
+   * lost, has ended the reservation: then the bytes belong to a file, and stay.
+   */
   async #undo(reservation: Reservation, reason: unknown): Promise<void> {
+    const { blob } = reservation
     try {
-      const { blob } = reservation
-      const isUndone = await this.#ledger.forfeit(reservation)
-      // A commit whose answer was lost may have happened all the same.
-      if (!isUndone && (await isFile(this.#database, blob))) return
+      if (!(await this.#ledger.forfeit(reservation)) && (await isFile(this.#database, blob))) return
       // What is still on its way to a silent server arrives later: it goes with the garbage.
       if (!(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
     } catch (error) {
