@@ -28,29 +28,31 @@ export function requireStore(settings: Settings): string {
   return file
 }
 
-/** The stores of a data folder, which nobody else may use meanwhile. */
-export async function openStores(settings: Settings) {
+/** The stores of a data folder, which nobody else may use meanwhile; `bare` ones have the tables that they had. */
+export async function openStores(settings: Settings, { bare = false } = {}) {
   const folder = resolve(settings['service.data.folder'])
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = await lockFolder(folder)
+  let database: Database | undefined
   try {
-    const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
-    await migrate(database, schema)
-    const blobs = await openBlobs(settings)
+    database = await openSqliteDatabase(join(folder, DATABASE_FILE))
+    if (!bare) await migrate(database, schema)
+    const stores = { folder, database, blobs: await openBlobs(settings) }
     const close = async (): Promise<void> => {
-      await blobs.close()
-      await database.close()
+      await stores.blobs.close()
+      await stores.database.close()
       await lock.release()
     }
-    return { folder, database, blobs, close }
+    return { ...stores, close }
   } catch (error) {
+    await database?.close()
     await lock.release()
     throw error
   }
 }
 
 /** Where uploaded files are. @throws {StartupError} when they cannot be there. */
-async function openBlobs(settings: Settings): Promise<BlobStore> {
+export async function openBlobs(settings: Settings): Promise<BlobStore> {
   const place = settings['service.data.store']
   if (place === 'folder') return await FolderBlobStore.open(resolve(settings['service.data.folder'], 'files'))
   // Only who asks for it pays for Amazon's client.

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { ADMIN } from './accounts/principals.ts'
 import { findUser } from './accounts/users.ts'
+import { requireWhole } from './backup/store-copy.ts'
 import { StartupError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
@@ -54,6 +55,7 @@ export async function createServer(settings: Settings, machine: Machine): Promis
   requireAdminPassword(machine.adminPassword)
   const stores = await openStores(settings)
   try {
+    await requireWhole(stores.database)
     return await assemble(settings, machine, stores)
   } catch (error) {
     await stores.close()
@@ -69,7 +71,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     defaultQuota: settings['service.data.quota.default'],
   }
   const ledger = new Ledger(database, system, books)
-  const garbage = new Garbage(database, blobs, ledger)
+  const garbage = new Garbage(database, blobs, ledger, system)
   // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
   await garbage.recover(true)
   const accounts = await createAccounts(settings, machine, database)

@@ -27,6 +27,11 @@ export class FolderBlobStore implements BlobStore {
     this.#files = files
   }
 
+  /** One that is there, for reading: nothing is made, so that it may lie on a medium that cannot be written. */
+  static at(folder: string): FolderBlobStore {
+    return new FolderBlobStore(folder, nodeFileCalls)
+  }
+
   /** Makes the folder when it is absent; its parent exists. */
   static async open(folder: string, files: FileCalls = nodeFileCalls): Promise<FolderBlobStore> {
     const store = new FolderBlobStore(folder, files)

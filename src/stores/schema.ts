@@ -170,4 +170,12 @@ export const schema: readonly Migration[] = [
     ],
   },
   { id: 4, name: 'search index', statements: searchTables },
+  {
+    id: 7,
+    name: 'holds on blobs',
+    statements: [
+      // While there is one, bytes that were let go of stay: somebody is copying the files of an earlier moment.
+      sql`CREATE TABLE blob_holds (id TEXT PRIMARY KEY, expires BIGINT NOT NULL)`,
+    ],
+  },
 ]

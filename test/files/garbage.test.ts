@@ -32,7 +32,7 @@ test('the bytes of an upload taken for dead go only after it can no longer be co
       deleted.push(key)
     },
   }
-  await new Garbage(database, blobs, ledger).recover(false)
+  await new Garbage(database, blobs, ledger, system).recover(false)
   assert.deepEqual(deleted, ['blob'])
   const space = await database.get<{ used: number; reserved: number }>(sql`SELECT used, reserved FROM spaces`)
   assert.deepEqual([space?.used, space?.reserved], [0, 0])

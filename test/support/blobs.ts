@@ -20,11 +20,21 @@ export const blobArgs = (folder: string): string[] =>
 const placeOf = (folder: string): string =>
   `s3://${bucket}/${basename(folder)}-${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`
 
-/** The bytes behind a service's back. */
-export async function openBlobsOf(folder: string): Promise<BlobStore> {
-  if (bucket === undefined) return await FolderBlobStore.open(join(folder, 'files'))
+/** One client for each place: making one takes longer than some tests let pass. */
+const opened = new Map<string, Promise<BlobStore>>()
+
+async function openBucket(place: string): Promise<BlobStore> {
   const { S3BlobStore } = await import('../../src/stores/s3-blob-store.ts')
-  return await S3BlobStore.open(placeOf(folder), { endpoint: process.env['AWS_ENDPOINT_URL_S3'] })
+  return await S3BlobStore.open(place, { endpoint: process.env['AWS_ENDPOINT_URL_S3'] })
+}
+
+/** The bytes behind a service's back. */
+export async function blobStoreOf(folder: string): Promise<BlobStore> {
+  if (bucket === undefined) return await FolderBlobStore.open(join(folder, 'files'))
+  const place = placeOf(folder)
+  const store = opened.get(place) ?? openBucket(place)
+  opened.set(place, store)
+  return await store
 }
 
 /** Keys of the blobs of a service: those in place, and those still coming in. */
@@ -41,7 +51,7 @@ export async function blobsOf({
     return { stored: keysOf(false), incoming: keysOf(true) }
   }
   // A small upload is but in memory until it is complete.
-  const blobs = await openBlobsOf(folder)
+  const blobs = await blobStoreOf(folder)
   const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
   try {
     const incoming = (await database.all<{ blob: string }>(sql`SELECT blob FROM uploads`)).map(({ blob }) => blob)
@@ -50,17 +60,15 @@ export async function blobsOf({
     return { stored: [...keys].filter(key => !incoming.includes(key)), incoming }
   } finally {
     await database.close()
-    await blobs.close()
   }
 }
 
 /** Writes a blob behind a service's back, in place of the one that has the key, if any. */
 export async function plantBlob(folder: string, key: string, text: string): Promise<void> {
-  const blobs = await openBlobsOf(folder)
+  const blobs = await blobStoreOf(folder)
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(text)
   }
   await blobs.delete(key)
   await blobs.write(key, bytes(), new AbortController().signal)
-  await blobs.close()
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { blobArgs, blobsOf, plantBlob } from '../support/blobs.ts'
+import { blobArgs, blobsOf, bucket, plantBlob } from '../support/blobs.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { stowage } from '../support/cli.ts'
@@ -74,7 +74,8 @@ test('fsck of a store that was killed in mid-upload finds what is left and mends
   const found = await fsck(service.folder)
   assert.equal(found.status, 1)
   assert.match(found.stdout, /^reservation: .*\(repairable\)$/m)
-  assert.match(found.stdout, /^orphan-blob: .*\(repairable\)$/m)
+  // What is gathered for a bucket is in memory still.
+  if (bucket === undefined) assert.match(found.stdout, /^orphan-blob: .*\(repairable\)$/m)
   assert.equal((await fsck(service.folder, '--repair')).status, 0)
   assert.match((await fsck(service.folder)).stdout, /0 findings/)
   assert.deepEqual((await blobsOf(service)).incoming, [])
