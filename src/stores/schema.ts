@@ -1,5 +1,5 @@
 import type { Migration } from './migrations.ts'
-import { searchTables } from './search-tables.ts'
+import { searchChanges, searchTables } from './search-tables.ts'
 import { sql } from './sql.ts'
 
 /**
@@ -170,6 +170,7 @@ export const schema: readonly Migration[] = [
     ],
   },
   { id: 4, name: 'search index', statements: searchTables },
+  { id: 5, name: 'changes of the search index', statements: searchChanges },
   {
     id: 7,
     name: 'holds on blobs',
