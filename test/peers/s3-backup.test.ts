@@ -35,6 +35,14 @@ else {
     await holds(second, contents)
 
     const place = scaled.flatMap(setting => ['--set', setting])
+    assert.match(await run('doctor', ...place), /^files: s3:\/\//m)
+    const wrong = await stowage(
+      parent,
+      ['doctor', ...place, '--set', 'service.data.store=s3://nobody-has-it'],
+      gateway().env,
+    )
+    assert.equal(wrong.status, 1)
+    assert.match(wrong.stdout, /^problem: files: The bucket nobody-has-it cannot be used: there is no such bucket/m)
     assert.match(await run('backup', 'backup', ...place), /5 files/)
     await second.stop()
     assert.match(await run('fsck', ...place), /0 findings/)
