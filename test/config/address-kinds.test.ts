@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { absoluteUrl, cidr, domain, mediaType, origin } from '../../src/config/address-kinds.ts'
+import { absoluteUrl, blobPlace, cidr, domain, mediaType, origin } from '../../src/config/address-kinds.ts'
 import { valueOf } from './parsing.ts'
 
 const help = ''
@@ -136,4 +136,33 @@ test('a media type is lower-cased and has no parameters', () => {
   for (const written of ['pdf', 'text/html; charset=utf-8', 'text/*', '*/*', 'a/b/c', '']) {
     assert.equal(valueOf(row, written), undefined, written)
   }
+})
+
+test('files lie in the folder or in a bucket; what clients and servers would read differently is refused', () => {
+  const row = blobPlace({ help })
+  for (const [written, value] of [
+    ['folder', 'folder'],
+    ['FOLDER', 'folder'],
+    ['s3://bucket', 's3://bucket'],
+    ['s3://my.bucket-1/', 's3://my.bucket-1'],
+    ['s3://bucket/a/B_c/', 's3://bucket/a/B_c'],
+  ] as const)
+    assert.equal(valueOf(row, written), value)
+  const refused = [
+    's3',
+    's3:/bucket',
+    's3://',
+    's3://ab',
+    's3://Bucket',
+    's3://bucket//a',
+    's3://bucket/../a',
+    's3://bucket/./a',
+    's3://bucket/a b',
+    's3://bucket/a?b',
+    's3://bucket/%2e',
+    's3://key:secret@bucket',
+    `s3://bucket/${'a'.repeat(901)}`,
+    'https://bucket',
+  ]
+  for (const written of refused) assert.equal(valueOf(row, written), undefined, written)
 })

@@ -19,6 +19,7 @@ const made: Readonly<Record<string, errors.ServiceError>> = {
   RangeNotSatisfiable: new errors.RangeNotSatisfiable(7),
   LockedOut: new errors.LockedOut(30),
   Overloaded: new errors.Overloaded('Too much.', 3),
+  StoreUnavailable: new errors.StoreUnavailable('The database', { retryAfter: 7 }),
 }
 
 function make(name: string): errors.ServiceError {
