@@ -63,6 +63,7 @@ test('a problem says the same in its status, type, code, detail and error (D1.4)
 test('refusals that ask for a header have it: Allow, Retry-After, Content-Range (D1.5, D5.1, D6.1)', () => {
   assert.deepEqual(problemOf(make('WrongMethod'), 'r').headers, { allow: 'GET, HEAD' })
   assert.deepEqual(problemOf(make('LockedOut'), 'r').headers, { 'retry-after': '30' })
+  assert.deepEqual(problemOf(make('StoreUnavailable'), 'r').headers, { 'retry-after': '7' })
   assert.deepEqual(problemOf(make('Overloaded'), 'r').headers, { 'retry-after': '3' })
   assert.deepEqual(problemOf(make('RangeNotSatisfiable'), 'r').headers, { 'content-range': 'bytes */7' })
 })
