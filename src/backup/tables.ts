@@ -11,6 +11,7 @@ export const tables: readonly Table[] = [
   { name: 'trusted_devices', key: ['digest'] },
   { name: 'contexts', key: ['id'] },
   { name: 'entries', key: ['context', 'id'] },
+  { name: 'metadata_revisions', key: ['context', 'entry', 'number'] },
   { name: 'list_members', key: ['context', 'member'] },
   { name: 'retired_ids', key: ['context', 'id'] },
   { name: 'spaces', key: ['context'] },

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after } from 'node:test'
-import type { EntryStore } from '@entryscape/entrystore-js'
 import { adminAt, newApplication, newContextAt, rejectsWith, reload, twice } from '../support/client.ts'
 import { startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -18,18 +17,9 @@ const file = join(await temporaryFolder({ after }), 'picture.jpg')
 const bytes = randomBytes(300_000)
 await writeFile(file, bytes)
 
-/**
- * The client sends no `User-Agent` of its own, and now and then misses the answer to a stream (wire facts 3.8.1). It is
- * waited for only where the application says what it is built on.
- */
-function introduced(store: EntryStore): EntryStore {
-  store.getREST().headers['User-Agent'] = 'node-superagent/10'
-  return store
-}
-
 twice(rule => {
   rule('a file is uploaded as a stream and downloaded to the last byte (wire facts 3.8.1)', async () => {
-    const store = introduced(await adminAt(service))
+    const store = await adminAt(service)
     const context = await newContextAt(store)
     const entry = await context.newEntry().commit()
     const resource = entry.getResource(true)
@@ -45,7 +35,7 @@ twice(rule => {
   })
 
   rule('small uploads one after the other are all answered (wire facts 3.8.1)', async () => {
-    const store = introduced(await adminAt(service))
+    const store = await adminAt(service)
     const entry = await (await newContextAt(store)).newEntry().commit()
     for (let count = 0; count < 20; count++) {
       await entry.getResource(true).putFile(Readable.from([`number ${count}`]), 'text/plain')
@@ -79,7 +69,7 @@ twice(rule => {
   })
 
   rule('a refused upload is told at once, and leaves the file that was there (D7.4)', async () => {
-    const store = introduced(await adminAt(service))
+    const store = await adminAt(service)
     const context = await newContextAt(store)
     const entry = await context.newEntry().commit()
     const resource = entry.getResource(true)
@@ -89,7 +79,7 @@ twice(rule => {
     await store.getREST().put(`${context.getResourceURI()}/quota`, JSON.stringify({ quota: 1000 }))
     await rejectsWith(413, resource.putFile(createReadStream(file), 'image/jpeg'))
     const [stranger] = await newApplication(service, admin)
-    const seen = await introduced(stranger).getEntry(entry.getURI())
+    const seen = await stranger.getEntry(entry.getURI())
     await rejectsWith(403, seen.getResource(true).putFile(createReadStream(file), 'image/jpeg'))
     await rejectsWith(403, seen.getResource(true).getText())
     assert.equal(await resource.getText(), 'kept')
