@@ -41,7 +41,6 @@ const statuses = [
   [LockedOut, 429],
   [NotSupported, 501],
   [Overloaded, 503],
-  [StoreUnavailable, 503],
 ] as const
 
 class InternalError extends ServiceError {}
@@ -95,7 +94,7 @@ function fromFramework(error: unknown): ServiceError | undefined {
 
 function headersOf(error: ServiceError): Record<string, string> {
   if (error instanceof WrongMethod) return { allow: error.allowed.join(', ') }
-  if (error instanceof LockedOut || error instanceof Overloaded || error instanceof StoreUnavailable) {
+  if (error instanceof LockedOut || error instanceof Overloaded) {
     return { 'retry-after': String(error.retryAfter) }
   }
   if (error instanceof RangeNotSatisfiable) return { 'content-range': `bytes */${error.size}` }
