@@ -29,6 +29,7 @@ import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
+import { loadUi } from './server-ui.ts'
 import type { Database } from './stores/database.ts'
 
 const LEAST_ADMIN_PASSWORD_CHARACTERS = 8
@@ -90,9 +91,10 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     return base
   }
   const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
+  const ui = await loadUi()
   const graphs = new GraphReader()
   const app = createApp(
-    { ...accounts, ...content, search, sso, database, files, ledger, graphs, system, log },
+    { ...accounts, ...content, search, sso, database, files, ledger, graphs, ui, system, log },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)

@@ -18,8 +18,10 @@ import {
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
+import { lookFor } from './look.ts'
 import { prefersHtml } from './negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
+import { wordsForProblem } from './pages/messages.ts'
 import { sendPage } from './send-page.ts'
 import type { Services } from './services.ts'
 
@@ -100,7 +102,7 @@ function headersOf(error: ServiceError): Record<string, string> {
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  on: Pick<Services, 'log' | 'base'>,
+  on: Pick<Services, 'log' | 'base' | 'ui'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -109,7 +111,9 @@ export async function sendProblem(
   if (status === 500) on.log.error({ err: error, requestId: request.id }, 'a request failed')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
-    await sendPage(reply, errorPage(String(body['title']), String(body['detail']), on.base.at('auth/login')))
+    const look = lookFor(on, request)
+    const detail = wordsForProblem(look.words, String(body['code'])) ?? String(body['detail'])
+    await sendPage(reply, errorPage(look, String(body['title']), detail))
   } else {
     await reply.type('application/problem+json').send(body)
   }

@@ -3,6 +3,7 @@ import type { BasicCredentials } from '../accounts/basic-credentials.ts'
 import type { Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
 import type { PasswordReset } from '../accounts/password-reset.ts'
+import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { TrustedDevices } from '../accounts/trusted-devices.ts'
 import type { Log } from '../base/log.ts'
@@ -32,6 +33,7 @@ import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
 import type { CorsOptions } from './cors.ts'
+import type { UiAssets } from './ui-assets.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -103,6 +105,7 @@ export interface Rooms {
   readonly basic: BasicCredentials | undefined
   /** Absent when devices are not told apart. */
   readonly devices: TrustedDevices | undefined
+  readonly passwordRules: PasswordRules
   /** Absent when passwords are not reset by e-mail. */
   readonly passwordReset: PasswordReset | undefined
   readonly sso: Sso
@@ -119,6 +122,7 @@ export interface Rooms {
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader
+  readonly ui: UiAssets
   readonly system: System
   readonly log: Log
 }

@@ -12,10 +12,13 @@ import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
 import { resourceRoutes } from './resources.ts'
+import { signInRoutes } from './sign-in.ts'
+import { uiRoutes } from './ui.ts'
 
 /** Every address of the service. */
 export const routes = (on: Services): Route[] => [
   ...authRoutes(on),
+  ...signInRoutes(on),
   ...authTokenRoutes(on),
   ...passwordResetRoutes(on),
   ...casRoutes(on),
@@ -27,4 +30,5 @@ export const routes = (on: Services): Route[] => [
   ...metadataRoutes(on),
   ...resourceRoutes(on),
   ...listRoutes(on),
+  ...uiRoutes(on),
 ]

@@ -1,0 +1,6 @@
+import type { Messages } from './en.ts'
+import { account } from './sv/account.ts'
+import { common } from './sv/common.ts'
+
+/** All that is said, in Swedish. */
+export const sv: Messages = { ...common, ...account }
