@@ -48,3 +48,11 @@ export function isFlagSet(parameters: Parameters, name: string): boolean {
   const value = parameters.get(name)
   return value !== undefined && !['false', 'off', '0'].includes(value.toLowerCase())
 }
+
+/** A number from 0 on; `undefined` where there is none. @throws {InvalidInput} `invalid-query` */
+export function readWholeNumber(parameters: Parameters, name: string): number | undefined {
+  const text = parameters.get(name)
+  if (text === undefined || text === '') return undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidInput('invalid-query', `\`${name}\` is a whole number from 0 on, not "${text}".`)
+}

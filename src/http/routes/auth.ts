@@ -1,10 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+import { requireSignedIn } from '../../accounts/caller.ts'
 import { Unauthenticated } from '../../base/errors.ts'
+import { writableContexts } from '../../content/writable-contexts.ts'
 import { basicCredentials, challenge, setAuthCookie } from '../caller.ts'
 import { authTokens } from '../cookies.ts'
-import { describeCaller, expiryOf } from '../describe.ts'
+import { describeCaller, describeEntry, expiryOf } from '../describe.ts'
 import { prefersHtml } from '../negotiate.ts'
+import { readWholeNumber } from '../query.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
@@ -13,6 +16,7 @@ export const authRoutes = (on: Services): Route[] => [
   { method: 'GET', url: '/auth/logout', handle: logout(on), ignoresCaller: true, visited: true },
   { method: 'POST', url: '/auth/logout', handle: logout(on), ignoresCaller: true, visited: true },
   { method: 'GET', url: '/auth/user', handle: getUser(on) },
+  { method: 'GET', url: '/auth/user/contexts', handle: getContexts(on) },
   ...(on.basic ? [{ method: 'GET', url: '/auth/basic', handle: getBasic(on), visited: true } as const] : []),
 ]
 
@@ -47,3 +51,21 @@ const getUser = (on: Services) => async (request: FastifyRequest) =>
     request.headers['accept-language'],
     on.base,
   )
+
+const DEFAULT_LIMIT = 50
+const MOST_CONTEXTS = 100
+
+/** Where the caller may put files: contexts with name, title, quota. */
+const getContexts = (on: Services) => async (request: FastifyRequest) => {
+  const { caller, parameters } = request
+  requireSignedIn(caller, 'see which contexts you may write to')
+  const limit = Math.min(MOST_CONTEXTS, readWholeNumber(parameters, 'limit') ?? DEFAULT_LIMIT)
+  const offset = readWholeNumber(parameters, 'offset') ?? 0
+  const { total, contexts } = await writableContexts(on.database, caller, { limit, offset })
+  const described = []
+  for (const placed of contexts) {
+    const { name, quota, rights, metadata } = describeEntry(await on.views.of(caller, placed, true), on.base)
+    described.push({ contextId: placed.entry.id, name, quota, rights, metadata })
+  }
+  return { contexts: described, results: total, limit, offset }
+}
