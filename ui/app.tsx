@@ -44,7 +44,7 @@ function PageAt({ path }: { readonly path: string }) {
   for (const { pattern, page: Found } of routes) {
     const parts = match(pattern, path)
     // Another address is another page: nothing of the one before stays.
-    if (parts) return <Found key={path} {...parts} />
+    if (parts) return <Found key={path} parts={parts} />
   }
   return <NotFound key={path} />
 }

@@ -30,7 +30,7 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
             <ul>
               {open.map(({ title, to, holds }) => (
                 <li key={to}>
-                  <Link to={to} current={holds(path)}>
+                  <Link to={to} current={path === to ? 'page' : holds(path) ? 'true' : undefined}>
                     {t(title)}
                   </Link>
                 </li>

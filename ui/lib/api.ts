@@ -37,6 +37,8 @@ interface Ask {
 export async function ask<T = undefined>(path: string, { method = 'GET', json, signal }: Ask = {}): Promise<T> {
   const response = await fetch(address(path), {
     method,
+    // A quota changes without the entry that tells it, so a kept answer may be wrong.
+    cache: 'no-store',
     headers: { accept: 'application/json', ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     ...(signal ? { signal } : {}),

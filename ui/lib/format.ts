@@ -1,7 +1,7 @@
 import { Problem } from './api.ts'
-import { currentLanguage, findMessage, t } from './language.ts'
+import { currentLocale, findMessage, t } from './language.ts'
 
-export const number = (value: number): string => new Intl.NumberFormat(currentLanguage()).format(value)
+export const number = (value: number): string => new Intl.NumberFormat(currentLocale()).format(value)
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
@@ -14,13 +14,13 @@ export function bytes(size: number): string {
     unit++
   }
   const digits = unit === 0 || value >= 100 ? 0 : 1
-  const text = new Intl.NumberFormat(currentLanguage(), { maximumFractionDigits: digits }).format(value)
+  const text = new Intl.NumberFormat(currentLocale(), { maximumFractionDigits: digits }).format(value)
   return `${text} ${units[unit]}`
 }
 
 /** Date and time of day, in the reader's own time zone. */
 export const dateTime = (time: Date): string =>
-  new Intl.DateTimeFormat(currentLanguage(), { dateStyle: 'medium', timeStyle: 'short' }).format(time)
+  new Intl.DateTimeFormat(currentLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(time)
 
 const spans = [
   ['day', 86_400],
@@ -34,7 +34,7 @@ export function ago(time: Date): string {
   if (seconds < 60) return t('justNow')
   if (seconds > 7 * 86_400) return dateTime(time)
   const [unit, length] = spans.find(([, length]) => seconds >= length) ?? ['minute', 60]
-  return new Intl.RelativeTimeFormat(currentLanguage(), { numeric: 'auto' }).format(-Math.floor(seconds / length), unit)
+  return new Intl.RelativeTimeFormat(currentLocale(), { numeric: 'auto' }).format(-Math.floor(seconds / length), unit)
 }
 
 /** A time of the service without a zone, which is UTC. */

@@ -16,6 +16,10 @@ let current: Language = 'en'
 
 export const currentLanguage = (): Language => current
 
+/** For dates and numbers: the language of the page in the reader's own variety, as the browser knows it. */
+export const currentLocale = (): string =>
+  navigator.languages.find(tag => tag.split('-')[0]?.toLowerCase() === current) ?? current
+
 /** The first of these that there is a catalogue for, by its primary part, counts from the next rendering on. */
 export function chooseLanguage(wanted: ReadonlyArray<string | undefined>): void {
   current = wanted.map(tag => tag?.split('-')[0]?.toLowerCase() ?? '').find(isKnown) ?? 'en'

@@ -52,20 +52,20 @@ function decode(text: string): string {
 interface LinkProps {
   readonly to: string
   readonly class?: string
-  /** It leads to where one is. */
-  readonly current?: boolean
+  /** It leads to where one is, or to the beginning of that part. */
+  readonly current?: 'page' | 'true' | undefined
   readonly children: ComponentChildren
 }
 
 /** A link within the application; opens in a new tab as any link does. */
-export function Link({ to, class: names, current = false, children }: LinkProps) {
+export function Link({ to, class: names, current, children }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     navigate(to)
   }
   return (
-    <a class={names} aria-current={current ? 'page' : undefined} href={uiPath + to} onClick={follow}>
+    <a class={names} aria-current={current} href={uiPath + to} onClick={follow}>
       {children}
     </a>
   )

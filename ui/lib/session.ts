@@ -10,11 +10,14 @@ export interface Me {
   readonly language: string | undefined
   readonly homeContext: string | undefined
   readonly isAdmin: boolean
+  /** The base address, as the service writes it in its answers. */
+  readonly baseUri: string
 }
 
 interface UserInformation {
   readonly id: string
   readonly user?: string
+  readonly uri?: string
   readonly language?: string
   readonly homecontext?: string
   readonly clientAcceptLanguage: Readonly<Record<string, number>>
@@ -25,13 +28,14 @@ const GUEST = '_guest'
 /** Who is signed in; without anybody the sign-in page comes. The language of the page is that of the user, else the browser's. */
 export async function loadMe(): Promise<Me> {
   const information = await ask<UserInformation>('auth/user')
-  const { id, user = id, language, homecontext, clientAcceptLanguage } = information
+  const { id, user = id, uri = '', language, homecontext, clientAcceptLanguage } = information
   if (id === GUEST) return await leaveForSignIn(false)
   // Who may administer the list of all contexts is an administrator.
   const { rights = [] } = await ask<{ readonly rights?: readonly string[] }>('_contexts/entry/_contexts?includeAll')
   const preferred = Object.entries(clientAcceptLanguage).sort(([, a], [, b]) => b - a)
   chooseLanguage([language, ...preferred.map(([tag]) => tag)])
-  return { id, name: user, language, homeContext: homecontext, isAdmin: rights.includes('administer') }
+  const baseUri = uri.slice(0, uri.lastIndexOf('_principals/entry/'))
+  return { id, name: user, language, homeContext: homecontext, isAdmin: rights.includes('administer'), baseUri }
 }
 
 /** Goes to the sign-in page if the session has ended meanwhile. */

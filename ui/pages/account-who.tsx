@@ -4,6 +4,7 @@ import { attempt } from '../components/toast.tsx'
 import { ask } from '../lib/api.ts'
 import { part } from '../lib/base.ts'
 import { languages, t } from '../lib/language.ts'
+import { Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
 
 /** The user's own data, as far as they are known here. */
@@ -24,7 +25,13 @@ export function WhoAmI() {
           <code>{me.id}</code>
         </dd>
         <dt>{t('homeContext')}</dt>
-        <dd>{me.homeContext ?? t('none')}</dd>
+        <dd>
+          {me.homeContext === undefined ? (
+            t('none')
+          ) : (
+            <Link to={`contexts/${part(me.homeContext)}/files`}>{me.homeContext}</Link>
+          )}
+        </dd>
       </dl>
       <Choice
         label={t('language')}

@@ -1,5 +1,6 @@
 export const common = {
   account: 'My account',
+  actions: 'Actions',
   cancel: 'Cancel',
   close: 'Close',
   justNow: 'just now',

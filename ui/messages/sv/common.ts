@@ -1,5 +1,6 @@
 export const common = {
   account: 'Mitt konto',
+  actions: 'Åtgärder',
   cancel: 'Avbryt',
   close: 'Stäng',
   justNow: 'nyss',
