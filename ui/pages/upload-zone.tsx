@@ -24,7 +24,7 @@ export function UploadZone({ context, children }: { readonly context: string; re
   return (
     <section
       class={isOver ? 'card zone over' : 'card zone'}
-      aria-label={t('uploads')}
+      aria-label={t('addFiles')}
       onDragOver={event => {
         event.preventDefault()
         setOver(true)

@@ -1,4 +1,5 @@
 export const files = {
+  addFiles: 'Add files',
   backToAccount: 'My account',
   cancelUpload: 'Cancel {name}',
   changed: 'Changed',
@@ -23,7 +24,7 @@ export const files = {
   readOnly: 'You may look at the files here, but add none.',
   removeFromList: 'Take {name} off the list',
   retry: 'Try again',
-  retryUpload: 'Upload {name} again',
+  retryUpload: 'Try again: {name}',
   stateCancelled: 'Cancelled',
   stateDone: 'Uploaded, {size}',
   stateWaiting: 'Waiting, {size}',

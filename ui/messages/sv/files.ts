@@ -1,4 +1,5 @@
 export const files = {
+  addFiles: 'Lägg till filer',
   backToAccount: 'Mitt konto',
   cancelUpload: 'Avbryt {name}',
   changed: 'Ändrad',
@@ -23,7 +24,7 @@ export const files = {
   readOnly: 'Du får se filerna här, men inte lägga till några.',
   removeFromList: 'Ta bort {name} från listan',
   retry: 'Försök igen',
-  retryUpload: 'Ladda upp {name} igen',
+  retryUpload: 'Försök igen: {name}',
   stateCancelled: 'Avbruten',
   stateDone: 'Uppladdad, {size}',
   stateWaiting: 'Väntar, {size}',
