@@ -1,10 +1,13 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { ADMIN } from './accounts/principals.ts'
 import { findUser } from './accounts/users.ts'
 import { StartupError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
 import type { Settings } from './config/settings.ts'
+import { ContextExport } from './content/archive/export.ts'
+import { ContextImport } from './content/archive/import.ts'
 import { ContextResource } from './content/context-resource.ts'
 import { Creation } from './content/creation.ts'
 import { Entries } from './content/entries.ts'
@@ -14,14 +17,22 @@ import { ListMoves } from './content/list-moves.ts'
 import { Lists } from './content/lists.ts'
 import { buildMissingRelations } from './content/relations.ts'
 import { Resources } from './content/resources.ts'
+import { Revisions } from './content/revisions.ts'
 import { Search } from './content/search.ts'
+import { Statistics } from './content/statistics.ts'
+import { hashTestPasswords } from './content/test-data.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
+import { Arrivals } from './files/arrival.ts'
 import { Files } from './files/files.ts'
+import type { FilesOptions } from './files/incoming.ts'
+import { Fullness } from './files/fullness.ts'
 import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
 import { GraphReader } from './graph/graph-reader.ts'
 import { createApp } from './http/app.ts'
+import { Metrics } from './http/metrics.ts'
+import { Readiness } from './http/readiness.ts'
 import { BaseAddress } from './http/base-address.ts'
 import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
@@ -31,6 +42,7 @@ import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import { loadUi } from './server-ui.ts'
 import type { Database } from './stores/database.ts'
+import { sql } from './stores/sql.ts'
 
 const LEAST_ADMIN_PASSWORD_CHARACTERS = 8
 const SWEEP_INTERVAL = 60_000
@@ -60,17 +72,21 @@ export async function createServer(settings: Settings, machine: Machine): Promis
 async function assemble(settings: Settings, machine: Machine, stores: Stores): Promise<Server> {
   const { database, blobs } = stores
   const { system, log } = machine
-  const ledger = new Ledger(database, system, {
+  const books = {
     enforced: settings['service.data.quota'],
     defaultQuota: settings['service.data.quota.default'],
-  })
+  }
+  const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger)
   // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
   await garbage.recover(true)
-  const maxFileSize = settings['service.data.max-file-size']
-  const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize })
-
   const accounts = await createAccounts(settings, machine, database)
+  const fileOptions: FilesOptions = {
+    maxFileSize: settings['service.data.max-file-size'],
+    onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
+  }
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
+  const arrivals = new Arrivals({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const { adminPassword } = machine
   await initialise({
     database,
@@ -78,11 +94,15 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     now: system.now(),
     adminPasswordHash: async () =>
       adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
+    testHashes: async () =>
+      settings['service.repository.store.init-with-test-data']
+        ? await hashTestPasswords(password => accounts.passwords.hash(password))
+        : undefined,
   })
   await database.transaction(buildMissingRelations)
   const search = new Search(database)
   await search.catchUp()
-  const content = createContent(settings, { ...accounts, database, files, ledger, system })
+  const content = createContent(settings, { ...accounts, database, files, arrivals, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
@@ -93,8 +113,13 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
   const ui = await loadUi()
   const graphs = new GraphReader()
+  const fullness = new Fullness(database, system, books)
+  const metrics = new Metrics({ ...accounts, files, fullness })
+  const readiness = new Readiness({
+    database: () => database.get(sql`SELECT 1 AS one`),
+  })
   const app = createApp(
-    { ...accounts, ...content, search, sso, database, files, ledger, graphs, ui, system, log },
+    { ...accounts, ...content, search, sso, database, files, ledger, graphs, metrics, readiness, ui, system, log },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -117,6 +142,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       return base.href
     },
     async close() {
+      readiness.drain()
+      await setTimeout(settings['service.http.drain-time'])
       clearInterval(sweep)
       await app.close()
       await accounts.mails?.close()
@@ -132,13 +159,15 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
 interface ContentDependencies extends Accounts {
   readonly database: Database
   readonly files: Files
+  readonly arrivals: Arrivals
   readonly ledger: Ledger
   readonly system: System
 }
 
 /** Contexts, entries and what they hold. */
 function createContent(settings: Settings, on: ContentDependencies) {
-  const entries = new Entries(on)
+  const revisions = new Revisions(settings['service.repository.provenance'])
+  const entries = new Entries({ ...on, revisions })
   const withEntries = { ...on, entries }
   return {
     entries,
@@ -146,12 +175,19 @@ function createContent(settings: Settings, on: ContentDependencies) {
     userResource: new UserResource(withEntries, {
       requireCurrentPassword: settings['service.auth.password.require-current-password'],
     }),
-    creation: new Creation(on, { groupContextsForAll: settings['service.nonadmin.group-context-creation'] }),
-    views: new EntryViews(on.database, on.ledger, on.lockout),
+    revisions,
+    creation: new Creation(
+      { ...on, revisions },
+      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
+    ),
+    views: new EntryViews(on.database, on.ledger, on.lockout, revisions),
     resources: new Resources(entries),
     lists: new Lists(entries),
     listMoves: new ListMoves(on),
     contexts: new ContextResource(withEntries),
+    exports: new ContextExport(on),
+    imports: new ContextImport(withEntries),
+    statistics: new Statistics(withEntries),
   }
 }
 
@@ -217,6 +253,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       maxAge: settings['service.cors.max-age'],
     },
     search: { maxLimit: settings['service.solr.max-limit'] },
+    metricsToken: settings['service.metrics.token'],
     version: machine.version,
   }
 }

@@ -2,7 +2,7 @@ import { Conflict, InvalidInput, NotFound } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { RELATIVE } from '../graph/iri.ts'
-import { CONTEXTS, contextIdOf, isReservedSegment } from './addresses.ts'
+import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from './addresses.ts'
 import type { Entry } from './entry.ts'
 import { findEntry, isIdFree } from './entry-records.ts'
 
@@ -23,6 +23,11 @@ export async function findContext(queries: Queries, idOrName: string): Promise<C
   return row && { id: row.id, name: row.name ?? undefined }
 }
 
+/** The id of the context that carries this name. */
+export async function findContextNamed(queries: Queries, name: string): Promise<string | undefined> {
+  return (await queries.get<{ id: string }>(sql`SELECT id FROM contexts WHERE name = ${name}`))?.id
+}
+
 export interface FoundContext {
   readonly context: Context
   /** Its entry in `_contexts`, which carries its ACL. */
@@ -35,6 +40,13 @@ export async function getContext(queries: Queries, idOrName: string): Promise<Fo
   const entry = context && (await findEntry(queries, { context: CONTEXTS, id: context.id }))
   if (!entry) throw new NotFound('not-found', `There is no context "${idOrName}".`)
   return { context, entry }
+}
+
+/** The entry that a URI denotes, where the name of the context may stand for its id. */
+export async function findAddress(queries: Queries, uri: string): Promise<EntryAddress | undefined> {
+  const [, idOrName, rest = ''] = /^\.\/([^/]+)\/(.+)$/.exec(uri) ?? []
+  const context = idOrName === undefined ? undefined : await findContext(queries, decoded(idOrName))
+  return addressIn(context ? `${RELATIVE}${context.id}/${rest}` : uri)
 }
 
 /** @throws {Conflict} `name-taken` */
@@ -64,6 +76,17 @@ export async function nextId(tx: Queries, context: string): Promise<string> {
     const isNameOfContext = context === CONTEXTS && (await findContext(tx, id)) !== undefined
     if (!isNameOfContext && (await isIdFree(tx, { context, id }))) return id
   }
+}
+
+/** The last number given as an id in the context. */
+export async function lastNumberOf(queries: Queries, context: string): Promise<number> {
+  const row = await queries.get<{ last_number: number }>(sql`SELECT last_number FROM contexts WHERE id = ${context}`)
+  return row?.last_number ?? 0
+}
+
+/** Numbers up to this one are not given any more. */
+export async function skipNumbers(tx: Queries, context: string, last: number): Promise<void> {
+  await tx.run(sql`UPDATE contexts SET last_number = ${last} WHERE id = ${context} AND last_number < ${last}`)
 }
 
 /** A name as a context may carry it. @throws {InvalidInput} `invalid-name` */
@@ -105,3 +128,11 @@ async function claimingContextName<T>(name: string | undefined, work: Promise<T>
 
 const nameTaken = (name: string, cause?: unknown): Conflict =>
   new Conflict('name-taken', `Another context has the name or id "${name}".`, { cause })
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment).normalize('NFC')
+  } catch {
+    return segment
+  }
+}

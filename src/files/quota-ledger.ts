@@ -19,6 +19,11 @@ export interface Quota {
   readonly hasDefaultQuota: boolean
 }
 
+interface SpaceRow {
+  readonly quota: Bytes | null
+  readonly used: Bytes
+}
+
 /** Room held for an upload in progress. Its blob's key is its name, so that a crash leaves neither behind. */
 export interface Reservation {
   readonly context: string
@@ -61,15 +66,9 @@ export class Ledger {
 
   /** @throws {NotFound} */
   async quotaOf(queries: Queries, context: string): Promise<Quota> {
-    const row = await queries.get<{ quota: number | null; used: number }>(
-      sql`SELECT quota, used FROM spaces WHERE context = ${context}`,
-    )
+    const row = await queries.get<SpaceRow>(sql`SELECT quota, used FROM spaces WHERE context = ${context}`)
     if (!row) throw unknownContext(context)
-    return {
-      quota: row.quota ?? this.#options.defaultQuota,
-      fillLevel: row.used,
-      hasDefaultQuota: row.quota === null,
-    }
+    return this.#describe(row)
   }
 
   /** `undefined` takes the manual quota away. A quota below the fill level stops growth only. @throws {NotFound} */
@@ -111,25 +110,41 @@ export class Ledger {
     }
   }
 
+  /**
+   * Notes one more blob that the upload writes. It holds no room by itself, is renewed and committed with the upload, and
+   * is let go of with it.
+   */
+  async addPart({ context, blob }: Reservation, part: string): Promise<void> {
+    await this.#relaxed(async tx => {
+      const added = await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, part_of)
+        SELECT ${part}, ${context}, 0, expires, ${blob} FROM uploads WHERE blob = ${blob}`)
+      if (added === 0) throw leaseLost()
+    })
+  }
+
   /** Says that the upload is still going on. */
   async renew({ blob }: Reservation): Promise<void> {
+    const expires = this.#system.now() + LEASE
     await this.#relaxed(tx =>
-      tx.run(sql`UPDATE uploads SET expires = ${this.#system.now() + LEASE} WHERE blob = ${blob}`),
+      tx.run(sql`UPDATE uploads SET expires = ${expires} WHERE blob = ${blob} OR part_of = ${blob}`),
     )
   }
 
   /**
    * Turns the reservation into `growth` bytes more (or fewer, when negative) in use, judged once more against the quota
-   * as it is now. Part of the transaction that makes the file visible.
+   * as it is now. Part of the transaction that makes the file visible. Resolves to the quota and how full the context is then.
    * @throws {TooLarge} `quota-exceeded`
    */
-  async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<void> {
+  async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<Quota> {
     const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
     if (!lease) throw leaseLost()
-    const booked = await tx.run(sql`UPDATE spaces
+    await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
+    const booked = await tx.get<SpaceRow>(sql`UPDATE spaces
       SET reserved = reserved - ${lease.reserved}, used = used + ${growth}
-      WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${lease.reserved}`)}`)
-    if (booked === 0) throw await this.#refusal(tx, context, growth)
+      WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${lease.reserved}`)}
+      RETURNING quota, used`)
+    if (!booked) throw await this.#refusal(tx, context, growth)
+    return this.#describe(booked)
   }
 
   /** Gives the room of files that are no longer there back. Part of the transaction that removes them. */
@@ -148,38 +163,35 @@ export class Ledger {
     await this.credit(tx, from, bytes)
   }
 
-  /** Lets a reservation go; one that is gone already is no error. */
-  async release(reservation: Reservation): Promise<void> {
-    await this.#relaxed(tx => this.#drop(tx, reservation))
-  }
-
-  /** Takes a reservation away and lets go of its blob, in one step; false, and nothing happens, when it is gone already. */
-  async forfeit(reservation: Reservation): Promise<boolean> {
-    return await this.#database.transaction(async tx => {
-      const isHeld = await this.#drop(tx, reservation)
-      if (isHeld) await discardBlob(tx, reservation.blob)
-      return isHeld
+  /** Takes a reservation away and lets go of its blobs, in one step; false, and nothing happens, when it is gone already. */
+  async forfeit({ context, blob }: Reservation): Promise<boolean> {
+    return await this.#relaxed(async tx => {
+      const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
+      if (!lease) return false
+      await tx.run(sql`UPDATE spaces SET reserved = reserved - ${lease.reserved} WHERE context = ${context}`)
+      await discardBlob(tx, blob)
+      await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM uploads WHERE part_of = ${blob}`)
+      await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
+      return true
     })
   }
 
   /** Uploads whose process has died: all of them when nobody else can be at work, else those not renewed in time. */
   async abandoned(nobodyElse: boolean): Promise<Reservation[]> {
     const condition = nobodyElse ? sql`1 = 1` : sql`expires < ${this.#system.now()}`
-    return await this.#database.all<Reservation>(sql`SELECT context, blob FROM uploads WHERE ${condition}`)
-  }
-
-  /** False when it is gone already. */
-  async #drop(tx: Queries, { context, blob }: Reservation): Promise<boolean> {
-    const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
-    if (!lease) return false
-    await tx.run(sql`UPDATE spaces SET reserved = reserved - ${lease.reserved} WHERE context = ${context}`)
-    return true
+    return await this.#database.all<Reservation>(
+      sql`SELECT context, blob FROM uploads WHERE part_of IS NULL AND ${condition}`,
+    )
   }
 
   async #hold(tx: Queries, context: string, bytes: Bytes): Promise<void> {
     const held = await tx.run(sql`UPDATE spaces SET reserved = reserved + ${bytes}
       WHERE context = ${context} AND ${this.#fits(bytes, sql`used + reserved`)}`)
     if (held === 0) throw await this.#refusal(tx, context, bytes)
+  }
+
+  #describe({ quota, used }: SpaceRow): Quota {
+    return { quota: quota ?? this.#options.defaultQuota, fillLevel: used, hasDefaultQuota: quota === null }
   }
 
   /** Standing still and shrinking always fit, even above the quota (D7.3). */

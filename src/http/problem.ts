@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errorCodes } from '../base/error-codes.ts'
+import { type ErrorCode, errorCodes } from '../base/error-codes.ts'
 import {
   Conflict,
   Forbidden,
@@ -50,7 +50,7 @@ class InternalError extends ServiceError {}
 export interface Problem {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Readonly<Record<string, unknown>>
+  readonly body: Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
 }
 
 /** Any throw as a problem; what is not a refusal becomes a 500 that names the request and nothing else. */
@@ -102,18 +102,19 @@ function headersOf(error: ServiceError): Record<string, string> {
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  on: Pick<Services, 'log' | 'base' | 'ui'>,
+  on: Pick<Services, 'log' | 'base' | 'metrics' | 'ui'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   const { status, headers, body } = problemOf(error, request.id)
+  on.metrics.refused(body.code)
   if (status === 500) on.log.error({ err: error, requestId: request.id }, 'a request failed')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
     const look = lookFor(on, request)
-    const detail = wordsForProblem(look.words, String(body['code'])) ?? String(body['detail'])
-    await sendPage(reply, errorPage(look, String(body['title']), detail))
+    const detail = wordsForProblem(look.words, body.code, body) ?? String(body['detail'])
+    await sendPage(reply, errorPage(look, look.language === 'en' ? String(body['title']) : look.words.refused, detail))
   } else {
     await reply.type('application/problem+json').send(body)
   }

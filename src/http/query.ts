@@ -1,5 +1,5 @@
 import { type ErrorCode } from '../base/error-codes.ts'
-import { InvalidInput } from '../base/errors.ts'
+import { InvalidInput, NotSupported } from '../base/errors.ts'
 
 /** Names and values of a query or a form, in order, doubles kept; nothing is guessed or dropped. */
 export class Parameters {
@@ -55,4 +55,9 @@ export function readWholeNumber(parameters: Parameters, name: string): number | 
   if (text === undefined || text === '') return undefined
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new InvalidInput('invalid-query', `\`${name}\` is a whole number from 0 on, not "${text}".`)
+}
+
+/** Feeds of contexts, lists and searches (wire facts 3.8.5). @throws {NotSupported} */
+export function refuseFeed({ parameters }: { readonly parameters: Parameters }): void {
+  if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
 }

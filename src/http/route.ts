@@ -16,6 +16,8 @@ export interface Route {
   readonly fromElsewhere?: true
   /** A person comes here with a browser: refusals may be pages (D1.4). */
   readonly visited?: true
+  /** Whatever is asked here is refused: there is nothing to describe. */
+  readonly onlyRefuses?: true
 }
 
 declare module 'fastify' {
@@ -33,6 +35,6 @@ declare module 'fastify' {
 }
 
 /** A named part of the path; the router has matched it, so it is there. */
-export function pathPart(request: FastifyRequest, name: 'context' | 'entry'): string {
+export function pathPart(request: FastifyRequest, name: 'context' | 'entry' | 'type'): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? ''
 }

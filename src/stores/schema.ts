@@ -1,5 +1,5 @@
 import type { Migration } from './migrations.ts'
-import { searchTables } from './search-tables.ts'
+import { searchChanges, searchTables } from './search-tables.ts'
 import { sql } from './sql.ts'
 
 /**
@@ -170,4 +170,25 @@ export const schema: readonly Migration[] = [
     ],
   },
   { id: 4, name: 'search index', statements: searchTables },
+  { id: 5, name: 'changes of the search index', statements: searchChanges },
+  {
+    id: 6,
+    name: 'revisions of metadata, uploads of several parts',
+    statements: [
+      // Whatever deletes an entry takes its revisions along: its id may be given again.
+      sql`CREATE TABLE metadata_revisions (
+        context TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        time BIGINT NOT NULL,
+        author TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        PRIMARY KEY (context, entry, number),
+        FOREIGN KEY (context, entry) REFERENCES entries (context, id) ON DELETE CASCADE
+      )`,
+      // The blob of the upload that this one belongs to: what holds the room, is renewed and ends for both.
+      sql`ALTER TABLE uploads ADD COLUMN part_of TEXT`,
+      sql`CREATE INDEX uploads_by_whole ON uploads (part_of)`,
+    ],
+  },
 ]

@@ -23,7 +23,7 @@ export interface Person {
   readonly page: Page
   /** What the browser has complained about, answers of the statuses allowed excepted. */
   readonly complaints: readonly string[]
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 interface Wishes extends BrowserContextOptions {

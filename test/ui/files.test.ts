@@ -45,7 +45,7 @@ inBrowser(
     const seen: number[] = []
     await page.exposeFunction('noteLevel', (level: string) => seen.push(Number(level)))
     await page.evaluate(() => {
-      const note = (window as unknown as { noteLevel(level: string): void }).noteLevel
+      const note = (window as unknown as { noteLevel: (level: string) => void }).noteLevel
       new MutationObserver(() => {
         const bar = document.querySelector('[role=progressbar]')
         if (bar) note(bar.getAttribute('aria-valuenow') ?? '')

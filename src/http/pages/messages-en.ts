@@ -41,6 +41,7 @@ export const en = {
   'problem.invalid-reset-token': 'This link is no longer good. Ask for a new one.',
   'problem.overloaded': 'Too many people are signing in right now. Try again in {time}.',
   'problem.password-login-off': 'Passwords are not accepted here. Sign in another way.',
+  'problem.sso-refused': 'The sign-on was refused ({check}). Quote {correlation} to the operator.',
   'problem.unknown-idp': 'No organisation is known for this address.',
   'problem.wrong-credentials': 'The user name or the password is wrong.',
   'rule.common': 'not one of the most used passwords',
@@ -51,6 +52,7 @@ export const en = {
   'rule.number': 'a digit',
   'rule.symbol': 'a symbol, such as ! or #',
   'rule.uppercase': 'an upper-case letter',
+  refused: 'That is not possible',
   rulesBroken: 'The password does not keep to these rules:',
   rulesTitle: 'A good password has',
 } as const

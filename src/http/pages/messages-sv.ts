@@ -43,6 +43,7 @@ export const sv: Words = {
   'problem.invalid-reset-token': 'Länken gäller inte längre. Be om en ny.',
   'problem.overloaded': 'För många loggar in just nu. Försök igen om {time}.',
   'problem.password-login-off': 'Lösenord används inte här. Logga in på ett annat sätt.',
+  'problem.sso-refused': 'Inloggningen nekades ({check}). Uppge {correlation} för den som driver tjänsten.',
   'problem.unknown-idp': 'Ingen organisation är känd för den här adressen.',
   'problem.wrong-credentials': 'Användarnamnet eller lösenordet är fel.',
   'rule.common': 'inte ett av de vanligaste lösenorden',
@@ -53,6 +54,7 @@ export const sv: Words = {
   'rule.number': 'en siffra',
   'rule.symbol': 'ett tecken som ! eller #',
   'rule.uppercase': 'en stor bokstav',
+  refused: 'Det går inte',
   rulesBroken: 'Lösenordet följer inte de här reglerna:',
   rulesTitle: 'Ett bra lösenord har',
 }

@@ -2,12 +2,15 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { authRoutes } from './auth.ts'
 import { authTokenRoutes } from './auth-tokens.ts'
+import { archiveRoutes } from './archives.ts'
 import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
+import { monitoringRoutes } from './monitoring.ts'
+import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
@@ -16,19 +19,24 @@ import { signInRoutes } from './sign-in.ts'
 import { uiRoutes } from './ui.ts'
 
 /** Every address of the service. */
-export const routes = (on: Services): Route[] => [
-  ...authRoutes(on),
-  ...signInRoutes(on),
-  ...authTokenRoutes(on),
-  ...passwordResetRoutes(on),
-  ...casRoutes(on),
-  ...samlRoutes(on),
-  ...managementRoutes(on),
-  ...searchRoutes(on),
-  ...contextRoutes(on),
-  ...entryRoutes(on),
-  ...metadataRoutes(on),
-  ...resourceRoutes(on),
-  ...listRoutes(on),
-  ...uiRoutes(on),
-]
+export function routes(on: Services): Route[] {
+  const all = [
+    ...authRoutes(on),
+    ...signInRoutes(on),
+    ...authTokenRoutes(on),
+    ...passwordResetRoutes(on),
+    ...casRoutes(on),
+    ...samlRoutes(on),
+    ...managementRoutes(on),
+    ...monitoringRoutes(on),
+    ...searchRoutes(on),
+    ...contextRoutes(on),
+    ...archiveRoutes(on),
+    ...entryRoutes(on),
+    ...metadataRoutes(on),
+    ...resourceRoutes(on),
+    ...listRoutes(on),
+  ]
+  // Pages are no part of what programs are told about.
+  return [...all, ...uiRoutes(on), openApiRoute(on, all)]
+}
