@@ -38,6 +38,8 @@ import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
+import { Proxy } from './proxy/proxy.ts'
+import { type EphemeralStores, openEphemeralStores } from './server-ephemeral.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import { loadUi } from './server-ui.ts'
@@ -61,15 +63,23 @@ export interface Server {
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   requireAdminPassword(machine.adminPassword)
   const stores = await openStores(settings)
+  let ephemeralStores: EphemeralStores | undefined
   try {
-    return await assemble(settings, machine, stores)
+    ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
+    return await assemble(settings, machine, stores, ephemeralStores)
   } catch (error) {
+    await ephemeralStores?.close()
     await stores.close()
     throw error
   }
 }
 
-async function assemble(settings: Settings, machine: Machine, stores: Stores): Promise<Server> {
+async function assemble(
+  settings: Settings,
+  machine: Machine,
+  stores: Stores,
+  ephemeralStores: EphemeralStores,
+): Promise<Server> {
   const { database, blobs } = stores
   const { system, log } = machine
   const books = {
@@ -80,7 +90,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const garbage = new Garbage(database, blobs, ledger)
   // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
   await garbage.recover(true)
-  const accounts = await createAccounts(settings, machine, database)
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
@@ -110,7 +120,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
-  const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
+  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
   const ui = await loadUi()
   const graphs = new GraphReader()
   const fullness = new Fullness(database, system, books)
@@ -119,7 +129,22 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     database: () => database.get(sql`SELECT 1 AS one`),
   })
   const app = createApp(
-    { ...accounts, ...content, search, sso, database, files, ledger, graphs, metrics, readiness, ui, system, log },
+    {
+      ...accounts,
+      ...content,
+      search,
+      sso,
+      database,
+      files,
+      ledger,
+      graphs,
+      metrics,
+      readiness,
+      ui,
+      proxy: createProxy(settings, machine),
+      system,
+      log,
+    },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -128,6 +153,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     await accounts.audit.expire()
     await search.tidy()
     await accounts.passwordReset?.expire()
+    await ephemeralStores.sweep()
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   })
 
@@ -150,7 +176,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       await sso.saml?.close()
       await graphs.close()
       await files.collectGarbage()
-      await accounts.ephemeral.close()
+      await accounts.sessions.close()
+      await ephemeralStores.close()
       await stores.close()
     },
   }
@@ -189,6 +216,20 @@ function createContent(settings: Settings, on: ContentDependencies) {
     imports: new ContextImport(withEntries),
     statistics: new Statistics(withEntries),
   }
+}
+
+/** `undefined` when nothing is fetched for others. */
+function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+  if (!settings['service.proxy']) return undefined
+  return new Proxy({
+    hosts: {
+      forGuests: settings['service.proxy.guest-hosts.<n>'],
+      private: settings['service.proxy.private-hosts.<n>'],
+    },
+    maxBytes: settings['service.proxy.max-size'],
+    timeout: settings['service.proxy.timeout'],
+    userAgent: `Stowage/${version}`,
+  })
 }
 
 const unusable: Readonly<Record<string, string>> = {
@@ -252,6 +293,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       origins: settings['service.cors.origins.<n>'],
       maxAge: settings['service.cors.max-age'],
     },
+    jsonp: settings['service.jsonp'],
     search: { maxLimit: settings['service.solr.max-limit'] },
     metricsToken: settings['service.metrics.token'],
     version: machine.version,

@@ -25,6 +25,7 @@ import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { GraphReader } from '../graph/graph-reader.ts'
+import type { Proxy } from '../proxy/proxy.ts'
 import type { CasProvider } from '../sso/cas/provider.ts'
 import type { SsoFailures } from '../sso/failures.ts'
 import type { ProviderPolicy } from '../sso/identity-provider.ts'
@@ -53,6 +54,8 @@ export interface HttpOptions {
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
   readonly cors: CorsOptions
+  /** Answers may be loaded as scripts, by pages of every site. */
+  readonly jsonp: boolean
   readonly search: {
     /** Most hits of one answer. */
     readonly maxLimit: number
@@ -135,6 +138,8 @@ export interface Rooms {
   readonly ledger: Ledger
   readonly graphs: GraphReader
   readonly ui: UiAssets
+  /** Absent when nothing is fetched for others. */
+  readonly proxy: Proxy | undefined
   readonly metrics: Metrics
   readonly readiness: Readiness
   readonly system: System
