@@ -4,11 +4,13 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildIfStale, installIfMissing, root } from './prepare.mjs'
+import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
 buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
 buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/main.js')
+buildUiIfStale('dist/ui')
+buildUiIfStale('build/src/ui')
 
 const wanted = process.argv.slice(2)
 const folder = join(root, 'build/test')

@@ -43,6 +43,7 @@ import { Proxy } from './proxy/proxy.ts'
 import { type EphemeralStores, openEphemeralStores } from './server-ephemeral.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
+import { loadUi } from './server-ui.ts'
 import type { Database } from './stores/database.ts'
 import { sql } from './stores/sql.ts'
 
@@ -122,6 +123,7 @@ async function assemble(
     return base
   }
   const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
+  const ui = await loadUi()
   const graphs = new GraphReader()
   const fullness = new Fullness(database, system, books)
   const metrics = new Metrics({ ...accounts, files, fullness })
@@ -140,6 +142,7 @@ async function assemble(
       graphs,
       metrics,
       readiness,
+      ui,
       proxy: createProxy(settings, machine),
       system,
       log,

@@ -125,6 +125,23 @@ test('only config/ looks at the environment', () => {
   assert.deepEqual(users(/process\.env\b/), ['config/environment.ts'])
 })
 
+test('the pages of ui/ are a client like any other: they import nothing of the service, and write no markup as text', () => {
+  const root = join(repository, 'ui')
+  const files = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map(entry => join(entry.parentPath, entry.name))
+  assert.ok(files.length > 10, 'the pages were not found')
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8')
+    const inside = relative(root, dirname(file))
+    for (const [, name = ''] of text.matchAll(/(?:from|import\(?) ?'([^']+)'/g)) {
+      const isOwn = name.startsWith('.') && !posix.join(slashed(inside), name).startsWith('..')
+      assert.ok(isOwn || /^preact(\/hooks)?$/.test(name), `${file} imports ${name}`)
+    }
+    assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/, file)
+  }
+})
+
 test('time and randomness come from base/system.ts', () => {
   assert.deepEqual(users(/Date\.now\b|new Date\(\)|Math\.random|performance\.now/), ['base/system.ts'])
   assert.deepEqual(users(/import \{[^}]*(?:random|webcrypto)[^}]*\} from 'node:crypto'/i), ['base/system.ts'])
