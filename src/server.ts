@@ -6,6 +6,8 @@ import { StartupError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
 import type { Settings } from './config/settings.ts'
+import { ContextExport } from './content/archive/export.ts'
+import { ContextImport } from './content/archive/import.ts'
 import { ContextResource } from './content/context-resource.ts'
 import { Creation } from './content/creation.ts'
 import { Entries } from './content/entries.ts'
@@ -15,10 +17,15 @@ import { ListMoves } from './content/list-moves.ts'
 import { Lists } from './content/lists.ts'
 import { buildMissingRelations } from './content/relations.ts'
 import { Resources } from './content/resources.ts'
+import { Revisions } from './content/revisions.ts'
 import { Search } from './content/search.ts'
+import { Statistics } from './content/statistics.ts'
+import { hashTestPasswords } from './content/test-data.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
+import { Arrivals } from './files/arrival.ts'
 import { Files } from './files/files.ts'
+import type { FilesOptions } from './files/incoming.ts'
 import { Fullness } from './files/fullness.ts'
 import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
@@ -32,6 +39,7 @@ import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
 import { type EphemeralStores, openEphemeralStores } from './server-ephemeral.ts'
+import { Proxy } from './proxy/proxy.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import type { Database } from './stores/database.ts'
@@ -82,10 +90,12 @@ async function assemble(
   // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
   await garbage.recover(true)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
-  const files = new Files({ database, blobs }, { ledger, garbage }, machine, {
+  const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
-  })
+  }
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
+  const arrivals = new Arrivals({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const { adminPassword } = machine
   await initialise({
     database,
@@ -93,11 +103,15 @@ async function assemble(
     now: system.now(),
     adminPasswordHash: async () =>
       adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
+    testHashes: async () =>
+      settings['service.repository.store.init-with-test-data']
+        ? await hashTestPasswords(password => accounts.passwords.hash(password))
+        : undefined,
   })
   await database.transaction(buildMissingRelations)
   const search = new Search(database)
   await search.catchUp()
-  const content = createContent(settings, { ...accounts, database, files, ledger, system })
+  const content = createContent(settings, { ...accounts, database, files, arrivals, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
@@ -113,7 +127,21 @@ async function assemble(
     database: () => database.get(sql`SELECT 1 AS one`),
   })
   const app = createApp(
-    { ...accounts, ...content, search, sso, database, files, ledger, graphs, metrics, readiness, system, log },
+    {
+      ...accounts,
+      ...content,
+      search,
+      sso,
+      database,
+      files,
+      ledger,
+      graphs,
+      metrics,
+      readiness,
+      proxy: createProxy(settings, machine),
+      system,
+      log,
+    },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -155,13 +183,15 @@ async function assemble(
 interface ContentDependencies extends Accounts {
   readonly database: Database
   readonly files: Files
+  readonly arrivals: Arrivals
   readonly ledger: Ledger
   readonly system: System
 }
 
 /** Contexts, entries and what they hold. */
 function createContent(settings: Settings, on: ContentDependencies) {
-  const entries = new Entries(on)
+  const revisions = new Revisions(settings['service.repository.provenance'])
+  const entries = new Entries({ ...on, revisions })
   const withEntries = { ...on, entries }
   return {
     entries,
@@ -169,13 +199,34 @@ function createContent(settings: Settings, on: ContentDependencies) {
     userResource: new UserResource(withEntries, {
       requireCurrentPassword: settings['service.auth.password.require-current-password'],
     }),
-    creation: new Creation(on, { groupContextsForAll: settings['service.nonadmin.group-context-creation'] }),
-    views: new EntryViews(on.database, on.ledger, on.lockout),
+    revisions,
+    creation: new Creation(
+      { ...on, revisions },
+      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
+    ),
+    views: new EntryViews(on.database, on.ledger, on.lockout, revisions),
     resources: new Resources(entries),
     lists: new Lists(entries),
     listMoves: new ListMoves(on),
     contexts: new ContextResource(withEntries),
+    exports: new ContextExport(on),
+    imports: new ContextImport(withEntries),
+    statistics: new Statistics(withEntries),
   }
+}
+
+/** `undefined` when nothing is fetched for others. */
+function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+  if (!settings['service.proxy']) return undefined
+  return new Proxy({
+    hosts: {
+      forGuests: settings['service.proxy.guest-hosts.<n>'],
+      private: settings['service.proxy.private-hosts.<n>'],
+    },
+    maxBytes: settings['service.proxy.max-size'],
+    timeout: settings['service.proxy.timeout'],
+    userAgent: `Stowage/${version}`,
+  })
 }
 
 const unusable: Readonly<Record<string, string>> = {
@@ -239,6 +290,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       origins: settings['service.cors.origins.<n>'],
       maxAge: settings['service.cors.max-age'],
     },
+    jsonp: settings['service.jsonp'],
     search: { maxLimit: settings['service.solr.max-limit'] },
     metricsToken: settings['service.metrics.token'],
     version: machine.version,

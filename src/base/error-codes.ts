@@ -44,6 +44,10 @@ export const errorCodes = {
     title: 'Identity provider unknown',
     help: 'The request names no identity provider that is configured, and there is no default.',
   },
+  'invalid-archive': {
+    title: 'Invalid archive',
+    help: 'The body is not an archive as an export makes it, whole and unchanged. Nothing was imported.',
+  },
   'invalid-redirect': {
     title: 'Redirect not allowed',
     help: '`successurl` and `failureurl` are absolute http(s) addresses on the own or a whitelisted host.',
@@ -77,6 +81,10 @@ export const errorCodes = {
   'cross-site-request': {
     title: 'Cross-site request refused',
     help: 'A page of another site tried to change something with your cookie.',
+  },
+  'host-refused': {
+    title: 'Host refused',
+    help: 'The host is unknown, not public, or its port is not fetched from; the operator can allow it.',
   },
   // 404
   'not-found': { title: 'Not found', help: 'There is nothing at this address.' },
@@ -121,6 +129,11 @@ export const errorCodes = {
   },
   'quota-not-supported': { title: 'Quota not supported', help: 'Quota is switched off: `service.data.quota=off`.' },
   'not-available': { title: 'Not available', help: 'This version of the service does not offer it.' },
+  'upstream-failed': {
+    title: 'Answer of no use',
+    help: 'Another server answered, but not with what can be passed on.',
+  },
+  'upstream-silent': { title: 'No answer in time', help: 'Another server could not be reached or was too slow.' },
   overloaded: {
     title: 'Overloaded',
     help: 'Too many requests of this kind at once. Try again after `Retry-After` seconds.',

@@ -46,14 +46,12 @@ export const repositoryKeys = {
   }),
   'service.repository.store.init-with-test-data': boolean({
     default: false,
-    notYet: true,
     warn: 'is on: users with well-known passwords are created',
     help: 'Fill a new store with the users and contexts that client tests expect.',
   }),
   'service.repository.provenance': boolean({
     default: false,
-    notYet: true,
-    help: 'Keep earlier versions of metadata.',
+    help: 'Keep every version of metadata, and tell of them in `info`.',
   }),
   'service.solr.max-limit': integer({
     min: 1,

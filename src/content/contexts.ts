@@ -23,6 +23,11 @@ export async function findContext(queries: Queries, idOrName: string): Promise<C
   return row && { id: row.id, name: row.name ?? undefined }
 }
 
+/** The id of the context that carries this name. */
+export async function findContextNamed(queries: Queries, name: string): Promise<string | undefined> {
+  return (await queries.get<{ id: string }>(sql`SELECT id FROM contexts WHERE name = ${name}`))?.id
+}
+
 export interface FoundContext {
   readonly context: Context
   /** Its entry in `_contexts`, which carries its ACL. */
@@ -71,6 +76,17 @@ export async function nextId(tx: Queries, context: string): Promise<string> {
     const isNameOfContext = context === CONTEXTS && (await findContext(tx, id)) !== undefined
     if (!isNameOfContext && (await isIdFree(tx, { context, id }))) return id
   }
+}
+
+/** The last number given as an id in the context. */
+export async function lastNumberOf(queries: Queries, context: string): Promise<number> {
+  const row = await queries.get<{ last_number: number }>(sql`SELECT last_number FROM contexts WHERE id = ${context}`)
+  return row?.last_number ?? 0
+}
+
+/** Numbers up to this one are not given any more. */
+export async function skipNumbers(tx: Queries, context: string, last: number): Promise<void> {
+  await tx.run(sql`UPDATE contexts SET last_number = ${last} WHERE id = ${context} AND last_number < ${last}`)
 }
 
 /** A name as a context may carry it. @throws {InvalidInput} `invalid-name` */

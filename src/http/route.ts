@@ -31,10 +31,12 @@ declare module 'fastify' {
     /** Who asks, and from where; set before the handler runs. */
     caller: Caller
     parameters: Parameters
+    /** The function that the answer is handed to, as a script (`jsonp.ts`). */
+    callback: string | undefined
   }
 }
 
 /** A named part of the path; the router has matched it, so it is there. */
-export function pathPart(request: FastifyRequest, name: 'context' | 'entry'): string {
+export function pathPart(request: FastifyRequest, name: 'context' | 'entry' | 'type'): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? ''
 }

@@ -173,6 +173,35 @@ export const schema: readonly Migration[] = [
   { id: 5, name: 'changes of the search index', statements: searchChanges },
   {
     id: 6,
+    name: 'revisions of metadata, uploads of several parts',
+    statements: [
+      // Whatever deletes an entry takes its revisions along: its id may be given again.
+      sql`CREATE TABLE metadata_revisions (
+        context TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        time BIGINT NOT NULL,
+        author TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        PRIMARY KEY (context, entry, number),
+        FOREIGN KEY (context, entry) REFERENCES entries (context, id) ON DELETE CASCADE
+      )`,
+      // The blob of the upload that this one belongs to: what holds the room, is renewed and ends for both.
+      sql`ALTER TABLE uploads ADD COLUMN part_of TEXT`,
+      sql`CREATE INDEX uploads_by_whole ON uploads (part_of)`,
+    ],
+  },
+  {
+    id: 7,
+    name: 'lookup by resource',
+    statements: [
+      // Only the beginning: engines limit the length of a key, and a URI may be longer.
+      sql`CREATE INDEX entries_by_resource ON entries (substr(resource_uri, 1, 500), context, created, id)
+        WHERE resource_uri IS NOT NULL`,
+    ],
+  },
+  {
+    id: 8,
     name: 'sessions that outlive the process',
     statements: [
       // Keys are MACs of tokens or name a user; the tokens in the values are sealed.

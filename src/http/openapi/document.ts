@@ -1,15 +1,19 @@
 import { administrationOperations } from './administration.ts'
+import { archiveOperations } from './archives.ts'
 import { entryOperations } from './entries.ts'
 import type { AnswerDescription, Body, Operation, Operations } from './operation.ts'
 import { resourceOperations } from './resources.ts'
 import { schemas } from './schemas.ts'
 import { sessionOperations } from './sessions.ts'
+import { toolOperations } from './tools.ts'
 
 /** Everything that can be asked of a service, by method and address as the routes spell them. */
 export const operations: Operations = {
   ...sessionOperations,
   ...entryOperations,
   ...resourceOperations,
+  ...archiveOperations,
+  ...toolOperations,
   ...administrationOperations,
 }
 

@@ -9,7 +9,11 @@ const writeGraph = (summary: string): Operation => ({ summary, body: graph, answ
 
 /** Contexts, entries, their metadata and search (wire facts 3). */
 export const entryOperations: Operations = {
-  'GET /:context': { summary: 'Ids of all entries of a context.', answers: { 200: answer('Ids.', json(ref('Ids'))) } },
+  'GET /:context': {
+    summary: 'Ids of all entries of a context.',
+    query: { entryname: 'In `_contexts` and `_principals`: only the id of what has this name.' },
+    answers: { 200: answer('Ids.', json(ref('Ids'))) },
+  },
   'POST /:context': {
     summary: 'Create an entry.',
     query: {
@@ -22,6 +26,7 @@ export const entryOperations: Operations = {
       groupURI: 'Group that a new user joins.',
       list: 'List that the entry joins.',
       template: 'Entry whose metadata are added.',
+      rdfFormat: 'Syntax of the graphs in the body.',
     },
     body: json(ref('Json')),
     answers: { 201: created },
@@ -89,7 +94,14 @@ export const entryOperations: Operations = {
   },
   'GET /:context/metadata/:entry': {
     summary: 'Metadata of an entry.',
-    query: { ...formats, download: 'As an attachment.' },
+    query: {
+      ...formats,
+      download: 'As an attachment.',
+      rev: 'Number of a revision.',
+      recursive: 'With the metadata of entries that these predicates lead to.',
+      depth: 'How many links to follow.',
+      scope: '`context`: only entries of this context.',
+    },
     answers: readGraph,
   },
   'PUT /:context/metadata/:entry': writeGraph('Replace the metadata of an entry.'),
@@ -120,6 +132,7 @@ export const entryOperations: Operations = {
       facetLimit: 'Most values of a field.',
       facetMissing: '`true`: count hits without the field.',
       facetMatches: 'Pattern for values.',
+      rdfFormat: '`application/ld+json`: graphs as JSON-LD.',
     },
     answers: { 200: answer('Hits.', json(ref('SearchResult'))) },
   },

@@ -2,7 +2,7 @@ import { create as contentDisposition, parse as parseDisposition } from 'content
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findGroup } from '../../accounts/groups.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
-import { metadataUri, resourceUri } from '../../content/addresses.ts'
+import { entryUri, metadataUri, resourceUri } from '../../content/addresses.ts'
 import type { Entry } from '../../content/entry.ts'
 import { listOrder } from '../../content/list-order.ts'
 import { isList } from '../../content/list-records.ts'
@@ -10,18 +10,20 @@ import { orderedMembers } from '../../content/list-view.ts'
 import { type Placed, requireRight } from '../../content/rights.ts'
 import { fileNameOf, isMediaType, mediaTypeOf as storedMediaType, UNTYPED, type Upload } from '../../content/uploads.ts'
 import type { FileRecord } from '../../files/file-records.ts'
-import type { Graph } from '../../graph/graph.ts'
+import { type Graph, uri } from '../../graph/graph.ts'
+import { rdf } from '../../graph/vocabulary.ts'
 import type { ByteRange } from '../../stores/blob-store.ts'
+import { abandonment } from '../abandonment.ts'
 import { announcesBody, mediaTypeOf } from '../body.ts'
 import { fileValidators, isRangeCurrent, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
 import { describeResource } from '../describe.ts'
 import { readOrder } from '../list-paging.ts'
 import { firstFile } from '../multipart.ts'
 import { parseRange } from '../range.ts'
-import { embeddedGraphs, graphReader, representationFor, sendGraph } from '../rdf.ts'
+import { embeddedGraphs, graphReader, isPlainJson, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
-import { isFlagSet } from '../query.ts'
+import { isFlagSet, refuseFeed } from '../query.ts'
 import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
@@ -39,12 +41,12 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
   if (entry.resourceType === 'NamedResource') return await reply.redirect(on.base.outside(metadataUri(entry)), 303)
   if (entry.graphType === 'None') return await sendFile(on, request, reply, entry)
   const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
-  const representation = isGraph ? representationFor(request, reply) : undefined
+  const representation = isGraph || isList(entry) ? representationFor(request, reply) : undefined
   const order = isList(entry) ? readOrder(request.parameters) : listOrder
   // In another order than its own, a list changes with its members.
   const changesAlone = order.sort === undefined && order.first === undefined
   if (isFresh(request, reply, entry, representation) && changesAlone) return await reply.status(304).send()
-  if (representation) {
+  if (representation && isGraph) {
     return await sendGraph(reply, representation, on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
   }
   switch (entry.graphType) {
@@ -55,8 +57,12 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
     case 'PipelineResult':
       return {}
     case 'List':
-    case 'ResultList':
-      return await orderedMembers(on.database, request.caller, placed, order)
+    case 'ResultList': {
+      refuseFeed(request)
+      const members = await orderedMembers(on.database, request.caller, placed, order)
+      if (!representation || isPlainJson(representation)) return members
+      return await sendGraph(reply, representation, on.base.graphOutside(sequenceOf(entry, members)))
+    }
     case 'User':
       return await on.userResource.describe(entry.id)
     case 'Group': {
@@ -70,6 +76,14 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
       return await on.contexts.list(request.caller, entry.id)
   }
 }
+
+/** A list in RDF (wire facts 3.8.5). */
+const sequenceOf = (list: Entry, members: readonly string[]): Graph => ({
+  [resourceUri(list)]: Object.fromEntries([
+    [rdf.type, [uri(rdf.Seq)]],
+    ...members.map((id, index) => [rdf.member(index + 1), [uri(entryUri({ context: list.context, id }))]] as const),
+  ]),
+})
 
 /** Only to where a browser may go: a stored `javascript:` must not come back as a redirect. */
 function redirectAbroad(reply: FastifyReply, { externalResource = '' }: Entry): FastifyReply {
@@ -86,7 +100,8 @@ function decodeSafely(uri: string): string {
   }
 }
 
-const putResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+/** Also what browsers send as POST with `method=put` (wire facts 3.0.4). */
+export const putResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const placed = await placedOf(on, request)
   const { caller } = request
   const condition = preconditionOf(request)
@@ -198,15 +213,6 @@ function nameIn(header: string | string[] | undefined): string | undefined {
   } catch (error) {
     throw new InvalidInput('invalid-value', 'The `Content-Disposition` of the request is malformed.', { cause: error })
   }
-}
-
-/** Aborts when the client leaves before it has its answer. */
-function abandonment(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort(new InvalidInput('bad-request', 'The client has left.'))
-  })
-  return controller.signal
 }
 
 async function sendFile(on: Services, request: FastifyRequest, reply: FastifyReply, entry: Entry): Promise<unknown> {

@@ -2,10 +2,12 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { authRoutes } from './auth.ts'
 import { authTokenRoutes } from './auth-tokens.ts'
+import { archiveRoutes } from './archives.ts'
 import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
+import { lookupRoutes } from './lookup.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
 import { monitoringRoutes } from './monitoring.ts'
@@ -13,6 +15,8 @@ import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
+import { proxyRoutes } from './proxy.ts'
+import { toolRoutes } from './tools.ts'
 import { resourceRoutes } from './resources.ts'
 
 /** Every address of the service. */
@@ -26,7 +30,11 @@ export function routes(on: Services): Route[] {
     ...managementRoutes(on),
     ...monitoringRoutes(on),
     ...searchRoutes(on),
+    ...lookupRoutes(on),
+    ...proxyRoutes(on),
+    ...toolRoutes(on),
     ...contextRoutes(on),
+    ...archiveRoutes(on),
     ...entryRoutes(on),
     ...metadataRoutes(on),
     ...resourceRoutes(on),
