@@ -79,9 +79,9 @@ const sessionKey = (id: string): string => `session:${id}`
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
- * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by a MAC of the token and by user id, never by name. A session is only as good as its
- * user's epoch: whoever recognises a caller compares it, so a raised epoch revokes with the next request even if the
- * store still holds the session.
+ * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by a MAC of the token and by user id, never by name. A session is only
+ * as good as its user's epoch: whoever recognises a caller compares it, so a raised epoch revokes with the next request
+ * even if the store still holds the session.
  */
 export class Sessions {
   readonly #store: EphemeralStore
@@ -155,7 +155,8 @@ export class Sessions {
     // What prolongs a session by more than a little does not wait, so that no other node believes it has run out.
     const waits = !renews && this.#options.writeDelay > 0
     const kept = waits ? undefined : await this.#change(session.id, withAccess(access)).catch(unlessUnreachable)
-    if (waits || kept === UNREACHABLE) this.#notes.add(session.id, access)
+    // The cookie is sent only with what is written.
+    if (waits || kept === UNREACHABLE) this.#notes.add(session.id, { ...access, cookieSent: session.cookieSent })
     if (!renews || session.endsWithBrowser || !kept || kept === UNREACHABLE) return undefined
     return { ...session, ...access }
   }

@@ -148,7 +148,9 @@ class NoAnswer extends Error {}
 async function withinLimit<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${COMMAND_LIMIT} ms`)), COMMAND_LIMIT)
+    // An answer that lies there already, while this process was held up, is read first.
+    const refuse = (): void => reject(new NoAnswer(`no answer within ${COMMAND_LIMIT} ms`))
+    timer = setTimeout(() => setImmediate(refuse), COMMAND_LIMIT)
   })
   try {
     return await Promise.race([work, limit])

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { addUser, codeOf, guess, until } from '../support/accounts.ts'
 import { type Answer, type Visitor } from '../support/http-client.ts'
 import { requirePeer } from '../support/peers/peer.ts'
+import { freePort } from '../support/peers/peer-process.ts'
 import { type RedisServer, redis, startRedis } from '../support/peers/redis.ts'
+import { selfSigned } from '../support/self-signed.ts'
 import { ADMIN_PASSWORD, newUser, type Process, startProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SECRET = 'Redis-Secret-12'
 const KEY = Buffer.alloc(32, 3).toString('base64')
@@ -14,11 +19,16 @@ let databases = 0
 const nameOf = async (visitor: Visitor): Promise<unknown> => (await visitor.get('auth/user')).json()['user']
 
 /** A node of a service that keeps lockouts and, unless told otherwise, logins in Redis. */
-function startNode(t: TestContext, url: string, store = 'redis', folder?: string): Promise<Process> {
+function startNode(
+  t: TestContext,
+  url: string,
+  store = 'redis',
+  { folder, env = {} }: { readonly folder?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Process> {
   return startProcess(t, {
     ...(folder === undefined ? {} : { folder }),
     settings: { 'service.cluster.redis.url': url, 'service.auth.token.store': store, 'service.auth.http-basic': 'on' },
-    env: { SERVICE_AUTH_TOKEN_KEY: KEY },
+    env: { SERVICE_AUTH_TOKEN_KEY: KEY, ...env },
   })
 }
 
@@ -195,7 +205,7 @@ test('logins in Redis outlive the service; what was ended stays ended', async t 
   const cookie = ended.cookie
   await ended.get('auth/logout')
   assert.equal(await first.stop(), 0)
-  const second = await startNode(t, url, 'redis', first.folder)
+  const second = await startNode(t, url, 'redis', { folder: first.folder })
   assert.equal(await nameOf(withCookieOf(kept, second)), 'admin')
   ended.cookie = cookie
   assert.equal(await nameOf(withCookieOf(ended, second)), 'guest')
@@ -210,4 +220,20 @@ test('a start with a wrong password for Redis says so without the password', asy
     assert.doesNotMatch(String(error), /wrong-secret/)
     return true
   })
+})
+
+test('rediss: a certificate that is trusted is used, one that nobody vouches for stops the start', async t => {
+  if (!requirePeer(t, redis)) return
+  const folder = await temporaryFolder(t)
+  const { key, cert } = selfSigned()
+  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+  await writeFile(certFile, cert)
+  await writeFile(keyFile, key)
+  const port = await freePort()
+  const tls = ['--tls-port', String(port), '--tls-cert-file', certFile, '--tls-key-file', keyFile]
+  await startRedis(t, { args: [...tls, '--tls-auth-clients', 'no'] })
+  const url = `rediss://127.0.0.1:${port}/`
+  await assert.rejects(startNode(t, url), /cannot be used: .*self-signed/)
+  const node = await startNode(t, url, 'redis', { env: { NODE_EXTRA_CA_CERTS: certFile } })
+  assert.equal(await nameOf(await node.admin()), 'admin')
 })
