@@ -39,6 +39,8 @@ import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
+import { Proxy } from './proxy/proxy.ts'
+import { type EphemeralStores, openEphemeralStores } from './server-ephemeral.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import type { Database } from './stores/database.ts'
@@ -61,16 +63,24 @@ export interface Server {
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   requireAdminPassword(machine.adminPassword)
   const stores = await openStores(settings)
+  let ephemeralStores: EphemeralStores | undefined
   try {
     await requireWhole(stores.database)
-    return await assemble(settings, machine, stores)
+    ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
+    return await assemble(settings, machine, stores, ephemeralStores)
   } catch (error) {
+    await ephemeralStores?.close()
     await stores.close()
     throw error
   }
 }
 
-async function assemble(settings: Settings, machine: Machine, stores: Stores): Promise<Server> {
+async function assemble(
+  settings: Settings,
+  machine: Machine,
+  stores: Stores,
+  ephemeralStores: EphemeralStores,
+): Promise<Server> {
   const { database, blobs } = stores
   const { system, log } = machine
   const books = {
@@ -81,7 +91,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const garbage = new Garbage(database, blobs, ledger, system)
   // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
   await garbage.recover(true)
-  const accounts = await createAccounts(settings, machine, database)
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
@@ -111,7 +121,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
-  const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
+  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
   const graphs = new GraphReader()
   const fullness = new Fullness(database, system, books)
   const metrics = new Metrics({ ...accounts, files, fullness })
@@ -119,7 +129,21 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     database: () => database.get(sql`SELECT 1 AS one`),
   })
   const app = createApp(
-    { ...accounts, ...content, search, sso, database, files, ledger, graphs, metrics, readiness, system, log },
+    {
+      ...accounts,
+      ...content,
+      search,
+      sso,
+      database,
+      files,
+      ledger,
+      graphs,
+      metrics,
+      readiness,
+      proxy: createProxy(settings, machine),
+      system,
+      log,
+    },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -129,6 +153,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     await accounts.audit.expire()
     await search.tidy()
     await accounts.passwordReset?.expire()
+    await ephemeralStores.sweep()
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   })
 
@@ -151,7 +176,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       await sso.saml?.close()
       await graphs.close()
       await files.collectGarbage()
-      await accounts.ephemeral.close()
+      await accounts.sessions.close()
+      await ephemeralStores.close()
       await stores.close()
     },
   }
@@ -190,6 +216,20 @@ function createContent(settings: Settings, on: ContentDependencies) {
     imports: new ContextImport(withEntries),
     statistics: new Statistics(withEntries),
   }
+}
+
+/** `undefined` when nothing is fetched for others. */
+function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+  if (!settings['service.proxy']) return undefined
+  return new Proxy({
+    hosts: {
+      forGuests: settings['service.proxy.guest-hosts.<n>'],
+      private: settings['service.proxy.private-hosts.<n>'],
+    },
+    maxBytes: settings['service.proxy.max-size'],
+    timeout: settings['service.proxy.timeout'],
+    userAgent: `Stowage/${version}`,
+  })
 }
 
 const unusable: Readonly<Record<string, string>> = {
@@ -253,6 +293,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       origins: settings['service.cors.origins.<n>'],
       maxAge: settings['service.cors.max-age'],
     },
+    jsonp: settings['service.jsonp'],
     search: { maxLimit: settings['service.solr.max-limit'] },
     metricsToken: settings['service.metrics.token'],
     version: machine.version,

@@ -69,6 +69,11 @@ export class TooLarge extends ServiceError {}
 export class UnsupportedType extends ServiceError {}
 export class NotSupported extends ServiceError {}
 
+/** Another server, asked on behalf of the caller, gave an answer that is of no use. */
+export class UpstreamFailed extends ServiceError {}
+/** Another server, asked on behalf of the caller, gave no answer in time. */
+export class UpstreamSilent extends ServiceError {}
+
 /** The address exists, the method does not; `allowed` becomes the `Allow` header. */
 export class WrongMethod extends ServiceError {
   readonly allowed: readonly string[]
@@ -121,6 +126,14 @@ export class StoreUnavailable extends Overloaded {
     { cause, retryAfter = 5 }: { readonly cause?: unknown; readonly retryAfter?: Seconds } = {},
   ) {
     super(`${store} cannot be reached at the moment.`, retryAfter, 'store-unavailable', { cause })
+  }
+}
+
+/** A server that the request needs cannot be reached. What the request did before is undone, or ends by itself. */
+export class Unreachable extends Overloaded {
+  constructor(detail: string, { cause }: { readonly cause?: unknown } = {}) {
+    super(detail, 2, 'unreachable')
+    this.cause = cause
   }
 }
 

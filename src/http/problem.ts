@@ -16,6 +16,8 @@ import {
   TooLarge,
   TooSlow,
   Unauthenticated,
+  UpstreamFailed,
+  UpstreamSilent,
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
@@ -40,7 +42,9 @@ const statuses = [
   [RangeNotSatisfiable, 416],
   [LockedOut, 429],
   [NotSupported, 501],
+  [UpstreamFailed, 502],
   [Overloaded, 503],
+  [UpstreamSilent, 504],
 ] as const
 
 class InternalError extends ServiceError {}

@@ -193,6 +193,28 @@ export const schema: readonly Migration[] = [
   },
   {
     id: 7,
+    name: 'lookup by resource',
+    statements: [
+      // Only the beginning: engines limit the length of a key, and a URI may be longer.
+      sql`CREATE INDEX entries_by_resource ON entries (substr(resource_uri, 1, 500), context, created, id)
+        WHERE resource_uri IS NOT NULL`,
+    ],
+  },
+  {
+    id: 8,
+    name: 'sessions that outlive the process',
+    statements: [
+      // Keys are MACs of tokens or name a user; the tokens in the values are sealed.
+      sql`CREATE TABLE ephemeral (
+        key TEXT PRIMARY KEY,
+        value TEXT NOT NULL,
+        expires BIGINT NOT NULL
+      )`,
+      sql`CREATE INDEX ephemeral_by_end ON ephemeral (expires)`,
+    ],
+  },
+  {
+    id: 9,
     name: 'holds on blobs',
     statements: [
       // While there is one, bytes that were let go of stay: somebody is copying the files of an earlier moment.

@@ -139,9 +139,17 @@ test('no secret is in a contradiction', () => {
   assert.ok(!problem.includes('Hunter2'))
 })
 
-test('tokens outside memory need a key, those in Redis need Redis', () => {
-  assert.match(problemOf('service.auth.token.store=database'), /key-file/)
-  assert.match(problemOf('service.auth.token.store=redis', 'service.auth.token.key-file=key'), /redis\.url/)
+test('tokens in Redis need Redis; nodes that share Redis share logins; a key file is for tokens outside memory', () => {
+  const redis = 'service.cluster.redis.url=redis://:Hunter2@127.0.0.1/'
+  assert.match(problemOf('service.auth.token.store=redis'), /token\.store=redis.*redis\.url/)
+  const problem = problemOf(redis)
+  assert.match(problem, /token\.store=memory.*redis\.url/)
+  assert.doesNotMatch(problem, /Hunter2/)
+  for (const store of ['redis', 'database']) {
+    const { problems, warnings } = check(redis, `service.auth.token.store=${store}`, 'service.auth.token.key-file=key')
+    assert.deepEqual([...problems, ...warnings], [])
+  }
+  assert.match(check('service.auth.token.key-file=key').warnings.join(), /only for tokens outside memory/)
 })
 
 test('SAML with one identity provider is complete', () => {
@@ -188,4 +196,12 @@ test('CAS needs the address of its server, over https or on this host (D9.1)', (
 test('the legacy SAML settings are warned about (D8.8)', () => {
   const legacy = ['service.auth.saml=on', saml[1] ?? '', 'service.auth.saml.relying-party-id=stowage']
   assert.match(warningOf(...legacy, 'service.auth.saml.idp-metadata.url=https://idp.example/'), /deprecated/)
+})
+
+test('hosts of a proxy that is off are warned about', () => {
+  for (const key of ['guest-hosts', 'private-hosts']) {
+    const host = `service.proxy.${key}.1=example.org`
+    assert.match(warningOf('service.proxy=off', host), /nothing is fetched .*service\.proxy=off/)
+    assert.deepEqual(check(host).warnings, [])
+  }
 })

@@ -10,6 +10,7 @@ import { blobSettings } from './blobs.ts'
 import { FakeSystem } from './fake-system.ts'
 import { Visitor } from './http-client.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { tokenSettings } from './token-store.ts'
 
 /** What a test hands over: the part of node:test's context used here. */
 interface Test {
@@ -49,7 +50,13 @@ export interface Start {
 /** The real program in a process of its own, on a free port. */
 export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
   const data = folder ?? (await temporaryFolder(t))
-  const all = { 'service.http.port': '0', 'service.data.folder': data, ...blobSettings(data), ...settings }
+  const all = {
+    'service.http.port': '0',
+    'service.data.folder': data,
+    ...blobSettings(data),
+    ...tokenSettings(data, settings),
+    ...settings,
+  }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const child = spawn(process.execPath, [program, 'serve', ...sets], {
     cwd: data,
@@ -86,7 +93,13 @@ export interface InProcess extends Service {
 /** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
 export async function startInProcess(t: Test, { settings = {}, folder }: Omit<Start, 'env'> = {}): Promise<InProcess> {
   const data = folder ?? (await temporaryFolder(t))
-  const all = { 'service.http.port': '0', 'service.data.folder': data, ...blobSettings(data), ...settings }
+  const all = {
+    'service.http.port': '0',
+    'service.data.folder': data,
+    ...blobSettings(data),
+    ...tokenSettings(data, settings),
+    ...settings,
+  }
   const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)
   const system = new FakeSystem(data)
   const log = createLog('silent')
