@@ -129,14 +129,6 @@ export class StoreUnavailable extends Overloaded {
   }
 }
 
-/** A server that the request needs cannot be reached. What the request did before is undone, or ends by itself. */
-export class Unreachable extends Overloaded {
-  constructor(detail: string, { cause }: { readonly cause?: unknown } = {}) {
-    super(detail, 2, 'unreachable')
-    this.cause = cause
-  }
-}
-
 /** A start that cannot go on: wrong settings, a folder in use. The command line prints the message and exits with 1. */
 export class StartupError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {

@@ -138,6 +138,32 @@ test('a media type is lower-cased and has no parameters', () => {
   }
 })
 
+test('a host is a name or an IP address, with a port or without, in the form of URLs', () => {
+  const row = host({ help })
+  assert.equal(valueOf(row, ' Example.ORG '), 'example.org')
+  assert.equal(valueOf(row, 'example.org:443'), 'example.org:443')
+  assert.equal(valueOf(row, 'example.org:80'), 'example.org:80')
+  assert.equal(valueOf(row, 'größe.example:8443'), 'xn--gre-6ka8i.example:8443')
+  assert.equal(valueOf(row, '127.0.0.1:8080'), '127.0.0.1:8080')
+  assert.equal(valueOf(row, '[2001:DB8::0:1]:81'), '[2001:db8::1]:81')
+  for (const written of [
+    'http://example.org',
+    'example.org/a',
+    'a@example.org',
+    'example.org:99999',
+    'example.org:',
+    'example.org.',
+    '*.example.org',
+    'a b',
+    '::1',
+    '[::1',
+    '1.2.3.4.5',
+    '',
+  ]) {
+    assert.equal(valueOf(row, written), undefined, written)
+  }
+})
+
 test('files lie in the folder or in a bucket; what clients and servers would read differently is refused', () => {
   const row = blobPlace({ help })
   for (const [written, value] of [
@@ -165,30 +191,4 @@ test('files lie in the folder or in a bucket; what clients and servers would rea
     'https://bucket',
   ]
   for (const written of refused) assert.equal(valueOf(row, written), undefined, written)
-})
-
-test('a host is a name or an IP address, with a port or without, in the form of URLs', () => {
-  const row = host({ help })
-  assert.equal(valueOf(row, ' Example.ORG '), 'example.org')
-  assert.equal(valueOf(row, 'example.org:443'), 'example.org:443')
-  assert.equal(valueOf(row, 'example.org:80'), 'example.org:80')
-  assert.equal(valueOf(row, 'größe.example:8443'), 'xn--gre-6ka8i.example:8443')
-  assert.equal(valueOf(row, '127.0.0.1:8080'), '127.0.0.1:8080')
-  assert.equal(valueOf(row, '[2001:DB8::0:1]:81'), '[2001:db8::1]:81')
-  for (const written of [
-    'http://example.org',
-    'example.org/a',
-    'a@example.org',
-    'example.org:99999',
-    'example.org:',
-    'example.org.',
-    '*.example.org',
-    'a b',
-    '::1',
-    '[::1',
-    '1.2.3.4.5',
-    '',
-  ]) {
-    assert.equal(valueOf(row, written), undefined, written)
-  }
 })
