@@ -28,6 +28,7 @@ export const leftOut: readonly string[] = [
   'discarded_blobs',
   'blob_holds',
   'password_resets',
+  'ephemeral',
   'pending_work',
   'relations',
   'schema_migrations',
