@@ -126,7 +126,7 @@ async function assemble(
   const ui = await loadUi()
   const graphs = new GraphReader()
   const fullness = new Fullness(database, system, books)
-  const metrics = new Metrics({ ...accounts, files, fullness })
+  const metrics = new Metrics({ ...accounts, files, fullness, system })
   const readiness = new Readiness({
     database: () => database.get(sql`SELECT 1 AS one`),
   })
