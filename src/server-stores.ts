@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { StartupError } from './base/errors.ts'
+import { readEnvironment } from './config/environment.ts'
 import type { Settings } from './config/settings.ts'
+import type { BlobStore } from './stores/blob-store.ts'
 import type { Database } from './stores/database.ts'
 import { FolderBlobStore } from './stores/folder-blob-store.ts'
 import { lockFolder } from './stores/folder-lock.ts'
@@ -26,23 +28,34 @@ export function requireStore(settings: Settings): string {
   return file
 }
 
-/** The stores of a data folder, which nobody else may use meanwhile. */
-export async function openStores(settings: Settings) {
+/** The stores of a data folder, which nobody else may use meanwhile; `bare` ones have the tables that they had. */
+export async function openStores(settings: Settings, { bare = false } = {}) {
   const folder = resolve(settings['service.data.folder'])
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = await lockFolder(folder)
+  let database: Database | undefined
   try {
-    const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
-    await migrate(database, schema)
-    const blobs = await FolderBlobStore.open(join(folder, 'files'))
+    database = await openSqliteDatabase(join(folder, DATABASE_FILE))
+    if (!bare) await migrate(database, schema)
+    const stores = { folder, database, blobs: await openBlobs(settings) }
     const close = async (): Promise<void> => {
-      await blobs.close()
-      await database.close()
+      await stores.blobs.close()
+      await stores.database.close()
       await lock.release()
     }
-    return { folder, database, blobs, close }
+    return { ...stores, close }
   } catch (error) {
+    await database?.close()
     await lock.release()
     throw error
   }
+}
+
+/** Where uploaded files are. @throws {StartupError} when they cannot be there. */
+export async function openBlobs(settings: Settings): Promise<BlobStore> {
+  const place = settings['service.data.store']
+  if (place === 'folder') return await FolderBlobStore.open(resolve(settings['service.data.folder'], 'files'))
+  // Only who asks for it pays for Amazon's client.
+  const { S3BlobStore } = await import('./stores/s3-blob-store.ts')
+  return await S3BlobStore.open(place, readEnvironment().s3)
 }

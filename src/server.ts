@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { ADMIN } from './accounts/principals.ts'
 import { findUser } from './accounts/users.ts'
+import { requireWhole } from './backup/store-copy.ts'
 import { StartupError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
@@ -65,6 +66,7 @@ export async function createServer(settings: Settings, machine: Machine): Promis
   const stores = await openStores(settings)
   let ephemeralStores: EphemeralStores | undefined
   try {
+    await requireWhole(stores.database)
     ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
     return await assemble(settings, machine, stores, ephemeralStores)
   } catch (error) {
@@ -87,7 +89,7 @@ async function assemble(
     defaultQuota: settings['service.data.quota.default'],
   }
   const ledger = new Ledger(database, system, books)
-  const garbage = new Garbage(database, blobs, ledger)
+  const garbage = new Garbage(database, blobs, ledger, system)
   // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
   await garbage.recover(true)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
@@ -150,6 +152,7 @@ async function assemble(
   const admin = await findUser(database, ADMIN)
   const sweep = repeat(log, async () => {
     await garbage.recover(false)
+    await garbage.collect()
     await accounts.audit.expire()
     await search.tidy()
     await accounts.passwordReset?.expire()

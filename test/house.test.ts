@@ -114,9 +114,9 @@ test('only stores/ knows an engine', () => {
   assert.ok(found.length > 0)
 })
 
-test('only stores/, config/, sso/fetch.ts, server*.ts and version.ts touch the file system', () => {
+test('only stores/, backup/, config/, sso/fetch.ts, server*.ts and version.ts touch the file system', () => {
   const found = importers(/^node:fs/)
-  const wrong = found.filter(path => !/^(stores|config)\/|^(server(-\w+)?|version|sso\/fetch)\.ts$/.test(path))
+  const wrong = found.filter(path => !/^(stores|backup|config)\/|^(server(-\w+)?|version|sso\/fetch)\.ts$/.test(path))
   assert.deepEqual(wrong, [])
   assert.ok(found.length > 0)
 })

@@ -1,4 +1,4 @@
-import { Unreachable } from '../base/errors.ts'
+import { StoreUnavailable } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 
 /** What a request leaves behind in its session. */
@@ -50,7 +50,7 @@ export class AccessNotes {
       // Until now they could be looked up; a newer one of the same session waits on.
       for (const [id, access] of notes) if (this.#waiting.get(id) === access) this.#waiting.delete(id)
     } catch (error) {
-      if (!(error instanceof Unreachable)) for (const id of notes.keys()) this.#waiting.delete(id)
+      if (!(error instanceof StoreUnavailable)) for (const id of notes.keys()) this.#waiting.delete(id)
       if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => void this.flush(), this.#delay).unref()
     }
   }

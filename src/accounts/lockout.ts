@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { LockedOut, Overloaded, Unreachable } from '../base/errors.ts'
+import { LockedOut, Overloaded, StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
@@ -98,7 +98,7 @@ export class Lockout {
         await this.#settle(key, id, outcome)
       }
     } catch (error) {
-      if (error instanceof Unreachable) this.#abandon(key, id)
+      if (error instanceof StoreUnavailable) this.#abandon(key, id)
       throw error
     }
     return { right: outcome === 'right', locked: outcome === 'wrong' && (await this.#isLocked(key)) }
@@ -113,7 +113,7 @@ export class Lockout {
   /** When a present lock ends, wall clock. To be shown, not to be judged by: unknown while the store is out of reach. */
   async lockedUntil({ key }: Counted): Promise<Milliseconds | undefined> {
     const counter = await this.#store.get<Counter>(key).catch((error: unknown) => {
-      if (error instanceof Unreachable) return undefined
+      if (error instanceof StoreUnavailable) return undefined
       throw error
     })
     return counter?.lockedUntil

@@ -1,4 +1,4 @@
-import { Unreachable } from '../base/errors.ts'
+import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
@@ -310,6 +310,6 @@ const withAccess =
 const UNREACHABLE = Symbol('unreachable')
 
 const unlessUnreachable = (error: unknown): typeof UNREACHABLE => {
-  if (error instanceof Unreachable) return UNREACHABLE
+  if (error instanceof StoreUnavailable) return UNREACHABLE
   throw error
 }

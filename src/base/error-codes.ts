@@ -134,13 +134,13 @@ export const errorCodes = {
     help: 'Another server answered, but not with what can be passed on.',
   },
   'upstream-silent': { title: 'No answer in time', help: 'Another server could not be reached or was too slow.' },
+  'store-unavailable': {
+    title: 'Store unavailable',
+    help: 'A server that this service keeps its data on does not answer. Try again after `Retry-After` seconds.',
+  },
   overloaded: {
     title: 'Overloaded',
     help: 'Too many requests of this kind at once. Try again after `Retry-After` seconds.',
-  },
-  unreachable: {
-    title: 'Temporarily unavailable',
-    help: 'A server that this request needs cannot be reached. Nothing was counted against you: try again after `Retry-After` seconds.',
   },
 } as const satisfies Record<string, { title: string; help: string }>
 

@@ -1,3 +1,4 @@
+import { StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
@@ -6,6 +7,7 @@ import { AuthCookie } from '../http/cookies.ts'
 import type { SamlLogin } from '../http/services.ts'
 import { cookieOptions } from '../server.ts'
 import { createSaml } from '../server-sso.ts'
+import { openBlobs } from '../server-stores.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
@@ -38,6 +40,7 @@ export const doctor: Command = {
       ok(`settings: ${file ?? 'built in'}`),
       ok(`base address: ${base.href}`),
       ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
+      ...(await examineFiles(settings)),
       ...warnings.map(warning),
       ...examineCas(settings, base),
       ...(await examineSaml(settings, base)),
@@ -48,6 +51,19 @@ export const doctor: Command = {
 }
 
 const defaultBase = (settings: Settings): string => `http://127.0.0.1:${settings['service.http.port']}/`
+
+/** A bucket may be wrong in many ways; the folder is made when it is needed. */
+async function examineFiles(settings: Settings): Promise<Diagnosis[]> {
+  const place = settings['service.data.store']
+  if (place === 'folder') return []
+  try {
+    await (await openBlobs(settings)).close()
+    return [ok(`files: ${place}`)]
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return [problem(`files: ${error.message}`)]
+  }
+}
 
 function examineCas(settings: Settings, base: BaseAddress): Diagnosis[] {
   if (!settings['service.auth.cas']) return [ok('CAS: off')]

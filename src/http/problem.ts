@@ -12,6 +12,7 @@ import {
   PreconditionFailed,
   RangeNotSatisfiable,
   ServiceError,
+  StoreUnavailable,
   TooLarge,
   TooSlow,
   Unauthenticated,
@@ -99,7 +100,9 @@ function fromFramework(error: unknown): ServiceError | undefined {
 
 function headersOf(error: ServiceError): Record<string, string> {
   if (error instanceof WrongMethod) return { allow: error.allowed.join(', ') }
-  if (error instanceof LockedOut || error instanceof Overloaded) return { 'retry-after': String(error.retryAfter) }
+  if (error instanceof LockedOut || error instanceof Overloaded) {
+    return { 'retry-after': String(error.retryAfter) }
+  }
   if (error instanceof RangeNotSatisfiable) return { 'content-range': `bytes */${error.size}` }
   return {}
 }
@@ -114,6 +117,7 @@ export async function sendProblem(
   const { status, headers, body } = problemOf(error, request.id)
   on.metrics.refused(body.code)
   if (status === 500) on.log.error({ err: error, requestId: request.id }, 'a request failed')
+  if (error instanceof StoreUnavailable) on.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
     const look = lookFor(on, request)

@@ -30,6 +30,11 @@ export interface Database extends Queries {
    * `work` may run again after a conflict, so it touches nothing but `tx`; transactions do not nest.
    */
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /**
+   * Reads that all see the store as it was when they began, however long they take; others write meanwhile. `run` is
+   * refused.
+   */
+  snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 import type { createClient } from '@redis/client'
-import { StartupError, Unreachable } from '../base/errors.ts'
+import { StartupError, StoreUnavailable } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
 
@@ -49,7 +49,7 @@ export async function connectRedis(url: string, log: Log): Promise<RedisConnecti
   }
 }
 
-/** One connection that comes back by itself. While it is away, every command fails soon with {@link Unreachable}. */
+/** One connection that comes back by itself. While it is away, every command fails soon with {@link StoreUnavailable}. */
 export class RedisConnection {
   readonly #make: () => Client
   readonly #place: string
@@ -73,7 +73,7 @@ export class RedisConnection {
 
   /**
    * The reply to one command. After a rejection it may have been executed all the same, even a while later.
-   * @throws {Unreachable}
+   * @throws {StoreUnavailable}
    */
   async command(...parts: readonly string[]): Promise<unknown> {
     const client = this.#client
@@ -86,7 +86,7 @@ export class RedisConnection {
       if (error instanceof NoAnswer) this.#replace(client)
       // What else the server refuses is no fault of the request: it is loading, read-only, full …
       this.#noteAway(error)
-      throw new Unreachable('Logins cannot be looked up at the moment. Try again shortly.', { cause: error })
+      throw new StoreUnavailable('The store of logins and lockouts', { cause: error, retryAfter: 2 })
     }
   }
 
@@ -164,7 +164,7 @@ const placeOf = (url: string): string => {
 }
 
 const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Unreachable ? error.cause : error
+  const cause = error instanceof StoreUnavailable ? error.cause : error
   return cause instanceof Error ? cause.message : String(cause)
 }
 

@@ -22,7 +22,7 @@ const MOST_TRIES = 200
 
 /**
  * Opens a store of forgettable facts in Redis or Valkey, 7 or later: one server or one primary, no Redis Cluster. Lives
- * are counted by the server's clock. Every verb rejects with `Unreachable` while the server is away.
+ * are counted by the server's clock. Every verb rejects with `StoreUnavailable` while the server is away.
  * @throws {StartupError}
  */
 export async function openRedisEphemeralStore(

@@ -213,4 +213,12 @@ export const schema: readonly Migration[] = [
       sql`CREATE INDEX ephemeral_by_end ON ephemeral (expires)`,
     ],
   },
+  {
+    id: 9,
+    name: 'holds on blobs',
+    statements: [
+      // While there is one, bytes that were let go of stay: somebody is copying the files of an earlier moment.
+      sql`CREATE TABLE blob_holds (id TEXT PRIMARY KEY, expires BIGINT NOT NULL)`,
+    ],
+  },
 ]

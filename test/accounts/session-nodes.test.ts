@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
 import { TokenVault } from '../../src/accounts/token-vault.ts'
 import type { User } from '../../src/accounts/users.ts'
-import { Unreachable } from '../../src/base/errors.ts'
+import { StoreUnavailable } from '../../src/base/errors.ts'
 import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -31,7 +31,7 @@ function switchable(store: EphemeralStore) {
       const verb: unknown = Reflect.get(target, name)
       if (typeof verb !== 'function') return verb
       return (...values: unknown[]): unknown => {
-        if (state.isAway) return Promise.reject(new Unreachable('away'))
+        if (state.isAway) return Promise.reject(new StoreUnavailable('away'))
         if (writing.has(name)) state.writes++
         return verb.apply(target, values)
       }
@@ -120,7 +120,7 @@ test('while the store is out of reach accesses wait, and are written when it is 
   const { a, b, system, state } = openNodes()
   const session = await a.open(bob, client)
   state.isAway = true
-  await assert.rejects(a.find(session.token), Unreachable)
+  await assert.rejects(a.find(session.token), StoreUnavailable)
   system.pass(100 * SECOND)
   assert.equal(await a.noteAccess(session, true), undefined, 'no cookie for what is not written')
   await a.close()

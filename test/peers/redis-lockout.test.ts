@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { countedName, countedUser, Lockout, UNKNOWN_NAME_PREFIX } from '../../src/accounts/lockout.ts'
-import { LockedOut, Unreachable } from '../../src/base/errors.ts'
+import { LockedOut, StoreUnavailable } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { realSystem } from '../../src/base/system.ts'
 import { LoginFlows } from '../../src/sso/login-flows.ts'
@@ -89,17 +89,17 @@ test('a guess whose outcome cannot be written any more is refused, counts for no
     await own.kill()
     return true
   })
-  await assert.rejects(lost, Unreachable)
+  await assert.rejects(lost, StoreUnavailable)
   let checked = 0
   await assert.rejects(
     node.lockout.attempt(bob, async () => ++checked > 0),
-    Unreachable,
+    StoreUnavailable,
   )
   assert.equal(checked, 0, 'no password is looked at that could not be counted')
   await own.restart()
   const outcome = await until(
     () => node.lockout.attempt(bob, async () => true).catch((error: unknown) => error),
-    outcome => !(outcome instanceof Unreachable),
+    outcome => !(outcome instanceof StoreUnavailable),
   )
   assert.deepEqual(outcome, { right: true, locked: false })
 })
@@ -121,7 +121,7 @@ test('guesses under way when Redis stands still keep nobody waiting when it goes
   const begun = performance.now()
   await until(
     () => node.lockout.attempt(bob, async () => true).catch((error: unknown) => error),
-    outcome => !(outcome instanceof Unreachable),
+    outcome => !(outcome instanceof StoreUnavailable),
   )
   assert.ok(performance.now() - begun < 20_000)
 })

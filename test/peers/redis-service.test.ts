@@ -30,7 +30,7 @@ function withCookieOf({ cookie }: Visitor, node: Process): Visitor {
 }
 
 const requireAway = (answer: Answer): void => {
-  assert.deepEqual([answer.status, codeOf(answer)], [503, 'unreachable'], answer.text)
+  assert.deepEqual([answer.status, codeOf(answer)], [503, 'store-unavailable'], answer.text)
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { blobsOf } from '../support/blobs.ts'
 import { readEntry } from '../support/content.ts'
 import { stowage } from '../support/cli.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startProcess } from '../support/service.ts'
-import { blobsOf, putFile } from '../support/uploads.ts'
+import { putFile } from '../support/uploads.ts'
 
 test('a second service on one folder is refused, names the first, and leaves it alone', async t => {
   const first = await startProcess(t)
