@@ -2,47 +2,103 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { StartupError } from './base/errors.ts'
+import type { System } from './base/system.ts'
 import type { Settings } from './config/settings.ts'
 import type { Database } from './stores/database.ts'
 import { FolderBlobStore } from './stores/folder-blob-store.ts'
 import { lockFolder } from './stores/folder-lock.ts'
 import { migrate } from './stores/migrations.ts'
 import { schema } from './stores/schema.ts'
+import { sql } from './stores/sql.ts'
 import { openSqliteDatabase } from './stores/sqlite-database.ts'
 
 const DATABASE_FILE = 'store.sqlite'
 
 export type Stores = Awaited<ReturnType<typeof openStores>>
 
-/** The database of a data folder that a service may have open at the same time; nothing is made that is not there. */
-export async function openDatabase(settings: Settings): Promise<Database> {
-  return await openSqliteDatabase(requireStore(settings))
+/**
+ * The database of a store that is there already, which services may have open at the same time.
+ * @throws {StartupError} when there is none; nothing is made then
+ */
+export async function openDatabase(settings: Settings, system: System): Promise<Database> {
+  const url = settings['service.repository.store.url']
+  if (url === undefined) return await openSqliteDatabase(requireFile(settings))
+  const { openPostgresDatabase } = await import('./stores/postgres-database.ts')
+  const database = await openPostgresDatabase(url, { system })
+  try {
+    const row = await database.get<{ found: string | null }>(sql`SELECT to_regclass('schema_migrations') AS found`)
+    if (row?.found) return database
+    throw new StartupError('There is no store in the database.')
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }
 
-/** The database file of a store that is there already. @throws {StartupError} */
-export function requireStore(settings: Settings): string {
+/** @throws {StartupError} when there is no store yet */
+export async function requireStore(settings: Settings, system: System): Promise<void> {
+  await (await openDatabase(settings, system)).close()
+}
+
+function requireFile(settings: Settings): string {
   const file = resolve(settings['service.data.folder'], DATABASE_FILE)
   if (!existsSync(file)) throw new StartupError(`There is no store in ${dirname(file)}.`)
   return file
 }
 
-/** The stores of a data folder, which nobody else may use meanwhile. */
-export async function openStores(settings: Settings) {
-  const folder = resolve(settings['service.data.folder'])
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+interface OpenDatabase {
+  readonly database: Database
+  /** Nobody else has the store open, nor its files. */
+  readonly isAlone: boolean
+  close(): Promise<void>
+}
+
+/** Prepares the database: made if need be, at the newest step of the schema, on PostgreSQL shared with other nodes. */
+async function openPrepared(settings: Settings, system: System, folder: string): Promise<OpenDatabase> {
+  const url = settings['service.repository.store.url']
+  if (url !== undefined) {
+    const { openPostgresDatabase } = await import('./stores/postgres-database.ts')
+    const database = await openPostgresDatabase(url, { system })
+    return await migrated({ database, isAlone: false, close: () => database.close() })
+  }
   const lock = await lockFolder(folder)
   try {
     const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
-    await migrate(database, schema)
-    const blobs = await FolderBlobStore.open(join(folder, 'files'))
     const close = async (): Promise<void> => {
-      await blobs.close()
       await database.close()
       await lock.release()
     }
-    return { folder, database, blobs, close }
+    return await migrated({ database, isAlone: true, close })
   } catch (error) {
     await lock.release()
+    throw error
+  }
+}
+
+async function migrated(opened: OpenDatabase): Promise<OpenDatabase> {
+  try {
+    await migrate(opened.database, schema)
+    return opened
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** The stores of a service. With a database file nobody else may use the data folder meanwhile. */
+export async function openStores(settings: Settings, system: System) {
+  const folder = resolve(settings['service.data.folder'])
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const { database, isAlone, close: closeDatabase } = await openPrepared(settings, system, folder)
+  try {
+    const blobs = await FolderBlobStore.open(join(folder, 'files'))
+    const close = async (): Promise<void> => {
+      await blobs.close()
+      await closeDatabase()
+    }
+    return { folder, database, blobs, isAlone, close }
+  } catch (error) {
+    await closeDatabase()
     throw error
   }
 }

@@ -47,7 +47,7 @@ export interface Server {
 /** Puts the house together: the only place that chooses drivers and turns settings into the options of each room. */
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   requireAdminPassword(machine.adminPassword)
-  const stores = await openStores(settings)
+  const stores = await openStores(settings, machine.system)
   try {
     return await assemble(settings, machine, stores)
   } catch (error) {
@@ -64,23 +64,25 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     defaultQuota: settings['service.data.quota.default'],
   })
   const garbage = new Garbage(database, blobs, ledger)
-  // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
-  await garbage.recover(true)
+  // If nobody else is at work, every upload on record is one that a crash cut off.
+  await garbage.recover(stores.isAlone)
   const maxFileSize = settings['service.data.max-file-size']
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize })
 
   const accounts = await createAccounts(settings, machine, database)
   const { adminPassword } = machine
-  await initialise({
-    database,
-    ledger,
-    now: system.now(),
-    adminPasswordHash: async () =>
-      adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
-  })
-  await database.transaction(buildMissingRelations)
   const search = new Search(database)
-  await search.catchUp()
+  await database.alone(async () => {
+    await initialise({
+      database,
+      ledger,
+      now: system.now(),
+      adminPasswordHash: async () =>
+        adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
+    })
+    await database.transaction(buildMissingRelations, { unhurried: true })
+    await search.catchUp()
+  })
   const content = createContent(settings, { ...accounts, database, files, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']

@@ -108,6 +108,17 @@ export class Overloaded extends ServiceError {
   }
 }
 
+/** A server that data is kept on does not answer as it should; `cause` says why, for the log. It may be back in a moment. */
+export class StoreUnavailable extends ServiceError {
+  readonly retryAfter: Seconds
+
+  /** `store` is what a person may know of it: the database, the files… */
+  constructor(store: string, options: { readonly cause?: unknown; readonly retryAfter?: Seconds } = {}) {
+    super('store-unavailable', `${store} cannot be reached at the moment.`, options)
+    this.retryAfter = options.retryAfter ?? 5
+  }
+}
+
 /** A start that cannot go on: wrong settings, a folder in use. The command line prints the message and exits with 1. */
 export class StartupError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {

@@ -18,6 +18,7 @@ const LONGEST_SORT_KEY = 100
 
 /** Puts the entry into the index as it is now. */
 export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
+  if (tx.engine === 'postgres') return
   const { context, id, modified } = entry
   const audience = isOwnAcl(entry.acl) ? await audienceOf(tx, readersOf(entry.acl)) : CONTEXT_DEFAULT
   const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
@@ -31,6 +32,7 @@ export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields)
 }
 
 export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  if (tx.engine === 'postgres') return
   const row = await tx.get<{ doc: number }>(
     sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
   )
@@ -40,12 +42,14 @@ export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress
 
 /** Takes all entries of a context out at once; what they leave behind is found by nobody, and goes with {@link sweep}. */
 export async function removeContextFromIndex(tx: Queries, context: string): Promise<void> {
+  if (tx.engine === 'postgres') return
   await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
   await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)
 }
 
 /** Removes what some deleted entries left behind; true when there is nothing more of it. */
 export async function sweep(tx: Queries, most: number): Promise<boolean> {
+  if (tx.engine === 'postgres') return true
   const rows = await tx.all<{ doc: number }>(sql`SELECT doc FROM search_discarded LIMIT ${most}`)
   for (const { doc } of rows) {
     await clearFields(tx, doc)
@@ -56,6 +60,7 @@ export async function sweep(tx: Queries, most: number): Promise<boolean> {
 
 /** Some entries that the index lacks, as after an upgrade. */
 export async function unindexed(queries: Queries, most: number): Promise<EntryAddress[]> {
+  if (queries.engine === 'postgres') return []
   return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries WHERE NOT EXISTS (
       SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
     ) LIMIT ${most}`)

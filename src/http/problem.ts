@@ -12,6 +12,7 @@ import {
   PreconditionFailed,
   RangeNotSatisfiable,
   ServiceError,
+  StoreUnavailable,
   TooLarge,
   TooSlow,
   Unauthenticated,
@@ -40,6 +41,7 @@ const statuses = [
   [LockedOut, 429],
   [NotSupported, 501],
   [Overloaded, 503],
+  [StoreUnavailable, 503],
 ] as const
 
 class InternalError extends ServiceError {}
@@ -93,7 +95,9 @@ function fromFramework(error: unknown): ServiceError | undefined {
 
 function headersOf(error: ServiceError): Record<string, string> {
   if (error instanceof WrongMethod) return { allow: error.allowed.join(', ') }
-  if (error instanceof LockedOut || error instanceof Overloaded) return { 'retry-after': String(error.retryAfter) }
+  if (error instanceof LockedOut || error instanceof Overloaded || error instanceof StoreUnavailable) {
+    return { 'retry-after': String(error.retryAfter) }
+  }
   if (error instanceof RangeNotSatisfiable) return { 'content-range': `bytes */${error.size}` }
   return {}
 }
@@ -107,6 +111,7 @@ export async function sendProblem(
 ): Promise<void> {
   const { status, headers, body } = problemOf(error, request.id)
   if (status === 500) on.log.error({ err: error, requestId: request.id }, 'a request failed')
+  if (error instanceof StoreUnavailable) on.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
     await sendPage(reply, errorPage(String(body['title']), String(body['detail']), on.base.at('auth/login')))

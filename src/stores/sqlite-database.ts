@@ -69,6 +69,7 @@ function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
  * connection, and reads wait too.
  */
 class SqliteDatabase implements Database {
+  readonly engine = 'sqlite'
   readonly #writer: SqliteConnection
   readonly #reader: SqliteConnection
   readonly #mutex = new Mutex()
@@ -106,6 +107,11 @@ class SqliteDatabase implements Database {
         this.#writer.execute('PRAGMA synchronous = FULL')
       }
     })
+  }
+
+  /** The lock on the folder keeps everybody else away. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    return await work()
   }
 
   close(): Promise<void> {
@@ -153,6 +159,7 @@ class SqliteDatabase implements Database {
 }
 
 class SqliteTransaction implements Queries {
+  readonly engine = 'sqlite'
   readonly #connection: SqliteConnection
   #ended = false
 
