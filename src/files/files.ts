@@ -162,11 +162,13 @@ export class Files {
     return setInterval(renew, LEASE / 3).unref()
   }
 
-  /** If this fails too, the lease runs out and the sweep does it. */
+  /**
+   * The bytes go only if they cannot be committed any more: a database server that was lost in the middle of a commit may
+   * have made the file visible all the same. If this fails too, the lease runs out and the sweep does it.
+   */
   async #undo(reservation: Reservation): Promise<void> {
     try {
-      await this.#blobs.delete(reservation.blob)
-      await this.#ledger.release(reservation)
+      if (await this.#ledger.forfeit(reservation)) await this.#garbage.delete(reservation.blob)
     } catch (error) {
       this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
     }

@@ -3,13 +3,11 @@ import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { Audit } from '../../src/accounts/audit.ts'
 import { createLog } from '../../src/base/log.ts'
-import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { addUser, basicAuth, openStore, userPath } from '../support/accounts.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { ADMIN_PASSWORD, startProcess } from '../support/service.ts'
+import { newDatabase } from '../support/store.ts'
 
 const DAY = 86_400_000
 
@@ -22,9 +20,7 @@ async function setUp(t: { after(work: () => Promise<void>): void }) {
     },
   })
   const system = new FakeSystem()
-  const database = await openSqliteDatabase(':memory:')
-  t.after(() => database.close())
-  await migrate(database, schema)
+  const database = await newDatabase(t)
   const audit = new Audit(database, { system, log: createLog('info', stream) }, 2 * DAY)
   return { audit, system, database, lines }
 }

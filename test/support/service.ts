@@ -8,6 +8,7 @@ import { loadSettings } from '../../src/config/load.ts'
 import { createServer } from '../../src/server.ts'
 import { FakeSystem } from './fake-system.ts'
 import { Visitor } from './http-client.ts'
+import { storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** What a test hands over: the part of node:test's context used here. */
@@ -48,7 +49,7 @@ export interface Start {
 /** The real program in a process of its own, on a free port. */
 export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
   const data = folder ?? (await temporaryFolder(t))
-  const all = { 'service.http.port': '0', 'service.data.folder': data, ...settings }
+  const all = { 'service.http.port': '0', 'service.data.folder': data, ...(await storeSettings(data)), ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const child = spawn(process.execPath, [program, 'serve', ...sets], {
     cwd: data,
@@ -85,7 +86,7 @@ export interface InProcess extends Service {
 /** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
 export async function startInProcess(t: Test, { settings = {}, folder }: Omit<Start, 'env'> = {}): Promise<InProcess> {
   const data = folder ?? (await temporaryFolder(t))
-  const all = { 'service.http.port': '0', 'service.data.folder': data, ...settings }
+  const all = { 'service.http.port': '0', 'service.data.folder': data, ...(await storeSettings(data)), ...settings }
   const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)
   const system = new FakeSystem(data)
   const log = createLog('silent')

@@ -3,15 +3,15 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { stowage } from '../support/cli.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, type Process, startProcess } from '../support/service.ts'
+import { openDatabaseOf, storeArguments } from '../support/store.ts'
 import { blobsOf, putFile } from '../support/uploads.ts'
 
 const settings = { 'service.data.quota': 'on' }
-const fsck = (folder: string, ...flags: string[]) =>
-  stowage(folder, ['fsck', ...flags, '--set', `service.data.folder=${folder}`])
+const fsck = async (folder: string, ...flags: string[]) =>
+  await stowage(folder, ['fsck', ...flags, ...(await storeArguments(folder))])
 
 /** A stopped store whose context 1 holds one file of 100 bytes, `1/resource/1`. */
 async function stoppedStore(t: TestContext): Promise<Process> {
@@ -83,7 +83,7 @@ test('fsck of a store that was killed in mid-upload finds what is left and mends
 test('fsck finds a wrong fill level and an orphan, and with --repair the service is right again (D7.5)', async t => {
   const { folder } = await stoppedStore(t)
   assert.equal((await fsck(folder)).status, 0)
-  const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+  const database = await openDatabaseOf(folder)
   await database.run(sql`UPDATE spaces SET used = 5, reserved = 7 WHERE context = '1'`)
   await database.close()
   await writeFile(join(folder, 'files/incoming', 'ab'.repeat(20)), 'orphan')
