@@ -1,8 +1,9 @@
-// `node bench/search.mjs` after `npm run build`: the first page of a search over 1 000 and over 100 000 entries, each
-// query for an administrator and for a user, medians in milliseconds. The ratio counts; absolute times depend on the machine.
+// `npm run bench`: the first page of a search over 1 000 and over 100 000 entries, for an administrator, a guest who may read
+// all of it, and a user who may read half. Three ways: again (nothing has changed since), after a write, and first (nothing is in
+// memory). Medians; rounds over both stores are interleaved. The ratio counts; times depend on the machine.
 import { guestFrom } from '../dist/accounts/caller.js'
 import { newEntry } from '../dist/content/entry.js'
-import { insertEntry } from '../dist/content/entry-records.js'
+import { deleteEntry, findEntry, insertEntry, updateEntry } from '../dist/content/entry-records.js'
 import { Search } from '../dist/content/search.js'
 import { parseQuery } from '../dist/content/search-query.js'
 import { migrate } from '../dist/stores/migrations.js'
@@ -14,66 +15,113 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const SIZES = [1000, 100_000]
-const ROUNDS = 21
+const ROUNDS = 7
 const CONTEXTS = 20
 const TITLE = 'http://purl.org/dc/terms/title'
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
 const DESCRIPTION = 'http://purl.org/dc/terms/description'
 
-const queries = {
-  'one word, 20 hits': 'title:quokka',
-  'two characters, 20 hits': 'title:qu*',
-  'whole word, 20 hits': 'all:quokka',
-  'word and common type': 'title:quokka AND rdfType:http\\://example.org/Common',
-  'word in a context': 'title:quokka AND context:./0',
-  'two words with OR': 'title:quokka OR title:wombat',
-  'common type: every entry': 'rdfType:http\\://example.org/Common',
-  'common word: every entry': 'title:entry',
-  public: 'public:true AND graphType:None',
+const searches = {
+  'a word of 20 entries': { query: 'title:quokka' },
+  'a word of 20 entries and one of all': { query: 'title:quokka AND title:entry' },
+  'two characters of 20 entries': { query: 'title:qu*' },
+  'a whole word of 20 entries': { query: 'all:quokka' },
+  'a word of 20 entries in a context': { query: 'title:quokka AND context:./0' },
+  'either of two words': { query: 'title:quokka OR title:wombat' },
+  'a word of every entry': { query: 'title:entry' },
+  'a whole word of every entry': { query: 'all:entry' },
+  'a word of every entry, by title': { query: 'title:entry', order: [{ field: 'title', descends: false }] },
+  'a word of every entry, by creation': { query: 'title:entry', order: [{ field: 'created', descends: true }] },
+  'a word of every entry, last page': { query: 'title:entry', isLast: true },
+  'a word of every entry or a rare one': { query: 'title:entry OR title:quokka' },
+  'a type of every entry': { query: 'rdfType:http\\://example.org/Common' },
+  'all but a few': { query: 'graphType:None AND NOT title:quokka' },
+  'what everybody may read': { query: 'public:true AND graphType:None' },
+  'facets of every entry': { query: 'title:entry', facets: ['graphType', 'rdfType', 'context'] },
 }
 
-const admin = { ...guestFrom({ address: '', userAgent: '' }) }
-admin.user = { ...admin.user, id: '_admin' }
-const user = { ...admin, user: { ...admin.user, id: '7' }, groups: new Set(['20']) }
+const guest = guestFrom({ address: '', userAgent: '' })
+const callers = {
+  admin: { ...guest, user: { ...guest.user, id: '_admin' } },
+  guest,
+  user: { ...guest, user: { ...guest.user, id: '7' }, groups: new Set(['20']) },
+}
 
-const results = []
-for (const size of SIZES) {
-  const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
-  try {
-    results.push(await measure(join(folder, 'store.sqlite'), size))
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
+const stores = []
+try {
+  for (const size of SIZES) stores.push(await open(size))
+  console.log(`${'milliseconds'.padEnd(46)}     again            after a write    first`)
+  for (const [who, readers] of [['admin'], ['guest', () => ['_guest']], ['user', n => (n % 2 ? [] : ['20'])]]) {
+    if (readers) for (const { database } of stores) await openContexts(database, readers)
+    for (const [name, search] of Object.entries(searches)) await measure(name, search, who)
   }
-}
-for (const [name, small] of Object.entries(results[0])) {
-  const large = results[1][name]
-  console.log(`${name.padEnd(40)} ${small.toFixed(2)} ms  ${large.toFixed(2)} ms  x ${(large / small).toFixed(1)}`)
+} finally {
+  for (const { database } of stores) await database.close()
+  await rm(folder, { recursive: true, force: true })
 }
 
-async function measure(file, size) {
-  const database = await openSqliteDatabase(file)
+async function open(size) {
+  const database = await openSqliteDatabase(join(folder, `${size}.sqlite`))
   await migrate(database, schema)
   await fill(database, size)
-  const search = new Search(database)
-  const times = {}
-  for (const [name, text] of Object.entries(queries)) {
-    for (const [who, caller] of Object.entries({ admin, user })) {
-      const facets = { fields: [], minCount: 1, limit: 100, missing: false, matches: undefined }
-      const request = { filters: [], limit: 50, offset: 0, order: [], facets, inside: iri => iri }
-      const taken = []
-      let total = 0
-      for (let round = 0; round < ROUNDS; round++) {
-        const begun = performance.now()
-        total = (await search.find(caller, { ...request, query: parseQuery(text) })).total
-        taken.push(performance.now() - begun)
-      }
-      taken.sort((a, b) => a - b)
-      times[`${name}, ${who}`] = taken[ROUNDS >> 1]
-      console.error(`${size}: ${name}, ${who}: ${total} hits, ${taken[ROUNDS >> 1].toFixed(2)} ms`)
+  return { size, database, search: new Search(database) }
+}
+
+async function measure(name, search, who) {
+  const times = stores.map(() => ({ again: [], written: [], first: [] }))
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [at, store] of stores.entries()) {
+      times[at].first.push(await timed(store, new Search(store.database), search, who))
+      await timed(store, store.search, search, who)
+      times[at].again.push(await timed(store, store.search, search, who))
+      await write(store.database, round)
+      times[at].written.push(await timed(store, store.search, search, who))
     }
   }
-  await database.close()
-  return times
+  const columns = ['again', 'written', 'first'].map(way => {
+    const [small, large] = times.map(taken => median(taken[way]))
+    return `${small.toFixed(2)} ${large.toFixed(2)} x${(large / small).toFixed(1)}`.padEnd(17)
+  })
+  console.log(`${name}, ${who}`.padEnd(46), ...columns)
+}
+
+async function timed({ size }, search, { query, order = [], facets: fields = [], isLast = false }, who) {
+  const facets = { fields, minCount: 1, limit: 100, missing: false, matches: undefined }
+  const offset = isLast ? size / 2 - 50 : 0
+  const request = { filters: [], limit: 50, offset, order, facets, inside: iri => iri, query: parseQuery(query) }
+  const begun = performance.now()
+  await search.find(callers[who], request)
+  return performance.now() - begun
+}
+
+/** Lets these read the entries of each context that have no ACL of their own. */
+async function openContexts(database, readers) {
+  await database.transaction(async tx => {
+    for (let n = 0; n < CONTEXTS; n++) {
+      const entry = await findEntry(tx, { context: '_contexts', id: String(n) })
+      await updateEntry(tx, { ...entry, acl: { rread: readers(n).map(id => `./_principals/resource/${id}`) } })
+    }
+  })
+}
+
+/** An entry that comes and one that goes. */
+async function write(database, round) {
+  const entry = newEntry({
+    context: '0',
+    id: 'w',
+    by: '_admin',
+    now: 1e12 + round,
+    metadata: metadataOf('0', 'w', 'new'),
+  })
+  await database.transaction(async tx => {
+    await deleteEntry(tx, entry)
+    await insertEntry(tx, entry)
+  })
+}
+
+function median(values) {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
 async function fill(database, size) {
@@ -81,10 +129,9 @@ async function fill(database, size) {
   const begun = performance.now()
   await database.transaction(async tx => {
     for (let n = 0; n < CONTEXTS; n++) {
-      const acl = n % 2 === 0 ? { rread: ['./_principals/resource/20'] } : { rread: ['./_principals/resource/_guest'] }
       await tx.run(sql`INSERT INTO contexts (id, name) VALUES (${String(n)}, NULL)`)
       if (n === 0) await tx.run(sql`INSERT INTO contexts (id, name) VALUES ('_contexts', NULL)`)
-      await insertEntry(tx, newEntry({ context: '_contexts', id: String(n), graphType: 'Context', by, now: n, acl }))
+      await insertEntry(tx, newEntry({ context: '_contexts', id: String(n), graphType: 'Context', by, now: n }))
     }
   })
   for (let from = 0; from < size; from += 1000) {
@@ -92,19 +139,20 @@ async function fill(database, size) {
       for (let n = from; n < from + 1000; n++) {
         const word = n % (size / 20) === 0 ? 'quokka' : n % (size / 20) === 1 ? 'wombat' : `word${n % 997}`
         const [context, id] = [String(n % CONTEXTS), String(n)]
-        const metadata = {
-          [`./${context}/resource/${id}`]: {
-            [TITLE]: [{ type: 'literal', value: `Entry about ${word} number ${n}`, lang: 'en' }],
-            [DESCRIPTION]: [
-              { type: 'literal', value: `What there is to say of ${word}, in some more words: ${n * 7919}.` },
-            ],
-            [TYPE]: [{ type: 'uri', value: 'http://example.org/Common' }],
-          },
-        }
-        const acl = n % 5 === 0 ? { mread: ['./_principals/resource/7'] } : {}
-        await insertEntry(tx, newEntry({ context, id, by, now: n, acl, metadata }))
+        const metadata = metadataOf(context, id, `about ${word} number ${n}`)
+        await insertEntry(tx, newEntry({ context, id, by, now: n, metadata }))
       }
     })
   }
   console.error(`${size} entries written in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+}
+
+function metadataOf(context, id, title) {
+  return {
+    [`./${context}/resource/${id}`]: {
+      [TITLE]: [{ type: 'literal', value: `Entry ${title}`, lang: 'en' }],
+      [DESCRIPTION]: [{ type: 'literal', value: `What there is to say of it, in some more words: ${title}.` }],
+      [TYPE]: [{ type: 'uri', value: 'http://example.org/Common' }],
+    },
+  }
 }

@@ -6,21 +6,35 @@ import { principalUri } from './addresses.ts'
 import { type FieldKind, fieldName, kindOfField } from './search-fields.ts'
 import { readDate, readInteger } from './search-index.ts'
 import { ANY, type Clauses, ONE, plainText, type Query, type Range, type Term, type TermPart } from './search-query.ts'
-import { FIELD_BITS, FIELD_MASK, findFields, readableBy } from './search-sql.ts'
+import { FIELD_BITS, FIELD_MASK, findFields, readableBy, type Reader } from './search-sql.ts'
 
 /** Queries as SQL; like `search-sql.ts` in the words of one engine. Conditions speak of an entry `e` of the index. */
 
-/** What a condition is told as: whether `e` fulfils it, and where it can be asked the other way round, who does. */
-export interface Condition {
+/** A condition that is told by itself: whether `e` fulfils it, and the other way round, who does. */
+export interface Single {
+  readonly kind: 'single'
+  /** Looks at one entry; takes as long as there are entries to test. */
   readonly test: Sql
-  /** The test is but a look into an index, and takes as long as there are entries to test. */
-  readonly isProbe?: boolean
-  /** A statement that gives `doc`, each once. */
-  readonly set?: Sql
+  /** The test goes through an index of words, and one entry takes it as long as a thousand take all the others. */
+  readonly isSlow?: boolean
+  /** A statement that gives `doc`. */
+  readonly set: Sql
+  /** It hangs on more than the entry: `readers` on who reads contexts and audiences, `lists` on the lists. */
+  readonly hangsOn?: 'readers' | 'lists'
 }
 
-const EVERYTHING: Condition = { test: sql`TRUE`, isProbe: true }
-const NOTHING: Condition = { test: sql`FALSE`, set: sql`SELECT doc FROM search_entries WHERE FALSE` }
+/** Fulfilled by who fulfils each of `every`, one of `some` unless there are none, and none of `none`. */
+export interface Joined {
+  readonly kind: 'joined'
+  readonly every: readonly Condition[]
+  readonly some: readonly Condition[]
+  readonly none: readonly Condition[]
+}
+
+export type Condition = Single | Joined
+
+const EVERYTHING: Condition = { kind: 'joined', every: [], some: [], none: [] }
+const NOTHING: Condition = { kind: 'single', test: sql`FALSE`, set: sql`SELECT doc FROM search_entries WHERE FALSE` }
 const LARGEST_CHARACTER = '\u{10FFFF}'
 
 /** Words that stand in every text and find nothing. */
@@ -30,6 +44,11 @@ const stopWords = new Set(
     'to was will with'
   ).split(' '),
 )
+
+export interface Weight {
+  readonly condition: Condition
+  readonly weight: number
+}
 
 export interface Fields {
   numberOf(field: string): number | undefined
@@ -49,21 +68,24 @@ export async function fieldsOf(queries: Queries, asked: readonly Query[], others
 
 const partsOf = ({ every, some, none }: Clauses): Query[] => [...every, ...some, ...none]
 
-export const joinedBy = (operator: 'AND' | 'OR' | '+' | ',' | 'UNION', parts: readonly Sql[]): Sql => {
+/** With commas between them. */
+export const listed = (parts: readonly Sql[]): Sql => {
   const texts: string[] = ['']
   const values: Sql['values'][number][] = []
   parts.forEach((part, index) => {
     const [first = '', ...rest] = part.parts
-    texts[texts.length - 1] += `${index === 0 ? '' : ` ${operator} `}${first}`
+    texts[texts.length - 1] += `${index === 0 ? '' : ', '}${first}`
     texts.push(...rest)
     values.push(...part.values)
   })
   return { parts: texts, values }
 }
 
-const allOf = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`TRUE` : sql`(${joinedBy('AND', parts)})`)
-const notIn = ({ test, isProbe = false }: Condition): Condition => ({ isProbe, test: sql`NOT ${test}` })
-const anyOf = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`FALSE` : sql`(${joinedBy('OR', parts)})`)
+const named = (which: Sql): Single => ({
+  kind: 'single',
+  test: sql`EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND ${which})`,
+  set: sql`SELECT doc FROM search_strings WHERE ${which}`,
+})
 
 /** Turns queries into conditions. */
 export class Conditions {
@@ -76,68 +98,31 @@ export class Conditions {
     this.#inside = inside
   }
 
-  /** What a hit must all fulfil, as far apart as possible, so that the rarest can be asked first. */
-  conjunction(query: Query): Condition[] {
-    if (query.kind !== 'clauses') return [this.of(query)]
-    const { every, some, none } = query
-    const optional = every.length === 0 && some.length > 0 ? [this.#alternatives(some)] : []
-    return [...every.flatMap(part => this.conjunction(part)), ...optional, ...none.map(part => notIn(this.of(part)))]
-  }
-
   of(query: Query): Condition {
     if (query.kind === 'term') return this.#term(query)
     if (query.kind === 'range') return this.#range(query)
-    const [first, ...rest] = this.conjunction(query)
-    if (!first) return EVERYTHING
-    if (rest.length === 0) return first
-    const isProbe = [first, ...rest].every(part => part.isProbe)
-    const test = allOf([first.test, ...rest.map(part => part.test)])
-    if (!first.set) return { test, isProbe }
-    const others = allOf(rest.map(part => part.test))
-    const set = sql`SELECT e.doc FROM (${first.set}) f CROSS JOIN search_entries e ON e.doc = f.doc WHERE ${others}`
-    return { test, isProbe, set }
+    const { every, some, none } = query
+    const all = (parts: readonly Query[]): Condition[] => parts.map(part => this.of(part))
+    const optional = every.length > 0 ? [] : this.#isOneField(some) ? [this.#oneOf(some)] : all(some)
+    return { kind: 'joined', every: all(every), some: optional, none: all(none) }
   }
 
-  /** How well `e` fits: its matching alternatives, by their boosts. `undefined` when all hits fit alike. */
-  score(query: Query): Sql | undefined {
-    if (query.kind !== 'clauses') return undefined
+  /** How well a hit fits: the sum of what it fulfils of these, by their boosts. Empty when all hits fit alike. */
+  weights(query: Query, factor = 1): Weight[] {
+    if (query.kind !== 'clauses') return []
+    const boost = factor * query.boost
+    const parts = [...query.every, ...query.some].flatMap(part => this.weights(part, boost))
     const optional = query.some.length + Math.min(query.every.length, 1)
-    const parts = [...query.every, ...query.some].map(part => this.score(part)).filter(part => part !== undefined)
-    const own =
-      optional > 1 && !this.#isOneField(query.some)
-        ? query.some.map(part => sql`(${this.of(part).test}) * ${part.boost}`)
-        : []
-    const all = [...own, ...parts]
-    return all.length === 0 ? undefined : sql`(${joinedBy('+', all)}) * ${query.boost}`
+    if (optional <= 1 || this.#isOneField(query.some)) return parts
+    return [...query.some.map(part => ({ condition: this.of(part), weight: part.boost * boost })), ...parts]
   }
 
-  #alternatives(parts: readonly Query[]): Condition {
-    if (this.#isOneField(parts)) {
-      const values = JSON.stringify(
-        parts.map(part => this.#inside(part.kind === 'term' ? (plainText(part) ?? '') : '')),
-      )
-      const field = parts[0]?.kind === 'term' ? this.#fields.numberOf(parts[0].field) : undefined
-      if (field === undefined) return NOTHING
-      const named = sql`field = ${field} AND value IN (SELECT value FROM json_each(${values}))`
-      return {
-        isProbe: true,
-        test: sql`EXISTS (SELECT 1 FROM search_strings WHERE ${named} AND doc = e.doc)`,
-        set: sql`SELECT DISTINCT doc FROM search_strings WHERE ${named}`,
-      }
-    }
-    const conditions = parts.map(part => this.of(part))
-    const sets = conditions.map(({ set }) => set).filter(set => set !== undefined)
-    const test = anyOf(conditions.map(condition => condition.test))
-    const isProbe = conditions.every(condition => condition.isProbe)
-    if (sets.length < conditions.length) return { test, isProbe }
-    return {
-      test,
-      isProbe,
-      set: joinedBy(
-        'UNION',
-        sets.map(set => sql`SELECT doc FROM (${set})`),
-      ),
-    }
+  #oneOf(parts: readonly Query[]): Condition {
+    const [first] = parts
+    const field = first?.kind === 'term' ? this.#fields.numberOf(first.field) : undefined
+    if (field === undefined) return NOTHING
+    const values = parts.map(part => this.#inside(part.kind === 'term' ? (plainText(part) ?? '') : ''))
+    return named(sql`field = ${field} AND value IN (SELECT value FROM json_each(${JSON.stringify(values)}))`)
   }
 
   /** Exact terms of one field are asked for in one go, as clients do with many URIs. */
@@ -181,17 +166,11 @@ export class Conditions {
     const start = typeof first === 'string' ? first : ''
     const prefix = kind === 'uri' ? this.#inside(start) : start
     if (rest.length === 0 && typeof first === 'string') {
-      const named = sql`field = ${field} AND value = ${prefix}`
-      return {
-        isProbe: true,
-        test: sql`EXISTS (SELECT 1 FROM search_strings WHERE ${named} AND doc = e.doc)`,
-        set: sql`SELECT doc FROM search_strings WHERE ${named}`,
-      }
+      return named(sql`field = ${field} AND value = ${prefix}`)
     }
     const pattern = (typeof first === 'string' ? [prefix, ...rest] : parts).map(globOf).join('')
-    const set = sql`SELECT DISTINCT doc FROM search_strings WHERE field = ${field}
-      AND value >= ${prefix} AND value < ${prefix + LARGEST_CHARACTER} AND value GLOB ${pattern}`
-    return { test: sql`e.doc IN (${set})`, set }
+    return named(sql`field = ${field} AND value >= ${prefix} AND value < ${prefix + LARGEST_CHARACTER}
+      AND value GLOB ${pattern}`)
   }
 
   /** Membership is told from the lists themselves. */
@@ -199,9 +178,9 @@ export class Conditions {
     const uri = plainText(term)
     const [, context, id] = /^\.\/([^/]+)\/resource\/([^/]+)$/.exec(uri === undefined ? '' : this.#inside(uri)) ?? []
     if (!isOnlyAny(term.parts) && (context === undefined || id === undefined)) return NOTHING
-    const named = isOnlyAny(term.parts) ? sql`TRUE` : sql`l.context = ${context ?? ''} AND l.id = ${id ?? ''}`
-    const set = sql`SELECT DISTINCT m.doc FROM (${listMembers(named)}) m`
-    return { test: sql`e.doc IN (${set})`, set }
+    const which = isOnlyAny(term.parts) ? sql`TRUE` : sql`l.context = ${context ?? ''} AND l.id = ${id ?? ''}`
+    const set = sql`SELECT m.doc FROM (${listMembers(which)}) m`
+    return { kind: 'single', test: sql`e.doc IN (${set})`, set, hangsOn: 'lists' }
   }
 
   #range(range: Range): Condition {
@@ -225,8 +204,7 @@ export class Conditions {
     const lower =
       from === undefined ? sql`TRUE` : includesFrom ? sql`value >= ${bound(from)}` : sql`value > ${bound(from)}`
     const upper = to === undefined ? sql`TRUE` : includesTo ? sql`value <= ${bound(to)}` : sql`value < ${bound(to)}`
-    const set = sql`SELECT DISTINCT doc FROM search_strings WHERE field = ${field} AND ${lower} AND ${upper}`
-    return { test: sql`e.doc IN (${set})`, set }
+    return named(sql`field = ${field} AND ${lower} AND ${upper}`)
   }
 }
 
@@ -235,18 +213,14 @@ const isOnlyAny = (parts: readonly TermPart[]): boolean => parts.length === 1 &&
 const globOf = (part: TermPart): string =>
   part === ANY ? '*' : part === ONE ? '?' : part.replace(/[[*?]/g, character => `[${character}]`)
 
-const hasField = (field: number): Condition => ({
-  isProbe: true,
-  test: sql`EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND field = ${field})`,
-  set: sql`SELECT DISTINCT doc FROM search_strings WHERE field = ${field}`,
-})
+const hasField = (field: number): Condition => named(sql`field = ${field}`)
 
 function numbersBetween(field: number, low: number | undefined, high: number | undefined): Condition {
-  const named = sql`field = ${field} AND value BETWEEN ${low ?? Number.MIN_SAFE_INTEGER} AND ${high ?? Number.MAX_SAFE_INTEGER}`
+  const which = sql`field = ${field} AND value BETWEEN ${low ?? Number.MIN_SAFE_INTEGER} AND ${high ?? Number.MAX_SAFE_INTEGER}`
   return {
-    isProbe: true,
-    test: sql`EXISTS (SELECT 1 FROM search_numbers WHERE doc = e.doc AND ${named})`,
-    set: sql`SELECT doc FROM search_numbers WHERE ${named}`,
+    kind: 'single',
+    test: sql`EXISTS (SELECT 1 FROM search_numbers WHERE doc = e.doc AND ${which})`,
+    set: sql`SELECT doc FROM search_numbers WHERE ${which}`,
   }
 }
 
@@ -262,10 +236,18 @@ function readBoolean(term: Term): boolean | undefined {
   return /^(true|t|1)$/i.test(plainText(term) ?? '')
 }
 
-const isPublic = readableBy({ principals: [principalUri(GUEST)], userId: GUEST })
+/** Whose metadata the reader may read; of administrators, every entry that there is. */
+export function readable(reader: Reader): Single {
+  const test = readableBy(reader)
+  return { kind: 'single', test, set: sql`SELECT e.doc FROM search_entries e WHERE ${test}`, hangsOn: 'readers' }
+}
 
-const publicIs = (wanted: boolean | undefined): Condition =>
-  wanted === undefined ? EVERYTHING : { isProbe: true, test: wanted ? isPublic : sql`NOT ${isPublic}` }
+const isPublic = readable({ principals: [principalUri(GUEST)], userId: GUEST })
+
+function publicIs(wanted: boolean | undefined): Condition {
+  if (wanted === undefined) return EVERYTHING
+  return wanted ? isPublic : { kind: 'joined', every: [], some: [], none: [isPublic] }
+}
 
 const listMembers = (which: Sql): Sql => sql`SELECT s.doc AS doc, './' || l.context || '/resource/' || l.id AS value
   FROM list_members m, entries l, search_entries s
@@ -276,7 +258,7 @@ export function valuesOf(field: string, fields: Fields): Sql | undefined {
   const kind = kindOfField(fieldName(field))
   if (field === 'lists') return listMembers(sql`TRUE`)
   if (kind === 'boolean')
-    return sql`SELECT e.doc, CASE WHEN ${isPublic} THEN 'true' ELSE 'false' END AS value
+    return sql`SELECT e.doc, CASE WHEN ${isPublic.test} THEN 'true' ELSE 'false' END AS value
     FROM search_entries e`
   const number = fields.numberOf(field)
   if (number === undefined) return undefined
@@ -292,11 +274,10 @@ function ngrams(field: number, term: Term): Condition {
     : term.parts.flatMap(part => (typeof part === 'string' ? part.split(/\s+/) : []))
   const wanted = pieces.map(piece => piece.replace(/\s+/g, ' ').trim()).filter(piece => piece !== '')
   if (wanted.length === 0) return NOTHING
-  const sets = wanted.map(piece => fullText('search_ngrams', field, matchOfPart(piece)))
-  const [only] = sets
-  if (only && sets.length === 1) return { test: sql`e.doc IN (${only})`, set: only }
-  const set = sql`SELECT doc FROM (${only ?? sql``}) WHERE ${allOf(sets.slice(1).map(next => sql`doc IN (${next})`))}`
-  return { test: sql`e.doc IN (${set})`, set }
+  const [first, ...others] = wanted.map(piece => fullText('search_ngrams', field, matchOfPart(piece)))
+  return others.length === 0
+    ? (first ?? NOTHING)
+    : { kind: 'joined', every: [first ?? NOTHING, ...others], some: [], none: [] }
 }
 
 /** Less than three characters are the beginning of trigrams; the vocabulary tells of which. */
@@ -316,15 +297,17 @@ function words(field: number, term: Term): Condition {
   const kept = all.filter(word => !stopWords.has(word.toLowerCase()))
   const wanted = term.isPhrase || isPrefix ? [text] : kept
   if (wanted.length === 0) return NOTHING
-  const set = fullText('search_texts', field, sql`${wanted.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')}`)
-  return { test: sql`e.doc IN (${set})`, set }
+  return fullText('search_texts', field, sql`${wanted.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')}`)
 }
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""').replaceAll('\0', ' ').toWellFormed()}"`
 
-const fullText = (table: 'search_ngrams' | 'search_texts', field: number, match: Sql): Sql =>
-  table === 'search_ngrams'
-    ? sql`SELECT rowid >> ${FIELD_BITS} AS doc FROM search_ngrams
-        WHERE search_ngrams MATCH ${match} AND (rowid & ${FIELD_MASK}) = ${field}`
-    : sql`SELECT rowid >> ${FIELD_BITS} AS doc FROM search_texts
-        WHERE search_texts MATCH ${match} AND (rowid & ${FIELD_MASK}) = ${field}`
+function fullText(table: 'search_ngrams' | 'search_texts', field: number, match: Sql): Single {
+  const from = table === 'search_ngrams' ? sql`search_ngrams WHERE search_ngrams` : sql`search_texts WHERE search_texts`
+  return {
+    kind: 'single',
+    isSlow: true,
+    test: sql`EXISTS (SELECT 1 FROM ${from} MATCH ${match} AND rowid = (e.doc << ${FIELD_BITS}) + ${field})`,
+    set: sql`SELECT rowid >> ${FIELD_BITS} AS doc FROM ${from} MATCH ${match} AND (rowid & ${FIELD_MASK}) = ${field}`,
+  }
+}

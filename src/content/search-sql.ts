@@ -16,6 +16,11 @@ const CONTEXT_DEFAULT = 0
 
 const LONGEST_SORT_KEY = 100
 
+/** In place of a document: entries that are as they were may be readable for others now. */
+export const WHO_READS = 0
+/** How many of the latest changes are on record. */
+const KEPT_CHANGES = 2000
+
 /** Puts the entry into the index as it is now. */
 export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
   if (tx.engine === 'postgres') return
@@ -26,6 +31,7 @@ export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields)
     ON CONFLICT (context, id) DO UPDATE SET audience = excluded.audience, modified = excluded.modified
     RETURNING doc`)
   if (!row) throw new Error('the index gave no number')
+  await noteChange(tx, row.doc)
   await clearFields(tx, row.doc)
   await writeFields(tx, row.doc, fields)
   if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
@@ -36,15 +42,39 @@ export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress
   const row = await tx.get<{ doc: number }>(
     sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
   )
-  if (row) await clearFields(tx, row.doc)
-  if (context === CONTEXTS) await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${id}`)
+  if (row) {
+    await noteChange(tx, row.doc)
+    await clearFields(tx, row.doc)
+  }
+  if (context === CONTEXTS) await writeContextReaders(tx, id, {})
 }
 
 /** Takes all entries of a context out at once; what they leave behind is found by nobody, and goes with {@link sweep}. */
 export async function removeContextFromIndex(tx: Queries, context: string): Promise<void> {
   if (tx.engine === 'postgres') return
   await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
-  await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)
+  if ((await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)) > 0) await noteChange(tx, WHO_READS)
+}
+
+async function noteChange(tx: Queries, doc: number): Promise<void> {
+  await tx.run(sql`INSERT INTO search_changes (doc) VALUES (${doc})`)
+  await tx.run(sql`DELETE FROM search_changes
+    WHERE generation <= (SELECT max(generation) FROM search_changes) - ${KEPT_CHANGES}`)
+}
+
+/** The number of the latest change. */
+export async function latestGeneration(queries: Queries): Promise<number> {
+  const row = await queries.get<{ latest: number | null }>(sql`SELECT max(generation) AS latest FROM search_changes`)
+  return row?.latest ?? 0
+}
+
+/** What has changed after that generation; `undefined` when that is not on record any more. */
+export async function changesAfter(queries: Queries, generation: number): Promise<ReadonlySet<number> | undefined> {
+  const rows = await queries.all<{ generation: number; doc: number }>(
+    sql`SELECT generation, doc FROM search_changes WHERE generation > ${generation} ORDER BY generation`,
+  )
+  const [first] = rows
+  return first === undefined || first.generation === generation + 1 ? new Set(rows.map(({ doc }) => doc)) : undefined
 }
 
 /** Removes what some deleted entries left behind; true when there is nothing more of it. */
@@ -142,10 +172,16 @@ async function audienceOf(tx: Queries, readers: readonly string[]): Promise<numb
 async function writeContextReaders(tx: Queries, context: string, acl: Acl): Promise<void> {
   const owners = new Set(acl.admin)
   const readers = new Set([...owners, ...(acl.rread ?? []), ...(acl.rwrite ?? [])])
+  const rows = [...readers].sort().map(principal => ({ principal, owns: owners.has(principal) ? 1 : 0 }))
+  const before = await tx.all<{ principal: string; owns: number }>(
+    sql`SELECT principal, owns FROM search_context_readers WHERE context = ${context} ORDER BY principal`,
+  )
+  if (JSON.stringify(before) === JSON.stringify(rows)) return
+  await noteChange(tx, WHO_READS)
   await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${context}`)
-  for (const principal of readers) {
+  for (const { principal, owns } of rows) {
     await tx.run(sql`INSERT INTO search_context_readers (principal, context, owns)
-      VALUES (${principal}, ${context}, ${owners.has(principal)})`)
+      VALUES (${principal}, ${context}, ${owns})`)
   }
 }
 

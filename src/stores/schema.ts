@@ -1,5 +1,6 @@
 import type { Migration } from './migrations.ts'
-import { searchTables } from './search-tables.ts'
+import { postgresSearchTables } from './postgres-search-tables.ts'
+import { searchChanges, searchTables } from './search-tables.ts'
 import { sql } from './sql.ts'
 
 /**
@@ -174,5 +175,6 @@ export const schema: readonly Migration[] = [
       sql`INSERT INTO pending_work (name) SELECT 'relations' FROM contexts WHERE id = '_contexts'`,
     ],
   },
-  { id: 4, name: 'search index', statements: [{ sqlite: searchTables, postgres: [] }] },
+  { id: 4, name: 'search index', statements: [{ sqlite: searchTables, postgres: postgresSearchTables }] },
+  { id: 5, name: 'changes of the search index', statements: [{ sqlite: searchChanges, postgres: [] }] },
 ]

@@ -54,3 +54,12 @@ export const searchTables: readonly Sql[] = [
     value, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
   )`,
 ]
+
+/**
+ * What has changed in the index, one number for each change: so sets of entries that are kept in memory are brought up to
+ * date. `doc` 0 means that others may read entries which have not changed themselves. Only the latest rows are kept.
+ */
+export const searchChanges: readonly Sql[] = [
+  sql`CREATE TABLE search_changes (generation INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL)`,
+  sql`INSERT INTO search_changes (doc) VALUES (0)`,
+]

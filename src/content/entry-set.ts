@@ -1,0 +1,99 @@
+/** A set of numbers of documents, one bit each; none of them changes once it is made. */
+export class EntrySet {
+  static readonly EMPTY = new EntrySet(new Uint32Array(0))
+
+  readonly #words: Uint32Array
+  #size: number | undefined
+
+  private constructor(words: Uint32Array) {
+    this.#words = words
+  }
+
+  /** @param docs whole numbers with commas between them, as `group_concat` gives them */
+  static parse(docs: string): EntrySet {
+    const numbers = numbersOf(docs)
+    return numbers.length === 0 ? EntrySet.EMPTY : EntrySet.of(numbers)
+  }
+
+  static of(docs: readonly number[]): EntrySet {
+    let last = 0
+    for (const doc of docs) if (doc > last) last = doc
+    const words = new Uint32Array((last >>> 5) + 1)
+    for (const doc of docs) words[doc >>> 5] = (words[doc >>> 5] ?? 0) | (1 << (doc & 31))
+    return new EntrySet(words)
+  }
+
+  get size(): number {
+    this.#size ??= this.#words.reduce((sum, word) => sum + bitsOf(word), 0)
+    return this.#size
+  }
+
+  /** What it takes in memory, about. */
+  get bytes(): number {
+    return this.#words.byteLength + 200
+  }
+
+  /** No number in it is larger. */
+  get last(): number {
+    return this.#words.length * 32 - 1
+  }
+
+  has(doc: number): boolean {
+    return (((this.#words[doc >>> 5] ?? 0) >>> (doc & 31)) & 1) === 1
+  }
+
+  and(other: EntrySet): EntrySet {
+    const [short, long] = byLength(this.#words, other.#words)
+    return new EntrySet(short.map((word, at) => word & (long[at] ?? 0)))
+  }
+
+  or(other: EntrySet): EntrySet {
+    const [short, long] = byLength(this.#words, other.#words)
+    const words = long.slice()
+    for (const [at, word] of short.entries()) words[at] = (words[at] ?? 0) | word
+    return new EntrySet(words)
+  }
+
+  without(other: EntrySet): EntrySet {
+    return new EntrySet(this.#words.map((word, at) => word & ~(other.#words[at] ?? 0)))
+  }
+
+  /** In ascending order. */
+  docs(): number[] {
+    const docs: number[] = []
+    for (const [at, word] of this.#words.entries()) {
+      for (let rest = word; rest !== 0; rest &= rest - 1) docs.push(at * 32 + 31 - Math.clz32(rest & -rest))
+    }
+    return docs
+  }
+}
+
+const byLength = (one: Uint32Array, other: Uint32Array): [short: Uint32Array, long: Uint32Array] =>
+  one.length < other.length ? [one, other] : [other, one]
+
+/** Ones in a word of 32 bits (Hacker's Delight, 5-1). */
+function bitsOf(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return (((fours + (fours >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24
+}
+
+/** Read digit by digit: there may be a hundred thousand of them. */
+export function numbersOf(docs: string): number[] {
+  const numbers: number[] = []
+  let number = 0
+  for (let at = 0; at < docs.length; at++) {
+    const code = docs.charCodeAt(at)
+    if (code === COMMA) {
+      numbers.push(number)
+      number = 0
+    } else {
+      number = number * 10 + code - ZERO
+    }
+  }
+  if (docs !== '') numbers.push(number)
+  return numbers
+}
+
+const COMMA = 44
+const ZERO = 48

@@ -1,0 +1,90 @@
+import { RE2JS } from 're2js'
+import { InvalidInput } from '../base/errors.ts'
+import type { Queries } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import { EntrySet, numbersOf } from './entry-set.ts'
+import { fieldName, kindOfField } from './search-fields.ts'
+import { type Fields, valuesOf } from './search-select.ts'
+
+export interface FacetRequest {
+  readonly fields: readonly string[]
+  readonly minCount: number
+  readonly limit: number
+  /** Counts the hits without the field as well. */
+  readonly missing: boolean
+  /** A regular expression that a value must match as a whole. */
+  readonly matches: string | undefined
+}
+
+export interface Facet {
+  readonly name: string
+  readonly isUri: boolean
+  /** A value that is absent stands for the hits without the field. */
+  readonly values: ReadonlyArray<{ readonly value: string | undefined; readonly count: number }>
+}
+
+/** Of so many values those are sought that match an expression. */
+const MOST_MATCHED_VALUES = 10_000
+
+interface Counted {
+  readonly value: string | number
+  readonly count: number
+}
+
+/** Counts the values of a field over all hits; the most frequent come first. */
+export async function facetOf(
+  queries: Queries,
+  hits: EntrySet,
+  field: string,
+  { request, fields, few }: { readonly request: FacetRequest; readonly fields: Fields; readonly few: number },
+): Promise<Facet> {
+  const kind = kindOfField(fieldName(field))
+  const fits = matching(request.matches)
+  const { counted, missing } = await count(queries, hits, valuesOf(field, fields), few)
+  const values = counted
+    .filter(({ count }) => count >= Math.max(request.minCount, 1))
+    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    .map(({ value, count }) => ({ value: kind === 'date' ? new Date(value).toISOString() : String(value), count }))
+  const shown: Facet['values'][number][] = []
+  for (const value of request.matches === undefined ? values : values.slice(0, MOST_MATCHED_VALUES)) {
+    if (shown.length === request.limit) break
+    if (fits(value)) shown.push(value)
+  }
+  if (request.missing) shown.push({ value: undefined, count: missing })
+  return { name: field, isUri: kind === 'uri', values: shown }
+}
+
+async function count(
+  queries: Queries,
+  hits: EntrySet,
+  pairs: Sql | undefined,
+  few: number,
+): Promise<{ counted: Counted[]; missing: number }> {
+  if (!pairs) return { counted: [], missing: hits.size }
+  // A few hits are asked for their values, of many it is quicker to go through all values.
+  const asked =
+    hits.size > few
+      ? pairs
+      : sql`SELECT v.doc, v.value FROM json_each(${JSON.stringify(hits.docs())}) h CROSS JOIN (${pairs}) v ON v.doc = h.value`
+  const rows = await queries.all<{ value: string | number; docs: string }>(
+    sql`SELECT value, group_concat(doc) AS docs FROM (${asked}) GROUP BY value`,
+  )
+  const having: number[] = []
+  const counted: Counted[] = []
+  for (const { value, docs } of rows) {
+    const before = having.length
+    for (const doc of numbersOf(docs)) if (hits.has(doc)) having.push(doc)
+    if (having.length > before) counted.push({ value, count: having.length - before })
+  }
+  return { counted, missing: hits.size - EntrySet.of(having).size }
+}
+
+function matching(expression: string | undefined): (of: { readonly value: string }) => boolean {
+  if (expression === undefined) return () => true
+  try {
+    const compiled = RE2JS.compile(expression)
+    return ({ value }) => compiled.matches(value)
+  } catch (error) {
+    throw new InvalidInput('invalid-query', '`facetMatches` is not a regular expression.', { cause: error })
+  }
+}
