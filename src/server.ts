@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { ADMIN } from './accounts/principals.ts'
 import { findUser } from './accounts/users.ts'
 import { StartupError } from './base/errors.ts'
@@ -18,10 +19,13 @@ import { Search } from './content/search.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
 import { Files } from './files/files.ts'
+import { Fullness } from './files/fullness.ts'
 import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
 import { GraphReader } from './graph/graph-reader.ts'
 import { createApp } from './http/app.ts'
+import { Metrics } from './http/metrics.ts'
+import { Readiness } from './http/readiness.ts'
 import { BaseAddress } from './http/base-address.ts'
 import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
@@ -30,6 +34,7 @@ import { type Accounts, createAccounts } from './server-accounts.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import type { Database } from './stores/database.ts'
+import { sql } from './stores/sql.ts'
 
 const LEAST_ADMIN_PASSWORD_CHARACTERS = 8
 const SWEEP_INTERVAL = 60_000
@@ -59,17 +64,19 @@ export async function createServer(settings: Settings, machine: Machine): Promis
 async function assemble(settings: Settings, machine: Machine, stores: Stores): Promise<Server> {
   const { database, blobs } = stores
   const { system, log } = machine
-  const ledger = new Ledger(database, system, {
+  const books = {
     enforced: settings['service.data.quota'],
     defaultQuota: settings['service.data.quota.default'],
-  })
+  }
+  const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger)
   // If nobody else is at work, every upload on record is one that a crash cut off.
   await garbage.recover(stores.isAlone)
-  const maxFileSize = settings['service.data.max-file-size']
-  const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize })
-
   const accounts = await createAccounts(settings, machine, database)
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, {
+    maxFileSize: settings['service.data.max-file-size'],
+    onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
+  })
   const { adminPassword } = machine
   const search = new Search(database)
   await database.alone(async () => {
@@ -93,8 +100,13 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   }
   const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
   const graphs = new GraphReader()
+  const fullness = new Fullness(database, system, books)
+  const metrics = new Metrics({ ...accounts, files, fullness })
+  const readiness = new Readiness({
+    database: () => database.get(sql`SELECT 1 AS one`),
+  })
   const app = createApp(
-    { ...accounts, ...content, search, sso, database, files, ledger, graphs, system, log },
+    { ...accounts, ...content, search, sso, database, files, ledger, graphs, metrics, readiness, system, log },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -117,6 +129,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       return base.href
     },
     async close() {
+      readiness.drain()
+      await setTimeout(settings['service.http.drain-time'])
       clearInterval(sweep)
       await app.close()
       await accounts.mails?.close()
@@ -217,6 +231,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       maxAge: settings['service.cors.max-age'],
     },
     search: { maxLimit: settings['service.solr.max-limit'] },
+    metricsToken: settings['service.metrics.token'],
     version: machine.version,
   }
 }

@@ -21,6 +21,7 @@ export type AuditEvent =
   | 'user-renamed'
   | 'user-deleted'
   | 'quota-changed'
+  | 'quota-threshold'
 
 export interface AuditEntry {
   readonly event: AuditEvent
@@ -66,6 +67,7 @@ export class Audit {
   readonly #system: System
   readonly #log: Log
   readonly #retention: Milliseconds
+  readonly #counts = new Map<AuditEvent, number>()
   #strangers = { minute: 0, rows: 0 }
 
   constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
@@ -76,14 +78,21 @@ export class Audit {
     this.#retention = retention
   }
 
+  /** How often each event has happened since the start. */
+  get counts(): ReadonlyMap<AuditEvent, number> {
+    return this.#counts
+  }
+
   /**
    * Never fails what it records: if the row cannot be written, the log line and an error line remain. The row is relaxed,
    * as the log line tells the same.
    */
   async record({ event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
     this.#log.info({ audit: true, event, userId, userName, actorId, address, ...detail }, 'audit')
+    this.#counts.set(event, (this.#counts.get(event) ?? 0) + 1)
     const time = this.#system.now()
-    if (userId === undefined && actorId === undefined && !this.#hasRoomForStranger(time)) return
+    const isStrangers = userId === undefined && actorId === undefined && event !== 'quota-threshold'
+    if (isStrangers && !this.#hasRoomForStranger(time)) return
     const insert = sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, detail)
       VALUES (${time}, (SELECT COALESCE(MAX(number), -1) + 1 FROM audit WHERE time = ${time}), ${event}, ${userId ?? null},
         ${userName ?? null}, ${actorId ?? null}, ${address ?? null}, ${JSON.stringify(detail)})`

@@ -35,6 +35,11 @@ export class Passwords {
     this.#dummy = dummy
   }
 
+  /** Passwords being hashed, and how many wait for it. */
+  get load(): Limiter['load'] {
+    return this.#limiter.load
+  }
+
   static async create(cost: Argon2Cost, limiter: Limiter, system: System): Promise<Passwords> {
     const argon2id = new Argon2id(cost)
     const unguessable = Buffer.from(system.randomBytes(32)).toString('base64')

@@ -1,11 +1,12 @@
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
 import { createServer, type Server } from '../server.ts'
 import { version } from '../version.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
-/** Requests in progress get so long to finish after the signal to stop; whoever supervises us kills later than this. */
+/** Requests in progress get so long to finish once the service has drained; whoever supervises us kills later than this. */
 const DRAIN = 25_000
 
 export const serve: Command = {
@@ -28,7 +29,7 @@ export const serve: Command = {
       print('admin has no password yet; on a fresh data folder, give it one with: SERVICE_ADMIN_PASSWORD=… npm start')
     }
     log.info({ base, signal: await stopped }, 'stopping')
-    const status = await close(server)
+    const status = await close(server, settings['service.http.drain-time'] + DRAIN)
     log.info({ status }, status === 0 ? 'stopped' : 'stopped with requests still in progress')
     return status
   },
@@ -49,9 +50,9 @@ const stopSignal = (): Promise<NodeJS.Signals> =>
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
   })
 
-async function close(server: Server): Promise<number> {
+async function close(server: Server, most: Milliseconds): Promise<number> {
   const overdue = new Promise<number>(resolve => {
-    setTimeout(() => resolve(1), DRAIN).unref()
+    setTimeout(() => resolve(1), most).unref()
   })
   return await Promise.race([server.close().then(() => 0), overdue])
 }

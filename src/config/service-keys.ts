@@ -1,5 +1,5 @@
 import { absoluteUrl, cidr, origin } from './address-kinds.ts'
-import { boolean, bytes, choice, duration, integer, seconds, text } from './kinds.ts'
+import { boolean, bytes, choice, duration, integer, seconds, secret, text } from './kinds.ts'
 
 /** The longest a timer of Node runs; a longer one would end at once. */
 const LONGEST_TIMER = 2 ** 31 - 1
@@ -68,6 +68,15 @@ export const operationKeys = {
   'service.log.level': choice(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
     default: 'info',
     help: 'Least severe messages that are logged.',
+  }),
+  'service.http.drain-time': duration({
+    min: 0,
+    max: 600_000,
+    default: 0,
+    help: 'How long the service, told to stop, still serves while `/management/ready` says that it is not ready.',
+  }),
+  'service.metrics.token': secret({
+    help: 'Who sends it as a bearer token may read `/management/metrics`; administrators always may.',
   }),
   'service.cluster.redis.url': absoluteUrl({
     protocols: ['redis', 'rediss'],

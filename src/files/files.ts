@@ -6,8 +6,9 @@ import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, putFile, removeFile } from './file-records.ts'
+import { reachedThreshold } from './fullness.ts'
 import type { Garbage } from './garbage.ts'
-import { LEASE, type Ledger, type Reservation } from './quota-ledger.ts'
+import { LEASE, type Ledger, type Quota, type Reservation } from './quota-ledger.ts'
 
 /** What is reserved at a time for bytes whose number was not declared. */
 const STEP: Bytes = 1_048_576
@@ -23,6 +24,15 @@ export interface Incoming {
 export interface FilesOptions {
   /** -1: no limit. Holds with quota off as well (interface 8). */
   readonly maxFileSize: Bytes
+  /** A context has come to a threshold of its quota ({@link reachedThreshold}); told after the commit, and never waited for. */
+  readonly onThreshold?: (reached: ReachedThreshold) => void
+}
+
+export interface ReachedThreshold {
+  readonly context: string
+  readonly percent: number
+  readonly quota: Bytes
+  readonly fillLevel: Bytes
 }
 
 /** The bytes of entries: taking them in under the quota, giving them out, letting them go (D7). */
@@ -34,6 +44,7 @@ export class Files {
   readonly #system: System
   readonly #log: Log
   readonly #options: FilesOptions
+  #taken = { count: 0, bytes: 0 }
 
   constructor(
     stores: { readonly database: Database; readonly blobs: BlobStore },
@@ -48,6 +59,11 @@ export class Files {
     this.#system = machine.system
     this.#log = machine.log
     this.#options = options
+  }
+
+  /** Files stored since the start, and their bytes. */
+  get taken(): { readonly count: number; readonly bytes: Bytes } {
+    return this.#taken
   }
 
   /**
@@ -72,13 +88,16 @@ export class Files {
       const bytes = this.#metered(incoming.open(), reservation, room)
       const stored = await this.#blobs.write(blob, bytes, incoming.signal)
       const file = { blob, ...stored }
-      const { result, discarded } = await this.#database.transaction(async tx => {
+      const { result, discarded, quota, growth } = await this.#database.transaction(async tx => {
         const previous = await findFile(tx, place)
-        await this.#ledger.commit(tx, reservation, file.size - (previous?.size ?? 0))
+        const growth = file.size - (previous?.size ?? 0)
+        const quota = await this.#ledger.commit(tx, reservation, growth)
         await putFile(tx, place, file)
         if (previous) await discardBlob(tx, previous.blob)
-        return { result: await makeVisible(tx, file, previous), discarded: previous?.blob }
+        return { result: await makeVisible(tx, file, previous), discarded: previous?.blob, quota, growth }
       })
+      this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
+      this.#noteGrowth(place.context, quota, growth)
       if (discarded !== undefined) await this.#deleteBlob(discarded)
       return result
     } catch (error) {
@@ -127,6 +146,11 @@ export class Files {
     await this.#garbage
       .collect()
       .catch((error: unknown) => this.#log.error({ err: error }, 'deleting old files failed'))
+  }
+
+  #noteGrowth(context: string, { quota, fillLevel }: Quota, growth: Bytes): void {
+    const percent = this.#ledger.enforced ? reachedThreshold({ quota, fillLevel }, growth) : undefined
+    if (percent !== undefined) this.#options.onThreshold?.({ context, percent, quota, fillLevel })
   }
 
   #requireFileSize(size: Bytes): void {

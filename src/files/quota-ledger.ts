@@ -19,6 +19,11 @@ export interface Quota {
   readonly hasDefaultQuota: boolean
 }
 
+interface SpaceRow {
+  readonly quota: Bytes | null
+  readonly used: Bytes
+}
+
 /** Room held for an upload in progress. Its blob's key is its name, so that a crash leaves neither behind. */
 export interface Reservation {
   readonly context: string
@@ -61,15 +66,9 @@ export class Ledger {
 
   /** @throws {NotFound} */
   async quotaOf(queries: Queries, context: string): Promise<Quota> {
-    const row = await queries.get<{ quota: number | null; used: number }>(
-      sql`SELECT quota, used FROM spaces WHERE context = ${context}`,
-    )
+    const row = await queries.get<SpaceRow>(sql`SELECT quota, used FROM spaces WHERE context = ${context}`)
     if (!row) throw unknownContext(context)
-    return {
-      quota: row.quota ?? this.#options.defaultQuota,
-      fillLevel: row.used,
-      hasDefaultQuota: row.quota === null,
-    }
+    return this.#describe(row)
   }
 
   /** `undefined` takes the manual quota away. A quota below the fill level stops growth only. @throws {NotFound} */
@@ -120,16 +119,18 @@ export class Ledger {
 
   /**
    * Turns the reservation into `growth` bytes more (or fewer, when negative) in use, judged once more against the quota
-   * as it is now. Part of the transaction that makes the file visible.
+   * as it is now. Part of the transaction that makes the file visible. Resolves to the quota and how full the context is then.
    * @throws {TooLarge} `quota-exceeded`
    */
-  async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<void> {
+  async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<Quota> {
     const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
     if (!lease) throw leaseLost()
-    const booked = await tx.run(sql`UPDATE spaces
+    const booked = await tx.get<SpaceRow>(sql`UPDATE spaces
       SET reserved = reserved - ${lease.reserved}, used = used + ${growth}
-      WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${lease.reserved}`)}`)
-    if (booked === 0) throw await this.#refusal(tx, context, growth)
+      WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${lease.reserved}`)}
+      RETURNING quota, used`)
+    if (!booked) throw await this.#refusal(tx, context, growth)
+    return this.#describe(booked)
   }
 
   /** Gives the room of files that are no longer there back. Part of the transaction that removes them. */
@@ -180,6 +181,10 @@ export class Ledger {
     const held = await tx.run(sql`UPDATE spaces SET reserved = reserved + ${bytes}
       WHERE context = ${context} AND ${this.#fits(bytes, sql`used + reserved`)}`)
     if (held === 0) throw await this.#refusal(tx, context, bytes)
+  }
+
+  #describe({ quota, used }: SpaceRow): Quota {
+    return { quota: quota ?? this.#options.defaultQuota, fillLevel: used, hasDefaultQuota: quota === null }
   }
 
   /** Standing still and shrinking always fit, even above the quota (D7.3). */

@@ -74,7 +74,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     setCacheHeaders(request, reply)
     await noteAccess(on, request, reply)
   })
-  app.addHook('onResponse', async (request, reply) => logRequest(on, request, reply))
+  app.addHook('onResponse', async (request, reply) => noteAnswer(on, request, reply))
 
   // Handlers read bodies themselves, after they have judged the caller: nothing is parsed beforehand.
   app.removeAllContentTypeParsers()
@@ -111,7 +111,7 @@ function createFastify(on: Services, addresses: ClientAddresses): FastifyInstanc
       request.caller = guestFrom(clientOf(request, addresses))
       setCommonHeaders(on, request, reply)
       reply.header('cache-control', 'no-store')
-      reply.raw.once('close', () => logRequest(on, request, reply))
+      reply.raw.once('close', () => noteAnswer(on, request, reply))
       void sendProblem(on, error, request, reply)
     },
   })
@@ -184,8 +184,10 @@ function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
   else if (!isGuest(request.caller)) reply.header('cache-control', 'private')
 }
 
-/** One line a request; the query is left out, it may hold what is nobody's business. */
-function logRequest({ log }: Services, request: FastifyRequest, reply: FastifyReply): void {
+/** Counted, and one line in the log; the query is left out, it may hold what is nobody's business. */
+function noteAnswer({ log, metrics }: Services, request: FastifyRequest, reply: FastifyReply): void {
+  const { method, routeOptions } = request
+  metrics.answered({ method, route: routeOptions.url, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
   log.info(
     {
       requestId: request.id,

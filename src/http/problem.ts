@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errorCodes } from '../base/error-codes.ts'
+import { type ErrorCode, errorCodes } from '../base/error-codes.ts'
 import {
   Conflict,
   Forbidden,
@@ -50,7 +50,7 @@ class InternalError extends ServiceError {}
 export interface Problem {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Readonly<Record<string, unknown>>
+  readonly body: Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
 }
 
 /** Any throw as a problem; what is not a refusal becomes a 500 that names the request and nothing else. */
@@ -104,12 +104,13 @@ function headersOf(error: ServiceError): Record<string, string> {
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  on: Pick<Services, 'log' | 'base'>,
+  on: Pick<Services, 'log' | 'base' | 'metrics'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   const { status, headers, body } = problemOf(error, request.id)
+  on.metrics.refused(body.code)
   if (status === 500) on.log.error({ err: error, requestId: request.id }, 'a request failed')
   if (error instanceof StoreUnavailable) on.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
   reply.status(status).headers(headers)

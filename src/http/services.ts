@@ -32,6 +32,8 @@ import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
 import type { CorsOptions } from './cors.ts'
+import type { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -49,6 +51,8 @@ export interface HttpOptions {
     /** Most hits of one answer. */
     readonly maxLimit: number
   }
+  /** Who shows it may read the metrics; absent: administrators only. */
+  readonly metricsToken: string | undefined
   readonly version: string
 }
 
@@ -119,6 +123,8 @@ export interface Rooms {
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader
+  readonly metrics: Metrics
+  readonly readiness: Readiness
   readonly system: System
   readonly log: Log
 }

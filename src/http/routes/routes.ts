@@ -8,6 +8,7 @@ import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
+import { monitoringRoutes } from './monitoring.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
@@ -21,6 +22,7 @@ export const routes = (on: Services): Route[] => [
   ...casRoutes(on),
   ...samlRoutes(on),
   ...managementRoutes(on),
+  ...monitoringRoutes(on),
   ...searchRoutes(on),
   ...contextRoutes(on),
   ...entryRoutes(on),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { countedUser, Lockout } from '../../src/accounts/lockout.ts'
 import { LockedOut } from '../../src/base/errors.ts'
 import type { Milliseconds } from '../../src/base/units.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import type { Extent } from './extent.ts'
 
 const DAY: Milliseconds = 86_400_000
 const USERS = 3
@@ -97,43 +97,52 @@ const plan = fc
     fc.record({ limit: fc.constant(limit), duration: fc.constant(duration), steps: steps(duration) }),
   )
 
-test('whatever is tried and however the clocks move, the lockout does what the model of D6 does', async () => {
-  await fc.assert(
-    fc.asyncProperty(plan, async ({ limit, duration, steps }) => {
-      const system = new FakeSystem()
-      const store = new MemoryEphemeralStore(system, { sweepInterval: 3_600_000 })
-      const lockout = new Lockout(store, system, { maxAttempts: limit, duration })
-      const model = new Model(limit, duration)
-      const unlocks = Array.from({ length: USERS }, () => 0)
-      const counted = (user: number) => countedUser({ id: `u${user}`, unlocks: unlocks[user] ?? 0 })
+/**
+ * Whatever is tried and however the clocks move, the lockout does what the model of D6 does.
+ * Resolves to the number of operations that were compared; a failure names the seed and the shrunk steps.
+ */
+export async function proveLockout({ runs, seed }: Extent): Promise<number> {
+  let operations = 0
+  const property = fc.asyncProperty(plan, async ({ limit, duration, steps }) => {
+    operations += steps.length
+    await compare(limit, duration, steps)
+  })
+  await fc.assert(property, { numRuns: runs, ...(seed === undefined ? {} : { seed }) })
+  return operations
+}
 
-      let jumped = false
-      for (const step of steps) {
-        if (step.kind === 'pass') {
-          system.pass(step.by)
-          model.pass(step.by)
-        } else if (step.kind === 'jump') {
-          system.jump(step.by)
-          jumped = true
-        } else if (step.kind === 'unlock') {
-          unlocks[step.user] = (unlocks[step.user] ?? 0) + 1
-          model.unlock(step.user)
-        } else {
-          const expected = model.attempt(step.user, step.outcome)
-          const seen = await tryOnce(lockout, counted(step.user), step.outcome)
-          assert.equal(seen.outcome, expected)
-          assert.equal(seen.locked, expected === 'wrong' && model.isLocked(step.user), 'says whether it locked')
-          if (seen.retryAfter !== undefined) requireRetryAfter(seen.retryAfter, model.left(step.user), duration, jumped)
-        }
-        for (let user = 0; user < USERS; user++) {
-          assert.equal((await lockout.lockedUntil(counted(user))) !== undefined, model.isLocked(user), `user ${user}`)
-        }
-      }
-      await store.close()
-    }),
-    { numRuns: 300 },
-  )
-})
+async function compare(limit: number, duration: Milliseconds, steps: readonly Step[]): Promise<void> {
+  const system = new FakeSystem()
+  const store = new MemoryEphemeralStore(system, { sweepInterval: 3_600_000 })
+  const lockout = new Lockout(store, system, { maxAttempts: limit, duration })
+  const model = new Model(limit, duration)
+  const unlocks = Array.from({ length: USERS }, () => 0)
+  const counted = (user: number) => countedUser({ id: `u${user}`, unlocks: unlocks[user] ?? 0 })
+
+  let jumped = false
+  for (const step of steps) {
+    if (step.kind === 'pass') {
+      system.pass(step.by)
+      model.pass(step.by)
+    } else if (step.kind === 'jump') {
+      system.jump(step.by)
+      jumped = true
+    } else if (step.kind === 'unlock') {
+      unlocks[step.user] = (unlocks[step.user] ?? 0) + 1
+      model.unlock(step.user)
+    } else {
+      const expected = model.attempt(step.user, step.outcome)
+      const seen = await tryOnce(lockout, counted(step.user), step.outcome)
+      assert.equal(seen.outcome, expected)
+      assert.equal(seen.locked, expected === 'wrong' && model.isLocked(step.user), 'says whether it locked')
+      if (seen.retryAfter !== undefined) requireRetryAfter(seen.retryAfter, model.left(step.user), duration, jumped)
+    }
+    for (let user = 0; user < USERS; user++) {
+      assert.equal((await lockout.lockedUntil(counted(user))) !== undefined, model.isLocked(user), `user ${user}`)
+    }
+  }
+  await store.close()
+}
 
 async function tryOnce(lockout: Lockout, who: ReturnType<typeof countedUser>, outcome: Outcome) {
   try {

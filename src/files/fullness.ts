@@ -1,0 +1,73 @@
+import type { System } from '../base/system.ts'
+import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
+import type { Database } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import type { LedgerOptions, Quota } from './quota-ledger.ts'
+
+/** Per cent of its quota at which a context is worth somebody's attention; growth goes on below 100. */
+export const THRESHOLDS = [80, 90, 100] as const
+
+/** The highest threshold that growth by `growth` bytes has just reached; `undefined` for none. */
+export function reachedThreshold(
+  { quota, fillLevel }: Pick<Quota, 'quota' | 'fillLevel'>,
+  growth: Bytes,
+): number | undefined {
+  if (quota === UNLIMITED || growth <= 0) return undefined
+  const isAt = (level: Bytes, percent: number): boolean => level * 100 >= quota * percent
+  return THRESHOLDS.findLast(percent => isAt(fillLevel, percent) && !isAt(fillLevel - growth, percent))
+}
+
+export interface Measurement {
+  /** Bytes of all files. */
+  readonly total: Bytes
+  /** The fullest contexts, in bytes, the fullest first. */
+  readonly contexts: ReadonlyArray<{ readonly context: string; readonly used: Bytes }>
+  /** How many contexts are at each threshold or above it. */
+  readonly filled: ReadonlyArray<{ readonly percent: number; readonly count: number }>
+}
+
+/** It reads the books of every context, so it is not done for each of many who ask at once. */
+const FRESH: Milliseconds = 10_000
+
+/** How full the store is, for those who watch over it. */
+export class Fullness {
+  readonly #database: Database
+  readonly #system: System
+  readonly #options: LedgerOptions
+  #last: { readonly at: Milliseconds; readonly result: Promise<Measurement> } | undefined
+
+  constructor(database: Database, system: System, options: LedgerOptions) {
+    this.#database = database
+    this.#system = system
+    this.#options = options
+  }
+
+  /** As of at most ten seconds ago; `most` contexts. */
+  async measure(most: number): Promise<Measurement> {
+    const now = this.#system.monotonic()
+    if (!this.#last || now - this.#last.at > FRESH) this.#last = { at: now, result: this.#read(most) }
+    try {
+      return await this.#last.result
+    } catch (error) {
+      this.#last = undefined
+      throw error
+    }
+  }
+
+  async #read(most: number): Promise<Measurement> {
+    const sum = await this.#database.get<{ total: number }>(sql`SELECT COALESCE(SUM(used), 0) AS total FROM spaces`)
+    const contexts = await this.#database.all<{ context: string; used: Bytes }>(
+      sql`SELECT context, used FROM spaces ORDER BY used DESC, context LIMIT ${most}`,
+    )
+    const filled = this.#options.enforced ? await Promise.all(THRESHOLDS.map(percent => this.#countAt(percent))) : []
+    return { total: sum?.total ?? 0, contexts, filled }
+  }
+
+  async #countAt(percent: number): Promise<{ percent: number; count: number }> {
+    const limit = sql`COALESCE(quota, ${this.#options.defaultQuota})`
+    const row = await this.#database.get<{ count: number }>(
+      sql`SELECT COUNT(*) AS count FROM spaces WHERE ${limit} <> ${UNLIMITED} AND used * 100 >= ${limit} * ${percent}`,
+    )
+    return { percent, count: row?.count ?? 0 }
+  }
+}

@@ -1,0 +1,141 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Audit } from '../accounts/audit.ts'
+import type { Passwords } from '../accounts/passwords.ts'
+import type { ErrorCode } from '../base/error-codes.ts'
+import type { Fullness } from '../files/fullness.ts'
+import type { Files } from '../files/files.ts'
+
+/** What is told at the moment of asking rather than counted as it happens. */
+export interface Measured {
+  readonly audit: Pick<Audit, 'counts'>
+  readonly files: Pick<Files, 'taken'>
+  readonly fullness: Pick<Fullness, 'measure'>
+  readonly passwords: Pick<Passwords, 'load'>
+}
+
+export interface AnsweredRequest {
+  readonly method: string
+  /** The pattern of the route, never the path asked for: that would be a series for each entry. */
+  readonly route: string | undefined
+  readonly status: number
+  readonly seconds: number
+}
+
+const PREFIX = 'stowage_'
+/** From a cached answer to a long upload. */
+const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
+/** Fullest contexts that get a series of their own. */
+const MOST_CONTEXTS = 10
+
+/** Counts for Prometheus: what HTTP alone sees is counted here, the rest is asked of the rooms when somebody looks. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #requests: Counter<'method' | 'route' | 'status'>
+  readonly #durations: Histogram<'method' | 'route'>
+  readonly #refusals: Counter<'code'>
+
+  constructor(on: Measured) {
+    const registers = [this.#registry]
+    collectDefaultMetrics({ register: this.#registry })
+    this.#requests = new Counter({
+      name: `${PREFIX}http_requests_total`,
+      help: 'Answered requests.',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    })
+    this.#durations = new Histogram({
+      name: `${PREFIX}http_request_seconds`,
+      help: 'From the head of a request to the end of its answer.',
+      labelNames: ['method', 'route'],
+      buckets: SECONDS,
+      registers,
+    })
+    this.#refusals = new Counter({
+      name: `${PREFIX}refusals_total`,
+      help: 'Requests refused, by the code of the problem; `quota-exceeded` and `locked-out` among them.',
+      labelNames: ['code'],
+      registers,
+    })
+    this.#measureEvents(on)
+    this.#measurePasswordChecks(on)
+    this.#measureFiles(on)
+  }
+
+  answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
+    this.#requests.inc({ method, route, status })
+    this.#durations.observe({ method, route }, seconds)
+  }
+
+  refused(code: ErrorCode): void {
+    this.#refusals.inc({ code })
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  /** Everything, in the text format of Prometheus. */
+  async render(): Promise<string> {
+    return await this.#registry.metrics()
+  }
+
+  #measureEvents({ audit }: Measured): void {
+    this.#count(
+      'audit_events_total',
+      'Events of the audit trail, such as logins by result and lockouts.',
+      'event',
+      () => Object.fromEntries(audit.counts),
+    )
+  }
+
+  #measurePasswordChecks({ passwords }: Measured): void {
+    this.#gauge('password_checks', 'Passwords being hashed, and requests waiting for it.', 'state', async () => ({
+      ...passwords.load,
+    }))
+  }
+
+  #measureFiles({ files, fullness }: Measured): void {
+    const measure = async () => await fullness.measure(MOST_CONTEXTS)
+    this.#count('uploads_total', 'Files taken in.', undefined, () => ({ all: files.taken.count }))
+    this.#count('uploaded_bytes_total', 'Bytes of files taken in.', undefined, () => ({ all: files.taken.bytes }))
+    this.#gauge('stored_bytes', 'Bytes of all files.', undefined, async () => ({ all: (await measure()).total }))
+    this.#gauge('context_bytes', `Bytes of the ${MOST_CONTEXTS} fullest contexts.`, 'context', async () =>
+      Object.fromEntries((await measure()).contexts.map(({ context, used }) => [context, used])),
+    )
+    this.#gauge('contexts_filled', 'Contexts at so many per cent of their quota or more.', 'percent', async () =>
+      Object.fromEntries((await measure()).filled.map(({ percent, count }) => [percent, count])),
+    )
+  }
+
+  /** A counter kept elsewhere; with a label, one series for each name that `read` gives. */
+  #count(name: string, help: string, label: string | undefined, read: () => Readings): void {
+    const counter = new Counter({
+      name: `${PREFIX}${name}`,
+      help,
+      labelNames: label === undefined ? [] : [label],
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset()
+        for (const [key, value] of Object.entries(read()))
+          counter.inc(label === undefined ? {} : { [label]: key }, value)
+      },
+    })
+  }
+
+  #gauge(name: string, help: string, label: string | undefined, read: () => Promise<Readings>): void {
+    const gauge = new Gauge({
+      name: `${PREFIX}${name}`,
+      help,
+      labelNames: label === undefined ? [] : [label],
+      registers: [this.#registry],
+      collect: async () => {
+        const readings = await read()
+        gauge.reset()
+        for (const [key, value] of Object.entries(readings))
+          gauge.set(label === undefined ? {} : { [label]: key }, value)
+      },
+    })
+  }
+}
+
+type Readings = Readonly<Record<string, number>>

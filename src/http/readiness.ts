@@ -1,0 +1,47 @@
+import type { Milliseconds } from '../base/units.ts'
+
+/** Resolves when what it looks at works, and rejects when it does not. */
+export type Probe = () => Promise<unknown>
+
+export type State = 'up' | 'down'
+
+/** A balancer asks every few seconds; who has not answered by then is not ready. */
+const TIME_LIMIT: Milliseconds = 2000
+
+/** Whether this process should be sent requests: what it stands on works, and it is not about to stop. */
+export class Readiness {
+  readonly #probes: Readonly<Record<string, Probe>>
+  #isDraining = false
+
+  constructor(probes: Readonly<Record<string, Probe>>) {
+    this.#probes = probes
+  }
+
+  /** From now on not ready, so that a balancer turns elsewhere while requests are still served. */
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  async check(): Promise<{ readonly isReady: boolean; readonly checks: Readonly<Record<string, State>> }> {
+    const names = Object.keys(this.#probes)
+    const states = await Promise.all(Object.values(this.#probes).map(look))
+    const checks = Object.fromEntries(names.map((name, index) => [name, states[index] ?? 'down']))
+    return { isReady: !this.#isDraining && !states.includes('down'), checks }
+  }
+}
+
+async function look(probe: Probe): Promise<State> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<State>(resolve => {
+    timer = setTimeout(() => resolve('down'), TIME_LIMIT)
+  })
+  const state = probe().then(
+    (): State => 'up',
+    (): State => 'down',
+  )
+  try {
+    return await Promise.race([state, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { proveCrash } from './crash.ts'
+import { proveLedger } from './ledger-model.ts'
+import { proveLockout } from './lockout-model.ts'
+
+// `npm run prove:…`: the proofs that the tests run too, for as long as one has patience, repeatable by their seed.
+
+const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
+       npm run prove:model -- [--operations N] [--seed S]
+`
+/** Sequences of operations between two looks at how many operations there have been. */
+const BATCH = 2000
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '50' },
+    operations: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+const proofs = new Map<string, () => Promise<object>>([
+  ['crash', () => crash(whole(values.rounds), whole(values.seed))],
+  ['model', () => model(whole(values.operations), whole(values.seed))],
+])
+const proof = proofs.get(positionals[0] ?? '')
+if (!proof || positionals.length > 1) fail()
+const begin = Date.now()
+const outcome = await proof()
+tell({ ...outcome, minutes: Number(((Date.now() - begin) / 60_000).toFixed(1)) })
+
+async function crash(rounds: number, seed: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'stowage-proof-'))
+  try {
+    const onRound = (round: number): void => {
+      if (round % 10 === 0) process.stderr.write(`round ${round}\n`)
+    }
+    const { starts, ...report } = await proveCrash({ rounds, seed, folder, onRound })
+    const sorted = starts.map(Math.round).toSorted((a, b) => a - b)
+    return { ...report, medianStart: sorted[Math.floor(sorted.length / 2)], slowestStart: sorted.at(-1) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Each model in turn, each batch with a seed of its own. */
+async function model(operations: number, seed: number) {
+  const models = {
+    lockout: proveLockout,
+    'ledger with quotas': proveLedger.bind(undefined, { enforced: true, defaultQuota: 1000 }),
+    'ledger with quotas by hand': proveLedger.bind(undefined, { enforced: true, defaultQuota: -1 }),
+    'ledger without quotas': proveLedger.bind(undefined, { enforced: false, defaultQuota: 100 }),
+  }
+  const done: Record<string, number> = {}
+  for (const [name, prove] of Object.entries(models)) {
+    done[name] = 0
+    for (let batch = 0; done[name] < operations / Object.keys(models).length; batch++) {
+      done[name] += await prove({ runs: BATCH, seed: seed + batch })
+    }
+  }
+  return { seed, operations: done }
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) fail()
+  return Number(text)
+}
+
+function fail(): never {
+  process.stderr.write(usage)
+  process.exit(2)
+}
+
+function tell(outcome: object): void {
+  process.stdout.write(`${JSON.stringify(outcome)}\n`)
+}
