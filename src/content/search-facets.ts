@@ -5,6 +5,7 @@ import { type Sql, sql } from '../stores/sql.ts'
 import { EntrySet, numbersOf } from './entry-set.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
 import { type Fields, valuesOf } from './search-select.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
 
 export interface FacetRequest {
   readonly fields: readonly string[]
@@ -24,23 +25,34 @@ export interface Facet {
 }
 
 /** Of so many values those are sought that match an expression. */
-const MOST_MATCHED_VALUES = 10_000
+export const MOST_MATCHED_VALUES = 10_000
 
-interface Counted {
+export interface Counted {
   readonly value: string | number
   readonly count: number
 }
 
-/** Counts the values of a field over all hits; the most frequent come first. */
+export interface Counts {
+  readonly counted: readonly Counted[]
+  /** Hits without the field. */
+  readonly missing: number
+}
+
+/** Counts the values of a field over all hits. */
 export async function facetOf(
   queries: Queries,
   hits: EntrySet,
   field: string,
   { request, fields, few }: { readonly request: FacetRequest; readonly fields: Fields; readonly few: number },
 ): Promise<Facet> {
+  const pairs = valuesOf(field, fields, sqliteDialect)
+  return describeFacet(field, request, await count(queries, hits, pairs, few))
+}
+
+/** The facet as it is told: the most frequent values come first, those that the request is about. */
+export function describeFacet(field: string, request: FacetRequest, { counted, missing }: Counts): Facet {
   const kind = kindOfField(fieldName(field))
   const fits = matching(request.matches)
-  const { counted, missing } = await count(queries, hits, valuesOf(field, fields), few)
   const values = counted
     .filter(({ count }) => count >= Math.max(request.minCount, 1))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
@@ -54,12 +66,7 @@ export async function facetOf(
   return { name: field, isUri: kind === 'uri', values: shown }
 }
 
-async function count(
-  queries: Queries,
-  hits: EntrySet,
-  pairs: Sql | undefined,
-  few: number,
-): Promise<{ counted: Counted[]; missing: number }> {
+async function count(queries: Queries, hits: EntrySet, pairs: Sql | undefined, few: number): Promise<Counts> {
   if (!pairs) return { counted: [], missing: hits.size }
   // A few hits are asked for their values, of many it is quicker to go through all values.
   const asked =

@@ -111,7 +111,7 @@ async function likeOne(queries: Queries, rows: Sql, doc: number, direction: Sql)
 /** `doc` and `value` in the order of an index, up to the WHERE. */
 function rowsOf({ field }: Order, fields: Fields): Sql | undefined {
   const kind = kindOfField(fieldName(field))
-  const number = fields.numberOf(field)
+  const number = fields.keyOf(field)
   if (field === 'lists' || kind === undefined || number === undefined) return undefined
   return kind === 'date' || kind === 'integer'
     ? sql`search_numbers WHERE field = ${number}`
@@ -137,7 +137,7 @@ async function sorted(
 }
 
 /** Of several values the one that comes first in this direction. */
-function sortKey({ field, descends }: Order, fields: Fields): Sql | undefined {
+export function sortKey({ field, descends }: Order, fields: Fields): Sql | undefined {
   if (field === 'modified') return sql`e.modified`
   const rows = rowsOf({ field, descends }, fields)
   const one = descends ? sql`max(value)` : sql`min(value)`

@@ -4,9 +4,10 @@ import { type Sql, sql } from '../stores/sql.ts'
 import { type Acl, isOwnAcl } from './acl.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
 import type { Entry } from './entry.ts'
-import type { IndexFields } from './search-index.ts'
+import type { IndexWriter, Reader } from './search-engine.ts'
+import { type IndexFields, readersOf, sortKey } from './search-index.ts'
 
-/** Writing the search index. This file and `search-select.ts` are the only ones whose SQL is one engine's: SQLite's, with FTS5. */
+/** The search index in SQLite, with FTS5. */
 
 /** Room for the number of a field below the number of a document in the row ids of the full-text tables. */
 export const FIELD_BITS = 20
@@ -14,16 +15,14 @@ export const FIELD_MASK = 2 ** FIELD_BITS - 1
 /** The audience of entries without an ACL of their own. */
 const CONTEXT_DEFAULT = 0
 
-const LONGEST_SORT_KEY = 100
-
 /** In place of a document: entries that are as they were may be readable for others now. */
 export const WHO_READS = 0
 /** How many of the latest changes are on record. */
 const KEPT_CHANGES = 2000
 
-/** Puts the entry into the index as it is now. */
-export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
-  if (tx.engine === 'postgres') return
+export const sqliteIndex: IndexWriter = { write, remove, removeContext, sweep }
+
+async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
   const { context, id, modified } = entry
   const audience = isOwnAcl(entry.acl) ? await audienceOf(tx, readersOf(entry.acl)) : CONTEXT_DEFAULT
   const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
@@ -37,8 +36,7 @@ export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields)
   if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
 }
 
-export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress): Promise<void> {
-  if (tx.engine === 'postgres') return
+async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   const row = await tx.get<{ doc: number }>(
     sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
   )
@@ -49,9 +47,7 @@ export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress
   if (context === CONTEXTS) await writeContextReaders(tx, id, {})
 }
 
-/** Takes all entries of a context out at once; what they leave behind is found by nobody, and goes with {@link sweep}. */
-export async function removeContextFromIndex(tx: Queries, context: string): Promise<void> {
-  if (tx.engine === 'postgres') return
+async function removeContext(tx: Queries, context: string): Promise<void> {
   await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
   if ((await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)) > 0) await noteChange(tx, WHO_READS)
 }
@@ -77,23 +73,13 @@ export async function changesAfter(queries: Queries, generation: number): Promis
   return first === undefined || first.generation === generation + 1 ? new Set(rows.map(({ doc }) => doc)) : undefined
 }
 
-/** Removes what some deleted entries left behind; true when there is nothing more of it. */
-export async function sweep(tx: Queries, most: number): Promise<boolean> {
-  if (tx.engine === 'postgres') return true
+async function sweep(tx: Queries, most: number): Promise<boolean> {
   const rows = await tx.all<{ doc: number }>(sql`SELECT doc FROM search_discarded LIMIT ${most}`)
   for (const { doc } of rows) {
     await clearFields(tx, doc)
     await tx.run(sql`DELETE FROM search_discarded WHERE doc = ${doc}`)
   }
   return rows.length < most
-}
-
-/** Some entries that the index lacks, as after an upgrade. */
-export async function unindexed(queries: Queries, most: number): Promise<EntryAddress[]> {
-  if (queries.engine === 'postgres') return []
-  return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries WHERE NOT EXISTS (
-      SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
-    ) LIMIT ${most}`)
 }
 
 async function clearFields(tx: Queries, doc: number): Promise<void> {
@@ -131,9 +117,6 @@ async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, n
   }
 }
 
-const sortKey = (text: string): string =>
-  (text.split('\n', 1)[0] ?? '').slice(0, LONGEST_SORT_KEY).toLowerCase().toWellFormed()
-
 /** The numbers of fields, new ones given where needed. Beyond the room for them fields are not indexed. */
 async function fieldNumbers(tx: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const found = await findFields(tx, names)
@@ -150,9 +133,6 @@ export async function findFields(queries: Queries, names: readonly string[]): Pr
   )
   return new Map(rows.map(({ number, name }) => [name, number]))
 }
-
-/** Who reads the metadata of an entry by its own ACL (wire facts 4.2, rule 4). */
-const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]
 
 /** The number of this set of readers; whom everybody's or every user's reading includes counts for nothing. */
 async function audienceOf(tx: Queries, readers: readonly string[]): Promise<number> {
@@ -183,26 +163,6 @@ async function writeContextReaders(tx: Queries, context: string, acl: Acl): Prom
     await tx.run(sql`INSERT INTO search_context_readers (principal, context, owns)
       VALUES (${principal}, ${context}, ${owns})`)
   }
-}
-
-/** Names that the index holds but the entry does not. */
-export async function findNames(
-  queries: Queries,
-  { context, id }: EntryAddress,
-): Promise<{ readonly userName: string | undefined; readonly contextName: string | undefined }> {
-  const user = await queries.get<{ name: string | null }>(
-    sql`SELECT name FROM principals WHERE kind = 'user' AND id = ${context === '_principals' ? id : ''}`,
-  )
-  const named = await queries.get<{ name: string | null }>(
-    sql`SELECT name FROM contexts WHERE id = ${context === CONTEXTS ? id : ''}`,
-  )
-  return { userName: user?.name ?? undefined, contextName: named?.name ?? undefined }
-}
-
-export interface Reader {
-  /** Whom ACLs may name to let this reader in; `undefined` for administrators, who read everything. */
-  readonly principals: readonly string[] | undefined
-  readonly userId: string
 }
 
 /** Whether the reader may read the metadata of entry `e`: what `rights.ts` says, for many entries at once. */
