@@ -33,11 +33,6 @@ export class EntrySet {
     return this.#words.byteLength + 200
   }
 
-  /** No number in it is larger. */
-  get last(): number {
-    return this.#words.length * 32 - 1
-  }
-
   has(doc: number): boolean {
     return (((this.#words[doc >>> 5] ?? 0) >>> (doc & 31)) & 1) === 1
   }
@@ -61,8 +56,9 @@ export class EntrySet {
   /** In ascending order. */
   docs(): number[] {
     const docs: number[] = []
-    for (const [at, word] of this.#words.entries()) {
-      for (let rest = word; rest !== 0; rest &= rest - 1) docs.push(at * 32 + 31 - Math.clz32(rest & -rest))
+    const words = this.#words
+    for (let at = 0; at < words.length; at++) {
+      for (let rest = words[at] ?? 0; rest !== 0; rest &= rest - 1) docs.push(at * 32 + 31 - Math.clz32(rest & -rest))
     }
     return docs
   }

@@ -7,9 +7,9 @@ const LARGEST_CHARACTER = '\u{10FFFF}'
 
 function among(values: readonly string[]): Sql {
   const [only] = values
-  if (only !== undefined && values.length === 1) return sql`left(value, 600) = left(${only}, 600) AND value = ${only}`
+  if (only !== undefined && values.length === 1) return sql`left(value, 500) = left(${only}, 500) AND value = ${only}`
   const all = elementsOf(values)
-  return sql`left(value, 600) IN (SELECT left(v, 600) FROM unnest(${all}) v) AND value = ANY (${all})`
+  return sql`left(value, 500) IN (SELECT left(v, 500) FROM unnest(${all}) v) AND value = ANY (${all})`
 }
 
 const elementsOf = (values: readonly string[]): Sql =>
@@ -17,8 +17,8 @@ const elementsOf = (values: readonly string[]): Sql =>
 
 /** The index holds the beginnings of values, which are in the same order. */
 function between(from: Bound | undefined, to: Bound | undefined): Sql {
-  const start = from ? sql`left(value, 600) >= left(${from.value}, 600)` : sql`TRUE`
-  const end = to ? sql`left(value, 600) <= left(${to.value}, 600)` : sql`TRUE`
+  const start = from ? sql`left(value, 500) >= left(${from.value}, 500)` : sql`TRUE`
+  const end = to ? sql`left(value, 500) <= left(${to.value}, 500)` : sql`TRUE`
   const lower = !from ? sql`TRUE` : from.isIncluded ? sql`value >= ${from.value}` : sql`value > ${from.value}`
   const upper = !to ? sql`TRUE` : to.isIncluded ? sql`value <= ${to.value}` : sql`value < ${to.value}`
   return sql`${start} AND ${end} AND ${lower} AND ${upper}`

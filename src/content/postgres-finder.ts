@@ -2,14 +2,22 @@ import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from './addresses.ts'
 import { postgresDialect } from './postgres-dialect.ts'
+import { findFieldsUnder, hasField } from './postgres-index.ts'
 import type { Answer, Finder, Reader, SearchRequest } from './search-engine.ts'
 import { type Counts, describeFacet, type FacetRequest, MOST_MATCHED_VALUES } from './search-facets.ts'
 import { fieldName } from './search-fields.ts'
 import { type Order, sortKey } from './search-order.ts'
-import { type Condition, Conditions, type Fields, listed, readable, valuesOf, type Weight } from './search-select.ts'
-
-/** Fields go by their names, known or not. */
-const fields: Fields = { keyOf: fieldName }
+import {
+  type Condition,
+  Conditions,
+  fieldNames,
+  type Fields,
+  findRelative,
+  listed,
+  readable,
+  valuesOf,
+  type Weight,
+} from './search-select.ts'
 
 interface Row {
   readonly total: number
@@ -26,10 +34,9 @@ export class PostgresFinder implements Finder {
     this.#database = database
   }
 
-  async answer(
-    reader: Reader,
-    { query, filters, inside, order, limit, offset, facets }: SearchRequest,
-  ): Promise<Answer> {
+  async answer(reader: Reader, request: SearchRequest): Promise<Answer> {
+    const { query, filters, inside, order, limit, offset, facets } = request
+    const fields = await this.#fields(request)
     const conditions = new Conditions(fields, inside, postgresDialect)
     const parts = [readable(reader, postgresDialect), ...[query, ...filters].map(part => conditions.of(part))]
     const keys = order.length === 0 ? [{ field: 'score', descends: true }] : order
@@ -40,10 +47,10 @@ export class PostgresFinder implements Finder {
       )
       SELECT (SELECT count(*) FROM hits) AS total,
         (SELECT json_agg(json_build_array(p.context, p.id) ORDER BY p.place) FROM (
-          SELECT e.context, e.id, row_number() OVER (ORDER BY ${orderOf(keys)}) AS place
+          SELECT e.context, e.id, row_number() OVER (ORDER BY ${orderOf(keys, fields)}) AS place
           FROM hits e ORDER BY place LIMIT ${limit} OFFSET ${offset}
         ) p) AS page,
-        json_build_array(${listed(facets.fields.map(field => countsOf(field, facets)))}) AS facets`)
+        json_build_array(${listed(facets.fields.map(field => countsOf(field, fields, facets)))}) AS facets`)
     if (!row) throw new Error('a search gave no row')
     const page = JSON.parse(row.page ?? '[]') as ReadonlyArray<readonly [string, string]>
     const counts = JSON.parse(row.facets) as readonly Counts[]
@@ -52,6 +59,17 @@ export class PostgresFinder implements Finder {
       page: page.map(([context, id]): EntryAddress => ({ context, id })),
       facets: facets.fields.map((field, at) => describeFacet(field, facets, counts[at] ?? { counted: [], missing: 0 })),
     }
+  }
+
+  /** Fields go by their names, whether there are such or not. */
+  async #fields({ query, filters, facets, order, outside }: SearchRequest): Promise<Fields> {
+    const others = [...facets.fields, ...order.map(({ field }) => field)].map(fieldName)
+    const relative = new Map<string, string>()
+    for (const name of [...fieldNames([query, ...filters]), ...others]) {
+      const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), outside)
+      if (meant !== undefined && !(await hasField(this.#database, name))) relative.set(name, meant)
+    }
+    return { keyOf: field => relative.get(fieldName(field)) ?? fieldName(field) }
   }
 }
 
@@ -76,7 +94,7 @@ const scoreOf = (weights: readonly Weight[]): Sql =>
     )
     .reduce((sum, one) => sql`${sum} + ${one}`, sql`CAST(0 AS DOUBLE PRECISION)`)
 
-function orderOf(order: readonly Order[]): Sql {
+function orderOf(order: readonly Order[], fields: Fields): Sql {
   const keys = order.flatMap(({ field, descends }) => {
     const key = field === 'score' ? sql`e.score` : sortKey({ field, descends }, fields)
     // Entries without the field stand last in either direction.
@@ -87,7 +105,7 @@ function orderOf(order: readonly Order[]): Sql {
 }
 
 /** A {@link Counts} as JSON. */
-function countsOf(field: string, { limit, minCount, matches, missing }: FacetRequest): Sql {
+function countsOf(field: string, fields: Fields, { limit, minCount, matches, missing }: FacetRequest): Sql {
   const pairs = valuesOf(field, fields, postgresDialect)
   const all = sql`(SELECT count(*) FROM hits)`
   if (!pairs) return sql`json_build_object('counted', json_build_array(), 'missing', ${all})`

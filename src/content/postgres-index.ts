@@ -1,5 +1,6 @@
 import type { Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import type { Bytes } from '../base/units.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import { type Acl, isOwnAcl } from './acl.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
@@ -7,6 +8,11 @@ import type { Entry } from './entry.ts'
 import type { IndexWriter } from './search-engine.ts'
 import { type IndexFields, readersOf, sortKey } from './search-index.ts'
 import { folded, trigramsOf, wordsOf } from './search-words.ts'
+
+const MOST_FIELDS_UNDER = 1000
+/** Longer names have no room in a row of an index, beside the beginning of a value. */
+const LONGEST_FIELD: Bytes = 512
+const LARGEST_CHARACTER = '\u{10FFFF}'
 
 /** The search index in PostgreSQL: rows and lexemes, with nothing that all writers have to share. */
 export const postgresIndex: IndexWriter = { write, remove, removeContext, sweep }
@@ -60,7 +66,11 @@ async function clearFields(tx: Queries, doc: number): Promise<void> {
   await tx.run(sql`DELETE FROM search_texts WHERE doc = ${doc}`)
 }
 
-async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, numbers }: IndexFields): Promise<void> {
+async function writeFields(tx: Queries, doc: number, fields: IndexFields): Promise<void> {
+  const short = <T>(pairs: Iterable<readonly [string, T]>): Array<readonly [string, T]> =>
+    [...pairs].filter(([field]) => Buffer.byteLength(field) <= LONGEST_FIELD)
+  const [strings, numbers] = [short(fields.strings), short(fields.numbers)]
+  const [ngrams, texts] = [short(fields.ngrams), short(fields.texts)]
   // A searched text has a row here too: it tells that there is one, and its place in an order.
   const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
   await tx.run(sql`INSERT INTO search_strings (doc, field, value)
@@ -68,14 +78,14 @@ async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, n
     FROM json_array_elements(CAST(${JSON.stringify([...strings, ...keys])} AS JSON)) r`)
   await tx.run(sql`INSERT INTO search_numbers (doc, field, value)
     SELECT ${doc}, r ->> 0, CAST(r ->> 1 AS BIGINT) FROM json_array_elements(CAST(${JSON.stringify(numbers)} AS JSON)) r`)
-  if (ngrams.size > 0) {
-    const rows = [...ngrams].map(([field, text]) => [field, folded(text), trigramsOf(text)])
+  if (ngrams.length > 0) {
+    const rows = ngrams.map(([field, text]) => [field, folded(text), trigramsOf(text)])
     await tx.run(sql`INSERT INTO search_ngrams (doc, field, value, grams)
       SELECT ${doc}, r ->> 0, r ->> 1, array_to_tsvector(ARRAY(SELECT json_array_elements_text(r -> 2)))
       FROM json_array_elements(CAST(${JSON.stringify(rows)} AS JSON)) r`)
   }
-  if (texts.size > 0) {
-    const rows = [...texts].map(([field, text]) => {
+  if (texts.length > 0) {
+    const rows = texts.map(([field, text]) => {
       const words = wordsOf(text)
       return [field, ` ${words.join(' ')} `, [...new Set(words)]]
     })
@@ -100,4 +110,25 @@ async function writeContextReaders(tx: Queries, context: string, acl: Acl): Prom
     await tx.run(sql`INSERT INTO search_context_readers (principal, context, owns)
       VALUES (${principal}, ${context}, ${owners.has(principal)})`)
   }
+}
+
+/** Some fields whose names begin so, in the order of their names; not all rows are gone through. */
+export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
+  const end = start + LARGEST_CHARACTER
+  const next = (from: Sql): Sql => sql`least(
+    (SELECT min(field) FROM search_strings WHERE ${from} AND field < ${end}),
+    (SELECT min(field) FROM search_numbers WHERE ${from} AND field < ${end}))`
+  const rows = await queries.all<{ name: string }>(sql`
+    WITH RECURSIVE f (name) AS (
+      SELECT ${next(sql`field >= ${start}`)} UNION ALL SELECT ${next(sql`field > f.name`)} FROM f WHERE f.name IS NOT NULL
+    ) SELECT name FROM f WHERE name IS NOT NULL LIMIT ${MOST_FIELDS_UNDER}`)
+  return rows.map(({ name }) => name)
+}
+
+export async function hasField(queries: Queries, field: string): Promise<boolean> {
+  const row = await queries.get<{
+    found: number
+  }>(sql`SELECT EXISTS (SELECT 1 FROM search_strings WHERE field = ${field})
+    OR EXISTS (SELECT 1 FROM search_numbers WHERE field = ${field}) AS found`)
+  return row?.found === 1
 }

@@ -30,6 +30,8 @@ export interface SearchRequest {
   readonly facets: FacetRequest
   /** Gives the stored form of an IRI that somebody wrote. */
   readonly inside: (iri: string) => string
+  /** Gives the absolute form of a stored IRI. */
+  readonly outside: (iri: string) => string
 }
 
 export interface Answer {

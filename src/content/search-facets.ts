@@ -1,10 +1,11 @@
 import { RE2JS } from 're2js'
 import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { sql } from '../stores/sql.ts'
 import { EntrySet, numbersOf } from './entry-set.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
-import { type Fields, valuesOf } from './search-select.ts'
+import { type Fields, firstValues, hasValue, valuesOf } from './search-select.ts'
+import type { SearchSets } from './search-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
 export interface FacetRequest {
@@ -27,26 +28,32 @@ export interface Facet {
 /** Of so many values those are sought that match an expression. */
 export const MOST_MATCHED_VALUES = 10_000
 
+/** Of a field with more values than this no sets are kept. */
+const MOST_SETS = 100
+
 export interface Counted {
   readonly value: string | number
   readonly count: number
 }
 
-export interface Counts {
-  readonly counted: readonly Counted[]
-  /** Hits without the field. */
-  readonly missing: number
+/** What is asked in order to count. */
+export interface Counting {
+  readonly queries: Queries
+  readonly sets: SearchSets
+  readonly fields: Fields
+  readonly few: number
+  readonly generation: number
 }
 
 /** Counts the values of a field over all hits. */
 export async function facetOf(
-  queries: Queries,
   hits: EntrySet,
   field: string,
-  { request, fields, few }: { readonly request: FacetRequest; readonly fields: Fields; readonly few: number },
+  request: FacetRequest,
+  counting: Counting,
 ): Promise<Facet> {
-  const pairs = valuesOf(field, fields, sqliteDialect)
-  return describeFacet(field, request, await count(queries, hits, pairs, few))
+  const counts = (await countBySets(hits, field, counting)) ?? (await countByRows(hits, field, counting))
+  return describeFacet(field, request, counts)
 }
 
 /** The facet as it is told: the most frequent values come first, those that the request is about. */
@@ -66,13 +73,42 @@ export function describeFacet(field: string, request: FacetRequest, { counted, m
   return { name: field, isUri: kind === 'uri', values: shown }
 }
 
-async function count(queries: Queries, hits: EntrySet, pairs: Sql | undefined, few: number): Promise<Counts> {
+export interface Counts {
+  readonly counted: readonly Counted[]
+  /** Hits without the field. */
+  readonly missing: number
+}
+
+/** Many hits, but few values: who has each of them is kept in memory. */
+async function countBySets(
+  hits: EntrySet,
+  field: string,
+  { queries, sets, fields, few, generation }: Counting,
+): Promise<Counts | undefined> {
+  const number = fields.keyOf(field)
+  const kind = kindOfField(fieldName(field))
+  if (hits.size <= few || number === undefined || (kind !== 'string' && kind !== 'uri')) return undefined
+  const values = await firstValues(queries, number, MOST_SETS + 1)
+  if (values.length > MOST_SETS) return undefined
+  const counted: Counted[] = []
+  let rest = hits
+  for (const value of values) {
+    const having = await sets.narrow(hits, hasValue(number, value, sqliteDialect), generation)
+    if (having.size > 0) counted.push({ value, count: having.size })
+    rest = rest.without(having)
+  }
+  return { counted, missing: rest.size }
+}
+
+async function countByRows(hits: EntrySet, field: string, { queries, fields, few }: Counting): Promise<Counts> {
+  const pairs = valuesOf(field, fields, sqliteDialect)
   if (!pairs) return { counted: [], missing: hits.size }
   // A few hits are asked for their values, of many it is quicker to go through all values.
   const asked =
     hits.size > few
       ? pairs
-      : sql`SELECT v.doc, v.value FROM json_each(${JSON.stringify(hits.docs())}) h CROSS JOIN (${pairs}) v ON v.doc = h.value`
+      : sql`SELECT v.doc, v.value FROM json_each(${JSON.stringify(hits.docs())}) h
+          CROSS JOIN (${pairs}) v ON v.doc = h.value`
   const rows = await queries.all<{ value: string | number; docs: string }>(
     sql`SELECT value, group_concat(doc) AS docs FROM (${asked}) GROUP BY value`,
   )

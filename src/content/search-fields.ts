@@ -45,10 +45,12 @@ const predicateKinds: Readonly<Record<string, FieldKind>> = {
   date: 'date',
 }
 
+const predicateField = /^(?:metadata\.predicate)\.([a-z_]+)\.([0-9a-f]{8}|\.\/.*)$/s
+
 /** `undefined` for a field that there is not: nothing is found in it. */
 export function kindOfField(name: string): FieldKind | undefined {
   if (Object.hasOwn(kinds, name)) return kinds[name]
-  const [, kind = ''] = /^metadata\.predicate\.([a-z_]+)\.[0-9a-f]{8}$/.exec(name) ?? []
+  const [, kind = ''] = predicateField.exec(name) ?? []
   if (Object.hasOwn(predicateKinds, kind)) return predicateKinds[kind]
   const [, text] = /^(title|description)\.[a-z0-9-]{1,64}$/.exec(name) ?? []
   return text === 'title' ? 'ngram' : text === 'description' ? 'text' : undefined

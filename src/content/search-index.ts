@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Graph, objectsOf, statementsOf, type Term } from '../graph/graph.ts'
+import { RELATIVE } from '../graph/iri.ts'
 import { rdf, store, xsd } from '../graph/vocabulary.ts'
 import type { Acl, AclSlot } from './acl.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from './addresses.ts'
@@ -72,9 +73,13 @@ const LONGEST_STRING = 4096
 const LONGEST_NGRAM_TEXT = 32_768
 const LONGEST_TEXT = 262_144
 
-/** The part of a field's name that stands for a predicate. */
+/** The part of a field's name that stands for a predicate, as clients write it: of the absolute IRI. */
 export const predicateHash = (predicate: string): string =>
   createHash('md5').update(predicate).digest('hex').slice(0, 8)
+
+/** The same as the index has it. Which hash clients make of an IRI under the base address hangs on where that is. */
+const predicateName = (predicate: string): string =>
+  predicate.startsWith(RELATIVE) ? predicate : predicateHash(predicate)
 
 export function indexFieldsOf(entry: Entry, { userName, contextName }: IndexSurroundings = {}): IndexFields {
   const index = new Index()
@@ -155,7 +160,7 @@ function describeStatements(index: Index, graph: Graph): void {
   const hashes = new Map<string, string>()
   for (const { predicate, object } of statementsOf(graph)) {
     if (object.type === 'bnode') continue
-    const hash = hashes.get(predicate) ?? predicateHash(predicate)
+    const hash = hashes.get(predicate) ?? predicateName(predicate)
     if (hashes.size >= MOST_PREDICATES && !hashes.has(predicate)) continue
     hashes.set(predicate, hash)
     const { value, datatype } = object

@@ -11,8 +11,8 @@ export interface Order {
   readonly descends: boolean
 }
 
-/** How well entries fit, by their numbers; empty when all fit alike. */
-export type Scores = Float64Array
+/** Who fits better than others, and by how much; empty when all fit alike. */
+export type Scores = ReadonlyArray<{ readonly set: EntrySet; readonly weight: number }>
 
 export interface Page {
   readonly limit: number
@@ -27,6 +27,8 @@ interface Wanted {
 }
 
 const FIRST_STEP = 500
+/** With more levels of score than this all hits are put in order one by one. */
+const MOST_LEVELS = 64
 const byChange: Order = { field: 'modified', descends: true }
 
 /** The entries of one page. Not all of them are put in order where an index shows which come first. */
@@ -45,25 +47,30 @@ export async function pageOf(queries: Queries, found: EntrySet, few: number, wan
   const { better, level } = bestOf(found, scores, page.offset + page.limit)
   const begin = await sorted(queries, better, { ...wanted, order })
   const following = { offset: Math.max(0, page.offset - better.size), limit: page.limit - begin.length }
-  const unscored = { order: rest, scores: new Float64Array(), fields, page: following }
+  const unscored = { order: rest, scores: [], fields, page: following }
   return [...begin, ...(await pageOf(queries, level, few, unscored))]
 }
 
 /** The entries that stand above the level of score on which the page ends, and those on it. */
 function bestOf(found: EntrySet, scores: Scores, most: number): { better: EntrySet; level: EntrySet } {
-  const docs = found.docs()
-  const counts = new Map<number, number>()
-  for (const doc of docs) {
-    const score = scores[doc] ?? 0
-    counts.set(score, (counts.get(score) ?? 0) + 1)
+  let levels = new Map([[0, found]])
+  for (const { set, weight } of scores) {
+    const next = new Map<number, EntrySet>()
+    const add = (score: number, part: EntrySet): unknown =>
+      part.size > 0 && next.set(score, part.or(next.get(score) ?? EntrySet.EMPTY))
+    for (const [score, level] of levels) {
+      add(score + weight, level.and(set))
+      add(score, level.without(set))
+    }
+    if (next.size > MOST_LEVELS) return { better: found, level: EntrySet.EMPTY }
+    levels = next
   }
-  let seen = 0
-  const lowest = [...counts.keys()].sort((a, b) => b - a).find(score => (seen += counts.get(score) ?? 0) >= most)
-  const least = lowest ?? Number.NEGATIVE_INFINITY
-  return {
-    better: EntrySet.of(docs.filter(doc => (scores[doc] ?? 0) > least)),
-    level: EntrySet.of(docs.filter(doc => (scores[doc] ?? 0) === least)),
+  let better = EntrySet.EMPTY
+  for (const [, level] of [...levels].sort(([a], [b]) => b - a)) {
+    if (better.size + level.size >= most) return { better, level }
+    better = better.or(level)
   }
+  return { better, level: EntrySet.EMPTY }
 }
 
 /**
@@ -129,7 +136,8 @@ async function sorted(
     if (!key) return []
     return [descends ? sql`${key} DESC NULLS LAST` : sql`${key} ASC NULLS LAST`]
   })
-  const rows = JSON.stringify(found.docs().map(doc => [doc, scores[doc] ?? 0]))
+  const scoreOf = (doc: number): number => scores.reduce((sum, { set, weight }) => sum + (set.has(doc) ? weight : 0), 0)
+  const rows = JSON.stringify(found.docs().map(doc => [doc, scoreOf(doc)]))
   return await queries.all<EntryAddress>(sql`SELECT e.context, e.id
     FROM json_each(${rows}) f CROSS JOIN search_entries e ON e.doc = f.value ->> 0
     ORDER BY ${listed([...keys, sql`e.modified DESC`, sql`e.doc DESC`])}

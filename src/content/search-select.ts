@@ -1,10 +1,12 @@
+import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { GUEST } from '../accounts/principals.ts'
 import { InvalidInput } from '../base/errors.ts'
+import { RELATIVE } from '../graph/iri.ts'
 import { principalUri } from './addresses.ts'
 import type { Bound, Dialect, FieldKey, Reader, Single } from './search-engine.ts'
 import { type FieldKind, fieldName, kindOfField } from './search-fields.ts'
-import { readDate, readInteger } from './search-index.ts'
+import { predicateHash, readDate, readInteger } from './search-index.ts'
 import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './search-query.ts'
 
 /** Queries as SQL. Conditions speak of an entry `e` of the index. */
@@ -51,6 +53,21 @@ export function fieldNames(asked: readonly Query[]): Set<string> {
   return names
 }
 
+/**
+ * A field by the hash of its predicate may be one under the base address, which the index has as it is: its name, if that is
+ * so. @param findUnder gives the fields whose names begin so
+ */
+export async function findRelative(
+  name: string,
+  findUnder: (start: string) => Promise<readonly string[]>,
+  outside: (iri: string) => string,
+): Promise<string | undefined> {
+  const [, start, hash] = /^(metadata\.predicate\.[a-z_]+\.)([0-9a-f]{8})$/.exec(name) ?? []
+  if (start === undefined) return undefined
+  const relative = await findUnder(start + RELATIVE)
+  return relative.find(field => predicateHash(outside(field.slice(start.length))) === hash)
+}
+
 const partsOf = ({ every, some, none }: Clauses): Query[] => [...every, ...some, ...none]
 
 /** With commas between them. */
@@ -71,6 +88,19 @@ const named = (which: Sql): Single => ({
   test: sql`EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND ${which})`,
   set: sql`SELECT doc FROM search_strings WHERE ${which}`,
 })
+
+export const hasValue = (field: FieldKey, value: string, { among }: Dialect): Single =>
+  named(sql`field = ${field} AND ${among([value])}`)
+
+/** The first values of a field, each once, without going through all who have them. */
+export async function firstValues(queries: Queries, field: FieldKey, most: number): Promise<string[]> {
+  const next = (from: Sql): Sql => sql`(SELECT min(value) FROM search_strings WHERE field = ${field} ${from})`
+  const rows = await queries.all<{ value: string }>(sql`
+    WITH RECURSIVE v (value) AS (
+      SELECT ${next(sql``)} UNION ALL SELECT ${next(sql`AND value > v.value`)} FROM v WHERE v.value IS NOT NULL
+    ) SELECT value FROM v WHERE value IS NOT NULL LIMIT ${most}`)
+  return rows.map(({ value }) => value)
+}
 
 /** Turns queries into conditions. */
 export class Conditions {
@@ -152,11 +182,9 @@ export class Conditions {
     const [first, ...rest] = parts
     const start = typeof first === 'string' ? first : ''
     const prefix = kind === 'uri' ? this.#inside(start) : start
-    const isWhole = rest.length === 0 && typeof first === 'string'
-    const { among, like } = this.#dialect
-    return named(
-      sql`field = ${field} AND ${isWhole ? among([prefix]) : like(typeof first === 'string' ? [prefix, ...rest] : parts)}`,
-    )
+    if (rest.length === 0 && typeof first === 'string') return hasValue(field, prefix, this.#dialect)
+    const { like } = this.#dialect
+    return named(sql`field = ${field} AND ${like(typeof first === 'string' ? [prefix, ...rest] : parts)}`)
   }
 
   /** Membership is told from the lists themselves. */

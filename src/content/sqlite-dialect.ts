@@ -1,9 +1,7 @@
 import { type Sql, sql } from '../stores/sql.ts'
 import type { Bound, Dialect, FieldKey, Single } from './search-engine.ts'
 import { ANY, ONE, type TermPart } from './search-query.ts'
-import { FIELD_BITS, FIELD_MASK, readableBy } from './sqlite-index.ts'
-
-const LARGEST_CHARACTER = '\u{10FFFF}'
+import { FIELD_BITS, FIELD_MASK, LARGEST_CHARACTER, readableBy } from './sqlite-index.ts'
 
 function among(values: readonly string[]): Sql {
   const [only] = values

@@ -5,10 +5,10 @@ import type { Answer, Finder, Reader, SearchRequest } from './search-engine.ts'
 import { facetOf } from './search-facets.ts'
 import { fieldName } from './search-fields.ts'
 import { pageOf, type Scores } from './search-order.ts'
-import { Conditions, fieldNames, readable, type Weight } from './search-select.ts'
+import { Conditions, type Fields, fieldNames, findRelative, readable, type Weight } from './search-select.ts'
 import { SearchSets } from './search-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
-import { findFields, latestGeneration } from './sqlite-index.ts'
+import { findFields, findFieldsUnder, latestGeneration } from './sqlite-index.ts'
 
 /** How often a search begins anew because somebody writes meanwhile. */
 const MOST_ATTEMPTS = 3
@@ -37,30 +37,38 @@ export class SqliteFinder implements Finder {
     const { query, filters, facets, limit, offset } = request
     const named = ['modified', ...facets.fields, ...request.order.map(({ field }) => field)]
     const names = [...fieldNames([query, ...filters]), ...named.map(fieldName)]
-    const numbers = await findFields(this.#database, [...new Set(names)])
-    const fields = { keyOf: (field: string) => numbers.get(fieldName(field)) }
+    const fields = await this.#fields(names, request.outside)
     const conditions = new Conditions(fields, request.inside, sqliteDialect)
     const parts = [readable(reader, sqliteDialect), ...[query, ...filters].map(part => conditions.of(part))]
     const found = await this.#sets.fulfilling(parts, generation)
     const few = this.#few
+    const counting = { queries: this.#database, sets: this.#sets, fields, few, generation }
     const order = request.order.length === 0 ? [{ field: 'score', descends: true }] : request.order
     const isScored = limit > 0 && order.some(({ field }) => field === 'score')
     const scores = await this.#scores(found, isScored ? conditions.weights(query) : [], generation)
     return {
       total: found.size,
       page: await pageOf(this.#database, found, few, { order, scores, fields, page: { limit, offset } }),
-      facets: await Promise.all(
-        facets.fields.map(field => facetOf(this.#database, found, field, { request: facets, fields, few })),
-      ),
+      facets: await Promise.all(facets.fields.map(field => facetOf(found, field, facets, counting))),
     }
   }
 
   async #scores(found: EntrySet, weights: readonly Weight[], generation: number): Promise<Scores> {
-    const scores: Scores = new Float64Array(weights.length === 0 ? 0 : found.last + 1)
+    const scores: Scores[number][] = []
     for (const { condition, weight } of weights) {
-      const fitting = await this.#sets.narrow(found, condition, generation)
-      for (const doc of fitting.docs()) scores[doc] = (scores[doc] ?? 0) + weight
+      scores.push({ set: await this.#sets.narrow(found, condition, generation), weight })
     }
     return scores
+  }
+
+  async #fields(names: readonly string[], outside: (iri: string) => string): Promise<Fields> {
+    const wanted = [...new Set(names)]
+    const numbers = new Map(await findFields(this.#database, wanted))
+    for (const name of wanted.filter(name => !numbers.has(name))) {
+      const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), outside)
+      const number = meant === undefined ? undefined : (await findFields(this.#database, [meant])).get(meant)
+      if (number !== undefined) numbers.set(name, number)
+    }
+    return { keyOf: field => numbers.get(fieldName(field)) }
   }
 }

@@ -12,6 +12,8 @@ import { type IndexFields, readersOf, sortKey } from './search-index.ts'
 /** Room for the number of a field below the number of a document in the row ids of the full-text tables. */
 export const FIELD_BITS = 20
 export const FIELD_MASK = 2 ** FIELD_BITS - 1
+const MOST_FIELDS_UNDER = 1000
+export const LARGEST_CHARACTER = '\u{10FFFF}'
 /** The audience of entries without an ACL of their own. */
 const CONTEXT_DEFAULT = 0
 
@@ -132,6 +134,13 @@ export async function findFields(queries: Queries, names: readonly string[]): Pr
     sql`SELECT number, name FROM search_fields WHERE name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`,
   )
   return new Map(rows.map(({ number, name }) => [name, number]))
+}
+
+/** Some fields whose names begin so, in the order of their names. */
+export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
+  const rows = await queries.all<{ name: string }>(sql`SELECT name FROM search_fields
+    WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MOST_FIELDS_UNDER}`)
+  return rows.map(({ name }) => name)
 }
 
 /** The number of this set of readers; whom everybody's or every user's reading includes counts for nothing. */

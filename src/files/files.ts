@@ -187,8 +187,8 @@ export class Files {
   }
 
   /**
-   * The bytes go only if they cannot be committed any more: a database server that was lost in the middle of a commit may
-   * have made the file visible all the same. If this fails too, the lease runs out and the sweep does it.
+   * If this fails too, the lease runs out and the sweep does it. A commit that only seemed to fail, because its answer was
+   * lost, has ended the reservation: then the bytes belong to a file, and stay.
    */
   async #undo(reservation: Reservation): Promise<void> {
     try {

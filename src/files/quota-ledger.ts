@@ -149,17 +149,14 @@ export class Ledger {
     await this.credit(tx, from, bytes)
   }
 
-  /** Lets a reservation go; one that is gone already is no error. */
-  async release(reservation: Reservation): Promise<void> {
-    await this.#relaxed(tx => this.#drop(tx, reservation))
-  }
-
   /** Takes a reservation away and lets go of its blob, in one step; false, and nothing happens, when it is gone already. */
-  async forfeit(reservation: Reservation): Promise<boolean> {
-    return await this.#database.transaction(async tx => {
-      const isHeld = await this.#drop(tx, reservation)
-      if (isHeld) await discardBlob(tx, reservation.blob)
-      return isHeld
+  async forfeit({ context, blob }: Reservation): Promise<boolean> {
+    return await this.#relaxed(async tx => {
+      const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
+      if (!lease) return false
+      await tx.run(sql`UPDATE spaces SET reserved = reserved - ${lease.reserved} WHERE context = ${context}`)
+      await discardBlob(tx, blob)
+      return true
     })
   }
 
@@ -167,14 +164,6 @@ export class Ledger {
   async abandoned(nobodyElse: boolean): Promise<Reservation[]> {
     const condition = nobodyElse ? sql`1 = 1` : sql`expires < ${this.#system.now()}`
     return await this.#database.all<Reservation>(sql`SELECT context, blob FROM uploads WHERE ${condition}`)
-  }
-
-  /** False when it is gone already. */
-  async #drop(tx: Queries, { context, blob }: Reservation): Promise<boolean> {
-    const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
-    if (!lease) return false
-    await tx.run(sql`UPDATE spaces SET reserved = reserved - ${lease.reserved} WHERE context = ${context}`)
-    return true
   }
 
   async #hold(tx: Queries, context: string, bytes: Bytes): Promise<void> {

@@ -26,8 +26,8 @@ export const postgresSearchTables: readonly Sql[] = [
   )`,
   sql`CREATE INDEX search_context_readers_by_context ON search_context_readers (context)`,
   sql`CREATE TABLE search_strings (doc BIGINT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL)`,
-  // A row of an index has room for 2704 bytes: 600 characters, and the name of the field.
-  sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 600), doc)`,
+  // A row of an index has room for 2704 bytes: 500 characters, and the name of the field.
+  sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 500), doc)`,
   sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`,
   sql`CREATE TABLE search_numbers (
     doc BIGINT NOT NULL,

@@ -171,6 +171,7 @@ const ask = async (search: Search, { query: [query], caller, order, offset }: Qu
     order,
     facets: { fields: ['rdfType'], minCount: 1, limit: 10, missing: true, matches: undefined },
     inside: iri => iri,
+    outside: iri => iri,
   })
 
 /** What an answer says, as far as the model can say it too. */

@@ -36,12 +36,12 @@ test('of 64 parallel reservations exactly as many are granted as fit, equality i
   assert.deepEqual(await spaceOf(database, CONTEXT), { used: 0, reserved: 17 * 58 })
 })
 
-test('a lease that is gone cannot be grown or committed, and its release is no error', async t => {
+test('a lease that is gone cannot be grown or committed, and letting go of it is no error', async t => {
   const { database, ledger } = await openBooks(t)
   await ledger.open(database, CONTEXT)
   const lease = await ledger.reserve(CONTEXT, newBlob(), 10)
-  await ledger.release(lease)
-  await ledger.release(lease)
+  assert.equal(await ledger.forfeit(lease), true)
+  assert.equal(await ledger.forfeit(lease), false)
   await assert.rejects(ledger.grow(lease, 1, 1), Conflict)
   await assert.rejects(
     database.transaction(tx => ledger.commit(tx, lease, 10)),

@@ -83,7 +83,7 @@ class Books {
   }
 
   async close(): Promise<void> {
-    for (const lease of this.#model.leases.keys()) await this.#ledger.release(lease)
+    for (const lease of this.#model.leases.keys()) assert.equal(await this.#ledger.forfeit(lease), true)
     await this.#ledger.close(this.#database, this.#context)
   }
 
@@ -143,7 +143,7 @@ class Books {
   }
 
   async #release(lease: Reservation): Promise<void> {
-    await this.#ledger.release(lease)
+    assert.equal(await this.#ledger.forfeit(lease), true)
     this.#model.leases.delete(lease)
   }
 

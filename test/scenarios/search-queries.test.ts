@@ -142,6 +142,25 @@ test('a link is found by its resource, a Reference by the copy of its metadata (
   assert.equal(hit?.metadata, undefined)
 })
 
+test('a predicate under the base address is found by the hash of its absolute IRI, also after a move to another (wire facts 3.10.4)', async t => {
+  const earlier = await startInProcess({ after: work => t.after(work) })
+  const first = await earlier.admin()
+  const place = await newContext(first)
+  const own = `${first.base}terms/colour`
+  const id = await newEntry(first, place, '', {
+    metadata: graphOf(`${first.base}${place}/resource/x`, own, textTerm('crimson')),
+  })
+  const query = (predicate: string): string => `metadata.predicate.literal.${predicateHash(predicate)}:crimson`
+  assert.deepEqual(idsOf(await find(first, query(own))), [id])
+  assert.deepEqual(idsOf(await find(first, query('./terms/colour'))), [])
+  await earlier.close()
+  const later = await startInProcess(t, { folder: earlier.folder })
+  const second = await later.admin()
+  assert.notEqual(second.base, first.base)
+  assert.deepEqual(idsOf(await find(second, query(`${second.base}terms/colour`))), [id])
+  assert.deepEqual(idsOf(await find(second, query(own))), [])
+})
+
 const refused = [
   '',
   'ab',

@@ -43,6 +43,7 @@ const getSearch = (on: Services) => async (request: FastifyRequest) => {
       matches: parameters.get('facetMatches'),
     },
     inside: iri => on.base.inside(iri),
+    outside: iri => on.base.outside(iri),
   })
   const children = []
   for (const placed of found.hits) children.push(await describeHit(on, request, placed))
