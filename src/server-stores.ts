@@ -50,7 +50,7 @@ interface OpenDatabase {
   readonly database: Database
   /** Nobody else has the store open, nor its files. */
   readonly isAlone: boolean
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** Prepares the database: made if need be, at the newest step of the schema, on PostgreSQL shared with other nodes. */

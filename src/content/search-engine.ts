@@ -75,14 +75,14 @@ export interface Bound {
 /** Conditions in the words of one engine. They speak of the column `value`, or of an entry `e`. */
 export interface Dialect {
   /** The value is one of these. */
-  among(values: readonly string[]): Sql
-  between(from: Bound | undefined, to: Bound | undefined): Sql
+  readonly among: (values: readonly string[]) => Sql
+  readonly between: (from: Bound | undefined, to: Bound | undefined) => Sql
   /** The whole value looks like this. */
-  like(parts: readonly TermPart[]): Sql
+  readonly like: (parts: readonly TermPart[]) => Sql
   /** The text of the field contains this, whatever the case. */
-  containing(field: FieldKey, text: string): Single
+  readonly containing: (field: FieldKey, text: string) => Single
   /** The text of the field has all these words or phrases; the last of them may go on where `isPrefix`. */
-  wording(field: FieldKey, phrases: readonly string[], isPrefix: boolean): Single
+  readonly wording: (field: FieldKey, phrases: readonly string[], isPrefix: boolean) => Single
   /** The reader may read the metadata of `e`: what `rights.ts` says, for many entries at once. */
-  readableBy(reader: Reader): Sql
+  readonly readableBy: (reader: Reader) => Sql
 }

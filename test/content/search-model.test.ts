@@ -15,9 +15,8 @@ import { literal, uri } from '../../src/graph/graph.ts'
 import type { Database, Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { twoConnections } from '../support/store.ts'
 
 const TITLE = 'http://purl.org/dc/terms/title'
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
@@ -195,12 +194,7 @@ function expected(model: Model, question: Question): ReturnType<typeof said> {
 }
 
 async function openStores(t: { after(work: () => Promise<void>): void }): Promise<readonly [Database, Database]> {
-  const file = join(await temporaryFolder(t), 'store.sqlite')
-  const [one, other] = [await openSqliteDatabase(file), await openSqliteDatabase(file)] as const
-  t.after(async () => {
-    await one.close()
-    await other.close()
-  })
+  const [one, other] = await twoConnections(t)
   await migrate(one, schema)
   await one.transaction(async tx => {
     for (const id of ['_contexts', ...contexts]) await tx.run(sql`INSERT INTO contexts (id) VALUES (${id})`)

@@ -39,3 +39,17 @@ export async function newDatabase(t: Test): Promise<Database> {
   await migrate(database, schema)
   return database
 }
+
+/** One empty database, opened twice as two processes would. */
+export async function twoConnections(t: Test): Promise<readonly [Database, Database]> {
+  const url = onPostgres ? await postgresDatabase() : ''
+  const file = join(await temporaryFolder(t), 'store.sqlite')
+  const open = (): Promise<Database> =>
+    onPostgres ? openPostgresDatabase(url, { system: realSystem }) : openSqliteDatabase(file)
+  const [one, other] = [await open(), await open()] as const
+  t.after(async () => {
+    await one.close()
+    await other.close()
+  })
+  return [one, other]
+}
