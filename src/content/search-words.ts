@@ -58,7 +58,7 @@ function shapeOf(stem: string): string {
 /** How often vowels are followed by consonants. */
 const measure = (stem: string): number => shapeOf(stem).match(/v+c+/g)?.length ?? 0
 const hasVowel = (stem: string): boolean => shapeOf(stem).includes('v')
-const endsShort = (stem: string): boolean => /cvc$/.test(shapeOf(stem)) && !/[wxy]$/.test(stem)
+const endsShort = (stem: string): boolean => shapeOf(stem).endsWith('cvc') && !/[wxy]$/.test(stem)
 
 function withoutPlural(word: string): string {
   if (/.(sses|ies)$/s.test(word)) return word.slice(0, -2)
@@ -113,11 +113,8 @@ const second = replacing(0, {
   biliti: 'ble',
 })
 const third = replacing(0, { icate: 'ic', ative: '', alize: 'al', iciti: 'ic', ical: 'ic', ful: '', ness: '' })
-const fourth = replacing(1, {
-  ...Object.fromEntries(
-    'al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize'.split(' ').map(e => [e, '']),
-  ),
-})
+const removed = 'al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize'
+const fourth = replacing(1, Object.fromEntries(removed.split(' ').map(ending => [ending, ''])))
 
 function withoutE(word: string): string {
   if (!word.endsWith('e')) return word

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
+import { Client } from 'pg'
 import { freePort, type Test } from './peer-process.ts'
 import type { Peer } from './peer.ts'
 
@@ -126,7 +126,7 @@ async function dropAll(): Promise<void> {
 
 /** A statement as the server's owner. */
 export async function administer(server: Pick<PostgresServer, 'port'>, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(server, 'postgres') })
+  const client = new Client({ connectionString: urlOf(server, 'postgres') })
   await client.connect()
   try {
     await client.query(text)
