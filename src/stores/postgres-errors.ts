@@ -18,7 +18,7 @@ const conflicts: ReadonlySet<string> = new Set(['40001', '40P01'])
  * insufficient resources (also a full disk), a statement or a transaction given up for its time, read_only_sql_transaction,
  * refused connections.
  */
-const outages = /^(08|28|53|58)|^(57014|57P0[1-5]|25006|25P03|3D000)$/
+const outages = /^(08|28|53|58)|^(57014|57P0[1-5]|25006|25P03|28...|3D000)$/
 
 /** An error of the driver in our words. */
 export function translated(error: unknown): unknown {
