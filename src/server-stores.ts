@@ -8,6 +8,7 @@ import type { Database } from './stores/database.ts'
 import { FolderBlobStore } from './stores/folder-blob-store.ts'
 import { lockFolder } from './stores/folder-lock.ts'
 import { migrate } from './stores/migrations.ts'
+import { placeOf } from './stores/postgres-pool.ts'
 import { schema } from './stores/schema.ts'
 import { sql } from './stores/sql.ts'
 import { openSqliteDatabase } from './stores/sqlite-database.ts'
@@ -38,6 +39,20 @@ export async function openDatabase(settings: Settings, system: System): Promise<
 /** @throws {StartupError} when there is no store yet */
 export async function requireStore(settings: Settings, system: System): Promise<void> {
   await (await openDatabase(settings, system)).close()
+}
+
+/** What the database server says it is, and where; `undefined` without one. @throws {StartupError} when it cannot be used */
+export async function describeServer(settings: Settings, system: System): Promise<string | undefined> {
+  const url = settings['service.repository.store.url']
+  if (url === undefined) return undefined
+  const { openPostgresDatabase } = await import('./stores/postgres-database.ts')
+  const database = await openPostgresDatabase(url, { system })
+  try {
+    const row = await database.get<{ version: string }>(sql`SELECT current_setting('server_version') AS version`)
+    return `PostgreSQL ${row?.version.split(' ')[0] ?? ''} at ${placeOf(url)}`
+  } finally {
+    await database.close()
+  }
 }
 
 function requireFile(settings: Settings): string {

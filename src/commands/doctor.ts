@@ -1,3 +1,4 @@
+import { StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
@@ -6,6 +7,7 @@ import { AuthCookie } from '../http/cookies.ts'
 import type { SamlLogin } from '../http/services.ts'
 import { cookieOptions } from '../server.ts'
 import { createSaml } from '../server-sso.ts'
+import { describeServer } from '../server-stores.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
@@ -39,6 +41,7 @@ export const doctor: Command = {
       ok(`base address: ${base.href}`),
       ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
       ...warnings.map(warning),
+      ...(await examineStore(settings)),
       ...examineCas(settings, base),
       ...(await examineSaml(settings, base)),
     ]
@@ -48,6 +51,16 @@ export const doctor: Command = {
 }
 
 const defaultBase = (settings: Settings): string => `http://127.0.0.1:${settings['service.http.port']}/`
+
+async function examineStore(settings: Settings): Promise<Diagnosis[]> {
+  try {
+    const server = await describeServer(settings, realSystem)
+    return server === undefined ? [] : [ok(`store: ${server}`)]
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return [problem(error.message)]
+  }
+}
 
 function examineCas(settings: Settings, base: BaseAddress): Diagnosis[] {
   if (!settings['service.auth.cas']) return [ok('CAS: off')]

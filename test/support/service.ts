@@ -83,12 +83,15 @@ export interface InProcess extends Service {
   close(): Promise<void>
 }
 
+let nodes = 0
+
 /** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
 export async function startInProcess(t: Test, { settings = {}, folder }: Omit<Start, 'env'> = {}): Promise<InProcess> {
   const data = folder ?? (await temporaryFolder(t))
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...(await storeSettings(data)), ...settings }
   const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)
-  const system = new FakeSystem(data)
+  // Nodes that share a folder draw different numbers.
+  const system = new FakeSystem(`${data}/${++nodes}`)
   const log = createLog('silent')
   const server = await createServer(loadSettings({ overrides }).settings, {
     system,

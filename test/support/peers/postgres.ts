@@ -48,7 +48,9 @@ export async function startPostgres(folder: string, port: number, guardian = pro
   run('pg_ctl', ['-D', data, '-l', join(folder, 'log'), '-s', '-w', '-o', settings, 'start'], owner)
   const pid = Number.parseInt(await readFile(join(data, 'postmaster.pid'), 'utf8'), 10)
   // Whatever becomes of who started it, the server ends after him.
-  const guard = 'while kill -0 "$1" && kill -0 "$2"; do sleep 1; done; kill -QUIT "$2"'
+  // What a test has stopped hears of nothing else before it goes on.
+  const guard =
+    'while kill -0 "$1" && kill -0 "$2"; do sleep 1; done; kill -CONT $(cat "/proc/$2/task/$2/children") "$2"; kill -QUIT "$2"'
   spawn('/bin/sh', ['-c', guard, 'sh', String(guardian), String(pid)], { stdio: 'ignore', detached: true }).unref()
   return { pid, port, folder }
 }
