@@ -16,6 +16,7 @@ import { Lists } from './content/lists.ts'
 import { buildMissingRelations } from './content/relations.ts'
 import { Resources } from './content/resources.ts'
 import { Search } from './content/search.ts'
+import { hashTestPasswords } from './content/test-data.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
 import { Files } from './files/files.ts'
@@ -86,6 +87,10 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       now: system.now(),
       adminPasswordHash: async () =>
         adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
+      testHashes: async () =>
+        settings['service.repository.store.init-with-test-data']
+          ? await hashTestPasswords(password => accounts.passwords.hash(password))
+          : undefined,
     })
     await database.transaction(buildMissingRelations, { unhurried: true })
     await search.catchUp()

@@ -57,6 +57,11 @@ export const findUserByName = async (queries: Queries, name: string): Promise<Us
   // No name holds NUL, and no engine takes it as text.
   name.includes('\0') ? undefined : await findWhere(queries, sql`name = ${name}`)
 
+/** The id of the user or group with this name, which they share among them. @param name normalised */
+export async function findPrincipalNamed(queries: Queries, name: string): Promise<string | undefined> {
+  return (await queries.get<{ id: string }>(sql`SELECT id FROM principals WHERE name = ${name}`))?.id
+}
+
 export async function listUserIds(queries: Queries): Promise<string[]> {
   const rows = await queries.all<{ id: string }>(sql`SELECT id FROM principals WHERE kind = 'user' ORDER BY id`)
   return rows.map(row => row.id)

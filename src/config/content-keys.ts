@@ -45,7 +45,6 @@ export const repositoryKeys = {
   }),
   'service.repository.store.init-with-test-data': boolean({
     default: false,
-    notYet: true,
     warn: 'is on: users with well-known passwords are created',
     help: 'Fill a new store with the users and contexts that client tests expect.',
   }),

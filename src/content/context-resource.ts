@@ -1,9 +1,13 @@
 import type { Audit } from '../accounts/audit.ts'
 import { type Caller, requireAdmin } from '../accounts/caller.ts'
+import { requireName } from '../accounts/names.ts'
+import { findPrincipalNamed } from '../accounts/users.ts'
 import { InvalidInput, NotSupported } from '../base/errors.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
 import type { Ledger, Quota } from '../files/quota-ledger.ts'
 import type { Database } from '../stores/database.ts'
+import { CONTEXTS, PRINCIPALS } from './addresses.ts'
+import { findContextNamed } from './contexts.ts'
 import { listEntryIds } from './entry-records.ts'
 import { anything, type Entries } from './entries.ts'
 import type { Entry } from './entry.ts'
@@ -37,6 +41,18 @@ export class ContextResource {
     const { entry } = await this.#on.entries.getContextEntry(contextKey)
     requireAdmin(caller, 'list the entries of a context')
     return await listEntryIds(this.#on.database, entry.id)
+  }
+
+  /** The id of what has the name in `_contexts` or `_principals`, in an array that may be empty; for administrators. */
+  async named(caller: Caller, contextKey: string, name: string): Promise<string[]> {
+    const { entry } = await this.#on.entries.getContextEntry(contextKey)
+    requireAdmin(caller, 'look for a name')
+    if (entry.id !== CONTEXTS && entry.id !== PRINCIPALS) return []
+    const id =
+      entry.id === CONTEXTS
+        ? await findContextNamed(this.#on.database, name)
+        : await findPrincipalNamed(this.#on.database, requireName(name))
+    return id === undefined ? [] : [id]
   }
 
   /** For those who may read the context's resource. */

@@ -2,7 +2,7 @@ import { Conflict, InvalidInput, NotFound } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { RELATIVE } from '../graph/iri.ts'
-import { CONTEXTS, contextIdOf, isReservedSegment } from './addresses.ts'
+import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from './addresses.ts'
 import type { Entry } from './entry.ts'
 import { findEntry, isIdFree } from './entry-records.ts'
 
@@ -23,6 +23,11 @@ export async function findContext(queries: Queries, idOrName: string): Promise<C
   return row && { id: row.id, name: row.name ?? undefined }
 }
 
+/** The id of the context that carries this name. */
+export async function findContextNamed(queries: Queries, name: string): Promise<string | undefined> {
+  return (await queries.get<{ id: string }>(sql`SELECT id FROM contexts WHERE name = ${name}`))?.id
+}
+
 export interface FoundContext {
   readonly context: Context
   /** Its entry in `_contexts`, which carries its ACL. */
@@ -35,6 +40,13 @@ export async function getContext(queries: Queries, idOrName: string): Promise<Fo
   const entry = context && (await findEntry(queries, { context: CONTEXTS, id: context.id }))
   if (!entry) throw new NotFound('not-found', `There is no context "${idOrName}".`)
   return { context, entry }
+}
+
+/** The entry that a URI denotes, where the name of the context may stand for its id. */
+export async function findAddress(queries: Queries, uri: string): Promise<EntryAddress | undefined> {
+  const [, idOrName, rest = ''] = /^\.\/([^/]+)\/(.+)$/.exec(uri) ?? []
+  const context = idOrName === undefined ? undefined : await findContext(queries, decoded(idOrName))
+  return addressIn(context ? `${RELATIVE}${context.id}/${rest}` : uri)
 }
 
 /** @throws {Conflict} `name-taken` */
@@ -105,3 +117,11 @@ async function claimingContextName<T>(name: string | undefined, work: Promise<T>
 
 const nameTaken = (name: string, cause?: unknown): Conflict =>
   new Conflict('name-taken', `Another context has the name or id "${name}".`, { cause })
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment).normalize('NFC')
+  } catch {
+    return segment
+  }
+}

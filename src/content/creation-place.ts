@@ -4,8 +4,8 @@ import { type Graph, graphOf, type Statement, statementsOf, uri } from '../graph
 import { dc, dct, store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
 import { type Acl, aclSlots } from './acl.ts'
-import { addressIn, CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, principalUri, resourceUri } from './addresses.ts'
-import { getContext } from './contexts.ts'
+import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from './addresses.ts'
+import { findAddress, getContext } from './contexts.ts'
 import { type Entry, resourceOf } from './entry.ts'
 import { findEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
@@ -45,7 +45,7 @@ export async function placeFor(
 
 /** The list that a URI denotes, if it lies in the context. */
 export async function findList(queries: Queries, context: string, listUri: string): Promise<Entry | undefined> {
-  const address = addressIn(listUri)
+  const address = await findAddress(queries, listUri)
   return address?.context === context ? await findEntry(queries, address) : undefined
 }
 
@@ -94,7 +94,7 @@ export async function readTemplate(
   { context, contextEntry }: Place,
   templateUri: string,
 ): Promise<Template> {
-  const address: EntryAddress | undefined = addressIn(templateUri)
+  const address = await findAddress(queries, templateUri)
   const entry = address?.context === context ? await findEntry(queries, address) : undefined
   if (!entry) throw new InvalidInput('invalid-value', '`template` is not an entry of this context.')
   requireRight(caller, 'readmetadata', { entry, contextEntry }, 'read the metadata of the template')

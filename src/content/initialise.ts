@@ -10,6 +10,7 @@ import { CONTEXTS, PRINCIPALS } from './addresses.ts'
 import { insertContext } from './contexts.ts'
 import { type GraphType, newEntry } from './entry.ts'
 import { insertEntry } from './entry-records.ts'
+import { insertTestData, type TestHashes } from './test-data.ts'
 
 export interface Initialisation {
   readonly database: Database
@@ -17,15 +18,19 @@ export interface Initialisation {
   readonly now: Milliseconds
   /** Makes the hash of admin's first password, if there is to be one; asked only when the store is new (D5.5). */
   readonly adminPasswordHash: () => Promise<string | undefined>
+  /** Makes the hashes of the test users' passwords, if the store is to have test data; asked only when it is new. */
+  readonly testHashes: () => Promise<TestHashes | undefined>
 }
 
 const isInitialised = async (queries: Queries): Promise<boolean> =>
   (await queries.get(sql`SELECT 1 AS present FROM contexts WHERE id = ${CONTEXTS}`)) !== undefined
 
-/** Makes the system contexts and principals of a new store; false, and no change, when they exist. */
-export async function initialise({ database, ledger, now, adminPasswordHash }: Initialisation): Promise<boolean> {
+/** Makes the system contexts and principals of a new store, and the test data if wanted; false, and no change, when they exist. */
+export async function initialise(options: Initialisation): Promise<boolean> {
+  const { database, ledger, now } = options
   if (await isInitialised(database)) return false
-  const password = await adminPasswordHash()
+  const password = await options.adminPasswordHash()
+  const testHashes = await options.testHashes()
   return await database.transaction(async tx => {
     if (await isInitialised(tx)) return false
     const insert = (context: string, id: string, graphType: GraphType): Promise<void> =>
@@ -44,6 +49,7 @@ export async function initialise({ database, ledger, now, adminPasswordHash }: I
       await insertGroup(tx, { id, name: systemNames[id] })
       await insert(PRINCIPALS, id, 'Group')
     }
+    if (testHashes) await insertTestData(tx, ledger, now, testHashes)
     return true
   })
 }

@@ -36,6 +36,7 @@ export const dct = {
   extent: `${DCT}extent`,
   title: `${DCT}title`,
   description: `${DCT}description`,
+  subject: `${DCT}subject`,
 } as const
 
 /** The older terms, which many graphs still use. */

@@ -9,6 +9,7 @@ import { ClientAddresses } from './client-address.ts'
 import { AuthCookie, deviceToken } from './cookies.ts'
 import { Cors } from './cors.ts'
 import { refuseCrossSite } from './cross-site.ts'
+import { holdForLateListener } from './late-listener.ts'
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './query.ts'
@@ -73,6 +74,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     if (closing) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     await noteAccess(on, request, reply)
+    await holdForLateListener(request.raw)
   })
   app.addHook('onResponse', async (request, reply) => noteAnswer(on, request, reply))
 

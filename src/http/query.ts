@@ -1,5 +1,5 @@
 import { type ErrorCode } from '../base/error-codes.ts'
-import { InvalidInput } from '../base/errors.ts'
+import { InvalidInput, NotSupported } from '../base/errors.ts'
 
 /** Names and values of a query or a form, in order, doubles kept; nothing is guessed or dropped. */
 export class Parameters {
@@ -47,4 +47,9 @@ export class Parameters {
 export function isFlagSet(parameters: Parameters, name: string): boolean {
   const value = parameters.get(name)
   return value !== undefined && !['false', 'off', '0'].includes(value.toLowerCase())
+}
+
+/** Feeds of contexts, lists and searches (wire facts 3.8.5). @throws {NotSupported} */
+export function refuseFeed({ parameters }: { readonly parameters: Parameters }): void {
+  if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
 }

@@ -16,6 +16,8 @@ export interface Route {
   readonly fromElsewhere?: true
   /** A person comes here with a browser: refusals may be pages (D1.4). */
   readonly visited?: true
+  /** Whatever is asked here is refused: there is nothing to describe. */
+  readonly onlyRefuses?: true
 }
 
 declare module 'fastify' {

@@ -10,19 +10,29 @@ const LONGEST_DRAIN: Milliseconds = 5000
  * closing at once would make the system discard the answer, reading on would let a refused upload run to its end.
  */
 export function drainUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  response.on('finish', () => {
-    if (request.complete) return
+  response.on('finish', () => void closeAfterBody(request))
+}
+
+async function closeAfterBody(request: IncomingMessage): Promise<void> {
+  if (!request.complete && !(await drain(request))) request.socket.destroy()
+}
+
+/** Reads the rest of a body and drops it. Resolves to false when there is more of it than is worth while. */
+export function drain(request: IncomingMessage): Promise<boolean> {
+  return new Promise(resolve => {
     let drained = 0
-    const { socket } = request
-    const giveUp = (): void => {
-      socket.destroy()
+    const stop = (isAtItsEnd: boolean): void => {
+      clearTimeout(timer)
+      request.off('data', count)
+      resolve(isAtItsEnd)
     }
-    const timer = setTimeout(giveUp, LONGEST_DRAIN).unref()
-    request.on('data', (chunk: Uint8Array) => {
+    const timer = setTimeout(() => stop(false), LONGEST_DRAIN).unref()
+    const count = (chunk: Uint8Array): void => {
       drained += chunk.length
-      if (drained > MOST_DRAINED) giveUp()
-    })
-    request.once('close', () => clearTimeout(timer))
+      if (drained > MOST_DRAINED) stop(false)
+    }
+    request.on('data', count)
+    for (const end of ['end', 'close'] as const) request.once(end, () => stop(true))
     // A reader that still waits for bytes would keep the stream from flowing.
     request.removeAllListeners('readable')
     request.resume()

@@ -32,6 +32,24 @@ test('a new entry becomes the last member of its list, and the list has changed 
   assert.deepEqual(valuesOf(admin, await readEntry(admin, context, id), `${context}/entry/${id}`, `${STORE}write`), [])
 })
 
+test('`list`, `template`, `moveEntry` and `fromList` may name the context by its alias (wire facts 1.2)', async () => {
+  const context = await newContext(admin)
+  assert.equal((await admin.put(context, { alias: 'Våra listor' })).status, 200)
+  const alias = `${admin.base}${encodeURIComponent('Våra listor')}`
+  const [one, other] = [await newList(admin, context), await newList(admin, context)]
+  const template = await newEntry(admin, context, '?id=model', {
+    metadata: graphOf(`${admin.base}${context}/resource/model`, subject, textTerm('Modelled')),
+  })
+  const query = `?list=${alias}/resource/${one}&template=${alias}/entry/${template}`
+  const id = await newEntry(admin, context, query)
+  assert.deepEqual(await idsOf(admin, context, one), [id])
+  const entry = await readEntry(admin, context, id)
+  assert.equal(entry.metadata?.[`${admin.base}${context}/resource/${id}`]?.[subject]?.[0]?.value, 'Modelled')
+  const from = `moveEntry=${alias}/entry/${id}&fromList=${alias}/resource/${one}`
+  assert.equal((await admin.post(`${context}/resource/${other}?${from}`)).status, 200)
+  assert.deepEqual([await idsOf(admin, context, one), await idsOf(admin, context, other)], [[], [id]])
+})
+
 test('what is no list of the context is 400, and nothing is created', async () => {
   const [context, other] = [await newContext(admin), await newContext(admin)]
   const plain = await newEntry(admin, context)

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
+import { requireDescribed } from './interface-check.ts'
 
 export interface Answer {
   readonly status: number
@@ -22,14 +23,15 @@ export interface Ask {
 }
 
 /** One request over a connection of its own, without the conveniences of `fetch` that hide what goes over the wire. */
-export function ask(url: string, { method, headers = {}, body, json, form }: Ask = {}): Promise<Answer> {
+export function ask(url: string, options: Ask = {}): Promise<Answer> {
+  const { headers = {}, body, json, form } = options
   const payload =
     json !== undefined ? JSON.stringify(json) : form ? new URLSearchParams(form).toString() : (body ?? undefined)
   const type = json !== undefined ? 'application/json' : form ? 'application/x-www-form-urlencoded' : undefined
   const length = typeof payload === 'string' || payload instanceof Uint8Array ? Buffer.byteLength(payload) : undefined
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, {
-      method: method ?? (payload === undefined ? 'GET' : 'POST'),
+      method: methodOf(options),
       agent: false,
       headers: {
         ...(type === undefined ? {} : { 'content-type': type }),
@@ -58,7 +60,13 @@ export function ask(url: string, { method, headers = {}, body, json, form }: Ask
   })
 }
 
-/** Somebody at a service: keeps the cookie as a browser would, one name, the last value wins. */
+const methodOf = ({ method, body, json, form }: Ask): string =>
+  method ?? (body === undefined && json === undefined && form === undefined ? 'GET' : 'POST')
+
+/**
+ * Somebody at a service: keeps the cookie as a browser would, one name, the last value wins. Every answer is held against the
+ * description of the interface.
+ */
 export class Visitor {
   readonly base: string
   cookie: string | undefined
@@ -71,6 +79,7 @@ export class Visitor {
   async ask(path: string, options: Ask = {}): Promise<Answer> {
     const cookie = this.cookie === undefined ? {} : { cookie: `auth_token=${this.cookie}` }
     const answer = await ask(this.base + path, { ...options, headers: { ...cookie, ...options.headers } })
+    requireDescribed(methodOf(options), `/${path}`, answer)
     for (const line of answer.headers['set-cookie'] ?? []) {
       const value = /^auth_token=([^;]*)/.exec(line)?.[1]
       if (value !== undefined) this.cookie = value === '' ? undefined : value

@@ -6,6 +6,7 @@ import { entryValidators, validatorHeaders } from '../conditional.ts'
 import { readCreation } from '../creation-request.ts'
 import { type Route, pathPart } from '../route.ts'
 import type { Services } from '../services.ts'
+import { refuseFeed } from '../query.ts'
 import { sendCreated } from './entries.ts'
 
 /** Contexts as resources: what is in them, making entries, name and quota (wire facts 3.2, 3.9; D7.1, D7.2). */
@@ -23,7 +24,12 @@ function quotaRoutes(on: Services): Route[] {
   if (!on.ledger.enforced) {
     const handle = (): Promise<never> =>
       Promise.reject(new NotSupported('quota-not-supported', 'Quota is switched off on this service.'))
-    return (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method => ({ method, url, handle }))
+    return (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method => ({
+      method,
+      url,
+      handle,
+      onlyRefuses: true,
+    }))
   }
   return [
     { method: 'GET', url, handle: getQuota(on) },
@@ -32,8 +38,13 @@ function quotaRoutes(on: Services): Route[] {
   ]
 }
 
-const getContext = (on: Services) => async (request: FastifyRequest) =>
-  await on.contexts.list(request.caller, pathPart(request, 'context'))
+const getContext = (on: Services) => async (request: FastifyRequest) => {
+  refuseFeed(request)
+  const name = request.parameters.get('entryname')
+  const context = pathPart(request, 'context')
+  if (name !== undefined) return await on.contexts.named(request.caller, context, name)
+  return await on.contexts.list(request.caller, context)
+}
 
 const postContext = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const wanted = readCreation(on, request, reply)

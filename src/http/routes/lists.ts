@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, WrongMethod } from '../../base/errors.ts'
-import { addressIn, type EntryAddress, entryUri } from '../../content/addresses.ts'
+import { type EntryAddress, entryUri } from '../../content/addresses.ts'
+import { findAddress } from '../../content/contexts.ts'
 import { isList } from '../../content/list-records.ts'
 import { relationsOf } from '../../content/relations.ts'
 import { RELATIVE } from '../../graph/iri.ts'
@@ -21,9 +22,9 @@ const moveToList = (on: Services) => async (request: FastifyRequest, reply: Fast
   const { parameters, caller } = request
   const placed = await placedOf(on, request)
   if (!isList(placed.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
-  const entry = readAddress(on, 'moveEntry', parameters.get('moveEntry'))
+  const entry = await readAddress(on, 'moveEntry', parameters.get('moveEntry'))
   if (!entry) throw new InvalidInput('invalid-query', 'The parameter moveEntry is missing.')
-  const from = readAddress(on, 'fromList', parameters.get('fromList'))
+  const from = await readAddress(on, 'fromList', parameters.get('fromList'))
   const moved = await on.listMoves.move(caller, placed, { entry, from, fromAny: isFlagSet(parameters, 'removeAll') })
   reply.headers(validatorHeaders(entryValidators(moved)))
   return { entryURI: on.base.outside(entryUri(moved)) }
@@ -38,10 +39,10 @@ const getRelations = (on: Services) => async (request: FastifyRequest, reply: Fa
 }
 
 /** A URI of the service, or the part of it that follows the base address. */
-function readAddress(on: Services, name: string, text: string | undefined): EntryAddress | undefined {
+async function readAddress(on: Services, name: string, text: string | undefined): Promise<EntryAddress | undefined> {
   if (text === undefined || text === '') return undefined
   const inside = on.base.inside(text)
-  const address = addressIn(inside === text ? RELATIVE + text.replace(/^\//, '') : inside)
+  const address = await findAddress(on.database, inside === text ? RELATIVE + text.replace(/^\//, '') : inside)
   if (address) return address
   throw new InvalidInput('invalid-uri', `The parameter ${name} is not the URI of an entry here.`)
 }

@@ -34,7 +34,18 @@ const getStatus = (on: Services) => {
     if (request.parameters.has('extended')) {
       requireAdmin(request.caller, 'see the extended status')
       const stats = request.parameters.has('includeStats') ? { stats: await countAll(on) } : {}
-      return { ...brief(version), baseURI: on.base.href, startupTime, quota: on.ledger.enforced, ...memory(), ...stats }
+      const { enabled, origins, maxAge } = on.options.cors
+      return {
+        ...brief(version),
+        baseURI: on.base.href,
+        startupTime,
+        quota: on.ledger.enforced,
+        cors: { enabled, origins, maxAge },
+        // What clients call the engine; an entry is indexed in the transaction that changes it, so nothing waits.
+        solr: { enabled: true, status: 'online', postQueueSize: 0 },
+        ...memory(),
+        ...stats,
+      }
     }
     const prefersText = new Negotiator(request.raw).mediaTypes(['application/json', 'text/plain'])[0] === 'text/plain'
     return prefersText ? await reply.type('text/plain; charset=utf-8').send('UP') : brief(version)

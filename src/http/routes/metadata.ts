@@ -11,6 +11,7 @@ import {
   mergeGraphs,
 } from '../../content/cached-metadata.ts'
 import type { Entry } from '../../content/entry.ts'
+import { linkedMetadata } from '../../content/linked-metadata.ts'
 import { requireRight } from '../../content/rights.ts'
 import { fileNameOf } from '../../content/uploads.ts'
 import { emptyGraph, type Graph } from '../../graph/graph.ts'
@@ -24,6 +25,7 @@ import {
 import { graphReader, type Representation, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
+import { readWalk } from '../walk.ts'
 import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Metadata: one's own, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
@@ -43,6 +45,13 @@ const getMetadata = (on: Services) => async (request: FastifyRequest, reply: Fas
   const { entry } = placed
   requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
   if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
+  const walk = readWalk(request.parameters, on.base)
+  if (walk) {
+    // It changes with other entries, so it has no validators.
+    const linked = await linkedMetadata(on.database, request.caller, entry, walk)
+    nameFile(request, reply, entry, representation)
+    return await sendGraph(reply, representation, on.base.graphOutside(linked))
+  }
   if (isFresh(request, reply, entry, representation)) return await reply.status(304).send()
   nameFile(request, reply, entry, representation)
   return await sendGraph(reply, representation, on.base.graphOutside(entry.metadata))

@@ -21,7 +21,7 @@ import { parseRange } from '../range.ts'
 import { embeddedGraphs, graphReader, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
-import { isFlagSet } from '../query.ts'
+import { isFlagSet, refuseFeed } from '../query.ts'
 import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
@@ -56,6 +56,7 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
       return {}
     case 'List':
     case 'ResultList':
+      refuseFeed(request)
       return await orderedMembers(on.database, request.caller, placed, order)
     case 'User':
       return await on.userResource.describe(entry.id)

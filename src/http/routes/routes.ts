@@ -9,24 +9,28 @@ import { listRoutes } from './lists.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
 import { monitoringRoutes } from './monitoring.ts'
+import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
 import { resourceRoutes } from './resources.ts'
 
 /** Every address of the service. */
-export const routes = (on: Services): Route[] => [
-  ...authRoutes(on),
-  ...authTokenRoutes(on),
-  ...passwordResetRoutes(on),
-  ...casRoutes(on),
-  ...samlRoutes(on),
-  ...managementRoutes(on),
-  ...monitoringRoutes(on),
-  ...searchRoutes(on),
-  ...contextRoutes(on),
-  ...entryRoutes(on),
-  ...metadataRoutes(on),
-  ...resourceRoutes(on),
-  ...listRoutes(on),
-]
+export function routes(on: Services): Route[] {
+  const all = [
+    ...authRoutes(on),
+    ...authTokenRoutes(on),
+    ...passwordResetRoutes(on),
+    ...casRoutes(on),
+    ...samlRoutes(on),
+    ...managementRoutes(on),
+    ...monitoringRoutes(on),
+    ...searchRoutes(on),
+    ...contextRoutes(on),
+    ...entryRoutes(on),
+    ...metadataRoutes(on),
+    ...resourceRoutes(on),
+    ...listRoutes(on),
+  ]
+  return [...all, openApiRoute(on, all)]
+}

@@ -5,8 +5,9 @@ import type { Placed } from '../../content/rights.ts'
 import type { Facet } from '../../content/search-facets.ts'
 import type { Order } from '../../content/search-order.ts'
 import { parseFilters, parseQuery } from '../../content/search-query.ts'
-import { describeEntry } from '../describe.ts'
-import type { Parameters } from '../query.ts'
+import { describeEntry, type GraphForm } from '../describe.ts'
+import { type Parameters, refuseFeed } from '../query.ts'
+import { embeddedGraphs } from '../rdf.ts'
 import { type Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
@@ -22,7 +23,8 @@ export const searchRoutes = (on: Services): Route[] => [{ method: 'GET', url: '/
 const getSearch = (on: Services) => async (request: FastifyRequest) => {
   const { parameters, caller } = request
   requireType(parameters.get('type'))
-  if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
+  const form = embeddedGraphs(request)
+  refuseFeed(request)
   const text = parameters.get('query') ?? ''
   if ([...text.trim()].length < LEAST_QUERY_CHARACTERS) {
     throw new InvalidInput('invalid-query', `\`query\` has fewer than ${LEAST_QUERY_CHARACTERS} characters.`)
@@ -46,7 +48,7 @@ const getSearch = (on: Services) => async (request: FastifyRequest) => {
     outside: iri => on.base.outside(iri),
   })
   const children = []
-  for (const placed of found.hits) children.push(await describeHit(on, request, placed))
+  for (const placed of found.hits) children.push(await describeHit(on, request, placed, form))
   return {
     resource: { children },
     results: found.total,
@@ -56,10 +58,15 @@ const getSearch = (on: Services) => async (request: FastifyRequest) => {
   }
 }
 
-async function describeHit(on: Services, { caller }: FastifyRequest, placed: Placed): Promise<unknown> {
+async function describeHit(
+  on: Services,
+  { caller }: FastifyRequest,
+  placed: Placed,
+  form: GraphForm,
+): Promise<unknown> {
   const { entry } = placed
   const view = await on.views.hit(caller, placed)
-  const { name, alias, ...described } = describeEntry(view, on.base)
+  const { name, alias, ...described } = describeEntry(view, on.base, form)
   const named = entry.context === CONTEXTS ? { alias } : { name }
   return { ...described, ...named, contextId: entry.context }
 }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { findUserByName } from '../../src/accounts/users.ts'
+import { initialise } from '../../src/content/initialise.ts'
+import { Ledger } from '../../src/files/quota-ledger.ts'
+import type { Queries } from '../../src/stores/database.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { schema } from '../../src/stores/schema.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+test('a store is made with all of its test data or not at all, at the next start anew (wire facts 5)', async t => {
+  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
+  t.after(() => database.close())
+  await migrate(database, schema)
+  const options = { enforced: false, defaultQuota: -1 }
+  const sound = new Ledger(database, new FakeSystem('initialise'), options)
+  class Broken extends Ledger {
+    override async open(tx: Queries, context: string): Promise<void> {
+      if (context === '2') throw new Error('the disk is full')
+      await super.open(tx, context)
+    }
+  }
+  const make = (ledger: Ledger): Promise<boolean> =>
+    initialise({
+      database,
+      ledger,
+      now: 0,
+      adminPasswordHash: async () => undefined,
+      testHashes: async () => ({ donald: 'x', daisy: 'y', mickey: 'z' }),
+    })
+
+  await assert.rejects(make(new Broken(database, new FakeSystem('broken'), options)), /the disk is full/)
+  assert.equal(await findUserByName(database, 'donald'), undefined)
+  assert.equal(await findUserByName(database, 'admin'), undefined)
+  assert.equal(await make(sound), true)
+  assert.equal((await findUserByName(database, 'donald'))?.password, 'x')
+  assert.equal(await make(sound), false)
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { assertRefused, graphOf, textTerm, TITLE } from '../support/content.ts'
+import { newList } from '../support/lists.ts'
+import { searchPath } from '../support/search.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+
+test('?entryname gives the id of the context, user or group that has the name (wire facts 3.2.2)', async () => {
+  const context = await newContext(admin)
+  assert.equal((await admin.put(context, { alias: 'My Photos' })).status, 200)
+  const { id, name } = await newUser(service, admin)
+  const group = await newEntry(admin, '_principals', '?graphtype=group', { resource: { name: 'painters' } })
+  const named = async (path: string): Promise<unknown> => (await admin.get(path)).json<unknown>()
+  assert.deepEqual(await named('_contexts?entryname=My%20Photos'), [context])
+  assert.deepEqual(await named('_contexts?entryname=my%20photos'), [], 'names of contexts keep their case')
+  assert.deepEqual(await named('_contexts?entryname=_principals'), ['_principals'])
+  assert.deepEqual(await named(`_principals?entryname=${name.toUpperCase()}`), [id])
+  assert.deepEqual(await named('_principals?entryname=painters'), [group])
+  assert.deepEqual(await named('_principals?entryname=nobody'), [])
+  assert.deepEqual(await named(`${context}?entryname=painters`), [], 'other entries have no names')
+  assert.equal((await admin.get('_principals?entryname=')).status, 400)
+})
+
+test('names are looked for by administrators only, so that nobody learns who there is (wire facts 3.2.2)', async () => {
+  const { visitor, name } = await newUser(service, admin)
+  for (const path of [`_principals?entryname=${name}`, '_contexts?entryname=x', '_principals?entryname=nobody']) {
+    assertRefused(await visitor.get(path), 403, 'not-allowed')
+    assertRefused(await service.visitor().get(path), 401, 'not-signed-in')
+  }
+})
+
+test('a feed is 501, not something else than was asked for (wire facts 3.8.5)', async () => {
+  const context = await newContext(admin)
+  const list = await newList(admin, context)
+  for (const path of [`${context}/resource/${list}?`, `${context}?`, searchPath('title:abc', '&')]) {
+    assertRefused(await admin.get(`${path}syndication=rss_2.0`), 501, 'not-available')
+  }
+})
+
+test('with rdfFormat the graphs of hits are JSON-LD (wire facts 3.0.4)', async () => {
+  const context = await newContext(admin)
+  const id = await newEntry(admin, context, '', {
+    metadata: graphOf(`${admin.base}${context}/resource/_newId`, TITLE, textTerm('Lighthouses')),
+  })
+  const found = await admin.get(searchPath('title:lighthouses', '&rdfFormat=application/ld%2Bjson'))
+  const { children } = found.json<{ resource: { children: Array<{ metadata: unknown }> } }>().resource
+  assert.deepEqual(children[0]?.metadata, {
+    '@graph': [{ '@id': `${admin.base}${context}/resource/${id}`, [TITLE]: [{ '@value': 'Lighthouses' }] }],
+  })
+  assert.equal((await admin.get(searchPath('title:lighthouses', '&rdfFormat=text/turtle'))).status, 406)
+})

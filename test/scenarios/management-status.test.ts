@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { assertRefused } from '../support/content.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+
+const settings = { 'service.cors': 'on', 'service.cors.origins.1': 'https://app.example' }
+const service = await startInProcess({ after }, { settings })
+const admin = await service.admin()
+
+test('everybody may ask whether the service is there, as JSON or as text (wire facts 3.14)', async () => {
+  const guest = service.visitor()
+  assert.deepEqual((await guest.get('management/status')).json(), { version: '0.0.0', repositoryStatus: 'online' })
+  assert.equal((await guest.get('management/status', { accept: 'text/plain' })).text, 'UP')
+})
+
+test('the extended status is for administrators; it counts what there is (wire facts 3.14)', async () => {
+  const { visitor } = await newUser(service, admin)
+  assertRefused(await visitor.get('management/status?extended'), 403, 'not-allowed')
+  assertRefused(await service.visitor().get('management/status?extended&includeStats'), 401, 'not-signed-in')
+  const status = (await admin.get('management/status?extended')).json()
+  assert.equal(status['baseURI'], admin.base)
+  assert.equal(status['quota'], false)
+  assert.deepEqual(status['cors'], { enabled: true, origins: ['https://app.example'], maxAge: 7200 })
+  assert.deepEqual(status['solr'], { enabled: true, status: 'online', postQueueSize: 0 })
+  assert.equal('stats' in status, false)
+  const count = async () =>
+    (await admin.get('management/status?extended&includeStats')).json<{ stats: Record<string, number> }>().stats
+  const before = await count()
+  await newEntry(admin, await newContext(admin))
+  const now = await count()
+  assert.equal(now['contextCount'], (before['contextCount'] ?? 0) + 1)
+  assert.equal(now['entryCount'], (before['entryCount'] ?? 0) + 2)
+  assert.deepEqual([now['userCount'], now['groupCount']], [3, 2])
+})

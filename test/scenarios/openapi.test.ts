@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { operations, templateOf } from '../../src/http/openapi/document.ts'
+import { startInProcess } from '../support/service.ts'
+
+const everything = {
+  'service.data.quota': 'on',
+  'service.auth.http-basic': 'on',
+  'service.auth.cas': 'on',
+  'service.auth.cas.server.url': 'https://cas.example.org/cas',
+  'service.auth.password-reset': 'on',
+  'service.smtp.host': 'mail.example.org',
+  'service.smtp.from': 'stowage@example.org',
+  'service.auth.saml': 'new',
+  'service.auth.saml.assertion-consumer-service.url': 'https://stowage.example.org/store/auth/saml',
+  'service.auth.saml.idps.1': 'campus',
+  'service.auth.saml.idp.campus.relying-party-id': 'https://stowage.example.org',
+  'service.auth.saml.idp.campus.metadata.url': 'https://idp.example.org/metadata',
+}
+
+interface Document {
+  readonly openapi: string
+  readonly servers: ReadonlyArray<{ readonly url: string }>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+const service = await startInProcess({ after }, { settings: everything })
+const read = async (): Promise<Document> => (await service.visitor().get('openapi.json')).json<Document>()
+
+test('the description is an OpenAPI 3.1 document', async () => {
+  const document = await read()
+  assert.equal(document.openapi, '3.1.0')
+  assert.equal(`${document.servers[0]?.url}/`, service.base)
+  const { valid, errors } = await new Validator().validate(structuredClone(document) as never)
+  assert.ok(valid, JSON.stringify(errors))
+})
+
+test('with everything switched on it describes each operation, and only what is there', async () => {
+  const { paths } = await read()
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+  )
+  const known = Object.keys(operations).map(name => templateOf(name))
+  assert.deepEqual(described.toSorted(), known.toSorted())
+})
+
+test('what is switched off is not described', async t => {
+  const plain = await startInProcess(t)
+  const { paths } = (await plain.visitor().get('openapi.json')).json<Document>()
+  for (const path of ['/auth/basic', '/auth/cas', '/auth/saml', '/auth/pwreset']) assert.equal(paths[path], undefined)
+})

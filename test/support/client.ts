@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Entry, EntryStore, type Resource } from '@entryscape/entrystore-js'
+import { ADMIN_PASSWORD, type Service } from './service.ts'
+
+export const USER_PASSWORD = 'Good-Password-12'
+
+/** An application at the service, signed in. */
+export async function signedIn(service: Service, user: string, password = USER_PASSWORD): Promise<EntryStore> {
+  const store = new EntryStore(service.base)
+  assert.equal((await store.auth({ user, password, maxAge: 86_400 })).user, user)
+  return store
+}
+
+export const adminAt = (service: Service): Promise<EntryStore> => signedIn(service, 'admin', ADMIN_PASSWORD)
+
+let names = 0
+/** A name that nobody has yet. */
+export const newName = (what: string): string => `${what}-${process.pid}-${++names}`
+
+/** A user made by the admin's application, with an application of his own that is signed in. */
+export async function newApplication(service: Service, admin: EntryStore): Promise<[EntryStore, Entry]> {
+  const name = newName('person')
+  const entry = await admin.newUser(name, USER_PASSWORD).commit()
+  return [await signedIn(service, name), entry]
+}
+
+/** A context that only administrators may use. */
+export const newContextAt = async (store: EntryStore): Promise<Resource> =>
+  (await store.newContext().commit()).getResource(true)
+
+/** Holds that the service refused with this status, as the client's HTTP library tells it. */
+export async function rejectsWith(status: number, work: Promise<unknown>): Promise<void> {
+  await assert.rejects(work, (error: { readonly status?: number; readonly message: string }) => {
+    // What fails to load is told by the reason phrase alone.
+    const phrase = { 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' }[status]
+    const isPhrase = phrase !== undefined && error.message.endsWith(phrase)
+    assert.ok(error.status === status || (error.status === undefined && isPhrase), `not ${status}: ${error.message}`)
+    return true
+  })
+}
+
+/** The entry as it is now, whatever the application remembers. */
+export const reload = (entry: Entry): Promise<Entry> => entry.refresh(true, true)
+
+/** Registers rules twice: applications must find them hold on a store that they have used before. */
+export function twice(register: (rule: (title: string, work: () => Promise<void>) => void) => void): void {
+  for (const suffix of ['', ', and again on the same store']) {
+    register((title, work) => void test(title + suffix, work))
+  }
+}
