@@ -16,7 +16,7 @@ interface Cluster {
   readonly folder: string
   readonly url: string
   /** One more node. */
-  start(): Promise<InProcess>
+  readonly start: () => Promise<InProcess>
 }
 
 async function newCluster(t: { after(work: () => Promise<void>): void }): Promise<Cluster> {
@@ -73,7 +73,7 @@ test('parallel uploads over two nodes fill a quota exactly (D7.3)', async t => {
       return answer.status
     }),
   )
-  assert.deepEqual(statuses.sort(), [...Array<number>(7).fill(201), ...Array<number>(9).fill(413)])
+  assert.deepEqual(statuses.sort((a, b) => a - b), [...Array<number>(7).fill(201), ...Array<number>(9).fill(413)])
   for (const one of admins) assert.equal((await one.get(`${context}/quota`)).json()['fillLevel'], 700)
 })
 
@@ -105,10 +105,8 @@ test('a node that starts leaves the uploads of others in peace, and ends those w
   const left = await database.all<{ blob: string }>(sql`SELECT blob FROM uploads WHERE reserved > 0 ORDER BY blob`)
   assert.equal(left.length, 2)
   assert.ok(!left.some(({ blob }) => blob.startsWith('aaaa')))
-  const proof = await stowage(folder, [
-    ...['fsck', '--repair', '--set', `service.data.folder=${folder}`],
-    ...['--set', `service.repository.store.url=${url}`],
-  ])
+  const where = [`service.data.folder=${folder}`, `service.repository.store.url=${url}`]
+  const proof = await stowage(folder, ['fsck', '--repair', ...where.flatMap(set => ['--set', set])])
   assert.deepEqual([proof.status, proof.stdout], [0, '0 files, 0 bytes checked; 0 findings, 0 open.\n'], proof.stderr)
   upload.socket.write('-last')
   await upload.until(/^HTTP\/1\.1 201 /)

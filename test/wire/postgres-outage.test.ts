@@ -12,7 +12,7 @@ import { putFile } from '../support/uploads.ts'
 class Load {
   readonly acknowledged = new Map<string, string>()
   readonly refused: Answer[] = []
-  #goesOn = true
+  #isOver = false
   readonly #clients: Promise<void>[]
 
   constructor(admin: Visitor, context: string, clients: number) {
@@ -20,13 +20,13 @@ class Load {
   }
 
   async stop(): Promise<void> {
-    this.#goesOn = false
+    this.#isOver = true
     await Promise.all(this.#clients)
   }
 
   async #run(admin: Visitor, context: string, client: number): Promise<void> {
     const ids: string[] = []
-    for (let count = 0; this.#goesOn; count++) {
+    for (let count = 0; !this.#isOver; count++) {
       const created = await admin.post(context)
       if (this.#note(created, 201)) ids.push(created.json<{ entryId: string }>().entryId)
       // New files and replaced ones in turn.
