@@ -6,6 +6,8 @@ import { StartupError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
 import type { Settings } from './config/settings.ts'
+import { ContextExport } from './content/archive/export.ts'
+import { ContextImport } from './content/archive/import.ts'
 import { ContextResource } from './content/context-resource.ts'
 import { Creation } from './content/creation.ts'
 import { Entries } from './content/entries.ts'
@@ -15,11 +17,15 @@ import { ListMoves } from './content/list-moves.ts'
 import { Lists } from './content/lists.ts'
 import { buildMissingRelations } from './content/relations.ts'
 import { Resources } from './content/resources.ts'
+import { Revisions } from './content/revisions.ts'
 import { Search } from './content/search.ts'
+import { Statistics } from './content/statistics.ts'
 import { hashTestPasswords } from './content/test-data.ts'
 import { Uploads } from './content/uploads.ts'
 import { UserResource } from './content/user-resource.ts'
+import { Arrivals } from './files/arrival.ts'
 import { Files } from './files/files.ts'
+import type { FilesOptions } from './files/incoming.ts'
 import { Fullness } from './files/fullness.ts'
 import { Garbage } from './files/garbage.ts'
 import { Ledger } from './files/quota-ledger.ts'
@@ -74,10 +80,12 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   // If nobody else is at work, every upload on record is one that a crash cut off.
   await garbage.recover(stores.isAlone)
   const accounts = await createAccounts(settings, machine, database)
-  const files = new Files({ database, blobs }, { ledger, garbage }, machine, {
+  const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
-  })
+  }
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
+  const arrivals = new Arrivals({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const { adminPassword } = machine
   const search = new Search(database)
   await database.alone(async () => {
@@ -95,7 +103,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     await database.transaction(buildMissingRelations, { unhurried: true })
     await search.catchUp()
   })
-  const content = createContent(settings, { ...accounts, database, files, ledger, system })
+  const content = createContent(settings, { ...accounts, database, files, arrivals, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
@@ -151,13 +159,15 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
 interface ContentDependencies extends Accounts {
   readonly database: Database
   readonly files: Files
+  readonly arrivals: Arrivals
   readonly ledger: Ledger
   readonly system: System
 }
 
 /** Contexts, entries and what they hold. */
 function createContent(settings: Settings, on: ContentDependencies) {
-  const entries = new Entries(on)
+  const revisions = new Revisions(settings['service.repository.provenance'])
+  const entries = new Entries({ ...on, revisions })
   const withEntries = { ...on, entries }
   return {
     entries,
@@ -165,12 +175,19 @@ function createContent(settings: Settings, on: ContentDependencies) {
     userResource: new UserResource(withEntries, {
       requireCurrentPassword: settings['service.auth.password.require-current-password'],
     }),
-    creation: new Creation(on, { groupContextsForAll: settings['service.nonadmin.group-context-creation'] }),
-    views: new EntryViews(on.database, on.ledger, on.lockout),
+    revisions,
+    creation: new Creation(
+      { ...on, revisions },
+      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
+    ),
+    views: new EntryViews(on.database, on.ledger, on.lockout, revisions),
     resources: new Resources(entries),
     lists: new Lists(entries),
     listMoves: new ListMoves(on),
     contexts: new ContextResource(withEntries),
+    exports: new ContextExport(on),
+    imports: new ContextImport(withEntries),
+    statistics: new Statistics(withEntries),
   }
 }
 

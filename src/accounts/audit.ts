@@ -21,6 +21,8 @@ export type AuditEvent =
   | 'user-renamed'
   | 'user-deleted'
   | 'quota-changed'
+  | 'context-exported'
+  | 'context-imported'
   | 'quota-threshold'
 
 export interface AuditEntry {

@@ -44,6 +44,11 @@ export function requireAdmin(caller: Caller, what: string): void {
   if (!isAdmin(caller)) throw denied(caller, what)
 }
 
+/** @throws {Unauthenticated | Forbidden} unless the caller is the user `_admin` himself (wire facts 4.4). */
+export function requireSuperUser(caller: Caller, what: string): void {
+  if (caller.user.id !== ADMIN) throw denied(caller, what)
+}
+
 /** @throws {Unauthenticated} for a guest. */
 export function requireSignedIn(caller: Caller, what: string): void {
   if (isGuest(caller)) throw denied(caller, what)

@@ -1,5 +1,5 @@
 import type { Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { type Sql, sql } from '../stores/sql.ts'
 import { claimingName } from './users.ts'
 
 export interface Group {
@@ -15,8 +15,17 @@ interface GroupRow {
 }
 
 export async function findGroup(queries: Queries, id: string): Promise<Group | undefined> {
+  return await findWhere(queries, sql`id = ${id}`)
+}
+
+/** @param name in its normal form, as stored */
+export async function findGroupByName(queries: Queries, name: string): Promise<Group | undefined> {
+  return await findWhere(queries, sql`name = ${name}`)
+}
+
+async function findWhere(queries: Queries, condition: Sql): Promise<Group | undefined> {
   const row = await queries.get<GroupRow>(
-    sql`SELECT id, name, home_context FROM principals WHERE kind = 'group' AND id = ${id}`,
+    sql`SELECT id, name, home_context FROM principals WHERE kind = 'group' AND ${condition}`,
   )
   return row && { id: row.id, name: row.name ?? undefined, homeContext: row.home_context ?? undefined }
 }

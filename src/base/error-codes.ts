@@ -44,6 +44,10 @@ export const errorCodes = {
     title: 'Identity provider unknown',
     help: 'The request names no identity provider that is configured, and there is no default.',
   },
+  'invalid-archive': {
+    title: 'Invalid archive',
+    help: 'The body is not an archive as an export makes it, whole and unchanged. Nothing was imported.',
+  },
   'invalid-redirect': {
     title: 'Redirect not allowed',
     help: '`successurl` and `failureurl` are absolute http(s) addresses on the own or a whitelisted host.',

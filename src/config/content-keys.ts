@@ -50,8 +50,7 @@ export const repositoryKeys = {
   }),
   'service.repository.provenance': boolean({
     default: false,
-    notYet: true,
-    help: 'Keep earlier versions of metadata.',
+    help: 'Keep every version of metadata, and tell of them in `info`.',
   }),
   'service.solr.max-limit': integer({
     min: 1,

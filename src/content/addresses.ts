@@ -13,6 +13,8 @@ export interface EntryAddress {
 
 export const entryUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/entry/${id}`
 export const metadataUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/metadata/${id}`
+/** @param number counts from 1 */
+export const revisionUri = (address: EntryAddress, number: number): string => `${metadataUri(address)}?rev=${number}`
 export const relationsUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/relations/${id}`
 export const cachedMetadataUri = ({ context, id }: EntryAddress): string =>
   `${RELATIVE}${context}/cached-external-metadata/${id}`

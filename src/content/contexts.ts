@@ -78,6 +78,17 @@ export async function nextId(tx: Queries, context: string): Promise<string> {
   }
 }
 
+/** The last number given as an id in the context. */
+export async function lastNumberOf(queries: Queries, context: string): Promise<number> {
+  const row = await queries.get<{ last_number: number }>(sql`SELECT last_number FROM contexts WHERE id = ${context}`)
+  return row?.last_number ?? 0
+}
+
+/** Numbers up to this one are not given any more. */
+export async function skipNumbers(tx: Queries, context: string, last: number): Promise<void> {
+  await tx.run(sql`UPDATE contexts SET last_number = ${last} WHERE id = ${context} AND last_number < ${last}`)
+}
+
 /** A name as a context may carry it. @throws {InvalidInput} `invalid-name` */
 export function requireContextName(raw: string): string {
   const name = raw.normalize('NFC').trim()

@@ -21,6 +21,7 @@ import { entryExists, insertEntry, isIdFree, updateEntry } from './entry-records
 import { appendToList, isList, replaceListMembers } from './list-records.ts'
 import { addRelations } from './relations.ts'
 import { readInfo } from './info.ts'
+import type { Revisions } from './revisions.ts'
 import { requireQuotaValue } from './quota-request.ts'
 import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
 
@@ -63,6 +64,7 @@ interface Dependencies {
   readonly passwordRules: PasswordRules
   readonly system: System
   readonly audit: Audit
+  readonly revisions: Revisions
 }
 
 export interface CreationOptions {
@@ -99,6 +101,7 @@ export class Creation {
       await insertEntry(tx, whole)
       if (isList(whole)) await replaceListMembers(tx, whole, await freeMembers(tx, whole, body.resource))
       await addRelations(tx, whole)
+      await this.#on.revisions.note(tx, undefined, whole, caller.user.id)
       if (now.list) await this.#addToList(tx, caller, now.list, id)
       return entry
     })

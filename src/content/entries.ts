@@ -29,6 +29,7 @@ import { type InfoRequest, readInfo, withStatement, withSubjectMoved } from './i
 import { forgetList, forgetListsOf, isList, leaveList, listHolding } from './list-records.ts'
 import { applyAclBelow, entriesBelow } from './list-tree.ts'
 import { dropRelations, dropRelationsOf, renewRelations } from './relations.ts'
+import type { Revisions } from './revisions.ts'
 import { may, type Placed, requireRight } from './rights.ts'
 import type { Read } from './values.ts'
 
@@ -39,6 +40,7 @@ interface Dependencies {
   readonly sessions: Sessions
   readonly system: System
   readonly audit: Audit
+  readonly revisions: Revisions
 }
 
 /** Judges the entry as it is inside the transaction, for instance against `If-Unmodified-Since`; throws to refuse. */
@@ -83,6 +85,7 @@ export class Entries {
       const changed = touched(await change(present, tx), caller.user.id, this.#on.system.now())
       await updateEntry(tx, changed)
       await renewRelations(tx, present, changed)
+      await this.#on.revisions.note(tx, present, changed, caller.user.id)
       return changed
     })
   }

@@ -75,6 +75,14 @@ export async function listEntryIds(queries: Queries, context: string): Promise<s
   return rows.map(row => row.id)
 }
 
+/** Some ids of a context in the order of text, those after this one, for going through all of them. */
+export async function idsAfter(queries: Queries, { context, id }: EntryAddress, count: number): Promise<string[]> {
+  const rows = await queries.all<{ id: string }>(
+    sql`SELECT id FROM entries WHERE context = ${context} AND id > ${id} ORDER BY id LIMIT ${count}`,
+  )
+  return rows.map(row => row.id)
+}
+
 /** Some entries in the order of their ids, those after this place, for going through all of them. */
 export async function entriesAfter(queries: Queries, { context, id }: EntryAddress, count: number): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${columns} FROM entries

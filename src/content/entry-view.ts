@@ -17,6 +17,7 @@ import { type Paging, wholeList } from './list-order.ts'
 import { countListMembers, isList } from './list-records.ts'
 import { type ListPage, listPage } from './list-view.ts'
 import { relationsOf } from './relations.ts'
+import type { Revisions } from './revisions.ts'
 import { may, type Placed, type Right, rightsOf } from './rights.ts'
 import { describeUser } from './user-resource.ts'
 
@@ -55,11 +56,13 @@ export class EntryViews {
   readonly #database: Database
   readonly #ledger: Ledger
   readonly #lockout: Lockout
+  readonly #revisions: Revisions
 
-  constructor(database: Database, ledger: Ledger, lockout: Lockout) {
+  constructor(database: Database, ledger: Ledger, lockout: Lockout, revisions: Revisions) {
     this.#database = database
     this.#ledger = ledger
     this.#lockout = lockout
+    this.#revisions = revisions
   }
 
   /**
@@ -72,7 +75,7 @@ export class EntryViews {
     const account = await this.#accountOf(entry)
     const brief: EntryView = {
       entryId: entry.id,
-      info: describeInfo(entry, { homeContext: account?.homeContext }),
+      info: await this.#infoOf(entry, account),
       name: isContext ? (await findContext(this.#database, entry.id))?.name : undefined,
       quota:
         isContext && this.#mayReadQuota(caller, placed)
@@ -85,6 +88,11 @@ export class EntryViews {
       ...(await this.#details(caller, placed)),
       resource: may(caller, 'readresource', placed) ? await this.#resourceOf(caller, placed, paging) : undefined,
     }
+  }
+
+  async #infoOf(entry: Entry, account: Pick<Account, 'homeContext'> | undefined): Promise<Graph> {
+    const revisions = await this.#revisions.list(this.#database, entry)
+    return describeInfo(entry, { homeContext: account?.homeContext, revisions })
   }
 
   async #details(caller: Caller, placed: Placed): Promise<Partial<EntryView>> {
@@ -110,7 +118,7 @@ export class EntryViews {
     return {
       entryId: entry.id,
       name,
-      info: describeInfo(entry, { homeContext: account?.homeContext }),
+      info: await this.#infoOf(entry, account),
       size:
         isList(entry) && may(caller, 'readresource', placed)
           ? await countListMembers(this.#database, entry)
@@ -133,7 +141,7 @@ export class EntryViews {
     const isContext = entry.context === CONTEXTS
     return {
       entryId: entry.id,
-      info: describeInfo(entry, { homeContext: account?.homeContext }),
+      info: await this.#infoOf(entry, account),
       name: isContext ? (await findContext(this.#database, entry.id))?.name : account?.name,
       disabled: account?.disabled || undefined,
       ...(await this.#details(caller, placed)),
@@ -154,7 +162,7 @@ export class EntryViews {
         entryId: id,
         name: readable ? user.name : undefined,
         disabled: user.disabled || undefined,
-        info: describeInfo(entry, { homeContext: user.homeContext }),
+        info: await this.#infoOf(entry, user),
         metadata: readable ? entry.metadata : undefined,
         relations: await relationsOf(this.#database, caller, entry),
         rights: rightsOf(caller, placed),

@@ -9,15 +9,26 @@ import {
   statementsOf,
   uri,
 } from '../graph/graph.ts'
-import { dct, rdf, store, xsd } from '../graph/vocabulary.ts'
+import { dct, owl, prov, rdf, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, aclSlots } from './acl.ts'
-import { cachedMetadataUri, entryUri, metadataUri, PRINCIPALS, principalUri, relationsUri } from './addresses.ts'
+import {
+  cachedMetadataUri,
+  entryUri,
+  metadataUri,
+  PRINCIPALS,
+  principalUri,
+  relationsUri,
+  revisionUri,
+} from './addresses.ts'
 import { type Entry, type EntryType, entryTypes, graphTypes, resourceOf, resourceTypes } from './entry.ts'
+import type { RevisionNote } from './revisions.ts'
 
 /** What `info` says beyond the entry itself: kept elsewhere, told here. */
 export interface InfoSurroundings {
   /** Context id of a user's or group's home context. */
   readonly homeContext?: string | undefined
+  /** Revisions of the metadata, the oldest first. */
+  readonly revisions?: readonly RevisionNote[] | undefined
 }
 
 const aclPlaces: Readonly<Record<AclSlot, { of: (entry: Entry) => string; predicate: string }>> = {
@@ -31,7 +42,7 @@ const aclPlaces: Readonly<Record<AclSlot, { of: (entry: Entry) => string; predic
 const dateTime = (time: number): Term => literal(new Date(time).toISOString(), xsd.dateTime)
 
 /** The administrative graph of an entry (wire facts 2.3). */
-export function describeInfo(entry: Entry, { homeContext }: InfoSurroundings = {}): Graph {
+export function describeInfo(entry: Entry, { homeContext, revisions = [] }: InfoSurroundings = {}): Graph {
   const e = entryUri(entry)
   const r = resourceOf(entry)
   const x = cachedMetadataUri(entry)
@@ -59,8 +70,20 @@ export function describeInfo(entry: Entry, { homeContext }: InfoSurroundings = {
     for (const principal of entry.acl[slot] ?? []) say(of(entry), predicate, uri(principal))
   }
   if (homeContext !== undefined) say(r, store.homeContext, uri(entryUri({ context: '_contexts', id: homeContext })))
+  for (const revision of revisions) describeRevision(say, entry, revision)
   statements.push(...statementsOf(entry.statements))
   return graphOf(statements)
+}
+
+type Say = (subject: string, predicate: string, object: Term) => unknown
+
+/** wire facts 2.8 */
+function describeRevision(say: Say, entry: Entry, { number, time, author, isPresent }: RevisionNote): void {
+  const revision = revisionUri(entry, number)
+  say(revision, prov.generatedAtTime, dateTime(time))
+  say(revision, prov.wasAttributedTo, uri(principalUri(author)))
+  if (number > 1) say(revision, prov.wasRevisionOf, uri(revisionUri(entry, number - 1)))
+  if (isPresent) say(revision, owl.sameAs, uri(metadataUri(entry)))
 }
 
 /** What somebody's `info` asks for. Absent members are not asked for. */
@@ -134,13 +157,16 @@ const managedOnEntry = new Set<string>([
   store.originallyCreatedIn,
 ])
 
+const managedOnRevisions = new Set<string>([...Object.values(prov), owl.sameAs])
+
 /** Home contexts are kept with the account; about anything else it is a statement like any other. */
 const isPrincipal = ({ context, entryType }: Entry): boolean => context === PRINCIPALS && entryType === 'Local'
 
 /** Statements that only the service makes; sent ones are passed over. */
 const isManaged = (subject: string, predicate: string, entry: Entry): boolean =>
   (subject === entryUri(entry) && managedOnEntry.has(predicate)) ||
-  (subject === cachedMetadataUri(entry) && predicate === store.cached)
+  (subject === cachedMetadataUri(entry) && predicate === store.cached) ||
+  (managedOnRevisions.has(predicate) && subject.startsWith(`${metadataUri(entry)}?rev=`))
 
 const firstUri = (terms: readonly Term[]): string | undefined => terms.find(term => term.type === 'uri')?.value
 

@@ -3,7 +3,7 @@ import { Conflict, InvalidInput, NotFound } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
-import { type Graph, graphOf, statementsOf } from '../graph/graph.ts'
+import { type Graph, renameIris } from '../graph/graph.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { isOwnAcl } from './acl.ts'
 import {
@@ -23,6 +23,7 @@ import { deleteEntry, findEntry, insertEntry, updateEntry } from './entry-record
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import { entriesBelow } from './list-tree.ts'
 import { addRelations, dropRelations } from './relations.ts'
+import { moveRevisions } from './revisions.ts'
 import { type Placed, requireRight } from './rights.ts'
 
 interface Dependencies {
@@ -129,6 +130,7 @@ export class ListMoves {
       await insertEntry(tx, moved)
       await addRelations(tx, moved)
       await moveFile(tx, entry, address)
+      await moveRevisions(tx, entry, address, graph => renameIris(graph, iri => newUris.get(iri) ?? iri))
     }
     for (const entry of entries) {
       const members = await listMembers(tx, entry)
@@ -177,14 +179,7 @@ function urisAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>
 /** What an entry says about itself and about those that move with it, it says about their new addresses. */
 function withUris(entry: Entry, uris: ReadonlyMap<string, string>): Entry {
   const rename = (iri: string): string => uris.get(iri) ?? iri
-  const renamed = (graph: Graph): Graph =>
-    graphOf(
-      [...statementsOf(graph)].map(({ subject, predicate, object }) => ({
-        subject: rename(subject),
-        predicate,
-        object: object.type === 'uri' ? { ...object, value: rename(object.value) } : object,
-      })),
-    )
+  const renamed = (graph: Graph): Graph => renameIris(graph, rename)
   const holdsGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
   return {
     ...entry,

@@ -31,6 +31,28 @@ export async function listHolding(queries: Queries, { context, id }: EntryAddres
   return row?.list
 }
 
+export interface Membership {
+  readonly list: string
+  readonly position: number
+}
+
+/** Which list the entry is in, and where. */
+export async function membershipOf(queries: Queries, { context, id }: EntryAddress): Promise<Membership | undefined> {
+  return await queries.get<Membership>(
+    sql`SELECT list, position FROM list_members WHERE context = ${context} AND member = ${id}`,
+  )
+}
+
+/** Part of an import: whoever calls sees to it that the list is one, and that no list comes to hold itself. */
+export async function insertMembership(
+  tx: Queries,
+  { context, id }: EntryAddress,
+  { list, position }: Membership,
+): Promise<void> {
+  await tx.run(sql`INSERT INTO list_members (context, member, list, position)
+    VALUES (${context}, ${id}, ${list}, ${position})`)
+}
+
 /** Makes an entry of the same context the last member. @throws {Conflict} when it is in a list or would hold itself */
 export async function appendToList(tx: Queries, list: EntryAddress, member: string): Promise<void> {
   await requireNoCircle(tx, list, new Set([member]))

@@ -1,39 +1,16 @@
 import type { Readable } from 'node:stream'
-import { TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
-import { type Bytes, UNLIMITED } from '../base/units.ts'
+import type { Bytes } from '../base/units.ts'
 import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, putFile, removeFile } from './file-records.ts'
-import { reachedThreshold } from './fullness.ts'
 import type { Garbage } from './garbage.ts'
-import { LEASE, type Ledger, type Quota, type Reservation } from './quota-ledger.ts'
+import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
+import type { Ledger, Reservation } from './quota-ledger.ts'
 
 /** What is reserved at a time for bytes whose number was not declared. */
 const STEP: Bytes = 1_048_576
-
-export interface Incoming {
-  /** The size if the sender declared it; `bytes` then yields exactly so many or fails. */
-  readonly declaredSize: Bytes | undefined
-  /** Called once the file may come in. Nothing has been asked of the sender before. */
-  readonly open: () => AsyncIterable<Uint8Array>
-  readonly signal: AbortSignal
-}
-
-export interface FilesOptions {
-  /** -1: no limit. Holds with quota off as well (interface 8). */
-  readonly maxFileSize: Bytes
-  /** A context has come to a threshold of its quota ({@link reachedThreshold}); told after the commit, and never waited for. */
-  readonly onThreshold?: (reached: ReachedThreshold) => void
-}
-
-export interface ReachedThreshold {
-  readonly context: string
-  readonly percent: number
-  readonly quota: Bytes
-  readonly fillLevel: Bytes
-}
 
 /** The bytes of entries: taking them in under the quota, giving them out, letting them go (D7). */
 export class Files {
@@ -77,12 +54,12 @@ export class Files {
     makeVisible: (tx: Queries, file: FileRecord, previous: FileRecord | undefined) => Promise<T>,
   ): Promise<T> {
     const { declaredSize } = incoming
-    if (declaredSize !== undefined) this.#requireFileSize(declaredSize)
+    if (declaredSize !== undefined) requireFileSize(this.#options, declaredSize)
     const replaced = await findFile(this.#database, place)
     const credit = replaced?.size ?? 0
     const blob = newBlobKey(count => this.#system.randomBytes(count))
     const reservation = await this.#ledger.reserve(place.context, blob, Math.max(0, (declaredSize ?? 0) - credit))
-    const heartbeat = this.#keepAlive(reservation)
+    const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
     try {
       const room = Math.max(credit, declaredSize ?? 0)
       const bytes = this.#metered(incoming.open(), reservation, room)
@@ -97,7 +74,7 @@ export class Files {
         return { result: await makeVisible(tx, file, previous), discarded: previous?.blob, quota, growth }
       })
       this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
-      this.#noteGrowth(place.context, quota, growth)
+      reportGrowth(this.#options, this.#ledger, place.context, { quota, growth })
       if (discarded !== undefined) await this.#deleteBlob(discarded)
       return result
     } catch (error) {
@@ -148,19 +125,6 @@ export class Files {
       .catch((error: unknown) => this.#log.error({ err: error }, 'deleting old files failed'))
   }
 
-  #noteGrowth(context: string, { quota, fillLevel }: Quota, growth: Bytes): void {
-    const percent = this.#ledger.enforced ? reachedThreshold({ quota, fillLevel }, growth) : undefined
-    if (percent !== undefined) this.#options.onThreshold?.({ context, percent, quota, fillLevel })
-  }
-
-  #requireFileSize(size: Bytes): void {
-    const { maxFileSize } = this.#options
-    // Beyond it numbers are no longer exact, and neither would the books be.
-    const limit = maxFileSize === UNLIMITED ? Number.MAX_SAFE_INTEGER : maxFileSize
-    if (size <= limit) return
-    throw new TooLarge('file-too-large', `A file may have at most ${limit} bytes.`, { extra: { limit } })
-  }
-
   /** Passes the bytes on while they fit, reserving more room ahead of them where the size was not declared. */
   async *#metered(
     bytes: AsyncIterable<Uint8Array>,
@@ -171,19 +135,10 @@ export class Files {
     let taken = 0
     for await (const chunk of bytes) {
       taken += chunk.length
-      this.#requireFileSize(taken)
+      requireFileSize(this.#options, taken)
       if (taken > room) room += await this.#ledger.grow(reservation, taken - room, Math.max(taken - room, STEP))
       yield chunk
     }
-  }
-
-  #keepAlive(reservation: Reservation): NodeJS.Timeout {
-    const renew = (): void => {
-      this.#ledger
-        .renew(reservation)
-        .catch((error: unknown) => this.#log.warn({ err: error }, 'renewing a lease failed'))
-    }
-    return setInterval(renew, LEASE / 3).unref()
   }
 
   /**

@@ -39,9 +39,11 @@ export class Garbage {
    * only once it cannot be committed any more.
    */
   async recover(nobodyElse: boolean): Promise<void> {
+    let isAnyUndone = false
     for (const reservation of await this.#ledger.abandoned(nobodyElse)) {
-      if (await this.#ledger.forfeit(reservation)) await this.delete(reservation.blob)
+      isAnyUndone = (await this.#ledger.forfeit(reservation)) || isAnyUndone
     }
+    if (isAnyUndone) await this.collect()
   }
 
   async #deleteDiscarded(): Promise<void> {

@@ -110,10 +110,23 @@ export class Ledger {
     }
   }
 
+  /**
+   * Notes one more blob that the upload writes. It holds no room by itself, is renewed and committed with the upload, and
+   * is let go of with it.
+   */
+  async addPart({ context, blob }: Reservation, part: string): Promise<void> {
+    await this.#relaxed(async tx => {
+      const added = await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, part_of)
+        SELECT ${part}, ${context}, 0, expires, ${blob} FROM uploads WHERE blob = ${blob}`)
+      if (added === 0) throw leaseLost()
+    })
+  }
+
   /** Says that the upload is still going on. */
   async renew({ blob }: Reservation): Promise<void> {
+    const expires = this.#system.now() + LEASE
     await this.#relaxed(tx =>
-      tx.run(sql`UPDATE uploads SET expires = ${this.#system.now() + LEASE} WHERE blob = ${blob}`),
+      tx.run(sql`UPDATE uploads SET expires = ${expires} WHERE blob = ${blob} OR part_of = ${blob}`),
     )
   }
 
@@ -125,6 +138,7 @@ export class Ledger {
   async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<Quota> {
     const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
     if (!lease) throw leaseLost()
+    await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
     const booked = await tx.get<SpaceRow>(sql`UPDATE spaces
       SET reserved = reserved - ${lease.reserved}, used = used + ${growth}
       WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${lease.reserved}`)}
@@ -149,13 +163,15 @@ export class Ledger {
     await this.credit(tx, from, bytes)
   }
 
-  /** Takes a reservation away and lets go of its blob, in one step; false, and nothing happens, when it is gone already. */
+  /** Takes a reservation away and lets go of its blobs, in one step; false, and nothing happens, when it is gone already. */
   async forfeit({ context, blob }: Reservation): Promise<boolean> {
     return await this.#relaxed(async tx => {
       const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
       if (!lease) return false
       await tx.run(sql`UPDATE spaces SET reserved = reserved - ${lease.reserved} WHERE context = ${context}`)
       await discardBlob(tx, blob)
+      await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM uploads WHERE part_of = ${blob}`)
+      await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
       return true
     })
   }
@@ -163,7 +179,9 @@ export class Ledger {
   /** Uploads whose process has died: all of them when nobody else can be at work, else those not renewed in time. */
   async abandoned(nobodyElse: boolean): Promise<Reservation[]> {
     const condition = nobodyElse ? sql`1 = 1` : sql`expires < ${this.#system.now()}`
-    return await this.#database.all<Reservation>(sql`SELECT context, blob FROM uploads WHERE ${condition}`)
+    return await this.#database.all<Reservation>(
+      sql`SELECT context, blob FROM uploads WHERE part_of IS NULL AND ${condition}`,
+    )
   }
 
   async #hold(tx: Queries, context: string, bytes: Bytes): Promise<void> {

@@ -76,6 +76,16 @@ function mapIris(graph: Graph, map: (iri: string) => string): Graph {
   return result
 }
 
+/** The graph with other IRIs in place of some; statements that become alike are one. */
+export const renameIris = (graph: Graph, rename: (iri: string) => string): Graph =>
+  graphOf(
+    [...statementsOf(graph)].map(({ subject, predicate, object }) => ({
+      subject: rename(subject),
+      predicate: rename(predicate),
+      object: object.type === 'uri' ? { ...object, value: rename(object.value) } : object,
+    })),
+  )
+
 /** The graph as the store keeps it: IRIs under `base` made relative. */
 export const graphInside = (base: string, graph: Graph): Graph => mapIris(graph, iri => inside(base, iri))
 

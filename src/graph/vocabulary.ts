@@ -1,6 +1,8 @@
 const STORE = 'http://entrystore.org/terms/'
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
 const DC = 'http://purl.org/dc/elements/1.1/'
+const PROV = 'http://www.w3.org/ns/prov#'
+const OWL = 'http://www.w3.org/2002/07/owl#'
 const DCT = 'http://purl.org/dc/terms/'
 
 /** Terms of the store's own vocabulary; existing clients have them built in, to the letter. */
@@ -52,6 +54,14 @@ export const xsd = {
   langString: `${RDF}langString`,
 } as const
 
+export const prov = {
+  generatedAtTime: `${PROV}generatedAtTime`,
+  wasAttributedTo: `${PROV}wasAttributedTo`,
+  wasRevisionOf: `${PROV}wasRevisionOf`,
+} as const
+
+export const owl = { sameAs: `${OWL}sameAs` } as const
+
 /** Prefixes in the graphs that we write, where they are used. No namespace here begins another. */
 export const prefixes: Readonly<Record<string, string>> = {
   rdf: RDF,
@@ -61,7 +71,8 @@ export const prefixes: Readonly<Record<string, string>> = {
   dc: 'http://purl.org/dc/elements/1.1/',
   foaf: 'http://xmlns.com/foaf/0.1/',
   skos: 'http://www.w3.org/2004/02/skos/core#',
-  owl: 'http://www.w3.org/2002/07/owl#',
+  owl: OWL,
+  prov: PROV,
   dcat: 'http://www.w3.org/ns/dcat#',
   vcard: 'http://www.w3.org/2006/vcard/ns#',
   store: STORE,

@@ -35,6 +35,6 @@ declare module 'fastify' {
 }
 
 /** A named part of the path; the router has matched it, so it is there. */
-export function pathPart(request: FastifyRequest, name: 'context' | 'entry'): string {
+export function pathPart(request: FastifyRequest, name: 'context' | 'entry' | 'type'): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? ''
 }

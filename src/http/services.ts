@@ -7,14 +7,18 @@ import type { Sessions } from '../accounts/sessions.ts'
 import type { TrustedDevices } from '../accounts/trusted-devices.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
+import type { ContextExport } from '../content/archive/export.ts'
+import type { ContextImport } from '../content/archive/import.ts'
 import type { ContextResource } from '../content/context-resource.ts'
 import type { Creation } from '../content/creation.ts'
 import type { Entries } from '../content/entries.ts'
 import type { EntryViews } from '../content/entry-view.ts'
+import type { Revisions } from '../content/revisions.ts'
 import type { Search } from '../content/search.ts'
 import type { Resources } from '../content/resources.ts'
 import type { ListMoves } from '../content/list-moves.ts'
 import type { Lists } from '../content/lists.ts'
+import type { Statistics } from '../content/statistics.ts'
 import type { Uploads } from '../content/uploads.ts'
 import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
@@ -112,7 +116,11 @@ export interface Rooms {
   readonly sso: Sso
   readonly entries: Entries
   readonly contexts: ContextResource
+  readonly exports: ContextExport
+  readonly imports: ContextImport
+  readonly statistics: Statistics
   readonly creation: Creation
+  readonly revisions: Revisions
   readonly search: Search
   readonly views: EntryViews
   readonly resources: Resources

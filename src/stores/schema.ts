@@ -177,4 +177,24 @@ export const schema: readonly Migration[] = [
   },
   { id: 4, name: 'search index', statements: [{ sqlite: searchTables, postgres: postgresSearchTables }] },
   { id: 5, name: 'changes of the search index', statements: [{ sqlite: searchChanges, postgres: [] }] },
+  {
+    id: 6,
+    name: 'revisions of metadata, uploads of several parts',
+    statements: [
+      // Whatever deletes an entry takes its revisions along: its id may be given again.
+      sql`CREATE TABLE metadata_revisions (
+        context TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        time BIGINT NOT NULL,
+        author TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        PRIMARY KEY (context, entry, number),
+        FOREIGN KEY (context, entry) REFERENCES entries (context, id) ON DELETE CASCADE
+      )`,
+      // The blob of the upload that this one belongs to: what holds the room, is renewed and ends for both.
+      sql`ALTER TABLE uploads ADD COLUMN part_of TEXT`,
+      sql`CREATE INDEX uploads_by_whole ON uploads (part_of)`,
+    ],
+  },
 ]

@@ -73,7 +73,10 @@ test('parallel uploads over two nodes fill a quota exactly (D7.3)', async t => {
       return answer.status
     }),
   )
-  assert.deepEqual(statuses.sort((a, b) => a - b), [...Array<number>(7).fill(201), ...Array<number>(9).fill(413)])
+  assert.deepEqual(
+    statuses.sort((a, b) => a - b),
+    [...Array<number>(7).fill(201), ...Array<number>(9).fill(413)],
+  )
   for (const one of admins) assert.equal((await one.get(`${context}/quota`)).json()['fillLevel'], 700)
 })
 

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { MOST_GROWTH, residentOf } from '../support/memory.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
 
 const MIB = 1_048_576
 const GIGABYTE = 1024
-/** The engine of Node 24 lets its nursery grow by some 24 MiB more before it collects, whatever is done. */
-const MOST_GROWTH = (Number(process.versions.node.split('.')[0]) >= 24 ? 96 : 64) * MIB
-
-/** Resident memory of a process in bytes; Linux only. */
-async function residentOf(pid: number): Promise<number> {
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kilobytes) * 1024
-}
-
 const skip = process.platform === 'linux' ? false : 'reads /proc'
 
 test('memory stays within 64 MiB of its start, or 96 on Node 24, while 1 GiB is uploaded', { skip }, async t => {

@@ -1,4 +1,5 @@
 import { administrationOperations } from './administration.ts'
+import { archiveOperations } from './archives.ts'
 import { entryOperations } from './entries.ts'
 import type { AnswerDescription, Body, Operation, Operations } from './operation.ts'
 import { resourceOperations } from './resources.ts'
@@ -10,6 +11,7 @@ export const operations: Operations = {
   ...sessionOperations,
   ...entryOperations,
   ...resourceOperations,
+  ...archiveOperations,
   ...administrationOperations,
 }
 

@@ -96,6 +96,7 @@ export const entryOperations: Operations = {
     query: {
       ...formats,
       download: 'As an attachment.',
+      rev: 'Number of a revision.',
       recursive: 'With the metadata of entries that these predicates lead to.',
       depth: 'How many links to follow.',
       scope: '`context`: only entries of this context.',

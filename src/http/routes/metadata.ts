@@ -1,7 +1,7 @@
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { denied } from '../../accounts/caller.ts'
-import { NotFound } from '../../base/errors.ts'
+import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
 import { cachedMetadataUri, metadataUri } from '../../content/addresses.ts'
 import {
   type CachedMetadata,
@@ -45,25 +45,47 @@ const getMetadata = (on: Services) => async (request: FastifyRequest, reply: Fas
   const { entry } = placed
   requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
   if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
-  const walk = readWalk(request.parameters, on.base)
+  const number = revisionAskedFor(request)
+  const walk = number === undefined ? readWalk(request.parameters, on.base) : undefined
   if (walk) {
     // It changes with other entries, so it has no validators.
     const linked = await linkedMetadata(on.database, request.caller, entry, walk)
     nameFile(request, reply, entry, representation)
     return await sendGraph(reply, representation, on.base.graphOutside(linked))
   }
-  if (isFresh(request, reply, entry, representation)) return await reply.status(304).send()
+  const { modified, metadata } = number === undefined ? entry : await getRevision(on, entry, number)
+  if (isFresh(request, reply, { modified }, representation)) return await reply.status(304).send()
   nameFile(request, reply, entry, representation)
-  return await sendGraph(reply, representation, on.base.graphOutside(entry.metadata))
+  return await sendGraph(reply, representation, on.base.graphOutside(metadata))
+}
+
+/** The revision that `rev` names; revisions are read only. @throws {WrongMethod} for any other request */
+function revisionAskedFor(request: FastifyRequest): number | undefined {
+  const given = request.parameters.get('rev')
+  if (given === undefined) return undefined
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    throw new WrongMethod('Changing a revision', ['GET', 'HEAD'])
+  }
+  if (/^[0-9]{1,15}$/.test(given)) return Number(given)
+  throw new InvalidInput('invalid-query', `\`rev\` is the number of a revision, not "${given.slice(0, 40)}".`)
+}
+
+/** A revision never changes: its tag and date are of the time it was made. @throws {NotFound} */
+async function getRevision(on: Services, entry: Entry, number: number): Promise<Pick<Entry, 'modified' | 'metadata'>> {
+  const found = await on.revisions.find(on.database, entry, number)
+  if (found) return { modified: found.time, metadata: found.metadata }
+  throw new NotFound('not-found', `There is no revision ${number} of these metadata.`)
 }
 
 const putMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  revisionAskedFor(request)
   const placed = await placedOf(on, request)
   const read = graphReader(on, request, reply, metadataUri(placed.entry))
   return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, read, preconditionOf(request)))
 }
 
 const deleteMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  revisionAskedFor(request)
   const placed = await placedOf(on, request)
   return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, empty, preconditionOf(request)))
 }

@@ -12,6 +12,7 @@ import { fileNameOf, isMediaType, mediaTypeOf as storedMediaType, UNTYPED, type 
 import type { FileRecord } from '../../files/file-records.ts'
 import type { Graph } from '../../graph/graph.ts'
 import type { ByteRange } from '../../stores/blob-store.ts'
+import { abandonment } from '../abandonment.ts'
 import { announcesBody, mediaTypeOf } from '../body.ts'
 import { fileValidators, isRangeCurrent, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
 import { describeResource } from '../describe.ts'
@@ -199,15 +200,6 @@ function nameIn(header: string | string[] | undefined): string | undefined {
   } catch (error) {
     throw new InvalidInput('invalid-value', 'The `Content-Disposition` of the request is malformed.', { cause: error })
   }
-}
-
-/** Aborts when the client leaves before it has its answer. */
-function abandonment(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort(new InvalidInput('bad-request', 'The client has left.'))
-  })
-  return controller.signal
 }
 
 async function sendFile(on: Services, request: FastifyRequest, reply: FastifyReply, entry: Entry): Promise<unknown> {

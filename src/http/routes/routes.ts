@@ -2,6 +2,7 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { authRoutes } from './auth.ts'
 import { authTokenRoutes } from './auth-tokens.ts'
+import { archiveRoutes } from './archives.ts'
 import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
@@ -27,6 +28,7 @@ export function routes(on: Services): Route[] {
     ...monitoringRoutes(on),
     ...searchRoutes(on),
     ...contextRoutes(on),
+    ...archiveRoutes(on),
     ...entryRoutes(on),
     ...metadataRoutes(on),
     ...resourceRoutes(on),

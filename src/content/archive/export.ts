@@ -1,0 +1,216 @@
+import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Audit } from '../../accounts/audit.ts'
+import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
+import { findGroup } from '../../accounts/groups.ts'
+import { findUser } from '../../accounts/users.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import type { Bytes } from '../../base/units.ts'
+import type { Files } from '../../files/files.ts'
+import type { FileRecord } from '../../files/file-records.ts'
+import { writeZip, type ZipMember } from '../../files/zip-writer.ts'
+import type { Database } from '../../stores/database.ts'
+import { CONTEXTS, PRINCIPALS } from '../addresses.ts'
+import { getContext, lastNumberOf } from '../contexts.ts'
+import { type Entry, holdsFile } from '../entry.ts'
+import { findEntry, idsAfter } from '../entry-records.ts'
+import { membershipOf } from '../list-records.ts'
+import { findRevision } from '../revisions.ts'
+import {
+  batchName,
+  fileName,
+  FORMAT,
+  type Line,
+  type Manifest,
+  MANIFEST,
+  type OutsideForm,
+  SUMMARY,
+  type Summary,
+  VERSION,
+} from './format.ts'
+import { describeEntry, describeRevision } from './lines.ts'
+import { principalsIn } from './principals.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly files: Files
+  readonly system: System
+  readonly audit: Audit
+}
+
+export interface ExportOptions {
+  /** Files are left out. */
+  readonly metadataOnly: boolean
+  readonly form: OutsideForm
+}
+
+/** So much of descriptions is gathered before it is written. */
+const BATCH: Bytes = 1_048_576
+const IDS = 500
+/** Other requests get their turn after so many entries. */
+const TURN = 50
+
+/** Writing a context as an archive (wire facts 3.16). */
+export class ContextExport {
+  readonly #on: Dependencies
+
+  constructor(on: Dependencies) {
+    this.#on = on
+  }
+
+  /**
+   * The archive, made while it is read. Each entry is told with its file as both are at one moment; whoever wants all
+   * entries of one moment lets nobody write meanwhile. @throws {NotFound} @throws {Unauthenticated | Forbidden}
+   */
+  async export(
+    caller: Caller,
+    contextKey: string,
+    options: ExportOptions,
+  ): Promise<{ context: string; open: () => Readable }> {
+    const { context } = await getContext(this.#on.database, contextKey)
+    requireSuperUser(caller, 'export a context')
+    requireOrdinary(context.id)
+    const detail = { context: context.id }
+    const { user, client } = caller
+    await this.#on.audit.record({ event: 'context-exported', actorId: user.id, address: client.address, detail })
+    const time = new Date(this.#on.system.now())
+    return { context: context.id, open: () => writeZip(this.#members(context.id, options, time), time) }
+  }
+
+  async *#members(context: string, options: ExportOptions, time: Date): AsyncGenerator<ZipMember> {
+    const { database } = this.#on
+    const manifest: Manifest = {
+      format: FORMAT,
+      version: VERSION,
+      base: options.form.href,
+      context,
+      exported: time.toISOString(),
+      metadataOnly: options.metadataOnly,
+      lastNumber: await lastNumberOf(database, context),
+    }
+    yield json(MANIFEST, manifest)
+    const summary = { entries: 0, revisions: 0, files: 0, bytes: 0 }
+    const batch = new Batch()
+    const principals = new Set<string>()
+    for await (const { entry, found } of this.#entries(context, options)) {
+      try {
+        summary.entries++
+        for (const line of await this.#principalLines(principals, principalsIn(entry))) batch.add(line)
+        const list = await membershipOf(database, entry)
+        batch.add({ entry: describeEntry(entry, { list, file: found?.file }, options.form) })
+        if (found) {
+          summary.files++
+          summary.bytes += found.file.size
+          yield* batch.flush()
+          yield { name: fileName(entry.id), isDeflated: false, bytes: found.bytes }
+        }
+        for (let number = 1; ; number++) {
+          const revision = await findRevision(database, entry, number)
+          if (!revision) break
+          summary.revisions++
+          for (const line of await this.#principalLines(principals, [revision.author])) batch.add(line)
+          batch.add({ revision: describeRevision(entry.id, revision, options.form) })
+          if (batch.isFull) yield* batch.flush()
+        }
+        if (batch.isFull) yield* batch.flush()
+      } finally {
+        found?.bytes.destroy()
+      }
+    }
+    yield* batch.flush()
+    yield json(SUMMARY, summary satisfies Summary)
+  }
+
+  /** One entry after the other, each with its opened file. */
+  async *#entries(
+    context: string,
+    options: ExportOptions,
+  ): AsyncGenerator<{ readonly entry: Entry; readonly found: OpenFile | undefined }> {
+    let last = ''
+    let count = 0
+    for (;;) {
+      const ids = await idsAfter(this.#on.database, { context, id: last }, IDS)
+      for (const id of ids) {
+        if (++count % TURN === 0) await nextTurn()
+        const opened = await this.#open(context, id, options)
+        if (opened) yield opened
+      }
+      const next = ids.at(-1)
+      if (next === undefined) return
+      last = next
+    }
+  }
+
+  /** `undefined` when it has been deleted meanwhile. */
+  async #open(context: string, id: string, { metadataOnly }: ExportOptions) {
+    const { database, files } = this.#on
+    for (;;) {
+      const entry = await findEntry(database, { context, id })
+      if (!entry || metadataOnly || !holdsFile(entry)) return entry && { entry, found: undefined }
+      const found = await files.read(entry, () => 'all')
+      const now = await findEntry(database, entry)
+      const { bytes } = found ?? {}
+      // An upload changes the date of its entry: with the same date before and after, entry and file go together.
+      if (now?.modified === entry.modified) return { entry, found: found && bytes && { file: found.file, bytes } }
+      bytes?.destroy()
+    }
+  }
+
+  /** Lines about the principals that have not been told of yet. Who has been deleted is not told of. */
+  async #principalLines(told: Set<string>, ids: Iterable<string>): Promise<Line[]> {
+    const lines: Line[] = []
+    for (const id of ids) {
+      if (told.has(id)) continue
+      told.add(id)
+      const user = await findUser(this.#on.database, id)
+      const group = user ? undefined : await findGroup(this.#on.database, id)
+      if (user) lines.push({ principal: { id, kind: 'user', name: user.name } })
+      else if (group) lines.push({ principal: { id, kind: 'group', name: group.name } })
+    }
+    return lines
+  }
+}
+
+interface OpenFile {
+  readonly file: FileRecord
+  readonly bytes: Readable
+}
+
+/** Users, groups and contexts are what they are in the store where they are. @throws {InvalidInput} */
+export function requireOrdinary(context: string): void {
+  if (context !== CONTEXTS && context !== PRINCIPALS) return
+  throw new InvalidInput('invalid-type', 'System contexts are neither exported nor imported.')
+}
+
+const json = (name: string, value: unknown): ZipMember => ({
+  name,
+  isDeflated: true,
+  bytes: Readable.from([Buffer.from(`${JSON.stringify(value)}\n`)]),
+})
+
+/** Lines on their way into the next member. */
+class Batch {
+  #lines: Buffer[] = []
+  #size: Bytes = 0
+  #number = 0
+
+  get isFull(): boolean {
+    return this.#size >= BATCH
+  }
+
+  add(line: Line): void {
+    const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
+    this.#lines.push(bytes)
+    this.#size += bytes.length
+  }
+
+  *flush(): Generator<ZipMember> {
+    if (this.#size === 0) return
+    const bytes = Readable.from([Buffer.concat(this.#lines)], { objectMode: false })
+    this.#lines = []
+    this.#size = 0
+    this.#number++
+    yield { name: batchName(this.#number), isDeflated: true, bytes }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Graph } from '../../graph/graph.ts'
+import type { Acl } from '../acl.ts'
+import type { EntryType, GraphType, ResourceType } from '../entry.ts'
+
+/** The archive of a context, as docs/interface.md describes it. Members stand in the zip in just this order. */
+export const FORMAT = 'stowage-context'
+export const VERSION = 1
+
+export const MANIFEST = 'manifest.json'
+export const SUMMARY = 'summary.json'
+/** @param number counts from 1 */
+export const batchName = (number: number): string => `entries/${String(number).padStart(6, '0')}.ndjson`
+export const fileName = (id: string): string => `files/${id}`
+
+/** First of all: what this is. */
+export interface Manifest {
+  readonly format: typeof FORMAT
+  readonly version: typeof VERSION
+  /** Base address of the service it comes from: IRIs that begin with it are addresses of that service. */
+  readonly base: string
+  /** Id of the context. */
+  readonly context: string
+  readonly exported: string
+  readonly metadataOnly: boolean
+  /** The last number that was given as an id. */
+  readonly lastNumber: number
+}
+
+/** Last of all: by what it can be told that nothing is missing. */
+export interface Summary {
+  readonly entries: number
+  readonly revisions: number
+  readonly files: number
+  /** Of all files. */
+  readonly bytes: number
+}
+
+/** One line of a batch has one of these members. */
+export interface Line {
+  readonly principal?: PrincipalLine
+  readonly entry?: EntryLine
+  readonly revision?: RevisionLine
+}
+
+/** A user or group that later lines name. Ids mean nothing in another store: there, the name finds the person. */
+export interface PrincipalLine {
+  readonly id: string
+  readonly kind: 'user' | 'group'
+  readonly name?: string | undefined
+}
+
+/** An entry. IRIs are absolute, points of time ISO 8601 with milliseconds, users ids. */
+export interface EntryLine {
+  readonly id: string
+  readonly entryType: EntryType
+  readonly graphType: GraphType
+  readonly resourceType: ResourceType
+  readonly resource?: string | undefined
+  readonly externalMetadata?: string | undefined
+  readonly created: string
+  readonly modified: string
+  readonly creator?: string | undefined
+  readonly contributors: readonly string[]
+  readonly acl: Acl
+  /** What `info` says beyond what stands in the other members. */
+  readonly info: Graph
+  readonly metadata: Graph
+  readonly cachedExternalMetadata?: Graph | undefined
+  readonly cached?: string | undefined
+  readonly text?: string | undefined
+  readonly graph?: Graph | undefined
+  readonly list?: { readonly id: string; readonly position: number } | undefined
+  /** The next member of the zip. */
+  readonly file?: FileLine | undefined
+}
+
+export interface FileLine {
+  readonly size: number
+  /** Lower-case hexadecimal. */
+  readonly sha256: string
+}
+
+/** A revision of the metadata of the entry told of before it; numbers count from 1. */
+export interface RevisionLine {
+  readonly entry: string
+  readonly number: number
+  readonly time: string
+  readonly author: string
+  readonly metadata: Graph
+}
+
+/** How IRIs of the service look outside; everything in here knows only their inside form. */
+export interface OutsideForm {
+  readonly href: string
+  outside(iri: string): string
+  inside(iri: string): string
+  graphOutside(graph: Graph): Graph
+}

@@ -1,0 +1,203 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Audit } from '../../accounts/audit.ts'
+import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
+import type { Arrival, Arrivals } from '../../files/arrival.ts'
+import { type FileRecord, putFile } from '../../files/file-records.ts'
+import type { Incoming } from '../../files/incoming.ts'
+import type { Bytes } from '../../base/units.ts'
+import { type Database, type Queries, UniqueViolation } from '../../stores/database.ts'
+import { sql } from '../../stores/sql.ts'
+import { GUEST } from '../../accounts/principals.ts'
+import { aclSlots } from '../acl.ts'
+import { skipNumbers } from '../contexts.ts'
+import type { Entries } from '../entries.ts'
+import type { Entry } from '../entry.ts'
+import { deleteEntriesOf, insertEntry } from '../entry-records.ts'
+import { forgetListsOf, insertMembership, isList, type Membership } from '../list-records.ts'
+import { rejudge } from '../rejudge.ts'
+import { addRelations, dropRelationsOf } from '../relations.ts'
+import { insertRevision } from '../revisions.ts'
+import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
+import { requireOrdinary } from './export.ts'
+import type { OutsideForm } from './format.ts'
+import { Principals } from './principals.ts'
+import { wrong } from './read-lines.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly entries: Entries
+  readonly arrivals: Arrivals
+  readonly audit: Audit
+}
+
+export interface Imported {
+  readonly entries: number
+  readonly files: number
+  /** Of all files. */
+  readonly bytes: Bytes
+}
+
+type Stored = ReadonlyMap<string, FileRecord>
+
+/** Other requests get their turn after so many entries. */
+const TURN = 50
+
+/** Putting an archive in place of all that is in a context (wire facts 3.16). */
+export class ContextImport {
+  readonly #on: Dependencies
+
+  constructor(on: Dependencies) {
+    this.#on = on
+  }
+
+  /**
+   * Reads the whole archive, takes its files in under the quota, and then replaces the content of the context in one
+   * transaction: until then, and after any refusal, abort or crash, everything is as it was. The context's own entry, with its
+   * access list, name and quota, stays.
+   * @throws {InvalidInput} `invalid-archive` @throws {TooLarge} `file-too-large`, `quota-exceeded`
+   */
+  async import(caller: Caller, contextKey: string, incoming: Incoming, form: OutsideForm): Promise<Imported> {
+    const placed = await this.#on.entries.getContextEntry(contextKey)
+    requireSuperUser(caller, 'import a context')
+    const context = placed.entry.id
+    requireOrdinary(context)
+    const imported = await this.#on.arrivals.receive(context, incoming, async arrival => {
+      await arrival.reserve(await surveyArchive(arrival.archive))
+      const stored = await takeFiles(arrival, context, form)
+      return await this.#on.database.transaction(async tx => {
+        await rejudge(tx, caller, placed, { right: 'administer', what: 'import a context' })
+        return await replaceContent(tx, { arrival, context, form, stored })
+      })
+    })
+    const detail = { context, entries: imported.entries, files: imported.files }
+    const { user, client } = caller
+    await this.#on.audit.record({ event: 'context-imported', actorId: user.id, address: client.address, detail })
+    return imported
+  }
+}
+
+/** Goes through the whole archive for the first time: everything in it is judged, the files are stored and proved. */
+async function takeFiles(arrival: Arrival, context: string, form: OutsideForm): Promise<Stored> {
+  const stored = new Map<string, FileRecord>()
+  for await (const item of readArchive(arrival.archive, context, form)) {
+    if (item.kind !== 'file') continue
+    const file = await arrival.store(bytesOf(item.open))
+    if (file.sha256 !== item.sha256) throw wrong(`the file of "${item.id}" has another SHA-256 than it should`)
+    stored.set(item.id, file)
+  }
+  return stored
+}
+
+interface Replacement {
+  readonly arrival: Arrival
+  readonly context: string
+  readonly form: OutsideForm
+  readonly stored: Stored
+}
+
+/** Part of a transaction; goes through the archive for the second time. */
+async function replaceContent(tx: Queries, { arrival, context, form, stored }: Replacement): Promise<Imported> {
+  const before = await datesOf(tx, context)
+  await arrival.replaceFiles(tx)
+  await forgetListsOf(tx, context)
+  await dropRelationsOf(tx, context)
+  await deleteEntriesOf(tx, context)
+  const principals = new Principals()
+  const lists = new Lists()
+  const imported = { entries: 0, files: 0, bytes: 0 }
+  for await (const item of readArchive(arrival.archive, context, form)) {
+    switch (item.kind) {
+      case 'manifest':
+        await skipNumbers(tx, context, item.manifest.lastNumber)
+        break
+      case 'principal':
+        await principals.note(tx, item.principal)
+        break
+      case 'entry': {
+        const entry = later(withPrincipals(item.entry, principals), before.get(item.entry.id))
+        await insertOnce(tx, entry)
+        await addRelations(tx, entry)
+        if (item.list) await insertMembership(tx, entry, item.list)
+        lists.note(entry, item.list)
+        if (++imported.entries % TURN === 0) await nextTurn()
+        break
+      }
+      case 'file': {
+        const file = stored.get(item.id)
+        if (!file) throw new TypeError('the archive has changed under way')
+        await putFile(tx, { context, id: item.id }, file)
+        imported.files++
+        imported.bytes += file.size
+        break
+      }
+      case 'revision': {
+        const { number, time, author, metadata } = item.revision
+        const known = { number, time, author: principals.idOf(author) ?? GUEST }
+        await insertRevision(tx, { context, id: item.entryId }, known, JSON.stringify(metadata))
+        break
+      }
+    }
+  }
+  await lists.settle(tx, context)
+  return imported
+}
+
+async function insertOnce(tx: Queries, entry: Entry): Promise<void> {
+  try {
+    await insertEntry(tx, entry)
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error
+    throw wrong(`the entry "${entry.id}" is in it twice`)
+  }
+}
+
+const withPrincipals = (entry: Entry, principals: Principals): Entry => ({
+  ...entry,
+  creator: entry.creator === undefined ? undefined : principals.idOf(entry.creator),
+  contributors: entry.contributors.flatMap(id => principals.idOf(id) ?? []),
+  acl: Object.fromEntries(
+    aclSlots.flatMap(slot => {
+      const list = entry.acl[slot]
+      return list ? [[slot, list.map(iri => principals.iriOf(iri))]] : []
+    }),
+  ),
+})
+
+/** Dates tell versions apart: an entry that takes the place of one with its id is later than that. */
+const later = (entry: Entry, before: number | undefined): Entry =>
+  before === undefined ? entry : { ...entry, modified: Math.max(entry.modified, before + 1) }
+
+async function datesOf(queries: Queries, context: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await queries.all<{ id: string; modified: number }>(
+    sql`SELECT id, modified FROM entries WHERE context = ${context}`,
+  )
+  return new Map(rows.map(({ id, modified }) => [id, modified]))
+}
+
+/** Sees to it that members are in lists, and no list is inside itself. */
+class Lists {
+  /** The list that a list is in. */
+  readonly #holding = new Map<string, string | undefined>()
+
+  note(entry: Entry, membership: Membership | undefined): void {
+    if (isList(entry)) this.#holding.set(entry.id, membership?.list)
+  }
+
+  /** Memberships of lists that did not come along end, as when a list is deleted. @throws {InvalidInput} */
+  async settle(tx: Queries, context: string): Promise<void> {
+    const rows = await tx.all<{ list: string }>(sql`SELECT DISTINCT list FROM list_members WHERE context = ${context}`)
+    for (const { list } of rows) {
+      if (this.#holding.has(list)) continue
+      await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND list = ${list}`)
+    }
+    const proved = new Set<string>()
+    for (const start of this.#holding.keys()) {
+      const way = new Set<string>()
+      for (let at: string | undefined = start; at !== undefined && !proved.has(at); at = this.#holding.get(at)) {
+        if (way.has(at)) throw wrong(`the list "${at}" is inside itself`)
+        way.add(at)
+      }
+      for (const one of way) proved.add(one)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { Graph } from '../../graph/graph.ts'
+import { type Acl, aclSlots } from '../acl.ts'
+import type { Entry } from '../entry.ts'
+import type { Membership } from '../list-records.ts'
+import type { Revision } from '../revisions.ts'
+import type { EntryLine, FileLine, OutsideForm, RevisionLine } from './format.ts'
+
+const isoTime = (time: number): string => new Date(time).toISOString()
+
+/** What an archive says of an entry. */
+export function describeEntry(
+  entry: Entry,
+  { list, file }: { readonly list: Membership | undefined; readonly file: FileLine | undefined },
+  form: OutsideForm,
+): EntryLine {
+  const holdsGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
+  const graph = (given: Graph | undefined): Graph | undefined => given && form.graphOutside(given)
+  return {
+    id: entry.id,
+    entryType: entry.entryType,
+    graphType: entry.graphType,
+    resourceType: entry.resourceType,
+    resource: entry.externalResource === undefined ? undefined : form.outside(entry.externalResource),
+    externalMetadata: entry.externalMetadata === undefined ? undefined : form.outside(entry.externalMetadata),
+    created: isoTime(entry.created),
+    modified: isoTime(entry.modified),
+    creator: entry.creator,
+    contributors: entry.contributors,
+    acl: describeAcl(entry.acl, form),
+    info: form.graphOutside(entry.statements),
+    metadata: form.graphOutside(entry.metadata),
+    cachedExternalMetadata: graph(entry.cachedExternalMetadata),
+    cached: entry.cached === undefined ? undefined : isoTime(entry.cached),
+    text: holdsGraph ? undefined : entry.content,
+    graph: holdsGraph ? form.graphOutside(JSON.parse(entry.content ?? '{}') as Graph) : undefined,
+    list: list && { id: list.list, position: list.position },
+    file: file && { size: file.size, sha256: file.sha256 },
+  }
+}
+
+const describeAcl = (acl: Acl, form: OutsideForm): Acl =>
+  Object.fromEntries(
+    aclSlots.flatMap(slot => {
+      const principals = acl[slot]
+      return principals ? [[slot, principals.map(iri => form.outside(iri))]] : []
+    }),
+  )
+
+export const describeRevision = (id: string, revision: Revision, form: OutsideForm): RevisionLine => ({
+  entry: id,
+  number: revision.number,
+  time: isoTime(revision.time),
+  author: revision.author,
+  metadata: form.graphOutside(revision.metadata),
+})

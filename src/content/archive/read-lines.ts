@@ -1,0 +1,237 @@
+import { InvalidInput } from '../../base/errors.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { type Graph, parseRdfJson, renameIris } from '../../graph/graph.ts'
+import { inside, isAbsoluteIri } from '../../graph/iri.ts'
+import { type Acl, aclSlots } from '../acl.ts'
+import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../addresses.ts'
+import { hasExternalMetadata } from '../cached-metadata.ts'
+import { type Entry, entryTypes, graphTypes, holdsFile, resourceTypes } from '../entry.ts'
+import type { Membership } from '../list-records.ts'
+import type { Revision } from '../revisions.ts'
+import { isObject } from '../values.ts'
+import { unknownPrincipal } from './principals.ts'
+import {
+  type FileLine,
+  FORMAT,
+  type Manifest,
+  type OutsideForm,
+  type PrincipalLine,
+  type Summary,
+  VERSION,
+} from './format.ts'
+
+/** An entry as an archive tells of it; principals are still those of the archive. */
+export interface ReadEntry {
+  readonly entry: Entry
+  readonly list: Membership | undefined
+  readonly file: FileLine | undefined
+}
+
+export interface ReadRevision {
+  readonly entryId: string
+  readonly revision: Revision
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** @param what names the place in the refusal. @throws {InvalidInput} `invalid-archive` */
+export const wrong = (what: string): InvalidInput =>
+  new InvalidInput('invalid-archive', `The archive is wrong: ${what}.`)
+
+export function requireObject(value: unknown, what: string): Json {
+  if (isObject(value)) return value
+  throw wrong(`${what} is not a JSON object`)
+}
+
+export function readManifest(value: unknown): Manifest {
+  const json = requireObject(value, 'the manifest')
+  if (json['format'] !== FORMAT || json['version'] !== VERSION) {
+    throw wrong(`it is not of the format ${FORMAT}, version ${VERSION}`)
+  }
+  const { base, context, exported, metadataOnly, lastNumber } = json
+  if (typeof base !== 'string' || !/^https?:\/\/[^/?#\s]+\/(?:[^?#\s]*\/)?$/.test(base))
+    throw wrong('`base` is no address')
+  if (context === CONTEXTS || context === PRINCIPALS) throw wrong('it is of a system context')
+  if (typeof metadataOnly !== 'boolean') throw wrong('`metadataOnly` is not true or false')
+  return {
+    format: FORMAT,
+    version: VERSION,
+    base,
+    context: requireId(context, 'context'),
+    exported: new Date(requireTime(exported, 'exported')).toISOString(),
+    metadataOnly,
+    lastNumber: requireCount(lastNumber, 'lastNumber'),
+  }
+}
+
+export function readSummary(value: unknown): Summary {
+  const json = requireObject(value, 'the summary')
+  return {
+    entries: requireCount(json['entries'], 'entries'),
+    revisions: requireCount(json['revisions'], 'revisions'),
+    files: requireCount(json['files'], 'files'),
+    bytes: requireCount(json['bytes'], 'bytes'),
+  }
+}
+
+export function readPrincipal(value: unknown): PrincipalLine {
+  const { id, kind, name } = requireObject(value, 'a principal')
+  if (kind !== 'user' && kind !== 'group') throw wrong('`kind` of a principal is neither user nor group')
+  return { id: requireId(id, 'id'), kind, name: name === undefined ? undefined : requireText(name, 'name') }
+}
+
+/** Reads what stands in lines into the inside form, as if it were said of another context of this service. */
+export class LineReader {
+  readonly #context: string
+  readonly #base: string
+  readonly #form: OutsideForm
+  readonly #rename: (iri: string) => string
+
+  constructor(manifest: Manifest, context: string, form: OutsideForm) {
+    this.#context = context
+    this.#base = manifest.base
+    this.#form = form
+    const source = new RegExp(`^\\./(_contexts/[a-z-]+/)?${manifest.context}(?=$|[/?#])`)
+    this.#rename = iri =>
+      form
+        .inside(inside(manifest.base, iri))
+        .replace(source, (_found, of: string | undefined) => `./${of ?? ''}${context}`)
+  }
+
+  entry(value: unknown): ReadEntry {
+    const json = requireObject(value, 'an entry')
+    const address = { context: this.#context, id: requireId(json['id'], 'id') }
+    const entry = this.#entry(json, address)
+    requireConsistent(entry)
+    const file = json['file'] === undefined ? undefined : readFile(json['file'])
+    if (file && !holdsFile(entry)) throw wrong(`the entry "${entry.id}" cannot hold a file`)
+    return { entry, file, list: json['list'] === undefined ? undefined : readMembership(json['list']) }
+  }
+
+  revision(value: unknown): ReadRevision {
+    const json = requireObject(value, 'a revision')
+    return {
+      entryId: requireId(json['entry'], 'entry'),
+      revision: {
+        number: requireCount(json['number'], 'number'),
+        time: requireTime(json['time'], 'time'),
+        author: requireId(json['author'], 'author'),
+        metadata: this.#graph(json['metadata']),
+      },
+    }
+  }
+
+  #entry(json: Json, address: EntryAddress): Entry {
+    const optional = <T>(name: string, read: (value: unknown, name: string) => T): T | undefined =>
+      json[name] === undefined ? undefined : read(json[name], name)
+    const graph = optional('graph', value => JSON.stringify(this.#graph(value)))
+    const text = optional('text', requireText)
+    if (graph !== undefined && text !== undefined) throw wrong(`the entry "${address.id}" has both a text and a graph`)
+    return {
+      ...address,
+      entryType: requireOneOf(entryTypes, json['entryType'], 'entryType'),
+      graphType: requireOneOf(graphTypes, json['graphType'], 'graphType'),
+      resourceType: requireOneOf(resourceTypes, json['resourceType'], 'resourceType'),
+      externalResource: optional('resource', value => this.#iri(value)),
+      externalMetadata: optional('externalMetadata', value => this.#iri(value)),
+      created: requireTime(json['created'], 'created'),
+      modified: requireTime(json['modified'], 'modified'),
+      creator: optional('creator', requireId),
+      contributors: requireArray(json['contributors'], 'contributors').map(id => requireId(id, 'contributors')),
+      acl: this.#acl(json['acl']),
+      statements: this.#graph(json['info']),
+      metadata: this.#graph(json['metadata']),
+      cachedExternalMetadata: optional('cachedExternalMetadata', value => this.#graph(value)),
+      cached: optional('cached', requireTime),
+      content: text ?? graph,
+    }
+  }
+
+  #acl(value: unknown): Acl {
+    const acl: Partial<Record<(typeof aclSlots)[number], readonly string[]>> = {}
+    for (const [name, principals] of Object.entries(requireObject(value, '`acl`'))) {
+      const slot = requireOneOf(aclSlots, name, 'acl')
+      acl[slot] = requireArray(principals, `acl.${slot}`).map(iri => this.#principal(iri))
+    }
+    return acl
+  }
+
+  #iri(value: unknown): string {
+    if (typeof value === 'string' && isAbsoluteIri(value)) return this.#rename(value)
+    throw wrong('an IRI is not absolute')
+  }
+
+  /** An address of this service, in an archive of another one, named nobody there, and must not name anybody here. */
+  #principal(value: unknown): string {
+    const iri = this.#iri(value)
+    const isOfSource = typeof value === 'string' && inside(this.#base, value) !== value
+    if (isOfSource || typeof value !== 'string' || this.#form.inside(value) === value) return iri
+    return unknownPrincipal(value)
+  }
+
+  #graph(value: unknown): Graph {
+    return renameIris(parseRdfJson(value), this.#rename)
+  }
+}
+
+/** What creation would not have let through is no entry of an archive either. */
+function requireConsistent(entry: Entry): void {
+  const { id, entryType, graphType, content, metadata } = entry
+  const isLocal = entryType === 'Local'
+  if (isLocal && ['Context', 'SystemContext', 'User', 'Group'].includes(graphType)) {
+    throw wrong(`the entry "${id}" is a ${graphType}, which is no content of a context`)
+  }
+  if (isLocal !== (entry.externalResource === undefined))
+    throw wrong(`the entry "${id}" has the wrong kind of resource`)
+  if (hasExternalMetadata(entry) !== (entry.externalMetadata !== undefined)) {
+    throw wrong(`the entry "${id}" has metadata elsewhere without their address, or the other way round`)
+  }
+  if (entryType === 'Reference' && Object.keys(metadata).length > 0)
+    throw wrong(`the Reference "${id}" has metadata here`)
+  const holdsContent = isLocal && ['String', 'Graph', 'Pipeline'].includes(graphType)
+  if (content !== undefined && !holdsContent) throw wrong(`the entry "${id}" cannot hold a text or graph`)
+}
+
+function readMembership(value: unknown): Membership {
+  const { id, position } = requireObject(value, '`list`')
+  return { list: requireId(id, 'list.id'), position: requireCount(position, 'list.position') }
+}
+
+function readFile(value: unknown): FileLine {
+  const { size, sha256 } = requireObject(value, '`file`')
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong('`sha256` is no SHA-256')
+  return { size: requireCount(size, 'size'), sha256 }
+}
+
+function requireId(value: unknown, name: string): string {
+  if (typeof value === 'string' && isId(value)) return value
+  throw wrong(`\`${name}\` is no id`)
+}
+
+/** Without NUL and halves of surrogate pairs, which no store of ours holds. */
+function requireText(value: unknown, name: string): string {
+  if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return value
+  throw wrong(`\`${name}\` is no text`)
+}
+
+function requireCount(value: unknown, name: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw wrong(`\`${name}\` is no whole number`)
+}
+
+function requireTime(value: unknown, name: string): Milliseconds {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  if (!Number.isNaN(time) && time >= 0 && new Date(time).toISOString() === value) return time
+  throw wrong(`\`${name}\` is no time in ISO 8601 with milliseconds`)
+}
+
+function requireArray(value: unknown, name: string): readonly unknown[] {
+  if (Array.isArray(value)) return value as unknown[]
+  throw wrong(`\`${name}\` is no array`)
+}
+
+function requireOneOf<T extends string>(known: readonly T[], value: unknown, name: string): T {
+  const found = known.find(one => one === value)
+  if (found !== undefined) return found
+  throw wrong(`\`${name}\` is none of ${known.join(', ')}`)
+}

@@ -1,0 +1,136 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Caller } from '../accounts/caller.ts'
+import { NotFound } from '../base/errors.ts'
+import { Limiter } from '../base/limiter.ts'
+import { type Graph, statementsOf, type Statement } from '../graph/graph.ts'
+import { rdf } from '../graph/vocabulary.ts'
+import type { Database } from '../stores/database.ts'
+import type { Entries } from './entries.ts'
+import { findEntry, idsAfter } from './entry-records.ts'
+import { may, requireRight } from './rights.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly entries: Entries
+}
+
+export interface Count {
+  readonly name: string
+  readonly lang?: string
+  readonly count: number
+}
+
+export interface ContextStatistics {
+  readonly type: StatisticsType
+  /** How many entries the caller may read the metadata of; only these are counted. */
+  readonly entries: number
+  /** False when there are more names than are counted. */
+  readonly complete: boolean
+  /** The most frequent first. */
+  readonly counts: readonly Count[]
+}
+
+/** What is counted of a statement: its name and, for words, their language. */
+type Named = readonly [name: string, lang?: string | undefined]
+
+const keywordPredicates = new Set([
+  'http://purl.org/dc/terms/subject',
+  'http://purl.org/dc/elements/1.1/subject',
+  'http://www.w3.org/ns/dcat#keyword',
+])
+
+/** wire facts 3.16 */
+const kinds = {
+  /** Predicates. */
+  property: ({ predicate }: Statement): readonly Named[] => [[predicate]],
+  /** Words that say what something is about. */
+  keyword: ({ predicate, object }: Statement): readonly Named[] =>
+    keywordPredicates.has(predicate) && object.type === 'literal'
+      ? [object.lang === undefined ? [object.value] : [object.value, object.lang]]
+      : [],
+  /** Vocabularies that predicates and types are of. */
+  ontology: ({ predicate, object }: Statement): readonly Named[] => {
+    const type = predicate === rdf.type && object.type === 'uri' ? [object.value] : []
+    return [predicate, ...type].map((iri): Named => [namespaceOf(iri)])
+  },
+} as const
+
+type StatisticsType = keyof typeof kinds
+
+/** An IRI up to its last number sign or, without one, slash or colon. */
+const namespaceOf = (iri: string): string => /^(.*#|[^#]*\/|[^#/]*:)/.exec(iri)?.[1] ?? iri
+
+const MOST_NAMES = 100_000
+const LONGEST_NAME = 1000
+const IDS = 500
+const TURN = 50
+
+/** Counting what the metadata in a context are made of (wire facts 3.16). */
+export class Statistics {
+  readonly #on: Dependencies
+  // Everything in the context is read for it.
+  readonly #limiter = new Limiter({ concurrency: 1, queue: 20, what: 'statistics' })
+
+  constructor(on: Dependencies) {
+    this.#on = on
+  }
+
+  /**
+   * For those who may read the context's resource, of those entries whose metadata they may read.
+   * @throws {NotFound} for another type @throws {Overloaded}
+   */
+  async of(caller: Caller, contextKey: string, type: string): Promise<ContextStatistics> {
+    const context = await this.#on.entries.getContextEntry(contextKey)
+    requireRight(caller, 'readresource', context, 'read the statistics of this context')
+    if (!isType(type)) {
+      throw new NotFound('not-found', `Statistics are of ${Object.keys(kinds).join(', ')}, not "${type.slice(0, 40)}".`)
+    }
+    return await this.#limiter.run(() => this.#count(caller, context.entry.id, type))
+  }
+
+  async #count(caller: Caller, context: string, type: StatisticsType): Promise<ContextStatistics> {
+    const { database, entries } = this.#on
+    const { entry: contextEntry } = await entries.getContextEntry(context)
+    const tally = new Tally()
+    let [read, seen] = [0, 0]
+    for (let last: string | undefined = ''; last !== undefined; ) {
+      const ids: string[] = await idsAfter(database, { context, id: last }, IDS)
+      for (const id of ids) {
+        if (++seen % TURN === 0) await nextTurn()
+        const entry = await findEntry(database, { context, id })
+        if (!entry || !may(caller, 'readmetadata', { entry, contextEntry })) continue
+        read++
+        tally.add(entry.metadata, kinds[type])
+      }
+      last = ids.at(-1)
+    }
+    return { type, entries: read, complete: tally.isComplete, counts: tally.counts() }
+  }
+}
+
+const isType = (type: string): type is StatisticsType => Object.hasOwn(kinds, type)
+
+class Tally {
+  readonly #counts = new Map<string, { readonly named: Named; count: number }>()
+  isComplete = true
+
+  add(graph: Graph, namesOf: (statement: Statement) => readonly Named[]): void {
+    for (const statement of statementsOf(graph)) {
+      for (const [name, lang] of namesOf(statement)) this.#one(name.slice(0, LONGEST_NAME), lang)
+    }
+  }
+
+  #one(name: string, lang: string | undefined): void {
+    const key = `${lang ?? ''} ${name}`
+    const known = this.#counts.get(key)
+    if (known) known.count++
+    else if (this.#counts.size < MOST_NAMES) this.#counts.set(key, { named: [name, lang], count: 1 })
+    else this.isComplete = false
+  }
+
+  counts(): Count[] {
+    return [...this.#counts.values()]
+      .map(({ named: [name, lang], count }) => (lang === undefined ? { name, count } : { name, lang, count }))
+      .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  }
+}

@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream'
+import yauzl from 'yauzl'
+import { InvalidInput } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
+import type { ByteRange } from '../stores/blob-store.ts'
+
+/** Bytes of which any part can be read. */
+export interface RandomAccess {
+  readonly size: Bytes
+  read(range: ByteRange): Promise<Readable>
+}
+
+/** One file of a zip, as the directory at its end says; `open` holds it to its size. */
+export interface ZipPart {
+  readonly name: string
+  readonly size: Bytes
+  readonly isDeflated: boolean
+  readonly crc32: number
+  readonly open: () => Promise<Readable>
+}
+
+/**
+ * The members of a zip in the order of its directory, which is read piece by piece. Names are told as they are and are
+ * nothing but names; encrypted members are refused.
+ * @throws {InvalidInput} `invalid-archive` for anything that is no zip, also from `open` and the streams it gives
+ */
+export async function* readZip(source: RandomAccess): AsyncGenerator<ZipPart> {
+  try {
+    const reader = new BlobReader(source)
+    const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, { strictFileNames: true })
+    // One that nobody hears would end the process.
+    zip.on('error', () => {})
+    for await (const entry of zip.eachEntry()) {
+      if (entry.isEncrypted()) throw new InvalidInput('invalid-archive', `"${entry.fileName}" is encrypted.`)
+      yield {
+        name: entry.fileName,
+        size: entry.uncompressedSize,
+        isDeflated: entry.compressionMethod !== 0,
+        crc32: entry.crc32,
+        open: () => zip.openReadStreamPromise(entry).catch((error: unknown) => Promise.reject(asRefusal(error))),
+      }
+    }
+  } catch (error) {
+    throw asRefusal(error)
+  }
+}
+
+/** Errors of the parser and of inflating are about the archive; all others are ours, or refusals already. */
+export function asRefusal(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'Error') return error
+  const code = 'code' in error ? String(error.code) : undefined
+  if (code !== undefined && !code.startsWith('Z_')) return error
+  return new InvalidInput('invalid-archive', `The archive is damaged or no zip: ${error.message}.`, { cause: error })
+}
+
+/** What is read ahead: the directory and the headers of members are asked for in pieces of some forty bytes. */
+const WINDOW: Bytes = 65_536
+const WINDOWS = 4
+
+class BlobReader extends yauzl.RandomAccessReader {
+  readonly #source: RandomAccess
+  readonly #windows: Array<{ readonly from: Bytes; readonly bytes: Buffer }> = []
+
+  constructor(source: RandomAccess) {
+    super()
+    this.#source = source
+  }
+
+  /** @param end the first byte that is not part of it */
+  override _readStreamForRange(start: Bytes, end: Bytes): Readable {
+    return Readable.from(this.#stream(start, end), { objectMode: false })
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: Bytes,
+    position: Bytes,
+    callback: (error: Error | null) => void,
+  ): void {
+    void this.#fill(buffer, offset, length, position, callback)
+  }
+
+  async #fill(
+    buffer: Buffer,
+    offset: number,
+    length: Bytes,
+    position: Bytes,
+    callback: (error: Error | null) => void,
+  ): Promise<void> {
+    let failure: Error | null = null
+    try {
+      const bytes = await this.#bytes(position, length)
+      bytes.copy(buffer, offset)
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error))
+    }
+    callback(failure)
+  }
+
+  async *#stream(start: Bytes, end: Bytes): AsyncGenerator<Buffer> {
+    if (start >= end) return
+    yield* (await this.#source.read({ first: start, last: end - 1 })) as AsyncIterable<Buffer>
+  }
+
+  async #bytes(position: Bytes, length: Bytes): Promise<Buffer> {
+    const known = this.#windows.find(({ from, bytes }) => from <= position && position + length <= from + bytes.length)
+    if (known) return known.bytes.subarray(position - known.from, position - known.from + length)
+    const { size } = this.#source
+    if (position < 0 || position + length > size) throw new Error('it refers to bytes beyond its end')
+    const chunks: Buffer[] = []
+    for await (const chunk of this.#stream(position, Math.min(size, position + Math.max(length, WINDOW)))) {
+      chunks.push(chunk)
+    }
+    const bytes = Buffer.concat(chunks)
+    this.#windows.unshift({ from: position, bytes })
+    this.#windows.length = Math.min(this.#windows.length, WINDOWS)
+    return bytes.subarray(0, length)
+  }
+}

@@ -1,0 +1,51 @@
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import yazl from 'yazl'
+
+/** One file of a zip. */
+export interface ZipMember {
+  readonly name: string
+  /** Deflated on the way; what is not can be read without being taken apart. */
+  readonly isDeflated: boolean
+  readonly bytes: Readable
+}
+
+/**
+ * A zip of these members, made while it is read: the next member is asked for when the one before has gone. Destroying
+ * the stream stops it; when a member fails, the stream does, and what came out of it is no zip.
+ */
+export function writeZip(members: AsyncIterable<ZipMember>, time: Date): Readable {
+  const zip = new yazl.ZipFile()
+  const output = zip.outputStream as Readable
+  const fail = (error: unknown): void => {
+    output.destroy(error instanceof Error ? error : new Error(String(error)))
+  }
+  zip.on('error', fail)
+  fill(zip, output, members, time).catch(fail)
+  return output
+}
+
+async function fill(
+  zip: yazl.ZipFile,
+  output: Readable,
+  members: AsyncIterable<ZipMember>,
+  mtime: Date,
+): Promise<void> {
+  const left = new AbortController()
+  output.once('close', () => left.abort())
+  for await (const { name, isDeflated, bytes } of members) {
+    try {
+      // The list of members lives as long as the zip is written: it must not keep their streams.
+      let source: Readable | undefined = bytes
+      zip.addReadStreamLazy(name, { compress: isDeflated, mtime }, pass => {
+        const taken = source
+        source = undefined
+        if (taken) pass(undefined, taken)
+      })
+      await finished(bytes, { signal: left.signal, writable: false })
+    } finally {
+      bytes.destroy()
+    }
+  }
+  zip.end()
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createLog } from '../../src/base/log.ts'
+import { Conflict } from '../../src/base/errors.ts'
+import { type Arrival, Arrivals } from '../../src/files/arrival.ts'
+import { Garbage } from '../../src/files/garbage.ts'
+import { LEASE, Ledger } from '../../src/files/quota-ledger.ts'
+import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { schema } from '../../src/stores/schema.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
+
+for (const nobodyElse of [true, false]) {
+  const how = nobodyElse ? 'at the next start' : 'by the sweep, once its lease has lapsed'
+  test(`an import that died is undone with all its parts ${how}, and cannot be committed then (D7.3, D7.5)`, async t => {
+    const folder = await temporaryFolder(t)
+    const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+    t.after(() => database.close())
+    await migrate(database, schema)
+    const blobs = await FolderBlobStore.open(join(folder, 'files'))
+    const system = new FakeSystem()
+    const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
+    const garbage = new Garbage(database, blobs, ledger)
+    await ledger.open(database, '3')
+    const arrivals = new Arrivals(
+      { database, blobs, ledger, garbage, system, log: createLog('silent') },
+      { maxFileSize: -1 },
+    )
+    const spaces = async () =>
+      (await database.all<object>(sql`SELECT used, reserved FROM spaces`)).map(row => ({ ...row }))
+    const present = async (): Promise<number> => {
+      let count = 0
+      for await (const _blob of blobs.list()) count++
+      return count
+    }
+
+    const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: new AbortController().signal }
+    const ended = arrivals.receive('3', incoming, async (arrival: Arrival) => {
+      await arrival.reserve({ total: 9, largest: 5 })
+      for (const text of ['five5', 'four']) await arrival.store(bytesOf(text))
+      assert.deepEqual(await spaces(), [{ used: 0, reserved: 9 }])
+      assert.equal(await present(), 3)
+      // Nothing is taken for dead while its lease holds.
+      await garbage.recover(false)
+      assert.equal(await present(), 3)
+
+      system.pass(LEASE + 1)
+      await garbage.recover(nobodyElse)
+      assert.equal(await present(), 0)
+      assert.deepEqual(await spaces(), [{ used: 0, reserved: 0 }])
+      assert.deepEqual(await database.all(sql`SELECT blob FROM uploads`), [])
+      await database.transaction(tx => arrival.replaceFiles(tx))
+    })
+    await assert.rejects(ended, Conflict)
+    assert.deepEqual(await spaces(), [{ used: 0, reserved: 0 }])
+    assert.deepEqual(await database.all(sql`SELECT blob FROM discarded_blobs`), [])
+  })
+}
