@@ -26,7 +26,8 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
     if (id <= last) throw new TypeError(`migration ${id} stands after ${last}`)
     return id
   }, 0)
-  await database.run(sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`)
+  const table = sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
+  await database.run(worded(table, database.engine))
   const row = await database.get<{ id: number | null }>(sql`SELECT max(id) AS id FROM schema_migrations`)
   const found = row?.id ?? 0
   if (found > known) {
@@ -43,8 +44,8 @@ function apply(database: Database, { id, name, statements }: Migration): Promise
     async tx => {
       if (await tx.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) return
       for (const step of statements) {
-        const told = 'parts' in step ? [worded(step, tx.engine)] : step[tx.engine]
-        for (const statement of told) await tx.run(statement)
+        const told = 'parts' in step ? [step] : step[tx.engine]
+        for (const statement of told) await tx.run(worded(statement, tx.engine))
       }
       await tx.run(sql`INSERT INTO schema_migrations (id, name) VALUES (${id}, ${name})`)
     },
@@ -56,5 +57,8 @@ function apply(database: Database, { id, name, statements }: Migration): Promise
 function worded(statement: Sql, engine: Engine): Sql {
   const [first = ''] = statement.parts
   if (engine === 'sqlite' || !/^\s*(create table|alter table)\b/i.test(first)) return statement
-  return { parts: statement.parts.map(part => part.replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')), values: statement.values }
+  return {
+    parts: statement.parts.map(part => part.replace(/\bTEXT\b(?!\[)/g, 'TEXT COLLATE "C"')),
+    values: statement.values,
+  }
 }

@@ -27,6 +27,9 @@ test('text is put in order by its bytes, whatever order the server has for it', 
   const unlike = await database.get<{ less: number }>(sql`SELECT CAST('a' AS TEXT) < CAST('B' AS TEXT) AS less`)
   assert.equal(unlike?.less, 1, 'the server itself does otherwise')
   await migrate(database, schema)
+  const others = await database.all(sql`SELECT table_name, column_name FROM information_schema.columns
+    WHERE table_schema = 'public' AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`)
+  assert.deepEqual(others, [])
   for (const id of ['b', 'a', 'B', 'ä', '_', 'Z', '']) await database.run(sql`INSERT INTO contexts (id) VALUES (${id})`)
   const rows = await database.all<{ id: string }>(sql`SELECT id FROM contexts ORDER BY id`)
   assert.deepEqual(
