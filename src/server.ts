@@ -38,6 +38,7 @@ import type { CookieOptions } from './http/cookies.ts'
 import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
+import { Proxy } from './proxy/proxy.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
 import type { Database } from './stores/database.ts'
@@ -119,7 +120,21 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     database: () => database.get(sql`SELECT 1 AS one`),
   })
   const app = createApp(
-    { ...accounts, ...content, search, sso, database, files, ledger, graphs, metrics, readiness, system, log },
+    {
+      ...accounts,
+      ...content,
+      search,
+      sso,
+      database,
+      files,
+      ledger,
+      graphs,
+      metrics,
+      readiness,
+      proxy: createProxy(settings, machine),
+      system,
+      log,
+    },
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
@@ -191,6 +206,20 @@ function createContent(settings: Settings, on: ContentDependencies) {
   }
 }
 
+/** `undefined` when nothing is fetched for others. */
+function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+  if (!settings['service.proxy']) return undefined
+  return new Proxy({
+    hosts: {
+      forGuests: settings['service.proxy.guest-hosts.<n>'],
+      private: settings['service.proxy.private-hosts.<n>'],
+    },
+    maxBytes: settings['service.proxy.max-size'],
+    timeout: settings['service.proxy.timeout'],
+    userAgent: `Stowage/${version}`,
+  })
+}
+
 const unusable: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
   EADDRNOTAVAIL: 'this machine has no such address',
@@ -252,6 +281,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
       origins: settings['service.cors.origins.<n>'],
       maxAge: settings['service.cors.max-age'],
     },
+    jsonp: settings['service.jsonp'],
     search: { maxLimit: settings['service.solr.max-limit'] },
     metricsToken: settings['service.metrics.token'],
     version: machine.version,

@@ -82,6 +82,10 @@ export const errorCodes = {
     title: 'Cross-site request refused',
     help: 'A page of another site tried to change something with your cookie.',
   },
+  'host-refused': {
+    title: 'Host refused',
+    help: 'The host is unknown, not public, or its port is not fetched from; the operator can allow it.',
+  },
   // 404
   'not-found': { title: 'Not found', help: 'There is nothing at this address.' },
   'no-file': { title: 'No file', help: 'The entry exists, but no file has been uploaded to it.' },
@@ -129,6 +133,11 @@ export const errorCodes = {
     title: 'Store unavailable',
     help: 'A server that this service keeps its data on does not answer. Try again after `Retry-After` seconds.',
   },
+  'upstream-failed': {
+    title: 'Answer of no use',
+    help: 'Another server answered, but not with what can be passed on.',
+  },
+  'upstream-silent': { title: 'No answer in time', help: 'Another server could not be reached or was too slow.' },
   overloaded: {
     title: 'Overloaded',
     help: 'Too many requests of this kind at once. Try again after `Retry-After` seconds.',

@@ -69,6 +69,11 @@ export class TooLarge extends ServiceError {}
 export class UnsupportedType extends ServiceError {}
 export class NotSupported extends ServiceError {}
 
+/** Another server, asked on behalf of the caller, gave an answer that is of no use. */
+export class UpstreamFailed extends ServiceError {}
+/** Another server, asked on behalf of the caller, gave no answer in time. */
+export class UpstreamSilent extends ServiceError {}
+
 /** The address exists, the method does not; `allowed` becomes the `Allow` header. */
 export class WrongMethod extends ServiceError {
   readonly allowed: readonly string[]

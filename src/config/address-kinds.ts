@@ -79,6 +79,23 @@ const domains: Kind<string> = trimmed(
   value => value,
 )
 
+/** A host name or IP address, with a port or without. The value is in the form of URLs. */
+export function host<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
+  return setting(hosts, options)
+}
+
+const hosts: Kind<string> = trimmed(
+  'a host such as example.org, example.org:8443 or [2001:db8::1]:8443',
+  text => {
+    const [, name = '', port = ''] = /^(\[[0-9a-f:.]+\]|[\p{L}\p{M}\p{N}.-]+)(:\d{1,5})?$/iu.exec(text) ?? []
+    if (!URL.canParse(`http://${name}${port}`)) return undefined
+    // Without its port: the usual one would be dropped.
+    const { hostname } = new URL(`http://${name}`)
+    return hostname === '' || hostname.endsWith('.') ? undefined : hostname + port
+  },
+  value => value,
+)
+
 /** A range of IP addresses; an address alone is a range of one. The value always has a prefix length. */
 export function cidr<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
   return setting(cidrs, options)

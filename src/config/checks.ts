@@ -39,6 +39,14 @@ const checks: readonly Check[] = [
     wrong: settings => settings['service.cors'] !== settings['service.cors.origins.<n>'].length > 0,
     message: 'cross-origin requests need both the switch and at least one origin',
   },
+  {
+    keys: ['service.proxy', 'service.proxy.guest-hosts.<n>', 'service.proxy.private-hosts.<n>'],
+    warning: true,
+    wrong: settings =>
+      !settings['service.proxy'] &&
+      settings['service.proxy.guest-hosts.<n>'].length + settings['service.proxy.private-hosts.<n>'].length > 0,
+    message: 'hosts are named for fetching documents, but nothing is fetched',
+  },
 
   // Cookie and tokens
   {

@@ -1,6 +1,6 @@
 import { fileKeys, repositoryKeys } from './content-keys.ts'
 import { lockoutKeys, mailKeys, passwordKeys, passwordRuleKeys } from './password-keys.ts'
-import { addressKeys, corsKeys, operationKeys } from './service-keys.ts'
+import { addressKeys, corsKeys, operationKeys, proxyKeys } from './service-keys.ts'
 import { sessionKeys } from './session-keys.ts'
 import type { Setting } from './setting.ts'
 import { casKeys, legacySamlKeys, samlKeys, ssoKeys } from './sso-keys.ts'
@@ -20,6 +20,7 @@ export const groups: ReadonlyArray<{ readonly title: string; readonly keys: Read
   { title: 'Files and quota', keys: fileKeys },
   { title: 'Contexts, entries and search', keys: repositoryKeys },
   { title: 'Cross-origin requests', keys: corsKeys },
+  { title: 'Documents of other servers', keys: proxyKeys },
   { title: 'Operation', keys: operationKeys },
 ]
 
@@ -41,6 +42,7 @@ export const keys = {
   ...fileKeys,
   ...repositoryKeys,
   ...corsKeys,
+  ...proxyKeys,
   ...operationKeys,
 } as const satisfies Readonly<Record<string, Setting>>
 

@@ -1,4 +1,4 @@
-import { absoluteUrl, cidr, origin } from './address-kinds.ts'
+import { absoluteUrl, cidr, host, origin } from './address-kinds.ts'
 import { boolean, bytes, choice, duration, integer, seconds, secret, text } from './kinds.ts'
 
 /** The longest a timer of Node runs; a longer one would end at once. */
@@ -56,6 +56,37 @@ export const corsKeys = {
     max: 86_400,
     default: 7200,
     help: 'How long a browser may remember the answer to a preflight request.',
+  }),
+  'service.jsonp': boolean({
+    default: false,
+    warn: 'is on: pages of all sites can load what guests may read as a script',
+    help: 'Let pages of every origin load what a guest may read as a script (`callback=`), for old browsers.',
+  }),
+} as const
+
+/** Documents of other servers, for those who ask for them by way of this one. */
+export const proxyKeys = {
+  'service.proxy': boolean({
+    default: true,
+    help: 'Fetch public documents of other servers for signed-in users (`/proxy`).',
+  }),
+  'service.proxy.guest-hosts.<n>': host({
+    help: 'Hosts from which guests have documents fetched too; without a port those of http and https are meant.',
+  }),
+  'service.proxy.private-hosts.<n>': host({
+    help: 'Hosts that documents are fetched from although their addresses are not public: everybody who may use the proxy reaches them.',
+  }),
+  'service.proxy.max-size': bytes({
+    min: 1024,
+    max: 2 ** 28,
+    default: 8 * 2 ** 20,
+    help: 'Largest document that is fetched.',
+  }),
+  'service.proxy.timeout': duration({
+    min: 1,
+    max: 120_000,
+    default: 20_000,
+    help: 'How long fetching a document may take, redirects included.',
   }),
 } as const
 

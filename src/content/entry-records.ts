@@ -90,6 +90,37 @@ export async function entriesAfter(queries: Queries, { context, id }: EntryAddre
   return rows.map(fromRow)
 }
 
+const KEY_CHARACTERS = 500
+
+/** What rights go by, and no more: the graphs of an entry may be long. */
+const headColumns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created,
+  modified, creator, contributors, acl, '{}' AS statements, '{}' AS metadata, NULL AS cached_external_metadata, cached,
+  NULL AS content`
+
+/** An entry without its graphs. */
+export async function findEntryHead(queries: Queries, address: EntryAddress): Promise<Entry | undefined> {
+  const row = await queries.get<EntryRow>(sql`SELECT ${headColumns} FROM entries WHERE ${at(address)}`)
+  return row && fromRow(row)
+}
+
+/**
+ * Some entries, without their graphs, whose resource is elsewhere, at this URI; those of a context in the order in which
+ * they were made.
+ */
+export async function headsLinkingTo(
+  queries: Queries,
+  uri: string,
+  context: string | undefined,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<Entry[]> {
+  const key = [...uri].slice(0, KEY_CHARACTERS).join('')
+  const here = context === undefined ? sql`` : sql`AND context = ${context}`
+  const rows = await queries.all<EntryRow>(sql`SELECT ${headColumns} FROM entries
+    WHERE substr(resource_uri, 1, 500) = ${key} AND resource_uri = ${uri} ${here}
+    ORDER BY context, created, id LIMIT ${limit} OFFSET ${offset}`)
+  return rows.map(fromRow)
+}
+
 /** The entries that are members of a list, in its order. */
 export async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${inEntries} FROM list_members m

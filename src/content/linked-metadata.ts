@@ -1,90 +1,98 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
-import { emptyGraph, type Graph, graphOf, type Statement, statementsOf, type Term } from '../graph/graph.ts'
+import { type Graph, graphOf, type Statement, statementsOf, type Term } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { addressIn, CONTEXTS, type EntryAddress } from './addresses.ts'
-import { findCachedMetadata, hasExternalMetadata, mergeGraphs } from './cached-metadata.ts'
-import type { Entry } from './entry.ts'
+import type { EntryAddress } from './addresses.ts'
 import { findEntry } from './entry-records.ts'
-import { may, type Placed } from './rights.ts'
+import { lookUp, metadataIn } from './lookup.ts'
 
-/** How far links are followed. */
+export const MOST_DEPTH = 10
+const MOST_ENTRIES = 1000
+/** Links may lead nowhere, or to what the caller may not read. */
+const MOST_LOOK_UPS = 5000
+/** Of everything together; beyond it the walk ends. */
+const MOST_STATEMENTS = 100_000
+const MOST_CHARACTERS = 16 * 1024 * 1024
+const BATCH = 20
+
 export interface Walk {
-  /** The predicates whose objects lead on, in their inside form. */
+  /** The links that are followed. */
   readonly predicates: ReadonlySet<string>
-  /** How many links from the first entry to the last. */
+  /** How many links lead from the first entry to the last, at most {@link MOST_DEPTH}. */
   readonly depth: number
   /** Whether entries of other contexts are left out. */
   readonly withinContext: boolean
 }
 
-export const MOST_DEPTH = 10
-const MOST_ENTRIES = 1000
-/** Graphs can be large: what lies beyond is left out, as beyond so many entries. */
-const MOST_STATEMENTS = 100_000
+/**
+ * The metadata of an entry together with those of the entries it links to, as far as the caller may read them (wire facts
+ * 3.5). A walk that would take too long ends early; the nearest entries are in it.
+ */
+export async function linkedMetadata(
+  queries: Queries,
+  caller: Caller,
+  start: EntryAddress,
+  walk: Walk,
+): Promise<Graph> {
+  const gathered = new Gathered()
+  const known = new Set([keyOf(start)])
+  const asked = new Set<string>()
+  const context = walk.withinContext ? start.context : undefined
+  /** In one turn with the look-up that has judged the right. */
+  const visit = async (address: EntryAddress, links: Set<string>): Promise<boolean> => {
+    const entry = await findEntry(queries, address)
+    const graph = (entry && (await metadataIn(queries, caller, entry, 'all'))) ?? {}
+    for (const link of linksIn(graph, walk.predicates)) links.add(link)
+    return gathered.add(graph)
+  }
+  let links = new Set<string>()
+  let hasRoom = await visit(start, links)
+  for (let depth = 0; depth < walk.depth && links.size > 0; depth++) {
+    const next = new Set<string>()
+    for (const uri of links) {
+      if (!hasRoom || known.size >= MOST_ENTRIES || asked.size >= MOST_LOOK_UPS) return gathered.graph()
+      if (asked.has(uri)) continue
+      asked.add(uri)
+      if (asked.size % BATCH === 0) await setImmediate()
+      const wanted = { uri, scope: 'all', ...(context === undefined ? {} : { context }) } as const
+      const found = await lookUp(queries, caller, wanted)
+      if (!found || known.has(keyOf(found))) continue
+      known.add(keyOf(found))
+      hasRoom = await visit(found, next)
+    }
+    links = next
+  }
+  return gathered.graph()
+}
 
 const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`
 
-/**
- * The metadata of an entry and of those that it leads to, in one graph (wire facts 3.5). Entries whose metadata the caller
- * may not read are left out with all that only they lead to; the right to the first one is judged by whoever asks.
- */
-export async function linkedMetadata(queries: Queries, caller: Caller, from: Entry, walk: Walk): Promise<Graph> {
-  const contextEntries = new Map<string, Entry | undefined>()
-  const contextEntryOf = async (context: string): Promise<Entry | undefined> => {
-    const known = contextEntries.get(context) ?? (await findEntry(queries, { context: CONTEXTS, id: context }))
-    contextEntries.set(context, known)
-    return known
-  }
-  const readable = async (address: EntryAddress): Promise<Entry | undefined> => {
-    const entry = await findEntry(queries, address)
-    const contextEntry = entry && (await contextEntryOf(address.context))
-    const placed: Placed | undefined = entry && contextEntry && { entry, contextEntry }
-    return placed && may(caller, 'readmetadata', placed) ? placed.entry : undefined
-  }
-
-  const seen = new Set([keyOf(from)])
-  const statements: Statement[] = []
-  let level: readonly Entry[] = [from]
-  let count = 0
-  for (let depth = 0; level.length > 0; depth++) {
-    const next: Entry[] = []
-    for (const entry of level) {
-      const graph = await metadataOf(queries, caller, entry)
-      for (const statement of apart(graph, count)) statements.push(statement)
-      count++
-      if (statements.length > MOST_STATEMENTS) return graphOf(statements)
-      if (depth === walk.depth) continue
-      for (const address of linksOf(graph, walk, from.context)) {
-        if (seen.size >= MOST_ENTRIES) break
-        if (seen.has(keyOf(address))) continue
-        seen.add(keyOf(address))
-        const linked = await readable(address)
-        if (linked) next.push(linked)
-      }
-    }
-    level = next
-  }
-  return graphOf(statements)
-}
-
-async function metadataOf(queries: Queries, caller: Caller, entry: Entry): Promise<Graph> {
-  if (!hasExternalMetadata(entry)) return entry.metadata
-  return mergeGraphs(entry.metadata, (await findCachedMetadata(queries, caller, entry))?.graph ?? emptyGraph)
-}
-
-function* linksOf(graph: Graph, { predicates, withinContext }: Walk, context: string): Generator<EntryAddress> {
+function* linksIn(graph: Graph, predicates: ReadonlySet<string>): Generator<string> {
   for (const { predicate, object } of statementsOf(graph)) {
-    if (object.type !== 'uri' || !predicates.has(predicate)) continue
-    const address = addressIn(object.value)
-    if (address && (!withinContext || address.context === context)) yield address
+    if (object.type === 'uri' && predicates.has(predicate)) yield object.value
   }
 }
 
-/** Blank nodes of one graph are none of another's. */
-function* apart(graph: Graph, number: number): Generator<Statement> {
-  const rename = (value: string): string => (value.startsWith('_:') ? `_:e${number}-${value.slice(2)}` : value)
-  for (const { subject, predicate, object } of statementsOf(graph)) {
-    const term: Term = object.type === 'bnode' ? { ...object, value: rename(object.value) } : object
-    yield { subject: rename(subject), predicate, object: term }
+/** Statements of several graphs, whose blank nodes have nothing to do with each other, even if they are called alike. */
+class Gathered {
+  readonly #statements: Statement[] = []
+  #characters = 0
+  #graphs = 0
+
+  /** False when there is room for no more. */
+  add(graph: Graph): boolean {
+    const label = String(this.#graphs++)
+    const renamed = (value: string): string => (value.startsWith('_:') ? `_:e${label}-${value.slice(2)}` : value)
+    for (const { subject, predicate, object } of statementsOf(graph)) {
+      this.#characters += subject.length + predicate.length + object.value.length
+      if (this.#statements.length >= MOST_STATEMENTS || this.#characters > MOST_CHARACTERS) return false
+      const term: Term = object.type === 'bnode' ? { ...object, value: renamed(object.value) } : object
+      this.#statements.push({ subject: renamed(subject), predicate, object: term })
+    }
+    return true
+  }
+
+  graph(): Graph {
+    return graphOf(this.#statements)
   }
 }

@@ -241,9 +241,20 @@ function add(to: Map<string, string[]>, field: string, value: string): void {
 }
 
 const joined = (values: ReadonlyMap<string, readonly string[]>, most: number): Map<string, string> =>
-  new Map(
-    [...values].map(([field, texts]) => [field, clean([...new Set(texts)].map(oneLine).join('\n').slice(0, most))]),
-  )
+  new Map([...values].map(([field, texts]) => [field, clean(joinLines(new Set(texts), most))]))
+
+/** No more of them than there is room for: a graph may say thousands of things by one predicate. */
+function joinLines(texts: Iterable<string>, most: number): string {
+  const lines: string[] = []
+  let length = 0
+  for (const text of texts) {
+    if (length > most) break
+    const line = oneLine(text)
+    lines.push(line)
+    length += line.length + 1
+  }
+  return lines.join('\n').slice(0, most)
+}
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 

@@ -4,6 +4,7 @@ import { CONTEXTS, type EntryAddress } from './addresses.ts'
 import type { Entry } from './entry.ts'
 import { postgresIndex } from './postgres-index.ts'
 import type { IndexWriter } from './search-engine.ts'
+import { kindOfField } from './search-fields.ts'
 import { indexFieldsOf } from './search-index.ts'
 import { sqliteIndex } from './sqlite-index.ts'
 
@@ -42,4 +43,25 @@ async function findNames(
     sql`SELECT name FROM contexts WHERE id = ${context === CONTEXTS ? id : ''}`,
   )
   return { userName: user?.name ?? undefined, contextName: named?.name ?? undefined }
+}
+
+/** What the index holds of an entry, field by field. @param outside gives the absolute form of an IRI. */
+export async function indexedDocument(
+  queries: Queries,
+  entry: Entry,
+  outside: (iri: string) => string,
+): Promise<Record<string, string[]>> {
+  const { strings, ngrams, texts, numbers } = indexFieldsOf(entry, await findNames(queries, entry))
+  const values = new Map<string, string[]>()
+  const add = (field: string, value: string): void => {
+    const present = values.get(field)
+    if (present) present.push(value)
+    else values.set(field, [value])
+  }
+  for (const [field, value] of strings) add(field, kindOfField(field) === 'uri' ? outside(value) : value)
+  for (const [field, lines] of [...ngrams, ...texts]) for (const line of lines.split('\n')) add(field, line)
+  for (const [field, value] of numbers) {
+    add(field, kindOfField(field) === 'date' ? new Date(value).toISOString() : String(value))
+  }
+  return Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -13,6 +13,7 @@ const MOST_WAITING = 50
 const MOST_MEGABYTES = 512
 /** What is shorter is read at once: even the worst of it takes less than the way to a thread. */
 const SHORT = 4096
+const SHORT_JSON = 262_144
 
 /** Reads graphs in any syntax; what is long, or could be made to take long, on a worker thread with hard limits. */
 export class GraphReader {
@@ -23,7 +24,7 @@ export class GraphReader {
    * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} when it comes to far more than it seems @throws {Overloaded}
    */
   async read(syntax: Syntax, text: string, base: string): Promise<Graph> {
-    if (text.length <= SHORT || syntax.name === 'json') return await syntax.read(text, base)
+    if (text.length <= (syntax.name === 'json' ? SHORT_JSON : SHORT)) return await syntax.read(text, base)
     this.#pool ??= openPool()
     const pool = await this.#pool
     if (pool.queueSize >= MOST_WAITING) throw new Overloaded('Too many graphs at once.')

@@ -1,8 +1,8 @@
-import { NotAcceptable } from '../base/errors.ts'
 import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
 import type { Graph, Term } from './graph.ts'
 import { BlankLabels, isBlankLabel, subjectsOf } from './text.ts'
 import { prefixes } from './vocabulary.ts'
+import { escaped, unwritable } from './xml-text.ts'
 
 const DEEPEST = 500
 
@@ -109,7 +109,7 @@ class Namespaces {
     const start = localStart(predicate)
     const namespace = predicate.slice(0, start)
     if (start === predicate.length || namespace === '' || unboundable.has(namespace) || notProperties.has(predicate)) {
-      throw impossible(`the predicate ${predicate} cannot be an XML name`)
+      throw unwritable(`the predicate ${predicate} cannot be an XML name`)
     }
     let prefix = this.all.get(namespace)
     if (prefix === undefined) {
@@ -130,17 +130,3 @@ function localStart(iri: string): number {
   }
   return start
 }
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-/** For text and attributes alike: a parser would turn a bare carriage return into another line end. */
-function escaped(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are just what XML cannot hold
-  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text)) {
-    throw impossible('it holds a character that XML cannot')
-  }
-  return text.replaceAll(/[&<>"\r]/g, found => entities[found] ?? '&#13;')
-}
-
-const impossible = (reason: string): NotAcceptable =>
-  new NotAcceptable('not-acceptable', `This graph cannot be written as RDF/XML: ${reason}.`)

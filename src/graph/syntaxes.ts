@@ -1,8 +1,9 @@
-import { InvalidInput } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import { type Graph, parseRdfJson } from './graph.ts'
 import { readJsonLd, writeJsonLd } from './json-ld.ts'
 import { readRdfXml, writeRdfXml } from './rdf-xml.ts'
 import { writeNTriples } from './text.ts'
+import { readTrix, writeTrix } from './trix.ts'
 import { readTurtle, writeTurtle } from './turtle.ts'
 
 /** One way to write a graph down. */
@@ -70,15 +71,14 @@ export const syntaxes: readonly Syntax[] = [
     read: async (text, base) => await readTurtle(text, base, 'TriG'),
     write: writeTurtle,
   },
+  {
+    name: 'trix',
+    mediaTypes: ['application/trix'],
+    extension: 'trix',
+    read: readTrix,
+    write: writeTrix,
+  },
 ]
 
 export const findSyntax = (mediaType: string): Syntax | undefined =>
   syntaxes.find(({ mediaTypes }) => mediaTypes.includes(mediaType))
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new InvalidInput('invalid-json', 'The body is not JSON.', { cause: error })
-  }
-}

@@ -25,7 +25,12 @@ export const store = {
   term: (name: string): string => STORE + name,
 } as const
 
-export const rdf = { type: `${RDF}type` } as const
+export const rdf = {
+  type: `${RDF}type`,
+  Seq: `${RDF}Seq`,
+  /** The n-th member of a container, from 1. */
+  member: (n: number): string => `${RDF}_${n}`,
+} as const
 
 export const rdfs = { label: 'http://www.w3.org/2000/01/rdf-schema#label' } as const
 

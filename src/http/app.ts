@@ -9,6 +9,7 @@ import { ClientAddresses } from './client-address.ts'
 import { AuthCookie, deviceToken } from './cookies.ts'
 import { Cors } from './cors.ts'
 import { refuseCrossSite } from './cross-site.ts'
+import { asScript, callbackOf } from './jsonp.ts'
 import { holdForLateListener } from './late-listener.ts'
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
@@ -44,6 +45,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
 
   app.decorateRequest('caller', undefined as never)
   app.decorateRequest('parameters', undefined as never)
+  app.decorateRequest('callback', undefined)
 
   app.addHook('onRequest', async (request, reply) => {
     // Set first: the answer to a request that fails half-way through these steps needs them too.
@@ -58,7 +60,9 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     }
     request.parameters = parametersOf(request)
     const { ignoresCaller, fromElsewhere } = request.routeOptions.config
-    if (ignoresCaller !== true) request.caller = await recogniseCaller(on, request, reply)
+    request.callback = options.jsonp ? callbackOf(request) : undefined
+    const isKnown = ignoresCaller !== true && request.callback === undefined
+    if (isKnown) request.caller = await recogniseCaller(on, request, reply)
     // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
     const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
     const isAllowed = (origin: string): boolean => origin === on.base.origin || cors.trusts(origin)
@@ -69,12 +73,13 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.addHook('preClose', async () => {
     closing = true
   })
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     // A connection kept alive after its last request would keep the service from ending.
     if (closing) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     await noteAccess(on, request, reply)
     await holdForLateListener(request.raw)
+    return asScript(reply, payload, request.callback)
   })
   app.addHook('onResponse', async (request, reply) => noteAnswer(on, request, reply))
 

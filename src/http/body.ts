@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { InvalidInput, TooLarge, TooSlow, UnsupportedType } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { Parameters } from './query.ts'
@@ -92,16 +93,6 @@ export class Bodies {
   async form(request: IncomingMessage, response: ServerResponse, limit: Bytes = MOST_FORM_BYTES): Promise<Parameters> {
     requireType(request, ['application/x-www-form-urlencoded'])
     return Parameters.parse(await this.text(request, response, limit), 'invalid-form')
-  }
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    // The engine's own message quotes the body, and there may be a password in it.
-    const place = /at position \d+/.exec((error as Error).message)?.[0]
-    throw new InvalidInput('invalid-json', `The body is not JSON${place ? ` ${place}` : ''}.`)
   }
 }
 

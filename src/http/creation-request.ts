@@ -1,20 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
+import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../content/addresses.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation.ts'
 import { type EntryType, entryTypes, type GraphType, graphTypes } from '../content/entry.ts'
 import { isObject } from '../content/values.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { RELATIVE } from '../graph/iri.ts'
-import { parseJson } from './body.ts'
+import type { BaseAddress } from './base-address.ts'
+import { graphsToRdfJson } from './embedded-rdf.ts'
+import { pathPart } from './route.ts'
 import type { Services } from './services.ts'
 
 /** Reads the query of a creation; the body is only fetched when the service asks for it (wire facts 3.2.1). */
-export function readCreation(
-  { base, bodies }: Services,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): CreationRequest {
+export function readCreation(on: Services, request: FastifyRequest, reply: FastifyReply): CreationRequest {
+  const { base, bodies } = on
   const { parameters } = request
+  const graphType = readGraphType(parameters.get('graphtype'))
   const uriParameter = (name: string): string | undefined => {
     const value = parameters.get(name)
     // It would pass for an address of the service that has been made relative already.
@@ -27,16 +29,29 @@ export function readCreation(
     resource: uriParameter('resource'),
     externalMetadata: uriParameter('cached-external-metadata'),
     entryType: readEntryType(parameters.get('entrytype')),
-    graphType: readGraphType(parameters.get('graphtype')),
+    graphType,
     namedResource: parameters.get('informationresource') === 'false',
     groupUri: uriParameter('groupURI'),
     listUri: uriParameter('list'),
     templateUri: uriParameter('template'),
     body: async () => {
-      const text = await bodies.jsonText(request.raw, reply.raw)
+      const sent = await bodies.jsonText(request.raw, reply.raw)
+      const bases = graphBases(base, pathPart(request, 'context'), graphType)
+      const text = await graphsToRdfJson(on, request, sent, bases)
       return newId => readBody(text.replaceAll(NEW_ID, newId), readGraph)
     },
     readGraph,
+  }
+}
+
+/** The members of the body that are graphs, and the addresses that they will have. */
+function graphBases(base: BaseAddress, context: string, graphType: GraphType): Record<string, string> {
+  const address = { context, id: NEW_ID }
+  return {
+    metadata: base.outside(metadataUri(address)),
+    info: base.outside(entryUri(address)),
+    'cached-external-metadata': base.outside(cachedMetadataUri(address)),
+    ...(graphType === 'Graph' || graphType === 'Pipeline' ? { resource: base.outside(resourceUri(address)) } : {}),
   }
 }
 

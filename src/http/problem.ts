@@ -16,6 +16,8 @@ import {
   TooLarge,
   TooSlow,
   Unauthenticated,
+  UpstreamFailed,
+  UpstreamSilent,
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
@@ -40,8 +42,10 @@ const statuses = [
   [RangeNotSatisfiable, 416],
   [LockedOut, 429],
   [NotSupported, 501],
+  [UpstreamFailed, 502],
   [Overloaded, 503],
   [StoreUnavailable, 503],
+  [UpstreamSilent, 504],
 ] as const
 
 class InternalError extends ServiceError {}

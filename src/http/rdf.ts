@@ -2,10 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
-import { announcesBody, mediaTypeOf, parseJson } from './body.ts'
+import { announcesBody, mediaTypeOf } from './body.ts'
 import type { Services } from './services.ts'
 import { addVary } from './vary.ts'
 
@@ -53,7 +54,7 @@ export function embeddedGraphs(request: FastifyRequest): (graph: Graph) => unkno
 }
 
 /** A media type as clients write it: the `+` in it is not always escaped (wire facts 3.0.1), parameters are passed over. */
-function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rdfFormat'): string | undefined {
+export function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rdfFormat'): string | undefined {
   const given = request.parameters.get(name)?.split(';')[0]?.trim().replaceAll(' ', '+').toLowerCase()
   return given === '' ? undefined : given
 }
@@ -80,22 +81,26 @@ export async function sendGraph(
   return await reply.type(`${mediaType}; charset=utf-8`).send(pieces.join(''))
 }
 
+/** The syntax that the type of the body names. @throws {UnsupportedType} */
+export function syntaxOfBody(request: FastifyRequest): Syntax {
+  const type = mediaTypeOf(request.raw)
+  const syntax = findSyntax(type ?? '')
+  if (syntax) return syntax
+  const accepted = mediaTypes.join(', ')
+  throw new UnsupportedType('unsupported-type', `The body must be one of ${accepted}; it is ${type ?? 'untyped'}.`)
+}
+
 /**
  * Reads the RDF body of a request into its inside form.
  * @param iri of the graph, in its inside form: what relative references in the body stand for
  */
 export const graphReader =
   (on: Services, request: FastifyRequest, reply: FastifyReply, iri: string) => async (): Promise<Graph> => {
-    const type = mediaTypeOf(request.raw)
-    const syntax = type === undefined ? undefined : findSyntax(type)
     const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
-    if (!syntax && !isEmpty) {
-      const accepted = mediaTypes.join(', ')
-      throw new UnsupportedType('unsupported-type', `The body must be one of ${accepted}; it is ${type ?? 'untyped'}.`)
-    }
+    const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await on.bodies.text(request.raw, reply.raw)
     // Labelled or not, nothing is no JSON; and an empty graph is too easily sent by mistake to replace anything.
-    if (!syntax || syntax.name === 'json') return on.base.graphInside(parseRdfJson(parseJson(text)))
-    if (text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
+    if (!syntax) return on.base.graphInside(parseRdfJson(parseJson(text)))
+    if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
     return on.base.graphInside(await on.graphs.read(syntax, text, on.base.outside(iri)))
   }

@@ -31,6 +31,8 @@ declare module 'fastify' {
     /** Who asks, and from where; set before the handler runs. */
     caller: Caller
     parameters: Parameters
+    /** The function that the answer is handed to, as a script (`jsonp.ts`). */
+    callback: string | undefined
   }
 }
 

@@ -24,6 +24,7 @@ import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { GraphReader } from '../graph/graph-reader.ts'
+import type { Proxy } from '../proxy/proxy.ts'
 import type { CasProvider } from '../sso/cas/provider.ts'
 import type { SsoFailures } from '../sso/failures.ts'
 import type { ProviderPolicy } from '../sso/identity-provider.ts'
@@ -51,6 +52,8 @@ export interface HttpOptions {
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
   readonly cors: CorsOptions
+  /** Answers may be loaded as scripts, by pages of every site. */
+  readonly jsonp: boolean
   readonly search: {
     /** Most hits of one answer. */
     readonly maxLimit: number
@@ -131,6 +134,8 @@ export interface Rooms {
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader
+  /** Absent when nothing is fetched for others. */
+  readonly proxy: Proxy | undefined
   readonly metrics: Metrics
   readonly readiness: Readiness
   readonly system: System

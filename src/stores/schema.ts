@@ -197,4 +197,13 @@ export const schema: readonly Migration[] = [
       sql`CREATE INDEX uploads_by_whole ON uploads (part_of)`,
     ],
   },
+  {
+    id: 7,
+    name: 'lookup by resource',
+    statements: [
+      // Only the beginning: engines limit the length of a key, and a URI may be longer.
+      sql`CREATE INDEX entries_by_resource ON entries (substr(resource_uri, 1, 500), context, created, id)
+        WHERE resource_uri IS NOT NULL`,
+    ],
+  },
 ]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { absoluteUrl, cidr, domain, mediaType, origin } from '../../src/config/address-kinds.ts'
+import { absoluteUrl, cidr, domain, host, mediaType, origin } from '../../src/config/address-kinds.ts'
 import { valueOf } from './parsing.ts'
 
 const help = ''
@@ -134,6 +134,32 @@ test('a media type is lower-cased and has no parameters', () => {
   assert.equal(valueOf(row, 'Application/PDF'), 'application/pdf')
   assert.equal(valueOf(row, 'image/svg+xml'), 'image/svg+xml')
   for (const written of ['pdf', 'text/html; charset=utf-8', 'text/*', '*/*', 'a/b/c', '']) {
+    assert.equal(valueOf(row, written), undefined, written)
+  }
+})
+
+test('a host is a name or an IP address, with a port or without, in the form of URLs', () => {
+  const row = host({ help })
+  assert.equal(valueOf(row, ' Example.ORG '), 'example.org')
+  assert.equal(valueOf(row, 'example.org:443'), 'example.org:443')
+  assert.equal(valueOf(row, 'example.org:80'), 'example.org:80')
+  assert.equal(valueOf(row, 'größe.example:8443'), 'xn--gre-6ka8i.example:8443')
+  assert.equal(valueOf(row, '127.0.0.1:8080'), '127.0.0.1:8080')
+  assert.equal(valueOf(row, '[2001:DB8::0:1]:81'), '[2001:db8::1]:81')
+  for (const written of [
+    'http://example.org',
+    'example.org/a',
+    'a@example.org',
+    'example.org:99999',
+    'example.org:',
+    'example.org.',
+    '*.example.org',
+    'a b',
+    '::1',
+    '[::1',
+    '1.2.3.4.5',
+    '',
+  ]) {
     assert.equal(valueOf(row, written), undefined, written)
   }
 })

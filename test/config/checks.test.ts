@@ -189,3 +189,11 @@ test('the legacy SAML settings are warned about (D8.8)', () => {
   const legacy = ['service.auth.saml=on', saml[1] ?? '', 'service.auth.saml.relying-party-id=stowage']
   assert.match(warningOf(...legacy, 'service.auth.saml.idp-metadata.url=https://idp.example/'), /deprecated/)
 })
+
+test('hosts of a proxy that is off are warned about', () => {
+  for (const key of ['guest-hosts', 'private-hosts']) {
+    const host = `service.proxy.${key}.1=example.org`
+    assert.match(warningOf('service.proxy=off', host), /nothing is fetched .*service\.proxy=off/)
+    assert.deepEqual(check(host).warnings, [])
+  }
+})

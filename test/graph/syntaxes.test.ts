@@ -84,6 +84,15 @@ const known: Readonly<Record<string, string>> = {
     <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:foaf="http://xmlns.com/foaf/0.1/" xmlns:ex="http://ex.org/">
       <foaf:Person rdf:about="#me" ex:note="plain"><foaf:name xml:lang="en-GB">Zo&#xEB;</foaf:name>
         <ex:age rdf:datatype="&xsd;integer">7</ex:age><ex:near rdf:resource="3"/></foaf:Person></rdf:RDF>`,
+  trix: `<?xml version="1.0"?><TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"><graph>${[
+    ['http://www.w3.org/1999/02/22-rdf-syntax-ns#type', '<uri>http://xmlns.com/foaf/0.1/Person</uri>'],
+    ['http://xmlns.com/foaf/0.1/name', '<plainLiteral xml:lang="en-GB">Zo&#xEB;</plainLiteral>'],
+    ['http://ex.org/age', `<typedLiteral datatype="${XSD}integer">7</typedLiteral>`],
+    ['http://ex.org/note', '<plainLiteral>plain</plainLiteral>'],
+    ['http://ex.org/near', '<uri>http://127.0.0.1:8080/1/metadata/3</uri>'],
+  ]
+    .map(([predicate, object]) => `<triple><uri>${BASE}#me</uri><uri>${predicate}</uri>${object}</triple>`)
+    .join('')}</graph></TriX>`,
   jsonld: JSON.stringify({
     '@context': { '@vocab': 'http://ex.org/', foaf: 'http://xmlns.com/foaf/0.1/', near: { '@type': '@id' } },
     '@id': '#me',
@@ -104,7 +113,7 @@ const known: Readonly<Record<string, string>> = {
   }),
 }
 for (const { name } of syntaxes) {
-  test(`${name}: a document by hand is read, relative references against the address of the graph (known answer)`, async () => {
+  test(`${name}: a document by hand is read, relative references, where it has them, against the address of the graph (known answer)`, async () => {
     assert.deepEqual(normalised(await read(name, known[name] ?? '')), expected)
   })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { assertRefused, graphOf, readEntry, textTerm, TITLE, uriTerm } from '../support/content.ts'
+import { assertRefused, graphOf, RDF_TYPE, readEntry, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import type { Answer } from '../support/http-client.ts'
 import { newContext, newEntry, startInProcess } from '../support/service.ts'
 
@@ -172,4 +172,88 @@ test('a context of elsewhere is not fetched (JSON-LD)', async () => {
 test('who may not read metadata reads them in no syntax', async () => {
   const path = `${context}/metadata/${await newEntry(admin, context)}`
   assertRefused(await guest.get(path, { accept: 'text/turtle' }), 401, 'not-signed-in')
+})
+
+test('in RDF a list is a sequence of its entries, in JSON an array of ids (wire facts 3.8.5)', async () => {
+  const members = [await newEntry(admin, context), await newEntry(admin, context)].reverse()
+  const list = await newEntry(admin, context, '?graphtype=list', { resource: members })
+  const path = `${context}/resource/${list}`
+  assert.deepEqual((await admin.get(path)).json(), members)
+  assert.deepEqual((await admin.get(path, { accept: '*/*' })).json(), members)
+  const rdf = RDF_TYPE.replace('type', '')
+  const [first, second] = members.map(id => [uriTerm(`${admin.base}${context}/entry/${id}`)])
+  const answer = await admin.get(path, { accept: 'application/rdf+json' })
+  assert.deepEqual(answer.json(), {
+    [admin.base + path]: { [RDF_TYPE]: [uriTerm(`${rdf}Seq`)], [`${rdf}_1`]: first, [`${rdf}_2`]: second },
+  })
+  assert.match((await admin.get(`${path}?format=text/turtle`)).text, /a rdf:Seq ;\n {2}rdf:_1 </)
+  const etag = String(answer.headers.etag)
+  assert.equal((await admin.get(path, { accept: 'application/rdf+json', 'if-none-match': etag })).status, 304)
+  assertRefused(await admin.get(path, { accept: 'image/png' }), 406, 'not-acceptable')
+})
+
+test('with rdfFormat the graphs in hits of a search are JSON-LD (wire facts 3.0.4)', async () => {
+  await newEntry(admin, context, '', { metadata: graphOf('http://ex.org/', TITLE, textTerm('Zebra')) })
+  const query = `search?type=solr&query=metadata.object.literal:zebra&rdfFormat=application/ld%2Bjson`
+  const [hit] = (await admin.get(query)).json<{ resource: { children: Array<{ metadata: unknown }> } }>().resource
+    .children
+  assert.deepEqual(hit?.metadata, { '@graph': [{ '@id': 'http://ex.org/', [TITLE]: [{ '@value': 'Zebra' }] }] })
+})
+
+test('with rdfFormat the graphs in the body of a creation are in that syntax (wire facts 3.0.4)', async () => {
+  const write = 'http://entrystore.org/terms/write'
+  const acl = `<> <${write}> <${admin.base}_principals/resource/_users> .`
+  const turtle = (title: string) => `<../resource/_newId> <${TITLE}> "${title}" .`
+  const created = {
+    'text/turtle': { metadata: turtle('One'), info: acl, resource: '<> <http://ex.org/p> "r" .' },
+    'application/ld+json': {
+      metadata: { '@id': '../resource/_newId', [TITLE]: 'One' },
+      info: JSON.stringify({ '@id': '', [write]: { '@id': `${admin.base}_principals/resource/_users` } }),
+      resource: { '@id': '', 'http://ex.org/p': 'r' },
+    },
+  }
+  for (const [format, body] of Object.entries(created)) {
+    const id = await newEntry(admin, context, `?graphtype=graph&rdfFormat=${encodeURIComponent(format)}`, body)
+    const { info, metadata, resource } = await readEntry(admin, context, id)
+    const [r, e] = ['resource', 'entry'].map(part => `${admin.base}${context}/${part}/${id}`)
+    assert.ok(r && e)
+    assert.deepEqual(metadata, graphOf(r, TITLE, textTerm('One')), format)
+    assert.deepEqual(info[e]?.[write], [uriTerm(`${admin.base}_principals/resource/_users`)])
+    assert.deepEqual(resource, graphOf(r, 'http://ex.org/p', textTerm('r')))
+  }
+  const text = await newEntry(admin, context, '?graphtype=string&rdfFormat=text/turtle', { resource: '<a' })
+  assert.equal((await admin.get(`${context}/resource/${text}`)).text, '<a')
+})
+
+test('a creation whose graphs are not of the syntax that it names makes nothing', async () => {
+  const before = (await admin.get(context)).text
+  const create = (format: string, body: unknown) => admin.post(`${context}?rdfFormat=${format}`, body)
+  assertRefused(await create('image/png', { metadata: '' }), 415, 'unsupported-type')
+  assertRefused(await create('text/turtle', { metadata: '<a' }), 400, 'invalid-graph')
+  assertRefused(await create('text/turtle', { metadata: {} }), 400, 'invalid-graph')
+  assertRefused(await create('application/ld%2Bjson', { metadata: 'http://ex.org/' }), 400, 'invalid-graph')
+  assertRefused(await create('text/turtle', []), 400, 'invalid-json')
+  const deep = `{"metadata": "<a> <b> <c> .", "resource": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  const headers = { 'content-type': 'application/json' }
+  const nested = await admin.ask(`${context}?rdfFormat=text/turtle`, { method: 'POST', body: deep, headers })
+  assertRefused(nested, 400, 'invalid-json')
+  assertRefused(await guest.post(`${context}?rdfFormat=text/turtle`, { metadata: '<a' }), 401, 'not-signed-in')
+  assert.equal((await admin.get(context)).text, before)
+})
+
+test('a long graph in RDF/JSON is read like a short one, and refused like one', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const subjects = Array.from({ length: 8000 }, (_, number) => [
+    `${admin.base}x${number}`,
+    { [TITLE]: [textTerm('a')] },
+  ])
+  const text = JSON.stringify(Object.fromEntries(subjects))
+  assert.ok(text.length > 300_000)
+  assert.equal((await put(path, 'application/json', text)).status, 204)
+  assert.equal((await admin.get(path)).text, text)
+  const broken = await put(path, 'application/json', `${text}x`)
+  assertRefused(broken, 400, 'invalid-json')
+  assert.match(broken.text, new RegExp(`position ${text.length}`))
+  assertRefused(await put(path, 'application/json', text.replace('x7999', '.')), 400, 'invalid-graph')
+  assert.equal((await admin.get(path)).text, text)
 })

@@ -112,3 +112,18 @@ test('names of system entries stay (wire facts 1.6)', async () => {
     assertRefused(await admin.put(`${path}/name`, { name: 'other' }), 403, 'not-allowed', path)
   assertRefused(await admin.put('_principals/resource/_admin', { name: 'other' }), 403, 'not-allowed')
 })
+
+test('an administrator finds contexts and principals by their names (wire facts 3.2.2)', async () => {
+  const context = await newContext(admin)
+  assert.equal((await admin.put(`_contexts/entry/${context}/name`, { name: 'Findable' })).status, 204)
+  const user = await newUser(service, admin)
+  const ids = async (path: string) => (await admin.get(path)).json<string[]>()
+  assert.deepEqual(await ids('_contexts?entryname=Findable'), [context])
+  assert.deepEqual(await ids('_contexts?entryname=findable'), [])
+  assert.deepEqual(await ids(`_contexts?entryname=${context}`), [])
+  assert.deepEqual(await ids(`_principals?entryname=${user.name.toUpperCase()}`), [user.id])
+  assert.deepEqual(await ids('_principals?entryname=admins'), ['_admins'])
+  assert.deepEqual(await ids(`${context}?entryname=Findable`), [])
+  assert.equal((await admin.delete(`_contexts/entry/${context}`)).status, 204)
+  assertRefused(await user.visitor.get('_contexts?entryname=Findable'), 403, 'not-allowed')
+})

@@ -231,3 +231,18 @@ test('half a surrogate pair in a file name does not make the file unreadable', a
   assert.equal(got.status, 200, got.text)
   assert.match(String(got.headers['content-disposition']), /filename\*=UTF-8''a%EF%BF%BD/)
 })
+
+test('a browser writes a file by POST with `method=put` (wire facts 3.0.4)', async () => {
+  const id = await newEntry(admin, context)
+  const put = (query: string) => admin.ask(`${context}/resource/${id}${query}`, { method: 'POST', body: 'bytes' })
+  assertRefused(await put(''), 405, 'method-not-allowed')
+  assertRefused(await put('?method=delete'), 405, 'method-not-allowed')
+  assert.equal((await put('?method=put')).status, 201)
+  assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'bytes')
+  const elsewhere = { method: 'POST', body: 'other', headers: { origin: 'https://evil.example' } }
+  const forged = await admin.ask(`${context}/resource/${id}?method=put`, elsewhere)
+  assertRefused(forged, 403, 'cross-site-request')
+  const byGuest = await service.visitor().ask(`${context}/resource/${id}?method=put`, { method: 'POST', body: 'other' })
+  assertRefused(byGuest, 401, 'not-signed-in')
+  assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'bytes')
+})

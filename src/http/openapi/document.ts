@@ -5,6 +5,7 @@ import type { AnswerDescription, Body, Operation, Operations } from './operation
 import { resourceOperations } from './resources.ts'
 import { schemas } from './schemas.ts'
 import { sessionOperations } from './sessions.ts'
+import { toolOperations } from './tools.ts'
 
 /** Everything that can be asked of a service, by method and address as the routes spell them. */
 export const operations: Operations = {
@@ -12,6 +13,7 @@ export const operations: Operations = {
   ...entryOperations,
   ...resourceOperations,
   ...archiveOperations,
+  ...toolOperations,
   ...administrationOperations,
 }
 

@@ -26,6 +26,7 @@ export const entryOperations: Operations = {
       groupURI: 'Group that a new user joins.',
       list: 'List that the entry joins.',
       template: 'Entry whose metadata are added.',
+      rdfFormat: 'Syntax of the graphs in the body.',
     },
     body: json(ref('Json')),
     answers: { 201: created },

@@ -27,13 +27,20 @@ export const resourceOperations: Operations = {
     answers: { 204: done },
   },
   'POST /:context/resource/:entry': {
-    summary: 'Move an entry to this list.',
-    query: { moveEntry: 'The entry.', fromList: 'The list that it leaves.', removeAll: 'Whichever list it is in.' },
+    summary: 'Move an entry to this list; or upload a file, as browsers do.',
+    query: {
+      method: '`put`: as PUT.',
+      moveEntry: 'The entry.',
+      fromList: 'The list that it leaves.',
+      removeAll: 'Whichever list it is in.',
+    },
     answers: {
       200: answer(
         'Its address from now on.',
         json({ type: 'object', properties: { entryURI: { type: 'string' } }, required: ['entryURI'] }),
       ),
+      201: answer('The file is stored.', json(ref('StoredFile'))),
+      204: done,
     },
   },
 }

@@ -10,16 +10,18 @@ import { isFlagSet } from '../query.ts'
 import { representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
+import { putResource } from './resources.ts'
 import { placedOf } from './entries.ts'
 
-/** What lists do beyond other resources, and what points at an entry (wire facts 3.8.5, 3.6). */
+/** What lists do beyond other resources, what browsers write by POST, and what points at an entry (wire facts 3.8.5, 3.6). */
 export const listRoutes = (on: Services): Route[] => [
-  { method: 'POST', url: '/:context/resource/:entry', handle: moveToList(on) },
+  { method: 'POST', url: '/:context/resource/:entry', handle: postResource(on) },
   { method: 'GET', url: '/:context/relations/:entry', handle: getRelations(on) },
 ]
 
-const moveToList = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const postResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const { parameters, caller } = request
+  if (parameters.get('method')?.toLowerCase() === 'put') return await putResource(on)(request, reply)
   const placed = await placedOf(on, request)
   if (!isList(placed.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
   const entry = await readAddress(on, 'moveEntry', parameters.get('moveEntry'))

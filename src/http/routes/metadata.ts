@@ -1,7 +1,7 @@
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { denied } from '../../accounts/caller.ts'
-import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
+import { InvalidInput, NotFound, NotSupported, WrongMethod } from '../../base/errors.ts'
 import { cachedMetadataUri, metadataUri } from '../../content/addresses.ts'
 import {
   type CachedMetadata,
@@ -45,6 +45,7 @@ const getMetadata = (on: Services) => async (request: FastifyRequest, reply: Fas
   const { entry } = placed
   requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
   if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
+  if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
   const number = revisionAskedFor(request)
   const walk = number === undefined ? readWalk(request.parameters, on.base) : undefined
   if (walk) {

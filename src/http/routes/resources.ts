@@ -2,7 +2,7 @@ import { create as contentDisposition, parse as parseDisposition } from 'content
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findGroup } from '../../accounts/groups.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
-import { metadataUri, resourceUri } from '../../content/addresses.ts'
+import { entryUri, metadataUri, resourceUri } from '../../content/addresses.ts'
 import type { Entry } from '../../content/entry.ts'
 import { listOrder } from '../../content/list-order.ts'
 import { isList } from '../../content/list-records.ts'
@@ -10,7 +10,8 @@ import { orderedMembers } from '../../content/list-view.ts'
 import { type Placed, requireRight } from '../../content/rights.ts'
 import { fileNameOf, isMediaType, mediaTypeOf as storedMediaType, UNTYPED, type Upload } from '../../content/uploads.ts'
 import type { FileRecord } from '../../files/file-records.ts'
-import type { Graph } from '../../graph/graph.ts'
+import { type Graph, uri } from '../../graph/graph.ts'
+import { rdf } from '../../graph/vocabulary.ts'
 import type { ByteRange } from '../../stores/blob-store.ts'
 import { abandonment } from '../abandonment.ts'
 import { announcesBody, mediaTypeOf } from '../body.ts'
@@ -19,7 +20,7 @@ import { describeResource } from '../describe.ts'
 import { readOrder } from '../list-paging.ts'
 import { firstFile } from '../multipart.ts'
 import { parseRange } from '../range.ts'
-import { embeddedGraphs, graphReader, representationFor, sendGraph } from '../rdf.ts'
+import { embeddedGraphs, graphReader, isPlainJson, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { isFlagSet, refuseFeed } from '../query.ts'
@@ -40,12 +41,12 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
   if (entry.resourceType === 'NamedResource') return await reply.redirect(on.base.outside(metadataUri(entry)), 303)
   if (entry.graphType === 'None') return await sendFile(on, request, reply, entry)
   const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
-  const representation = isGraph ? representationFor(request, reply) : undefined
+  const representation = isGraph || isList(entry) ? representationFor(request, reply) : undefined
   const order = isList(entry) ? readOrder(request.parameters) : listOrder
   // In another order than its own, a list changes with its members.
   const changesAlone = order.sort === undefined && order.first === undefined
   if (isFresh(request, reply, entry, representation) && changesAlone) return await reply.status(304).send()
-  if (representation) {
+  if (representation && isGraph) {
     return await sendGraph(reply, representation, on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
   }
   switch (entry.graphType) {
@@ -56,9 +57,12 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
     case 'PipelineResult':
       return {}
     case 'List':
-    case 'ResultList':
+    case 'ResultList': {
       refuseFeed(request)
-      return await orderedMembers(on.database, request.caller, placed, order)
+      const members = await orderedMembers(on.database, request.caller, placed, order)
+      if (!representation || isPlainJson(representation)) return members
+      return await sendGraph(reply, representation, on.base.graphOutside(sequenceOf(entry, members)))
+    }
     case 'User':
       return await on.userResource.describe(entry.id)
     case 'Group': {
@@ -72,6 +76,14 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
       return await on.contexts.list(request.caller, entry.id)
   }
 }
+
+/** A list in RDF (wire facts 3.8.5). */
+const sequenceOf = (list: Entry, members: readonly string[]): Graph => ({
+  [resourceUri(list)]: Object.fromEntries([
+    [rdf.type, [uri(rdf.Seq)]],
+    ...members.map((id, index) => [rdf.member(index + 1), [uri(entryUri({ context: list.context, id }))]] as const),
+  ]),
+})
 
 /** Only to where a browser may go: a stored `javascript:` must not come back as a redirect. */
 function redirectAbroad(reply: FastifyReply, { externalResource = '' }: Entry): FastifyReply {
@@ -88,7 +100,8 @@ function decodeSafely(uri: string): string {
   }
 }
 
-const putResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+/** Also what browsers send as POST with `method=put` (wire facts 3.0.4). */
+export const putResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const placed = await placedOf(on, request)
   const { caller } = request
   const condition = preconditionOf(request)

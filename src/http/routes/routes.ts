@@ -7,6 +7,7 @@ import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
 import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
+import { lookupRoutes } from './lookup.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
 import { monitoringRoutes } from './monitoring.ts'
@@ -14,6 +15,8 @@ import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
+import { proxyRoutes } from './proxy.ts'
+import { toolRoutes } from './tools.ts'
 import { resourceRoutes } from './resources.ts'
 
 /** Every address of the service. */
@@ -27,6 +30,9 @@ export function routes(on: Services): Route[] {
     ...managementRoutes(on),
     ...monitoringRoutes(on),
     ...searchRoutes(on),
+    ...lookupRoutes(on),
+    ...proxyRoutes(on),
+    ...toolRoutes(on),
     ...contextRoutes(on),
     ...archiveRoutes(on),
     ...entryRoutes(on),

@@ -1,0 +1,74 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Caller } from '../accounts/caller.ts'
+import { emptyGraph, type Graph } from '../graph/graph.ts'
+import type { Queries } from '../stores/database.ts'
+import { CONTEXTS, type EntryAddress } from './addresses.ts'
+import { findCachedMetadata, hasExternalMetadata, mergeGraphs } from './cached-metadata.ts'
+import { findAddress } from './contexts.ts'
+import { type Entry, resourceOf } from './entry.ts'
+import { findEntryHead, headsLinkingTo } from './entry-records.ts'
+import { may } from './rights.ts'
+
+/** Which metadata are asked for: those kept here, those from elsewhere, or both. */
+export const lookupScopes = ['all', 'local', 'external'] as const
+export type LookupScope = (typeof lookupScopes)[number]
+
+const BATCH = 20
+/** Anybody can make any number of links to one URI; of those before the first that the caller may read, so many are looked at. */
+const MOST_LOOKED_AT = 1000
+
+/**
+ * The first entry about a resource that has such metadata, and that the caller may read (wire facts 3.12): the one whose
+ * own resource it is, then the links to it, oldest first within a context.
+ * @param uri of the resource, in its inside form
+ * @param context limits the search to one context
+ */
+export async function lookUp(
+  queries: Queries,
+  caller: Caller,
+  wanted: { readonly uri: string; readonly scope: LookupScope; readonly context?: string },
+): Promise<EntryAddress | undefined> {
+  const contexts = new Map<string, Entry | undefined>()
+  for await (const entry of entriesAbout(queries, wanted.uri, wanted.context)) {
+    if (!has(entry, wanted.scope)) continue
+    if (!contexts.has(entry.context)) {
+      contexts.set(entry.context, await findEntryHead(queries, { context: CONTEXTS, id: entry.context }))
+    }
+    const contextEntry = contexts.get(entry.context)
+    if (contextEntry && may(caller, 'readmetadata', { entry, contextEntry })) return entry
+  }
+  return undefined
+}
+
+/** The metadata of an entry that the caller may read; `undefined` where those asked for are not for him, or are no more. */
+export async function metadataIn(
+  queries: Queries,
+  caller: Caller,
+  entry: Entry,
+  scope: LookupScope,
+): Promise<Graph | undefined> {
+  const isCached = scope !== 'local' && hasExternalMetadata(entry)
+  const cached = isCached ? (await findCachedMetadata(queries, caller, entry))?.graph : undefined
+  if (scope === 'external' || entry.entryType === 'Reference') return cached
+  return mergeGraphs(entry.metadata, cached ?? emptyGraph)
+}
+
+async function* entriesAbout(queries: Queries, uri: string, context: string | undefined): AsyncGenerator<Entry> {
+  const address = await findAddress(queries, uri)
+  const own = address && (await findEntryHead(queries, address))
+  const isHere = context === undefined || own?.context === context
+  // The second form is that with the name of a context in place of its id.
+  const isOwn = own && own.entryType === 'Local' && (resourceOf(own) === uri || uri.endsWith(`/resource/${own.id}`))
+  if (isOwn && isHere) yield own
+  for (let offset = 0; offset < MOST_LOOKED_AT; offset += BATCH) {
+    const some = await headsLinkingTo(queries, uri, context, { offset, limit: BATCH })
+    yield* some
+    if (some.length < BATCH) return
+    await setImmediate()
+  }
+}
+
+function has(entry: Entry, scope: LookupScope): boolean {
+  if (scope === 'local') return entry.entryType !== 'Reference'
+  return scope === 'all' || hasExternalMetadata(entry)
+}

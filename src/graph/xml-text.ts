@@ -1,0 +1,18 @@
+import { NotAcceptable } from '../base/errors.ts'
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/**
+ * For text and attributes alike: a parser would turn a bare carriage return into another line end.
+ * @throws {NotAcceptable} for what XML has no way to write
+ */
+export function escaped(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are just what XML cannot hold
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text)) {
+    throw unwritable('it holds a character that XML cannot')
+  }
+  return text.replaceAll(/[&<>"\r]/g, found => entities[found] ?? '&#13;')
+}
+
+export const unwritable = (reason: string): NotAcceptable =>
+  new NotAcceptable('not-acceptable', `This graph cannot be written in XML: ${reason}.`)

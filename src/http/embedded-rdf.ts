@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+import { InvalidInput, UnsupportedType } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
+import { isObject } from '../content/values.ts'
+import { findSyntax } from '../graph/syntaxes.ts'
+import { mediaTypeParameter } from './rdf.ts'
+import type { Services } from './services.ts'
+
+/**
+ * A JSON body whose graphs may be written in the syntax that `rdfFormat` names (wire facts 3.0.4), with these graphs in
+ * RDF/JSON: JSON-LD as a value or a text, any other syntax as a text.
+ * @param bases of the members that are graphs, by name: what relative references in them stand for
+ * @throws {UnsupportedType} @throws {InvalidInput} `invalid-json`, `invalid-graph`
+ */
+export async function graphsToRdfJson(
+  { graphs }: Pick<Services, 'graphs'>,
+  request: FastifyRequest,
+  text: string,
+  bases: Readonly<Record<string, string>>,
+): Promise<string> {
+  const format = mediaTypeParameter(request, 'rdfFormat')
+  if (format === undefined || text.trim() === '') return text
+  const syntax = findSyntax(format)
+  if (!syntax)
+    throw new UnsupportedType('unsupported-type', `\`rdfFormat\` is no syntax of RDF: ${format.slice(0, 200)}.`)
+  if (syntax.name === 'json') return text
+  const body = parseJson(text)
+  if (!isObject(body)) return text
+  for (const [member, base] of Object.entries(bases)) {
+    const value = body[member]
+    if (value === undefined) continue
+    body[member] = await graphs.read(syntax, typeof value === 'string' ? value : written(value), base)
+  }
+  return written(body)
+}
+
+function written(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    // The engine reads depths that it cannot write.
+    throw new InvalidInput('invalid-json', 'The body is nested too deep.', { cause: error })
+  }
+}

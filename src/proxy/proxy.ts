@@ -1,0 +1,152 @@
+import type { LookupFunction } from 'node:net'
+import { Agent, type Dispatcher, request } from 'undici'
+import type { Caller } from '../accounts/caller.ts'
+import { ServiceError, UpstreamFailed, UpstreamSilent } from '../base/errors.ts'
+import { Limiter } from '../base/limiter.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
+import { type Address, type Hosts, judgeTarget, readTarget, type Resolve, resolveByDns, type Target } from './target.ts'
+
+export interface ProxyOptions {
+  readonly hosts: Hosts
+  /** Largest document. */
+  readonly maxBytes: Bytes
+  /** For the whole, redirects included. */
+  readonly timeout: Milliseconds
+  /** How the service calls itself. */
+  readonly userAgent: string
+}
+
+export interface Wanted {
+  readonly url: string
+  readonly accept: string | undefined
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal
+}
+
+export interface Fetched {
+  /** Media type, with the charset if it has one. */
+  readonly type: string
+  readonly bytes: Uint8Array
+}
+
+const MOST_REDIRECTS = 5
+const redirects = new Set([301, 302, 303, 307, 308])
+
+/** Fetches documents of other servers for callers, who must not get at what only this machine can reach (wire facts 3.15). */
+export class Proxy {
+  readonly #options: ProxyOptions
+  readonly #resolve: Resolve
+  readonly #limiter = new Limiter({ concurrency: 16, queue: 32, what: 'documents to fetch' })
+
+  constructor(options: ProxyOptions, resolve: Resolve = resolveByDns) {
+    this.#options = options
+    this.#resolve = resolve
+  }
+
+  /**
+   * @throws {InvalidInput} `invalid-uri` @throws {Unauthenticated | Forbidden} for whom, or from where, nothing is fetched
+   * @throws {UpstreamFailed} for an answer that is of no use @throws {UpstreamSilent} without one in time @throws {Overloaded}
+   */
+  async fetch(caller: Caller, { url, accept, signal }: Wanted): Promise<Fetched> {
+    const first = readTarget(url)
+    return await this.#limiter.run(async () => {
+      const all = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeout)])
+      let next = first
+      for (let count = 0; count <= MOST_REDIRECTS; count++) {
+        const target = await untilAborted(judgeTarget(next, caller, this.#options.hosts, this.#resolve), all, next)
+        const outcome = await this.#fetchOne(target, accept, all)
+        if (!('location' in outcome)) return outcome
+        next = redirectTarget(outcome.location, next)
+      }
+      throw failed(next, `redirects more than ${MOST_REDIRECTS} times`)
+    })
+  }
+
+  async #fetchOne(
+    { url, addresses }: Target,
+    accept: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Fetched | { readonly location: string }> {
+    const { timeout, userAgent, maxBytes } = this.#options
+    const dispatcher = new Agent({ connect: { lookup: pinnedTo(addresses), timeout } })
+    try {
+      const headers = { 'user-agent': userAgent, 'accept-encoding': 'identity', accept: accept ?? '*/*' }
+      const answer = await request(url, { headers, dispatcher, signal })
+      const location = answer.headers['location']
+      if (redirects.has(answer.statusCode) && typeof location === 'string') return { location }
+      return { type: usableType(url, answer), bytes: await readBody(url, answer.body, maxBytes) }
+    } catch (error) {
+      if (error instanceof ServiceError) throw error
+      throw new UpstreamSilent('upstream-silent', `${url.host} cannot be reached, or does not answer in time.`, {
+        cause: error,
+      })
+    } finally {
+      await dispatcher.destroy()
+    }
+  }
+}
+
+/** The connection goes where the name was found to lead, not where it leads at the next look. */
+const pinnedTo =
+  (addresses: readonly Address[]): LookupFunction =>
+  (_hostname, { all }, callback) => {
+    const [first] = addresses
+    if (all === true) callback(null, [...addresses])
+    else callback(null, first?.address ?? '', first?.family)
+  }
+
+/** Resolving takes no signal. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, { host }: URL): Promise<T> {
+  const silent = new UpstreamSilent('upstream-silent', `${host} cannot be found in time.`)
+  return await new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(silent)
+    if (signal.aborted) giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
+}
+
+function redirectTarget(location: string, from: URL): URL {
+  try {
+    // Judged as it is written, unless it is relative.
+    return readTarget(/^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, from).href)
+  } catch (error) {
+    throw failed(from, 'redirects to what is no plain http or https URL', error)
+  }
+}
+
+/** Texts that no page can run: of scripts and styles a page may take those of its own origin for its own. */
+function usableType(url: URL, { statusCode, headers }: Dispatcher.ResponseData): string {
+  if (statusCode < 200 || statusCode > 299) throw failed(url, `answers with status ${statusCode}`)
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') throw failed(url, 'answers in an encoding that was not asked for')
+  const [bare = '', ...parameters] = String(headers['content-type'] ?? '').split(';')
+  const type = bare.trim().toLowerCase()
+  const isText =
+    /^text\/[a-z0-9.+-]+$/.test(type) ||
+    /^application\/(?:[a-z0-9.-]+\+)?(?:json|xml)$/.test(type) ||
+    [
+      'application/n-triples',
+      'application/trig',
+      'application/trix',
+      'application/x-turtle',
+      'application/x-trig',
+    ].includes(type)
+  if (!isText || /script|css/.test(type)) throw failed(url, 'answers with a type that is not fetched')
+  const charset = parameters.map(text => /^\s*charset="?([a-z0-9._-]{1,40})"?\s*$/i.exec(text)?.[1]).find(Boolean)
+  return charset === undefined ? type : `${type}; charset=${charset.toLowerCase()}`
+}
+
+async function readBody(url: URL, body: AsyncIterable<Uint8Array>, maxBytes: Bytes): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > maxBytes) throw failed(url, `answers with more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const failed = ({ host }: URL, reason: string, cause?: unknown): UpstreamFailed =>
+  new UpstreamFailed('upstream-failed', `${host} ${reason}.`, { cause })

@@ -1,0 +1,47 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+
+/** Not of the public internet (IANA's special-purpose registry), or where clouds keep secrets for their machines. */
+const closedRanges = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  // Multicast, reserved, broadcast.
+  '224.0.0.0/3',
+]
+
+/** Of IPv6 only this is given out so far; so IPv4 in IPv6 (mapped, translated by NAT64), loopback, link-local lie outside. */
+const givenOut = '2000::/3'
+/** Within it: protocols (Teredo among them), documentation, 6to4. */
+const closedWithin = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
+
+function listOf(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    list.addSubnet(address, Number(bits), family)
+  }
+  return list
+}
+
+const closed4 = listOf(closedRanges, 'ipv4')
+const open6 = listOf([givenOut], 'ipv6')
+const closed6 = listOf(closedWithin, 'ipv6')
+
+/** Whether an IP address is one that everybody on the internet can reach; false for what is no address. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !closed4.check(address, 'ipv4')
+  // A zone names an interface of this machine.
+  if (!isIPv6(address) || address.includes('%')) return false
+  return open6.check(address, 'ipv6') && !closed6.check(address, 'ipv6')
+}
