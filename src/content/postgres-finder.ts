@@ -3,10 +3,10 @@ import { type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from './addresses.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { findFieldsUnder, hasField } from './postgres-index.ts'
-import type { Answer, Finder, Reader, SearchRequest } from './search-engine.ts'
-import { type Counts, describeFacet, type FacetRequest, MOST_MATCHED_VALUES } from './search-facets.ts'
+import type { Answer, FacetRequest, Finder, Order, Reader, SearchRequest } from './search-engine.ts'
+import { type Counts, describeFacet, MOST_MATCHED_VALUES } from './search-facets.ts'
 import { fieldName } from './search-fields.ts'
-import { type Order, sortKey } from './search-order.ts'
+import { sortKey } from './search-order.ts'
 import {
   type Condition,
   Conditions,

@@ -2,9 +2,7 @@ import type { Queries } from '../stores/database.ts'
 import type { Sql } from '../stores/sql.ts'
 import type { EntryAddress } from './addresses.ts'
 import type { Entry } from './entry.ts'
-import type { Facet, FacetRequest } from './search-facets.ts'
 import type { IndexFields } from './search-index.ts'
-import type { Order } from './search-order.ts'
 import type { Query, TermPart } from './search-query.ts'
 
 /** What an engine has to do for the search. Everything else is common: queries, fields, rights, answers. */
@@ -18,6 +16,29 @@ export interface IndexWriter {
   removeContext(tx: Queries, context: string): Promise<void>
   /** Removes what some deleted entries left behind; true when there is nothing more of it. */
   sweep(tx: Queries, most: number): Promise<boolean>
+}
+
+export interface Order {
+  /** A field, or `score`. */
+  readonly field: string
+  readonly descends: boolean
+}
+
+export interface FacetRequest {
+  readonly fields: readonly string[]
+  readonly minCount: number
+  readonly limit: number
+  /** Counts the hits without the field as well. */
+  readonly missing: boolean
+  /** A regular expression that a value must match as a whole. */
+  readonly matches: string | undefined
+}
+
+export interface Facet {
+  readonly name: string
+  readonly isUri: boolean
+  /** A value that is absent stands for the hits without the field. */
+  readonly values: ReadonlyArray<{ readonly value: string | undefined; readonly count: number }>
 }
 
 export interface SearchRequest {

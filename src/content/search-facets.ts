@@ -3,27 +3,11 @@ import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { EntrySet, numbersOf } from './entry-set.ts'
+import type { Facet, FacetRequest } from './search-engine.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
 import { type Fields, firstValues, hasValue, valuesOf } from './search-select.ts'
 import type { SearchSets } from './search-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
-
-export interface FacetRequest {
-  readonly fields: readonly string[]
-  readonly minCount: number
-  readonly limit: number
-  /** Counts the hits without the field as well. */
-  readonly missing: boolean
-  /** A regular expression that a value must match as a whole. */
-  readonly matches: string | undefined
-}
-
-export interface Facet {
-  readonly name: string
-  readonly isUri: boolean
-  /** A value that is absent stands for the hits without the field. */
-  readonly values: ReadonlyArray<{ readonly value: string | undefined; readonly count: number }>
-}
 
 /** Of so many values those are sought that match an expression. */
 export const MOST_MATCHED_VALUES = 10_000

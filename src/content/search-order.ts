@@ -2,14 +2,9 @@ import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from './addresses.ts'
 import { EntrySet, numbersOf } from './entry-set.ts'
+import type { Order } from './search-engine.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
 import { type Fields, listed } from './search-select.ts'
-
-export interface Order {
-  /** A field, or `score`. */
-  readonly field: string
-  readonly descends: boolean
-}
 
 /** Who fits better than others, and by how much; empty when all fit alike. */
 export type Scores = ReadonlyArray<{ readonly set: EntrySet; readonly weight: number }>

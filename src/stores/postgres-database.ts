@@ -18,6 +18,8 @@ export interface PostgresOptions {
   readonly patience?: Milliseconds
 }
 
+/** With so many transactions that have lost, nobody tries his luck beside them: the ones to come wait their turn as well. */
+const CROWD = 3
 /** A transaction that loses so often is told to come back later. */
 const MOST_ATTEMPTS = 20
 const LONGEST_PAUSE: Milliseconds = 50
@@ -56,6 +58,8 @@ class PostgresDatabase implements Database {
   readonly #system: PostgresOptions['system']
   readonly #patience: Milliseconds
   readonly #singleFile = new Mutex()
+  /** Transactions that wait there, and the one at work. */
+  #inFile = 0
   #running = 0
   #idle: (() => void) | undefined
   #closed: Promise<void> | undefined
@@ -82,12 +86,8 @@ class PostgresDatabase implements Database {
     const began = this.#system.monotonic()
     for (let attempt = 1; ; attempt++) {
       try {
-        if (attempt === 1) return await this.#attempt(work, options)
-        return await this.#singleFile.run(() => {
-          // Those before us may have found the server gone, one after the other.
-          if (this.#patience > 0 && this.#system.monotonic() - began > this.#patience) throw crowded()
-          return this.#attempt(work, options)
-        })
+        if (attempt === 1 && this.#inFile < CROWD) return await this.#attempt(work, options)
+        return await this.#queue(began, () => this.#attempt(work, options))
       } catch (error) {
         if (!(error instanceof SerializationConflict)) throw error
         if (attempt === MOST_ATTEMPTS) throw crowded(error)
@@ -118,6 +118,19 @@ class PostgresDatabase implements Database {
       else this.#idle = resolve
     }).then(() => this.#pool.end())
     return this.#closed
+  }
+
+  async #queue<T>(began: Milliseconds, work: () => Promise<T>): Promise<T> {
+    this.#inFile++
+    try {
+      return await this.#singleFile.run(() => {
+        // Those before us may have found the server gone, one after the other.
+        if (this.#patience > 0 && this.#system.monotonic() - began > this.#patience) throw crowded()
+        return work()
+      })
+    } finally {
+      this.#inFile--
+    }
   }
 
   async #attempt<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
