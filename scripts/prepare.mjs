@@ -21,6 +21,14 @@ export function installIfMissing() {
   run('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'])
 }
 
+/** Bundles the user interface into `folder` unless what is there is newer than its sources. */
+export function buildUiIfStale(folder) {
+  const made = join(root, folder, 'manifest.json')
+  const newest = Math.max(modified(join(root, 'scripts/build-ui.mjs')), ...sources(join(root, 'ui')))
+  if (existsSync(made) && modified(made) > newest) return
+  run(process.execPath, ['scripts/build-ui.mjs', folder])
+}
+
 /** Compiles the sources of `project` unless everything it makes is newer than they are. */
 export function buildIfStale(project, folders, mark) {
   const made = join(root, mark)
@@ -34,5 +42,5 @@ const modified = path => statSync(path).mtimeMs
 
 const sources = folder =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter(entry => entry.isFile() && /\.(tsx?|css|svg)$/.test(entry.name))
     .map(entry => modified(join(entry.parentPath ?? entry.path, entry.name)))

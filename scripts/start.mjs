@@ -1,10 +1,11 @@
 // `npm start`: from a fresh clone to a running service. Arguments after `--` go to `stowage serve`.
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
-import { buildIfStale, installIfMissing, root } from './prepare.mjs'
+import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
 buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
+buildUiIfStale('dist/ui')
 // npm does not pass a signal on that ends it: without it, this ends too, instead of holding on to port and data.
 const parent = process.ppid
 setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGTERM'), 1000).unref()

@@ -7,5 +7,7 @@ export interface Machine {
   readonly log: Log
   /** `SERVICE_ADMIN_PASSWORD`; counts only when the store is new (D5.5). */
   readonly adminPassword: string | undefined
+  /** `SERVICE_AUTH_TOKEN_KEY`: what tokens outside memory are sealed with, instead of a key file; not yet checked. */
+  readonly tokenKey?: string | undefined
   readonly version: string
 }

@@ -1,7 +1,7 @@
 import { Audit } from './accounts/audit.ts'
 import { BasicCredentials } from './accounts/basic-credentials.ts'
 import { loadCommonPasswords } from './accounts/common-passwords.ts'
-import { Lockout, UNKNOWN_NAME_PREFIX } from './accounts/lockout.ts'
+import { Lockout } from './accounts/lockout.ts'
 import { Login } from './accounts/login.ts'
 import { MailQueue } from './accounts/mail-queue.ts'
 import { PasswordLoginPolicy } from './accounts/password-login-policy.ts'
@@ -14,27 +14,19 @@ import { Limiter } from './base/limiter.ts'
 import type { System } from './base/system.ts'
 import type { Settings } from './config/settings.ts'
 import type { Machine } from './machine.ts'
-import { FLOW_PREFIX } from './sso/login-flows.ts'
+import type { EphemeralStores } from './server-ephemeral.ts'
 import type { Database } from './stores/database.ts'
 import type { Mailer } from './stores/mailer.ts'
-import { MemoryEphemeralStore } from './stores/memory-ephemeral-store.ts'
 import { openSmtpMailer } from './stores/smtp-mailer.ts'
-
-/** Names that nobody has whose wrong passwords are counted; guessing through more of them costs an attacker hours. */
-const MOST_NAMES = 100_000
-/** Logins under way at identity providers, which anybody can begin. */
-const MOST_FLOWS = 100_000
 
 export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 
 /** Part of `server.ts`: who there is and who may sign in. */
-export async function createAccounts(settings: Settings, { system, log }: Machine, database: Database) {
-  const ephemeral = new MemoryEphemeralStore(system, {
-    capacity: [
-      { prefix: UNKNOWN_NAME_PREFIX, most: MOST_NAMES },
-      { prefix: FLOW_PREFIX, most: MOST_FLOWS },
-    ],
-  })
+export async function createAccounts(
+  settings: Settings,
+  { system, log }: Machine,
+  { database, ephemeral, tokens }: EphemeralStores & { readonly database: Database },
+) {
   const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
   const passwords = await createPasswords(settings, system)
   const passwordRules = await createPasswordRules(settings)
@@ -57,18 +49,19 @@ export async function createAccounts(settings: Settings, { system, log }: Machin
       locksAdmins: settings['service.auth.temp.lockout.admin'],
     },
   )
-  const sessions = new Sessions(ephemeral, system, {
+  const sessions = new Sessions(tokens.store, tokens.vault, system, {
     maxAge: settings['service.auth.cookie.max-age'],
     refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
     absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
     mostPerUser: settings['service.auth.token.max-per-user'],
+    writeDelay: tokens.writeDelay,
   })
   const basic = settings['service.auth.http-basic'] ? new BasicCredentials(database, login, system) : undefined
   const mailer = await createMailer(settings)
   const mails = mailer && new MailQueue(mailer, log)
   const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
   const passwordReset = mails && new PasswordReset({ ...reset, mails })
-  return { ephemeral, audit, passwords, passwordRules, lockout, devices, login, sessions, basic, mails, passwordReset }
+  return { audit, passwords, passwordRules, lockout, devices, login, sessions, basic, mails, passwordReset }
 }
 
 async function createPasswords(settings: Settings, system: System): Promise<Passwords> {

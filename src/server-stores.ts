@@ -3,7 +3,9 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { StartupError } from './base/errors.ts'
 import type { System } from './base/system.ts'
+import { readEnvironment } from './config/environment.ts'
 import type { Settings } from './config/settings.ts'
+import type { BlobStore } from './stores/blob-store.ts'
 import type { Database } from './stores/database.ts'
 import { FolderBlobStore } from './stores/folder-blob-store.ts'
 import { lockFolder } from './stores/folder-lock.ts'
@@ -69,12 +71,12 @@ interface OpenDatabase {
 }
 
 /** Prepares the database: made if need be, at the newest step of the schema, on PostgreSQL shared with other nodes. */
-async function openPrepared(settings: Settings, system: System, folder: string): Promise<OpenDatabase> {
+async function openPrepared(settings: Settings, system: System, folder: string, bare: boolean): Promise<OpenDatabase> {
   const url = settings['service.repository.store.url']
   if (url !== undefined) {
     const { openPostgresDatabase } = await import('./stores/postgres-database.ts')
     const database = await openPostgresDatabase(url, { system })
-    return await migrated({ database, isAlone: false, close: () => database.close() })
+    return await migrated({ database, isAlone: false, close: () => database.close() }, bare)
   }
   const lock = await lockFolder(folder)
   try {
@@ -83,16 +85,16 @@ async function openPrepared(settings: Settings, system: System, folder: string):
       await database.close()
       await lock.release()
     }
-    return await migrated({ database, isAlone: true, close })
+    return await migrated({ database, isAlone: true, close }, bare)
   } catch (error) {
     await lock.release()
     throw error
   }
 }
 
-async function migrated(opened: OpenDatabase): Promise<OpenDatabase> {
+async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDatabase> {
   try {
-    await migrate(opened.database, schema)
+    if (!bare) await migrate(opened.database, schema)
     return opened
   } catch (error) {
     await opened.close()
@@ -100,13 +102,13 @@ async function migrated(opened: OpenDatabase): Promise<OpenDatabase> {
   }
 }
 
-/** The stores of a service. With a database file nobody else may use the data folder meanwhile. */
-export async function openStores(settings: Settings, system: System) {
+/** The stores of a service; `bare` ones have the tables that they had. With a database file nobody else may use the folder. */
+export async function openStores(settings: Settings, system: System, { bare = false } = {}) {
   const folder = resolve(settings['service.data.folder'])
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const { database, isAlone, close: closeDatabase } = await openPrepared(settings, system, folder)
+  const { database, isAlone, close: closeDatabase } = await openPrepared(settings, system, folder, bare)
   try {
-    const blobs = await FolderBlobStore.open(join(folder, 'files'))
+    const blobs = await openBlobs(settings)
     const close = async (): Promise<void> => {
       await blobs.close()
       await closeDatabase()
@@ -116,4 +118,13 @@ export async function openStores(settings: Settings, system: System) {
     await closeDatabase()
     throw error
   }
+}
+
+/** Where uploaded files are. @throws {StartupError} when they cannot be there. */
+export async function openBlobs(settings: Settings): Promise<BlobStore> {
+  const place = settings['service.data.store']
+  if (place === 'folder') return await FolderBlobStore.open(resolve(settings['service.data.folder'], 'files'))
+  // Only who asks for it pays for Amazon's client.
+  const { S3BlobStore } = await import('./stores/s3-blob-store.ts')
+  return await S3BlobStore.open(place, readEnvironment().s3)
 }

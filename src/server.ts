@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { ADMIN } from './accounts/principals.ts'
 import { findUser } from './accounts/users.ts'
+import { requireWhole } from './backup/store-copy.ts'
 import { StartupError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import type { System } from './base/system.ts'
@@ -39,8 +40,10 @@ import type { HttpOptions } from './http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './server-accounts.ts'
 import { Proxy } from './proxy/proxy.ts'
+import { type EphemeralStores, openEphemeralStores } from './server-ephemeral.ts'
 import { createSso } from './server-sso.ts'
 import { openStores, type Stores } from './server-stores.ts'
+import { loadUi } from './server-ui.ts'
 import type { Database } from './stores/database.ts'
 import { sql } from './stores/sql.ts'
 
@@ -61,15 +64,24 @@ export interface Server {
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   requireAdminPassword(machine.adminPassword)
   const stores = await openStores(settings, machine.system)
+  let ephemeralStores: EphemeralStores | undefined
   try {
-    return await assemble(settings, machine, stores)
+    await requireWhole(stores.database)
+    ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
+    return await assemble(settings, machine, stores, ephemeralStores)
   } catch (error) {
+    await ephemeralStores?.close()
     await stores.close()
     throw error
   }
 }
 
-async function assemble(settings: Settings, machine: Machine, stores: Stores): Promise<Server> {
+async function assemble(
+  settings: Settings,
+  machine: Machine,
+  stores: Stores,
+  ephemeralStores: EphemeralStores,
+): Promise<Server> {
   const { database, blobs } = stores
   const { system, log } = machine
   const books = {
@@ -77,10 +89,10 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     defaultQuota: settings['service.data.quota.default'],
   }
   const ledger = new Ledger(database, system, books)
-  const garbage = new Garbage(database, blobs, ledger)
+  const garbage = new Garbage(database, blobs, ledger, system)
   // If nobody else is at work, every upload on record is one that a crash cut off.
   await garbage.recover(stores.isAlone)
-  const accounts = await createAccounts(settings, machine, database)
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
@@ -112,7 +124,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
-  const sso = createSso(settings, machine, { ...accounts, database, base: getBase })
+  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
+  const ui = await loadUi()
   const graphs = new GraphReader()
   const fullness = new Fullness(database, system, books)
   const metrics = new Metrics({ ...accounts, files, fullness })
@@ -131,6 +144,7 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       graphs,
       metrics,
       readiness,
+      ui,
       proxy: createProxy(settings, machine),
       system,
       log,
@@ -140,9 +154,11 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
   const admin = await findUser(database, ADMIN)
   const sweep = repeat(log, async () => {
     await garbage.recover(false)
+    await garbage.collect()
     await accounts.audit.expire()
     await search.tidy()
     await accounts.passwordReset?.expire()
+    await ephemeralStores.sweep()
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   })
 
@@ -165,7 +181,8 @@ async function assemble(settings: Settings, machine: Machine, stores: Stores): P
       await sso.saml?.close()
       await graphs.close()
       await files.collectGarbage()
-      await accounts.ephemeral.close()
+      await accounts.sessions.close()
+      await ephemeralStores.close()
       await stores.close()
     },
   }

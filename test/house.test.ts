@@ -106,7 +106,7 @@ test('only http/ knows Fastify and the parsers of HTTP', () => {
 })
 
 test('only stores/ knows an engine', () => {
-  const found = importers(/sqlite|^pg$|^redis$|^@aws-sdk\//)
+  const found = importers(/sqlite|^pg$|^@redis\/|^@aws-sdk\//)
   assert.deepEqual(
     found.filter(path => !path.startsWith('stores/')),
     [],
@@ -114,15 +114,32 @@ test('only stores/ knows an engine', () => {
   assert.ok(found.length > 0)
 })
 
-test('only stores/, config/, sso/fetch.ts, server*.ts and version.ts touch the file system', () => {
+test('only stores/, backup/, config/, sso/fetch.ts, server*.ts and version.ts touch the file system', () => {
   const found = importers(/^node:fs/)
-  const wrong = found.filter(path => !/^(stores|config)\/|^(server(-\w+)?|version|sso\/fetch)\.ts$/.test(path))
+  const wrong = found.filter(path => !/^(stores|backup|config)\/|^(server(-\w+)?|version|sso\/fetch)\.ts$/.test(path))
   assert.deepEqual(wrong, [])
   assert.ok(found.length > 0)
 })
 
 test('only config/ looks at the environment', () => {
   assert.deepEqual(users(/process\.env\b/), ['config/environment.ts'])
+})
+
+test('the pages of ui/ are a client like any other: they import nothing of the service, and write no markup as text', () => {
+  const root = join(repository, 'ui')
+  const files = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map(entry => join(entry.parentPath, entry.name))
+  assert.ok(files.length > 10, 'the pages were not found')
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8')
+    const inside = relative(root, dirname(file))
+    for (const [, name = ''] of text.matchAll(/(?:from|import\(?) ?'([^']+)'/g)) {
+      const isOwn = name.startsWith('.') && !posix.join(slashed(inside), name).startsWith('..')
+      assert.ok(isOwn || /^preact(\/hooks)?$/.test(name), `${file} imports ${name}`)
+    }
+    assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/, file)
+  }
 })
 
 test('time and randomness come from base/system.ts', () => {

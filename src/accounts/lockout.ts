@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { LockedOut, Overloaded } from '../base/errors.ts'
+import { LockedOut, Overloaded, StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
@@ -35,16 +35,26 @@ export const UNKNOWN_NAME_PREFIX = 'lockout:name:'
 interface Counter {
   readonly failures: number
   /** Attempts that are being checked right now; each may turn out to be a failure. */
-  readonly pending: number
+  readonly pending: readonly Reservation[]
   /** Wall clock, to tell how long it still lasts; the end itself is the end of the entry's life. */
   readonly lockedUntil?: Milliseconds
 }
 
+/** Runs out by itself: the node may end, or lose the store, before it can say how the attempt went. */
+interface Reservation {
+  readonly id: string
+  readonly until: Milliseconds
+}
+
+/** Longer than a check waits and takes. */
+const RESERVATION_LIFE: Milliseconds = 60_000
 /** Failures that did not lead to a lockout are forgotten after a day without another one. */
 const MEMORY: Milliseconds = 86_400_000
 /** Somebody who waits for others' attempts looks again after so long, in case they were made on another node. */
 const LOOK_AGAIN: Milliseconds = 50
 const MOST_WAITING = 500
+/** How long after losing the store its reservations are looked for again. */
+const RELEASE_PAUSE: Milliseconds = 1000
 
 /**
  * Temporary lockout (interface 3.2, 5.9; D6). An attempt is reserved before its password is checked, so that parallel
@@ -56,6 +66,9 @@ export class Lockout {
   readonly #system: System
   readonly #options: LockoutOptions
   readonly #waiting = new Map<string, Set<() => void>>()
+  /** Reservations that the store may hold although it was lost before it said so, each with the key it is under. */
+  readonly #abandoned = new Map<string, string>()
+  #willRelease = false
 
   constructor(store: EphemeralStore, system: System, options: LockoutOptions) {
     this.#store = store
@@ -74,13 +87,19 @@ export class Lockout {
    */
   async attempt({ key }: Counted, check: () => Promise<boolean>): Promise<{ right: boolean; locked: boolean }> {
     if (!this.enabled) return { right: await check(), locked: false }
-    await this.#reserve(key)
+    const id = Buffer.from(this.#system.randomBytes(9)).toString('base64url')
     let outcome: 'right' | 'wrong' | 'unknown' = 'unknown'
     try {
-      outcome = (await check()) ? 'right' : 'wrong'
-    } finally {
-      // Also when the check rejects: a reservation that stayed would count against the user for ever.
-      await this.#settle(key, outcome)
+      await this.#reserve(key, id)
+      try {
+        outcome = (await check()) ? 'right' : 'wrong'
+      } finally {
+        // Also when the check rejects: a reservation that stayed would count against the user for a while.
+        await this.#settle(key, id, outcome)
+      }
+    } catch (error) {
+      if (error instanceof StoreUnavailable) this.#abandon(key, id)
+      throw error
     }
     return { right: outcome === 'right', locked: outcome === 'wrong' && (await this.#isLocked(key)) }
   }
@@ -91,9 +110,13 @@ export class Lockout {
     if (counter?.lockedUntil !== undefined) throw new LockedOut(this.#secondsLeft(counter.lockedUntil))
   }
 
-  /** When a present lock ends, wall clock. */
+  /** When a present lock ends, wall clock. To be shown, not to be judged by: unknown while the store is out of reach. */
   async lockedUntil({ key }: Counted): Promise<Milliseconds | undefined> {
-    return (await this.#store.get<Counter>(key))?.lockedUntil
+    const counter = await this.#store.get<Counter>(key).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) return undefined
+      throw error
+    })
+    return counter?.lockedUntil
   }
 
   /** Users who are locked out now; the counts of `unlocks` tell whether the lock has been lifted since. */
@@ -109,14 +132,16 @@ export class Lockout {
     return (await this.#store.get<Counter>(key))?.lockedUntil !== undefined
   }
 
-  async #reserve(key: string): Promise<void> {
+  async #reserve(key: string, id: string): Promise<void> {
     for (;;) {
       let reserved = false
       const counter = await this.#store.update<Counter>(key, old => {
-        const { failures, pending, lockedUntil } = old ?? { failures: 0, pending: 0 }
-        reserved = lockedUntil === undefined && failures + pending < this.#options.maxAttempts
+        const { failures, lockedUntil } = old ?? { failures: 0 }
+        const pending = this.#live(old)
+        reserved = lockedUntil === undefined && failures + pending.length < this.#options.maxAttempts
         if (!reserved) return old && { value: old }
-        return { value: { failures, pending: pending + 1 }, ttl: this.#memory() }
+        const reservation = { id, until: this.#system.now() + RESERVATION_LIFE }
+        return { value: { failures, pending: [...pending, reservation] }, ttl: this.#memory() }
       })
       if (reserved) return
       if (counter?.lockedUntil !== undefined) throw new LockedOut(this.#secondsLeft(counter.lockedUntil))
@@ -124,20 +149,49 @@ export class Lockout {
     }
   }
 
-  async #settle(key: string, outcome: 'right' | 'wrong' | 'unknown'): Promise<void> {
+  async #settle(key: string, reservation: string, outcome: 'right' | 'wrong' | 'unknown'): Promise<void> {
     await this.#store.update<Counter>(key, old => {
       // Gone: the lock it had has run out meanwhile, or the store has been emptied.
-      const { failures, pending, lockedUntil } = old ?? { failures: 0, pending: 1 }
-      const left = Math.max(0, pending - 1)
-      if (lockedUntil !== undefined) return { value: { failures, pending: left, lockedUntil } }
+      const { failures, lockedUntil } = old ?? { failures: 0 }
+      const pending = this.#live(old).filter(({ id }) => id !== reservation)
+      if (lockedUntil !== undefined) return { value: { failures, pending, lockedUntil } }
       const counted = outcome === 'right' ? 0 : failures + (outcome === 'wrong' ? 1 : 0)
       if (counted >= this.#options.maxAttempts) {
         const until = this.#system.now() + this.#options.duration
-        return { value: { failures: counted, pending: left, lockedUntil: until }, ttl: this.#options.duration }
+        return { value: { failures: counted, pending, lockedUntil: until }, ttl: this.#options.duration }
       }
-      return counted + left === 0 ? undefined : { value: { failures: counted, pending: left }, ttl: this.#memory() }
+      return counted + pending.length === 0 ? undefined : { value: { failures: counted, pending }, ttl: this.#memory() }
     })
     for (const wake of this.#waiting.get(key) ?? []) wake()
+  }
+
+  #abandon(key: string, id: string): void {
+    // Of too many the rest runs out by itself.
+    if (this.#abandoned.size < MOST_WAITING) this.#abandoned.set(id, key)
+    this.#releaseLater()
+  }
+
+  #releaseLater(): void {
+    if (this.#willRelease) return
+    this.#willRelease = true
+    setTimeout(() => void this.#releaseAbandoned(), RELEASE_PAUSE).unref()
+  }
+
+  async #releaseAbandoned(): Promise<void> {
+    this.#willRelease = false
+    for (const [id, key] of this.#abandoned) {
+      const isAway = await this.#settle(key, id, 'unknown').then(
+        () => false,
+        () => true,
+      )
+      if (isAway) return this.#releaseLater()
+      this.#abandoned.delete(id)
+    }
+  }
+
+  #live(counter: Counter | undefined): readonly Reservation[] {
+    const now = this.#system.now()
+    return counter?.pending.filter(({ until }) => until > now) ?? []
   }
 
   async #outcomeOfOthers(key: string): Promise<void> {

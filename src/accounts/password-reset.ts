@@ -90,7 +90,7 @@ export class PasswordReset {
       await liftLockout(tx, present.id)
       return await changeUser(tx, present, { password: hash })
     })
-    await this.#on.sessions.endAll(user.id)
+    await this.#on.sessions.clearAway(user.id)
     await this.#on.audit.record({
       event: 'password-reset',
       userId: user.id,

@@ -18,9 +18,16 @@ export interface PasswordRuleOptions {
 /** What NIST SP 800-63B asks of a password that is the only factor: length instead of character classes. */
 export const NIST_MIN_LENGTH = 15
 
-interface Rule {
+/** A rule as people are told it. */
+export interface PasswordRule {
   /** As listed in the refusal: the last part of the setting's key. */
   readonly name: string
+  readonly kind: 'min-length' | 'lowercase' | 'uppercase' | 'number' | 'symbol' | 'custom' | 'common' | 'context'
+  /** The number of characters (code points), or the pattern (RE2). */
+  readonly value?: number | string
+}
+
+interface Rule extends PasswordRule {
   readonly holds: (password: string, words: readonly string[]) => boolean
 }
 
@@ -30,22 +37,32 @@ export class PasswordRules {
 
   /** The patterns have been checked when the settings were read. */
   constructor(options: PasswordRuleOptions) {
-    const classes: ReadonlyArray<Rule & { readonly on: boolean }> = [
-      { on: options.lowercase, name: 'lowercase', holds: text => /\p{Ll}/u.test(text) },
-      { on: options.uppercase, name: 'uppercase', holds: text => /\p{Lu}/u.test(text) },
-      { on: options.number, name: 'number', holds: text => /\p{Nd}/u.test(text) },
-      { on: options.symbol, name: 'symbol', holds: text => /[^\p{L}\p{Nd}]/u.test(text) },
+    const classes: ReadonlyArray<Omit<Rule, 'name'> & { readonly on: boolean }> = [
+      { on: options.lowercase, kind: 'lowercase', holds: text => /\p{Ll}/u.test(text) },
+      { on: options.uppercase, kind: 'uppercase', holds: text => /\p{Lu}/u.test(text) },
+      { on: options.number, kind: 'number', holds: text => /\p{Nd}/u.test(text) },
+      { on: options.symbol, kind: 'symbol', holds: text => /[^\p{L}\p{Nd}]/u.test(text) },
     ]
     const custom = options.custom.map((pattern, index): Rule => {
       const compiled = RE2JS.compile(pattern)
-      return { name: `custom.${index + 1}`, holds: text => compiled.matcher(text).find() }
+      return {
+        name: `custom.${index + 1}`,
+        kind: 'custom',
+        value: pattern,
+        holds: text => compiled.matcher(text).find(),
+      }
     })
     this.#rules = [
-      { name: `min-length (${options.minLength})`, holds: text => [...text].length >= options.minLength },
-      ...classes.filter(rule => rule.on),
+      minLength(options.minLength),
+      ...classes.filter(rule => rule.on).map(({ kind, holds }) => ({ name: kind, kind, holds })),
       ...custom,
       ...(options.common ? guessable(options.common) : []),
     ]
+  }
+
+  /** All rules, in the order in which a refusal lists them. */
+  get all(): readonly PasswordRule[] {
+    return this.#rules.map(({ holds: _holds, ...rule }) => rule)
   }
 
   /** The names of the rules that the password breaks; empty when it is good. @param words see {@link require} */
@@ -68,6 +85,13 @@ export class PasswordRules {
   }
 }
 
+const minLength = (value: number): Rule => ({
+  name: `min-length (${value})`,
+  kind: 'min-length',
+  value,
+  holds: text => [...text].length >= value,
+})
+
 const LEAST_WORD = 4
 /** Repeating less than this makes a password longer but not better. */
 const LEAST_REPEATED = 8
@@ -76,6 +100,7 @@ const LEAST_REPEATED = 8
 const guessable = (common: ReadonlySet<string>): Rule[] => [
   {
     name: 'common',
+    kind: 'common',
     holds: text => {
       const repeated = unit(text.toLowerCase())
       return !common.has(repeated) && (repeated.length === text.length || repeated.length >= LEAST_REPEATED)
@@ -83,6 +108,7 @@ const guessable = (common: ReadonlySet<string>): Rule[] => [
   },
   {
     name: 'context',
+    kind: 'context',
     holds: (text, words) => {
       const lower = text.toLowerCase()
       return !['stowage', ...words].some(word => word.length >= LEAST_WORD && lower.includes(word.toLowerCase()))

@@ -1,6 +1,9 @@
+import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
-import type { EphemeralStore } from '../stores/ephemeral-store.ts'
+import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
+import { type Access, AccessNotes } from './access-notes.ts'
+import type { TokenVault } from './token-vault.ts'
 import type { User } from './users.ts'
 
 /** Where a request comes from, as the login list shows it. */
@@ -14,11 +17,16 @@ export interface Client {
 /** A login: what the server keeps about one token. */
 export interface Session {
   readonly token: string
+  /** What the store calls it; of no use as a token. */
+  readonly id: string
   readonly userId: string
   /** The user's epoch when the session was made or last confirmed; another one ends it. */
   readonly epoch: number
-  /** Set while the user changes his own password: the epoch that the change, once done, will give him. */
-  readonly nextEpoch?: number
+  /**
+   * Set while the user changes his own password: the epoch that the change, once done, will give him. Counts for a short
+   * while only, for the process that set it may end before it takes it back.
+   */
+  readonly next?: { readonly epoch: number; readonly until: Milliseconds }
   readonly loginTime: Milliseconds
   readonly lastAccess: Milliseconds
   readonly expires: Milliseconds
@@ -26,7 +34,7 @@ export interface Session {
   readonly maxAge: Seconds
   /** The cookie has no `Max-Age`. */
   readonly endsWithBrowser: boolean
-  /** When the browser was last given the cookie. */
+  /** When the browser was last given the cookie, or would have been if it did not keep it anyway. */
   readonly cookieSent: Milliseconds
   readonly client: Client
 }
@@ -39,6 +47,13 @@ export interface SessionOptions {
   readonly absoluteMaxAge: Seconds
   /** Live logins of one user; the oldest goes when one more is made (D2.6). */
   readonly mostPerUser: number
+  /** How long the time of an access may wait to be written, together with others; 0: each is written at once. */
+  readonly writeDelay: Milliseconds
+}
+
+/** A session as the store has it: without a token that could be used. */
+interface Stored extends Omit<Session, 'id' | 'token'> {
+  readonly sealed: string
 }
 
 /** How long one login may live, where that is not as configured for all. */
@@ -52,26 +67,35 @@ export interface Life {
 /** Server-side life of a login whose cookie ends with the browser (D2.5). */
 const BROWSER_SESSION_LIFE: Seconds = 86_400
 const TOKEN_BYTES = 32
+/** Nothing else is looked up. */
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
 /** The cookie is sent again once this part of its life is gone, so that it never dies long before the session. */
 const COOKIE_RENEWAL = 1 / 20
 
-const sessionKey = (token: string): string => `session:${token}`
+/** Longer than any change of a password takes. */
+const CHANGE_LIMIT: Milliseconds = 60_000
+
+const sessionKey = (id: string): string => `session:${id}`
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
- * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by token and user id, never by name. A session is only as good as its
- * user's epoch: whoever recognises a caller compares it, so a raised epoch revokes with the next request even if the
- * store still holds the session.
+ * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by a MAC of the token and by user id, never by name. A session is only
+ * as good as its user's epoch: whoever recognises a caller compares it, so a raised epoch revokes with the next request
+ * even if the store still holds the session.
  */
 export class Sessions {
   readonly #store: EphemeralStore
+  readonly #vault: TokenVault
   readonly #system: System
   readonly #options: SessionOptions
+  readonly #notes: AccessNotes
 
-  constructor(store: EphemeralStore, system: System, options: SessionOptions) {
+  constructor(store: EphemeralStore, vault: TokenVault, system: System, options: SessionOptions) {
     this.#store = store
+    this.#vault = vault
     this.#system = system
     this.#options = options
+    this.#notes = new AccessNotes(options.writeDelay, notes => this.#writeNotes(notes))
   }
 
   async open(user: User, client: Client, { requested, maximum = this.#options.maxAge }: Life = {}): Promise<Session> {
@@ -79,8 +103,9 @@ export class Sessions {
     const longest = endsWithBrowser ? BROWSER_SESSION_LIFE : maximum
     const now = this.#system.now()
     const maxAge = Math.min(requested ?? longest, longest)
-    const fresh: Session = {
-      token: Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url'),
+    const token = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
+    const fresh: Stored = {
+      sealed: this.#vault.seal(token, user.id),
       userId: user.id,
       epoch: user.epoch,
       loginTime: now,
@@ -92,16 +117,21 @@ export class Sessions {
       // A device's token is its owner's secret; no list of logins needs it.
       client: { address: client.address, userAgent: client.userAgent },
     }
-    const session = { ...fresh, expires: this.#expiry(fresh, now) }
-    await this.#store.add(sessionKey(session.token), session, session.expires - now)
-    await this.#enlist(session)
-    return session
+    const stored = { ...fresh, expires: this.#expiry(fresh, now) }
+    const [id] = this.#vault.idsOf(token)
+    await this.#store.add(sessionKey(id), stored, stored.expires - now)
+    await this.#enlist(user.id, id)
+    return { ...stored, id, token }
   }
 
   /** The live session of a token; its user and epoch are for the caller to check. */
   async find(token: string): Promise<Session | undefined> {
-    const session = await this.#store.get<Session>(sessionKey(token))
-    return session && this.#system.now() < session.expires ? session : undefined
+    if (!TOKEN.test(token)) return undefined
+    for (const id of this.#vault.idsOf(token)) {
+      const stored = await this.#get(id)
+      if (stored && this.#vault.isOf(stored.sealed, token, stored.userId)) return { ...stored, id, token }
+    }
+    return undefined
   }
 
   /** When the session will end if the request in hand succeeds. */
@@ -116,35 +146,39 @@ export class Sessions {
   async noteAccess(session: Session, successful: boolean): Promise<Session | undefined> {
     const now = this.#system.now()
     const prolongs = successful && this.#options.refreshOnAccess
-    const renewsCookie =
-      prolongs && !session.endsWithBrowser && now - session.cookieSent >= session.maxAge * 1000 * COOKIE_RENEWAL
-    const kept = await this.#change(session.token, current => ({
-      ...current,
+    const renews = prolongs && now - session.cookieSent >= session.maxAge * 1000 * COOKIE_RENEWAL
+    const access: Access = {
       lastAccess: now,
-      expires: prolongs ? this.#expiry(current, now) : current.expires,
-      cookieSent: renewsCookie ? now : current.cookieSent,
-    }))
-    return renewsCookie ? kept : undefined
+      expires: prolongs ? this.#expiry(session, now) : session.expires,
+      cookieSent: renews ? now : session.cookieSent,
+    }
+    // What prolongs a session by more than a little does not wait, so that no other node believes it has run out.
+    const waits = !renews && this.#options.writeDelay > 0
+    const kept = waits ? undefined : await this.#change(session.id, withAccess(access)).catch(unlessUnreachable)
+    // The cookie is sent only with what is written.
+    if (waits || kept === UNREACHABLE) this.#notes.add(session.id, { ...access, cookieSent: session.cookieSent })
+    if (!renews || session.endsWithBrowser || !kept || kept === UNREACHABLE) return undefined
+    return { ...session, ...access }
   }
 
   /** Whether the session was made under the user's present epoch. */
-  isCurrent({ epoch, nextEpoch }: Session, user: User): boolean {
-    return epoch === user.epoch || nextEpoch === user.epoch
+  isCurrent({ epoch, next }: Session, user: User): boolean {
+    return epoch === user.epoch || (next?.epoch === user.epoch && this.#system.now() < next.until)
   }
 
   /**
    * Runs a change that gives the user a new epoch, and lets this one session of his go on (D5.3): at every moment, also for
    * other requests with the same token. If the change fails, the session is as it was.
    */
-  async surviving<T>(session: Session, change: () => Promise<T>): Promise<T> {
-    const { token, epoch } = session
-    const nextEpoch = epoch + 1
+  async surviving<T>({ id, epoch }: Session, change: () => Promise<T>): Promise<T> {
+    const next = { epoch: epoch + 1, until: this.#system.now() + CHANGE_LIMIT }
+    // The change is done or has failed: a store that cannot be reached now does not alter that, and `next` runs out.
     const settle = (epoch: number): Promise<unknown> =>
-      this.#change(token, ({ nextEpoch: _settled, ...current }) => ({ ...current, epoch }))
-    await this.#change(token, current => ({ ...current, nextEpoch }))
+      this.#change(id, ({ next: _settled, ...current }) => ({ ...current, epoch })).catch(unlessUnreachable)
+    await this.#change(id, current => ({ ...current, next }))
     try {
       const result = await change()
-      await settle(nextEpoch)
+      await settle(next.epoch)
       return result
     } catch (error) {
       await settle(epoch)
@@ -160,60 +194,91 @@ export class Sessions {
 
   /** The user's live sessions of the given epoch, oldest login first. */
   async list(user: User): Promise<Session[]> {
-    const tokens = (await this.#store.get<readonly string[]>(listKey(user.id))) ?? []
-    const sessions = await Promise.all(tokens.map(token => this.find(token)))
+    const sessions = await Promise.all((await this.#idsOf(user.id)).map(id => this.#opened(id)))
     return sessions.filter(session => session !== undefined && this.isCurrent(session, user)) as Session[]
   }
 
   /** Ends the session of the token; false when there was none. */
   async end(token: string): Promise<boolean> {
-    const session = await this.#store.take<Session>(sessionKey(token))
-    if (!session) return false
-    await this.#delist(session.userId, [token])
-    return this.#system.now() < session.expires
+    const session = await this.find(token)
+    if (!session || !(await this.#store.take(sessionKey(session.id)))) return false
+    await this.#delist(session.userId, [session.id])
+    return true
   }
 
   /** Ends the user's sessions, all of them or all but one. */
   async endAll(userId: string, except?: Session): Promise<void> {
-    const tokens = (await this.#store.get<readonly string[]>(listKey(userId))) ?? []
-    const ending = tokens.filter(token => token !== except?.token)
-    for (const token of ending) await this.#store.take(sessionKey(token))
+    const ending = (await this.#idsOf(userId)).filter(id => id !== except?.id)
+    for (const id of ending) await this.#store.take(sessionKey(id))
     await this.#delist(userId, ending)
   }
 
-  #expiry(session: Session, from: Milliseconds): Milliseconds {
+  /** Takes sessions out of the store that a new epoch has ended already; where it cannot be reached they run out. */
+  async clearAway(userId: string, except?: Session): Promise<void> {
+    await this.endAll(userId, except).catch(unlessUnreachable)
+  }
+
+  /** Writes what waits to be written. */
+  async close(): Promise<void> {
+    await this.#notes.flush()
+  }
+
+  async #opened(id: string): Promise<Session | undefined> {
+    const stored = await this.#get(id)
+    const token = stored && this.#vault.open(stored.sealed, stored.userId)
+    return stored && token !== undefined ? { ...stored, id, token } : undefined
+  }
+
+  /** What is live under the id, with the access that waits to be written. */
+  async #get(id: string): Promise<Stored | undefined> {
+    const stored = await this.#store.get<Stored>(sessionKey(id))
+    const noted = stored && this.#notes.of(id)
+    const present = stored && noted ? withAccess(noted)(stored) : stored
+    return present && this.#system.now() < present.expires ? present : undefined
+  }
+
+  #expiry(session: Pick<Session, 'loginTime' | 'maxAge'>, from: Milliseconds): Milliseconds {
     const sliding = from + session.maxAge * 1000
     if (this.#options.absoluteMaxAge === UNLIMITED) return sliding
     return Math.min(sliding, session.loginTime + this.#options.absoluteMaxAge * 1000)
   }
 
   /** A session that was ended meanwhile stays ended. */
-  #change(token: string, change: (current: Session) => Session): Promise<Session | undefined> {
-    return this.#store.update<Session>(sessionKey(token), current => {
-      if (!current) return undefined
-      const value = change(current)
-      return { value, ttl: Math.max(0, value.expires - this.#system.now()) }
-    })
+  #change(id: string, change: (current: Stored) => Stored): Promise<Stored | undefined> {
+    return this.#store.update<Stored>(sessionKey(id), current => current && this.#kept(change(current)))
   }
 
-  async #enlist(session: Session): Promise<void> {
-    const tokens = await this.#changeList(session.userId, list => [...list, session.token])
-    if (tokens.length <= this.#options.mostPerUser) return
-    const live = []
-    for (const token of tokens) if (await this.find(token)) live.push(token)
+  #kept(value: Stored): Kept<Stored> {
+    return { value, ttl: Math.max(0, value.expires - this.#system.now()) }
+  }
+
+  async #writeNotes(notes: ReadonlyMap<string, Access>): Promise<void> {
+    const byKey = new Map([...notes].map(([id, access]) => [sessionKey(id), withAccess(access)]))
+    await this.#store.updateAll<Stored>([...byKey.keys()], (key, old) => this.#kept(byKey.get(key)?.(old) ?? old))
+  }
+
+  async #idsOf(userId: string): Promise<readonly string[]> {
+    return (await this.#store.get<readonly string[]>(listKey(userId))) ?? []
+  }
+
+  async #enlist(userId: string, id: string): Promise<void> {
+    const ids = await this.#changeList(userId, list => [...list, id])
+    if (ids.length <= this.#options.mostPerUser) return
+    const found = await Promise.all(ids.map(id => this.#get(id)))
+    const live = ids.filter((_id, index) => found[index] !== undefined)
     const surplus = live.slice(0, Math.max(0, live.length - this.#options.mostPerUser))
-    for (const token of surplus) await this.#store.take(sessionKey(token))
+    for (const id of surplus) await this.#store.take(sessionKey(id))
     const kept = new Set(live.slice(surplus.length))
     await this.#delist(
-      session.userId,
-      tokens.filter(token => !kept.has(token)),
+      userId,
+      ids.filter(id => !kept.has(id)),
     )
   }
 
-  async #delist(userId: string, tokens: readonly string[]): Promise<void> {
-    if (tokens.length === 0) return
-    const gone = new Set(tokens)
-    await this.#changeList(userId, list => list.filter(token => !gone.has(token)))
+  async #delist(userId: string, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    const gone = new Set(ids)
+    await this.#changeList(userId, list => list.filter(id => !gone.has(id)))
   }
 
   async #changeList(
@@ -231,4 +296,21 @@ export class Sessions {
   #longestLife(): Milliseconds {
     return this.#options.absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : this.#options.absoluteMaxAge * 1000
   }
+}
+
+/** Of accesses noted by several nodes the later counts, in whatever order they are written. */
+const withAccess =
+  (access: Access) =>
+  (stored: Stored): Stored => ({
+    ...stored,
+    lastAccess: Math.max(stored.lastAccess, access.lastAccess),
+    expires: Math.max(stored.expires, access.expires),
+    cookieSent: Math.max(stored.cookieSent, access.cookieSent),
+  })
+
+const UNREACHABLE = Symbol('unreachable')
+
+const unlessUnreachable = (error: unknown): typeof UNREACHABLE => {
+  if (error instanceof StoreUnavailable) return UNREACHABLE
+  throw error
 }

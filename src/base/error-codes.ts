@@ -129,15 +129,15 @@ export const errorCodes = {
   },
   'quota-not-supported': { title: 'Quota not supported', help: 'Quota is switched off: `service.data.quota=off`.' },
   'not-available': { title: 'Not available', help: 'This version of the service does not offer it.' },
-  'store-unavailable': {
-    title: 'Store unavailable',
-    help: 'A server that this service keeps its data on does not answer. Try again after `Retry-After` seconds.',
-  },
   'upstream-failed': {
     title: 'Answer of no use',
     help: 'Another server answered, but not with what can be passed on.',
   },
   'upstream-silent': { title: 'No answer in time', help: 'Another server could not be reached or was too slow.' },
+  'store-unavailable': {
+    title: 'Store unavailable',
+    help: 'A server that this service keeps its data on does not answer. Try again after `Retry-After` seconds.',
+  },
   overloaded: {
     title: 'Overloaded',
     help: 'Too many requests of this kind at once. Try again after `Retry-After` seconds.',

@@ -107,20 +107,25 @@ export class LockedOut extends ServiceError {
 export class Overloaded extends ServiceError {
   readonly retryAfter: Seconds
 
-  constructor(detail: string, retryAfter: Seconds = 1, code: ErrorCode = 'overloaded') {
-    super(code, detail)
+  constructor(
+    detail: string,
+    retryAfter: Seconds = 1,
+    code: ErrorCode = 'overloaded',
+    options: { readonly cause?: unknown } = {},
+  ) {
+    super(code, detail, options)
     this.retryAfter = retryAfter
   }
 }
 
 /** A server that data is kept on does not answer as it should; `cause` says why, for the log. It may be back in a moment. */
-export class StoreUnavailable extends ServiceError {
-  readonly retryAfter: Seconds
-
+export class StoreUnavailable extends Overloaded {
   /** `store` is what a person may know of it: the database, the files… */
-  constructor(store: string, options: { readonly cause?: unknown; readonly retryAfter?: Seconds } = {}) {
-    super('store-unavailable', `${store} cannot be reached at the moment.`, options)
-    this.retryAfter = options.retryAfter ?? 5
+  constructor(
+    store: string,
+    { cause, retryAfter = 5 }: { readonly cause?: unknown; readonly retryAfter?: Seconds } = {},
+  ) {
+    super(`${store} cannot be reached at the moment.`, retryAfter, 'store-unavailable', { cause })
   }
 }
 

@@ -1,8 +1,11 @@
 import { version as programVersion } from '../version.ts'
 import { type Command, print } from './command.ts'
+import { backup } from './backup.ts'
 import { config } from './config.ts'
 import { doctor } from './doctor.ts'
 import { fsck } from './fsck.ts'
+import { migrateStore } from './migrate-store.ts'
+import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { unlock } from './unlock.ts'
 
@@ -27,7 +30,18 @@ const help: Command = {
 }
 
 /** Every verb there is. */
-export const commands: readonly Command[] = [serve, config, doctor, fsck, unlock, version, help]
+export const commands: readonly Command[] = [
+  serve,
+  config,
+  doctor,
+  fsck,
+  backup,
+  restore,
+  migrateStore,
+  unlock,
+  version,
+  help,
+]
 
 export const usage = (): string =>
   [

@@ -7,7 +7,7 @@ import { AuthCookie } from '../http/cookies.ts'
 import type { SamlLogin } from '../http/services.ts'
 import { cookieOptions } from '../server.ts'
 import { createSaml } from '../server-sso.ts'
-import { describeServer } from '../server-stores.ts'
+import { describeServer, openBlobs } from '../server-stores.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
@@ -40,6 +40,7 @@ export const doctor: Command = {
       ok(`settings: ${file ?? 'built in'}`),
       ok(`base address: ${base.href}`),
       ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
+      ...(await examineFiles(settings)),
       ...warnings.map(warning),
       ...(await examineStore(settings)),
       ...examineCas(settings, base),
@@ -59,6 +60,19 @@ async function examineStore(settings: Settings): Promise<Diagnosis[]> {
   } catch (error) {
     if (!(error instanceof StartupError)) throw error
     return [problem(error.message)]
+  }
+}
+
+/** A bucket may be wrong in many ways; the folder is made when it is needed. */
+async function examineFiles(settings: Settings): Promise<Diagnosis[]> {
+  const place = settings['service.data.store']
+  if (place === 'folder') return []
+  try {
+    await (await openBlobs(settings)).close()
+    return [ok(`files: ${place}`)]
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return [problem(`files: ${error.message}`)]
   }
 }
 

@@ -2,9 +2,8 @@ import { realSystem } from '../base/system.ts'
 import { fsck as check } from '../files/fsck.ts'
 import { openStores, requireStore } from '../server-stores.ts'
 import { type Command, print } from './command.ts'
+import { count } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 export const fsck: Command = {
   name: 'fsck',

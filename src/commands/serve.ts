@@ -19,8 +19,8 @@ export const serve: Command = {
     const log = createLog(settings['service.log.level'])
     for (const warning of warnings) log.warn(warning)
 
-    const { adminPassword } = environment
-    const server = await createServer(settings, { system: realSystem, log, adminPassword, version })
+    const { adminPassword, tokenKey } = environment
+    const server = await createServer(settings, { system: realSystem, log, adminPassword, tokenKey, version })
     const stopped = stopSignal()
     const base = await listen(server)
     const source = file === undefined ? 'built-in settings' : `settings from ${file}`

@@ -124,3 +124,22 @@ const mediaTypes: Kind<string> = trimmed(
   text => (/^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/i.test(text) ? text.toLowerCase() : undefined),
   value => value,
 )
+
+/** `folder`, or a bucket with or without a prefix; the value has no slash at its end. */
+export function blobPlace<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
+  return setting(blobPlaces, options)
+}
+
+const blobPlaces: Kind<string> = trimmed(
+  'folder, or s3://bucket or s3://bucket/prefix with letters, digits and !_.*()-',
+  text => {
+    if (text.toLowerCase() === 'folder') return 'folder'
+    const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w!.*()-]+)*)\/?$/i.exec(text)
+    const [, bucket = '', prefix = ''] = match ?? []
+    // Clients and servers normalise dots away, each in their own way.
+    if (!match || bucket !== bucket.toLowerCase() || prefix.split('/').some(part => /^\.+$/.test(part)))
+      return undefined
+    return prefix.length <= 900 ? `s3://${bucket}${prefix}` : undefined
+  },
+  value => value,
+)

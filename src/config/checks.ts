@@ -84,9 +84,17 @@ const checks: readonly Check[] = [
   },
   {
     keys: ['service.auth.token.store', 'service.auth.token.key-file'],
+    warning: true,
     wrong: settings =>
-      settings['service.auth.token.store'] !== 'memory' && settings['service.auth.token.key-file'] === undefined,
-    message: 'tokens outside memory are sealed and need service.auth.token.key-file',
+      settings['service.auth.token.store'] === 'memory' && settings['service.auth.token.key-file'] !== undefined,
+    message: 'the key file is used only for tokens outside memory',
+  },
+  {
+    keys: ['service.auth.token.store', 'service.cluster.redis.url'],
+    wrong: settings =>
+      settings['service.auth.token.store'] === 'memory' && settings['service.cluster.redis.url'] !== undefined,
+    message:
+      'nodes that share Redis would not know each other’s logins: service.auth.token.store must be redis or database',
   },
   {
     keys: ['service.auth.token.store', 'service.cluster.redis.url'],

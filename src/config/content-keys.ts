@@ -1,5 +1,5 @@
-import { absoluteUrl, mediaType } from './address-kinds.ts'
-import { boolean, bytes, choice, integer, text } from './kinds.ts'
+import { absoluteUrl, blobPlace, mediaType } from './address-kinds.ts'
+import { boolean, bytes, integer, text } from './kinds.ts'
 
 /** Files and the room they may take (interface 8, D7). */
 export const fileKeys = {
@@ -8,10 +8,9 @@ export const fileKeys = {
     expects: 'the path of a folder',
     help: 'Folder of the database and the uploaded files.',
   }),
-  'service.data.store': choice(['folder', 's3'], {
+  'service.data.store': blobPlace({
     default: 'folder',
-    notYet: true,
-    help: 'Where uploaded files are kept.',
+    help: 'Where uploaded files are kept: in `service.data.folder`, or in a bucket of an S3 server.',
   }),
   'service.data.quota': boolean({ default: false, help: 'Limit the bytes of uploaded files of each context.' }),
   'service.data.quota.default': bytes({

@@ -112,7 +112,6 @@ export const operationKeys = {
   'service.cluster.redis.url': absoluteUrl({
     protocols: ['redis', 'rediss'],
     credentials: true,
-    notYet: true,
-    help: 'Redis that several nodes share sessions and lockout counters in.',
+    help: 'Redis or Valkey, 7 or later, in which several nodes share lockouts, sign-ons under way and, with `service.auth.token.store=redis`, logins.',
   }),
 } as const

@@ -46,12 +46,10 @@ export const sessionKeys = {
   }),
   'service.auth.token.store': choice(['memory', 'database', 'redis'], {
     default: 'memory',
-    notYet: true,
-    help: 'Where logins are kept; those in memory end with the process.',
+    help: 'Where logins are kept; those in memory end with the process. `redis` needs `service.cluster.redis.url`.',
   }),
   'service.auth.token.key-file': text({
-    notYet: true,
     expects: 'the path of a file',
-    help: 'File with the key that seals tokens kept outside memory.',
+    help: 'File with the keys that seal tokens kept outside memory, made with a new one when missing. `SERVICE_AUTH_TOKEN_KEY` can take its place.',
   }),
 } as const

@@ -203,7 +203,7 @@ export class Entries {
       return deleted
     })
     for (const user of users) {
-      await this.#on.sessions.endAll(user.id)
+      await this.#on.sessions.clearAway(user.id)
       await this.#report(caller, 'user-deleted', user.id, user.name)
     }
     // A context or a list may have held many files: their deletion goes on after the answer.

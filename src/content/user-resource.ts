@@ -105,7 +105,7 @@ export class UserResource {
     const write = (): Promise<Entry> => this.#write(caller, placed, precondition, change)
     const entry = own ? await this.#on.sessions.surviving(own, write) : await write()
     // The epoch has ended the others already; this takes them out of the store.
-    if (change.password !== undefined || change.disabled) await this.#on.sessions.endAll(user.id, own)
+    if (change.password !== undefined || change.disabled) await this.#on.sessions.clearAway(user.id, own)
     await this.#report(caller, user, change)
     return entry
   }

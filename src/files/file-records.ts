@@ -22,6 +22,11 @@ export async function findFile(queries: Queries, { context, id }: FilePlace): Pr
   )
 }
 
+/** Whether the blob is what some entry's file is kept in. */
+export async function isFile(queries: Queries, blob: string): Promise<boolean> {
+  return (await queries.get(sql`SELECT 1 AS found FROM files WHERE blob = ${blob}`)) !== undefined
+}
+
 export async function putFile(tx: Queries, { context, id }: FilePlace, file: FileRecord): Promise<void> {
   await tx.run(sql`INSERT INTO files (context, entry, blob, size, sha256)
     VALUES (${context}, ${id}, ${file.blob}, ${file.size}, ${file.sha256})

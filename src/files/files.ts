@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream'
+import { StoreUnavailable } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
 import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { discardBlob, type FilePlace, type FileRecord, findFile, putFile, removeFile } from './file-records.ts'
+import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
 import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
 import type { Ledger, Reservation } from './quota-ledger.ts'
@@ -78,7 +79,7 @@ export class Files {
       if (discarded !== undefined) await this.#deleteBlob(discarded)
       return result
     } catch (error) {
-      await this.#undo(reservation)
+      await this.#undo(reservation, error)
       throw error
     } finally {
       clearInterval(heartbeat)
@@ -145,9 +146,12 @@ export class Files {
    * If this fails too, the lease runs out and the sweep does it. A commit that only seemed to fail, because its answer was
    * lost, has ended the reservation: then the bytes belong to a file, and stay.
    */
-  async #undo(reservation: Reservation): Promise<void> {
+  async #undo(reservation: Reservation, reason: unknown): Promise<void> {
+    const { blob } = reservation
     try {
-      if (await this.#ledger.forfeit(reservation)) await this.#garbage.delete(reservation.blob)
+      if (!(await this.#ledger.forfeit(reservation)) && (await isFile(this.#database, blob))) return
+      // What is still on its way to a silent server arrives later: it goes with the garbage.
+      if (!(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
     } catch (error) {
       this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
     }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
-import { BlobMissing, type BlobStore } from '../stores/blob-store.ts'
+import { BlobMissing, type BlobStore, type StoredBlob } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
@@ -9,6 +9,8 @@ export interface Finding {
   readonly kind: 'fill-level' | 'reservation' | 'orphan-blob' | 'discarded-blob' | 'missing-blob' | 'damaged-blob'
   readonly repairable: boolean
   readonly message: string
+  /** Of the file whose bytes it is about. */
+  readonly blob?: string
 }
 
 export interface FsckReport {
@@ -113,11 +115,12 @@ async function checkFiles(stores: FsckStores, findings: Finding[]): Promise<{ fi
       if (size === row.size && sha256 === row.sha256) continue
       if (await isReplaced(stores, row)) continue
       const message = `${name}: ${size} bytes with SHA-256 ${sha256}, recorded are ${row.size} with ${row.sha256}`
-      findings.push({ kind: 'damaged-blob', repairable: false, message })
+      findings.push({ kind: 'damaged-blob', repairable: false, message, blob: row.blob })
     } catch (error) {
       if (!(error instanceof BlobMissing)) throw error
       if (await isReplaced(stores, row)) continue
-      findings.push({ kind: 'missing-blob', repairable: false, message: `${name}: the bytes are gone` })
+      const message = `${name}: the bytes are gone`
+      findings.push({ kind: 'missing-blob', repairable: false, message, blob: row.blob })
     }
   }
   return totals
@@ -127,7 +130,8 @@ async function checkFiles(stores: FsckStores, findings: Finding[]): Promise<{ fi
 const isReplaced = async ({ database }: FsckStores, { blob }: { readonly blob: string }): Promise<boolean> =>
   (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob}`)) === undefined
 
-async function digestOf(blobs: BlobStore, key: string): Promise<{ size: number; sha256: string }> {
+/** @throws {BlobMissing} */
+export async function digestOf(blobs: BlobStore, key: string): Promise<StoredBlob> {
   const hash = createHash('sha256')
   let size = 0
   await pipeline(await blobs.read(key), async (chunks: AsyncIterable<Uint8Array>) => {

@@ -1,6 +1,8 @@
+import type { System } from '../base/system.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
+import { areBlobsHeld } from './blob-hold.ts'
 import type { Ledger } from './quota-ledger.ts'
 
 const BATCH = 200
@@ -10,16 +12,22 @@ export class Garbage {
   readonly #database: Database
   readonly #blobs: Pick<BlobStore, 'delete'>
   readonly #ledger: Ledger
+  readonly #system: Pick<System, 'now'>
   #collecting: Promise<void> | undefined
 
-  constructor(database: Database, blobs: Pick<BlobStore, 'delete'>, ledger: Ledger) {
+  constructor(database: Database, blobs: Pick<BlobStore, 'delete'>, ledger: Ledger, system: Pick<System, 'now'>) {
     this.#database = database
     this.#blobs = blobs
     this.#ledger = ledger
+    this.#system = system
   }
 
-  /** Deletes one discarded blob. A failure leaves it noted, for a later {@link collect}. */
+  /**
+   * Deletes one discarded blob, or leaves it for a later {@link collect} while a copy of the store is being made. A hold
+   * that is taken after this has looked belongs to a copy that does not know the blob as a file any more.
+   */
   async delete(blob: string): Promise<void> {
+    if (await areBlobsHeld(this.#database, this.#system.now())) return
     await this.#blobs.delete(blob)
     await this.#database.transaction(tx => tx.run(sql`DELETE FROM discarded_blobs WHERE blob = ${blob}`), {
       durability: 'relaxed',
@@ -47,7 +55,7 @@ export class Garbage {
   }
 
   async #deleteDiscarded(): Promise<void> {
-    for (;;) {
+    while (!(await areBlobsHeld(this.#database, this.#system.now()))) {
       const batch = await this.#database.all<{ blob: string }>(sql`SELECT blob FROM discarded_blobs LIMIT ${BATCH}`)
       if (batch.length === 0) return
       for (const { blob } of batch) await this.delete(blob)

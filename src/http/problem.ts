@@ -21,8 +21,10 @@ import {
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
+import { lookFor } from './look.ts'
 import { prefersHtml } from './negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
+import { wordsForProblem } from './pages/messages.ts'
 import { sendPage } from './send-page.ts'
 import type { Services } from './services.ts'
 
@@ -99,7 +101,7 @@ function fromFramework(error: unknown): ServiceError | undefined {
 
 function headersOf(error: ServiceError): Record<string, string> {
   if (error instanceof WrongMethod) return { allow: error.allowed.join(', ') }
-  if (error instanceof LockedOut || error instanceof Overloaded || error instanceof StoreUnavailable) {
+  if (error instanceof LockedOut || error instanceof Overloaded) {
     return { 'retry-after': String(error.retryAfter) }
   }
   if (error instanceof RangeNotSatisfiable) return { 'content-range': `bytes */${error.size}` }
@@ -108,7 +110,7 @@ function headersOf(error: ServiceError): Record<string, string> {
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  on: Pick<Services, 'log' | 'base' | 'metrics'>,
+  on: Pick<Services, 'log' | 'base' | 'metrics' | 'ui'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -119,7 +121,9 @@ export async function sendProblem(
   if (error instanceof StoreUnavailable) on.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
   reply.status(status).headers(headers)
   if (request.routeOptions.config.visited === true && prefersHtml(request)) {
-    await sendPage(reply, errorPage(String(body['title']), String(body['detail']), on.base.at('auth/login')))
+    const look = lookFor(on, request)
+    const detail = wordsForProblem(look.words, body.code, body) ?? String(body['detail'])
+    await sendPage(reply, errorPage(look, look.language === 'en' ? String(body['title']) : look.words.refused, detail))
   } else {
     await reply.type('application/problem+json').send(body)
   }

@@ -3,6 +3,7 @@ import type { BasicCredentials } from '../accounts/basic-credentials.ts'
 import type { Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
 import type { PasswordReset } from '../accounts/password-reset.ts'
+import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { TrustedDevices } from '../accounts/trusted-devices.ts'
 import type { Log } from '../base/log.ts'
@@ -37,6 +38,7 @@ import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
 import type { CorsOptions } from './cors.ts'
+import type { UiAssets } from './ui-assets.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 
@@ -114,6 +116,7 @@ export interface Rooms {
   readonly basic: BasicCredentials | undefined
   /** Absent when devices are not told apart. */
   readonly devices: TrustedDevices | undefined
+  readonly passwordRules: PasswordRules
   /** Absent when passwords are not reset by e-mail. */
   readonly passwordReset: PasswordReset | undefined
   readonly sso: Sso
@@ -134,6 +137,7 @@ export interface Rooms {
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader
+  readonly ui: UiAssets
   /** Absent when nothing is fetched for others. */
   readonly proxy: Proxy | undefined
   readonly metrics: Metrics

@@ -6,6 +6,7 @@ import { groupSet } from './caller.ts'
 import { describeCaller } from './describe.ts'
 import { prefersHtml } from './negotiate.ts'
 import { sendPage } from './send-page.ts'
+import { lookFor } from './look.ts'
 import { onwardPage } from './pages/sso-pages.ts'
 import { signedInPage } from './pages/login-page.ts'
 import type { Landing, Services } from './services.ts'
@@ -23,11 +24,17 @@ export async function land(
   const session = await on.sessions.open(user, client, { maximum: policy.maxAge })
   // Beside the cookie of the flow, which is cleared in the same answer.
   reply.header('set-cookie', on.cookie.set(session.token, on.sessions.cookieLife(session)))
-  if (successUrl !== undefined && on.sso.landsOnPage) return sendPage(reply, onwardPage(successUrl))
+  if (successUrl !== undefined && on.sso.landsOnPage) {
+    const look = lookFor(on, request)
+    return sendPage(
+      reply,
+      onwardPage(look, { title: look.words.signedIn, notice: look.words.signedInShort, url: successUrl }),
+    )
+  }
   if (successUrl !== undefined) return await reply.redirect(successUrl, 303)
   if (prefersHtml(request)) {
-    const page = signedInPage(user.name ?? user.id, on.base.at('auth/logout'))
-    return sendPage(reply, page)
+    const ways = { account: on.base.at('ui/'), logout: on.base.at('auth/logout') }
+    return sendPage(reply, signedInPage(lookFor(on, request), user.name ?? user.id, ways))
   }
   const caller = { user, groups: await groupSet(on.database, user.id), client, session }
   return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)

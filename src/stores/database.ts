@@ -40,6 +40,11 @@ export interface Database extends Queries {
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Of everybody on the store at most one does such work at a time: what prepares it, at a start. Does not nest. */
   alone<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Reads that all see the store as it was when they began, however long they take; others write meanwhile. `run` is
+   * refused.
+   */
+  snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 

@@ -6,6 +6,12 @@ export interface Kept<T> {
   readonly ttl?: Milliseconds
 }
 
+/** Of the keys that begin with `prefix` at most `most` are kept; the one that is oldest, or ends first, makes room. */
+export interface Capacity {
+  readonly prefix: string
+  readonly most: number
+}
+
 /**
  * Facts that may be forgotten: sessions, lockout counters, login flows, used assertion ids. Keys are short texts that
  * begin with their kind (`session:…`). Values are plain data, never changed in place by those who get them.
@@ -20,6 +26,8 @@ export interface EphemeralStore {
    * `change` is pure and may run again.
    */
   update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined>
+  /** Updates those of the keys that are present, each as `update` does, in few steps altogether. */
+  updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void>
   /** Gets and deletes in one step. */
   take<T>(key: string): Promise<T | undefined>
   /** Every live key that begins with `prefix`, with its value, in no particular order; not a snapshot. */

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Bytes } from '../base/units.ts'
 import { abortable } from './abortable.ts'
+import { isBlobKey, requireBlobKey, requireRange } from './blob-key.ts'
 import { BlobMissing, type BlobStore, type ByteRange, type ListedBlob, type StoredBlob } from './blob-store.ts'
 import { type FileCalls, nodeFileCalls } from './file-calls.ts'
 
@@ -24,6 +25,11 @@ export class FolderBlobStore implements BlobStore {
   private constructor(folder: string, files: FileCalls) {
     this.#folder = folder
     this.#files = files
+  }
+
+  /** One that is there, for reading: nothing is made, so that it may lie on a medium that cannot be written. */
+  static at(folder: string): FolderBlobStore {
+    return new FolderBlobStore(folder, nodeFileCalls)
   }
 
   /** Makes the folder when it is absent; its parent exists. */
@@ -60,6 +66,7 @@ export class FolderBlobStore implements BlobStore {
 
   async read(key: string, range?: ByteRange): Promise<Readable> {
     const path = this.#final(key)
+    // Asked first, because a stream that refuses its range leaves the file open.
     if (range) requireRange(range)
     const handle = await this.#files.open(path, 'r').catch(error => {
       throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : error
@@ -125,7 +132,7 @@ export class FolderBlobStore implements BlobStore {
 
   async *#listFolder(name: string): AsyncIterable<ListedBlob> {
     for (const key of await this.#files.readdir(join(this.#folder, name))) {
-      if (!isKey(key)) continue
+      if (!isBlobKey(key)) continue
       try {
         const { size, mtimeMs } = await this.#files.stat(join(this.#folder, name, key))
         yield { key, size, modified: Math.floor(mtimeMs) }
@@ -144,27 +151,14 @@ export class FolderBlobStore implements BlobStore {
   }
 
   #incoming(key: string): string {
-    requireKey(key)
+    requireBlobKey(key)
     return join(this.#folder, 'incoming', key)
   }
 
   #final(key: string): string {
-    requireKey(key)
+    requireBlobKey(key)
     return join(this.#folder, key.slice(0, 2), key)
   }
-}
-
-const isKey = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
-
-/** The fence: nothing else becomes part of a path. */
-function requireKey(key: string): void {
-  if (!isKey(key)) throw new TypeError('a blob key has 40 lower-case hexadecimal digits')
-}
-
-/** Asked first, because a stream that refuses its range leaves the file open. */
-function requireRange({ first, last }: ByteRange): void {
-  if (Number.isSafeInteger(first) && Number.isSafeInteger(last) && first >= 0 && first <= last) return
-  throw new RangeError(`bytes ${first} to ${last} are no range`)
 }
 
 const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
@@ -26,6 +26,8 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     handle = new DatabaseSync(join(folder, 'lock'), { timeout: 0 })
     // Never `prepare` on this handle: with a statement alive the package's `close` would not let go of the lock.
     handle.exec('BEGIN EXCLUSIVE')
+    // By its name: to open it here would drop the lock.
+    await chmod(join(folder, 'lock'), 0o600)
     await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
   } catch (error) {
     handle?.close()

@@ -1,14 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { EphemeralStore, Kept } from './ephemeral-store.ts'
+import type { Capacity, EphemeralStore, Kept } from './ephemeral-store.ts'
 import { ExpiringMap } from './expiring-map.ts'
-
-/** Of the keys that begin with `prefix` at most `most` are kept; the one inserted first makes room. */
-export interface Capacity {
-  readonly prefix: string
-  readonly most: number
-}
 
 export interface MemoryEphemeralStoreOptions {
   /** For facts that strangers can cause in any number. A key belongs to the first prefix that fits. */
@@ -66,6 +60,10 @@ export class MemoryEphemeralStore implements EphemeralStore {
     entries.set(key, kept.value, { now, ttl: kept.ttl ?? entries.remaining(key, now) })
     this.#sweepLater()
     return kept.value
+  }
+
+  async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
+    for (const key of keys) await this.update<T>(key, old => (old === undefined ? undefined : change(key, old)))
   }
 
   async take<T>(key: string): Promise<T | undefined> {

@@ -26,10 +26,7 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
     if (id <= last) throw new TypeError(`migration ${id} stands after ${last}`)
     return id
   }, 0)
-  const table = sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
-  await database.run(worded(table, database.engine))
-  const row = await database.get<{ id: number | null }>(sql`SELECT max(id) AS id FROM schema_migrations`)
-  const found = row?.id ?? 0
+  const found = await schemaVersion(database)
   if (found > known) {
     throw new StartupError(
       `The store is at schema version ${found}, but this version of Stowage knows it up to ${known} only. ` +
@@ -37,6 +34,14 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
     )
   }
   for (const migration of migrations) await apply(database, migration)
+}
+
+/** The last step that the store has taken; 0 when it is new. */
+export async function schemaVersion(database: Database): Promise<number> {
+  const table = sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
+  await database.run(worded(table, database.engine))
+  const row = await database.get<{ id: number | null }>(sql`SELECT max(id) AS id FROM schema_migrations`)
+  return row?.id ?? 0
 }
 
 function apply(database: Database, { id, name, statements }: Migration): Promise<void> {

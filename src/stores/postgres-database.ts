@@ -97,6 +97,28 @@ class PostgresDatabase implements Database {
     }
   }
 
+  async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
+    return await this.#use(async connection => {
+      const at = new PostgresTransaction(connection)
+      // Idle for as long as the work takes: it holds no locks that anybody waits for.
+      await connection.execute(
+        'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0',
+      )
+      try {
+        return await work({
+          engine: 'postgres',
+          all: statement => at.all(statement),
+          get: statement => at.get(statement),
+          run: async () => {
+            throw new Error('a snapshot is for reading')
+          },
+        })
+      } finally {
+        await at.rollback()
+      }
+    })
+  }
+
   async alone<T>(work: () => Promise<T>): Promise<T> {
     return await this.#use(async connection => {
       // The lock ends with the transaction, which is open on this connection only and does nothing else.

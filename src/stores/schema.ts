@@ -206,4 +206,25 @@ export const schema: readonly Migration[] = [
         WHERE resource_uri IS NOT NULL`,
     ],
   },
+  {
+    id: 8,
+    name: 'sessions that outlive the process',
+    statements: [
+      // Keys are MACs of tokens or name a user; the tokens in the values are sealed.
+      sql`CREATE TABLE ephemeral (
+        key TEXT PRIMARY KEY,
+        value TEXT NOT NULL,
+        expires BIGINT NOT NULL
+      )`,
+      sql`CREATE INDEX ephemeral_by_end ON ephemeral (expires)`,
+    ],
+  },
+  {
+    id: 9,
+    name: 'holds on blobs',
+    statements: [
+      // While there is one, bytes that were let go of stay: somebody is copying the files of an earlier moment.
+      sql`CREATE TABLE blob_holds (id TEXT PRIMARY KEY, expires BIGINT NOT NULL)`,
+    ],
+  },
 ]

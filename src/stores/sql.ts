@@ -32,3 +32,14 @@ export function sql(strings: TemplateStringsArray, ...inserted: ReadonlyArray<Sq
   })
   return { parts, values }
 }
+
+/** The name of a table or column as part of a statement. @throws {TypeError} when it could be anything else. */
+export function name(text: string): Sql {
+  if (!/^[a-z][a-z0-9_]*$/.test(text)) throw new TypeError(`"${text}" is no name of a table or column`)
+  return { parts: [text], values: [] }
+}
+
+/** Pieces of a statement one after the other, with commas in between. */
+export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
+  return pieces.reduce<Sql>((all, piece, index) => (index === 0 ? sql`${piece}` : sql`${all}, ${piece}`), sql``)
+}

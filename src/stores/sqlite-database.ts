@@ -33,8 +33,10 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   try {
     prepareToWrite(writing, path)
     const writer = new SqliteConnection(writing, statements)
-    if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
-    return new SqliteDatabase(writer, new SqliteConnection(prepareToRead(connect(true), readCache), statements))
+    if (path === IN_MEMORY) return new SqliteDatabase(writer, writer, undefined)
+    const connectReader = (): SqliteConnection =>
+      new SqliteConnection(prepareToRead(connect(true), readCache), statements)
+    return new SqliteDatabase(writer, connectReader(), connectReader)
   } catch (error) {
     writing.close()
     throw error
@@ -72,12 +74,14 @@ class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
   readonly #writer: SqliteConnection
   readonly #reader: SqliteConnection
+  readonly #connectReader: (() => SqliteConnection) | undefined
   readonly #mutex = new Mutex()
   #closed: Promise<void> | undefined
 
-  constructor(writer: SqliteConnection, reader: SqliteConnection) {
+  constructor(writer: SqliteConnection, reader: SqliteConnection, connectReader: (() => SqliteConnection) | undefined) {
     this.#writer = writer
     this.#reader = reader
+    this.#connectReader = connectReader
   }
 
   all<Row>(statement: Sql): Promise<Row[]> {
@@ -112,6 +116,18 @@ class SqliteDatabase implements Database {
   /** The lock on the folder keeps everybody else away. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     return await work()
+  }
+
+  async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
+    this.#requireOpen()
+    // In memory there is but one connection: others wait.
+    if (!this.#connectReader) return await this.#mutex.run(() => readAt(this.#writer, work))
+    const connection = this.#connectReader()
+    try {
+      return await readAt(connection, work)
+    } finally {
+      connection.close()
+    }
   }
 
   close(): Promise<void> {
@@ -155,6 +171,27 @@ class SqliteDatabase implements Database {
 
   #requireOpen(): void {
     if (this.#closed) throw new Error('the database is closed')
+  }
+}
+
+/** Runs the work in a transaction that only reads. */
+async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Promise<T>): Promise<T> {
+  const at = new SqliteTransaction(connection)
+  connection.execute('BEGIN')
+  try {
+    // The engine takes its snapshot with the first read.
+    connection.execute('SELECT 1 FROM sqlite_schema')
+    return await work({
+      engine: 'sqlite',
+      all: statement => at.all(statement),
+      get: statement => at.get(statement),
+      run: async () => {
+        throw new Error('a snapshot is for reading')
+      },
+    })
+  } finally {
+    at.end()
+    connection.execute('ROLLBACK')
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
+import { TokenVault } from '../../src/accounts/token-vault.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -23,11 +24,12 @@ const bob = user('bob')
 function open(options: Partial<SessionOptions> = {}) {
   const system = new FakeSystem()
   const store = new MemoryEphemeralStore(system)
-  const sessions = new Sessions(store, system, {
+  const sessions = new Sessions(store, new TokenVault([system.randomBytes(32)], system), system, {
     maxAge: 100,
     refreshOnAccess: true,
     absoluteMaxAge: -1,
     mostPerUser: 100,
+    writeDelay: 0,
     ...options,
   })
   return { sessions, system, store }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { absoluteUrl, cidr, domain, host, mediaType, origin } from '../../src/config/address-kinds.ts'
+import { absoluteUrl, blobPlace, cidr, domain, host, mediaType, origin } from '../../src/config/address-kinds.ts'
 import { valueOf } from './parsing.ts'
 
 const help = ''
@@ -162,4 +162,33 @@ test('a host is a name or an IP address, with a port or without, in the form of 
   ]) {
     assert.equal(valueOf(row, written), undefined, written)
   }
+})
+
+test('files lie in the folder or in a bucket; what clients and servers would read differently is refused', () => {
+  const row = blobPlace({ help })
+  for (const [written, value] of [
+    ['folder', 'folder'],
+    ['FOLDER', 'folder'],
+    ['s3://bucket', 's3://bucket'],
+    ['s3://my.bucket-1/', 's3://my.bucket-1'],
+    ['s3://bucket/a/B_c/', 's3://bucket/a/B_c'],
+  ] as const)
+    assert.equal(valueOf(row, written), value)
+  const refused = [
+    's3',
+    's3:/bucket',
+    's3://',
+    's3://ab',
+    's3://Bucket',
+    's3://bucket//a',
+    's3://bucket/../a',
+    's3://bucket/./a',
+    's3://bucket/a b',
+    's3://bucket/a?b',
+    's3://bucket/%2e',
+    's3://key:secret@bucket',
+    `s3://bucket/${'a'.repeat(901)}`,
+    'https://bucket',
+  ]
+  for (const written of refused) assert.equal(valueOf(row, written), undefined, written)
 })

@@ -139,9 +139,17 @@ test('no secret is in a contradiction', () => {
   assert.ok(!problem.includes('Hunter2'))
 })
 
-test('tokens outside memory need a key, those in Redis need Redis', () => {
-  assert.match(problemOf('service.auth.token.store=database'), /key-file/)
-  assert.match(problemOf('service.auth.token.store=redis', 'service.auth.token.key-file=key'), /redis\.url/)
+test('tokens in Redis need Redis; nodes that share Redis share logins; a key file is for tokens outside memory', () => {
+  const redis = 'service.cluster.redis.url=redis://:Hunter2@127.0.0.1/'
+  assert.match(problemOf('service.auth.token.store=redis'), /token\.store=redis.*redis\.url/)
+  const problem = problemOf(redis)
+  assert.match(problem, /token\.store=memory.*redis\.url/)
+  assert.doesNotMatch(problem, /Hunter2/)
+  for (const store of ['redis', 'database']) {
+    const { problems, warnings } = check(redis, `service.auth.token.store=${store}`, 'service.auth.token.key-file=key')
+    assert.deepEqual([...problems, ...warnings], [])
+  }
+  assert.match(check('service.auth.token.key-file=key').warnings.join(), /only for tokens outside memory/)
 })
 
 test('SAML with one identity provider is complete', () => {

@@ -32,6 +32,22 @@ export function databaseSuite(name: string, open: (t: TestContext) => Promise<Da
       assert.deepEqual({ ...second }, { id: 2, name: null, amount: null })
     })
 
+    test('a snapshot sees the store as it was when it began, while others write', async t => {
+      const database = await withThings(t)
+      await insert(database, 1)
+      const seen = await database.snapshot(async at => {
+        // Not awaited where there is but one connection: there, writers wait.
+        const writing = insert(database, 2)
+        await Promise.race([writing, new Promise(resolve => setTimeout(resolve, 50))])
+        const ids = (await all(at)).map(({ id }) => id)
+        await assert.rejects(at.run(sql`DELETE FROM things`))
+        return { ids, writing }
+      })
+      assert.deepEqual(seen.ids, [1])
+      await seen.writing
+      assert.equal((await all(database)).length, 2)
+    })
+
     test('get gives the first row, or undefined', async t => {
       const database = await withThings(t)
       assert.equal(await database.get(sql`SELECT * FROM things`), undefined)

@@ -88,6 +88,21 @@ export function ephemeralStoreSuite(name: string, open: (t: TestContext) => Prom
       assert.equal(new Set(results).size, 100)
     })
 
+    test('updateAll changes those that are there, each with its own life, and brings none back', async t => {
+      const { store, pass } = await opened(t)
+      const keys = Array.from({ length: 450 }, (_, index) => `a:${index}`)
+      await Promise.all(keys.slice(1).map((key, index) => store.add(key, index + 1, LONG)))
+      const others = store.update<number>('a:7', (old = 0) => ({ value: old + 1000, ttl: LONG }))
+      await store.updateAll<number>(keys, (key, old) => ({ value: old * 2, ...(key === 'a:9' ? { ttl: 100 } : {}) }))
+      await others
+      assert.equal(await store.get('a:0'), undefined)
+      assert.equal(await store.get('a:449'), 898)
+      assert.ok([1014, 2014].includes((await store.get<number>('a:7')) ?? 0))
+      await pass(150)
+      assert.equal(await store.get('a:9'), undefined)
+      assert.equal(await store.get('a:8'), 16)
+    })
+
     test('a change that throws leaves the value as it was', async t => {
       const { store } = await opened(t)
       await store.add('a:1', 1, LONG)

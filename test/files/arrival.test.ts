@@ -28,7 +28,7 @@ for (const nobodyElse of [true, false]) {
     const blobs = await FolderBlobStore.open(join(folder, 'files'))
     const system = new FakeSystem()
     const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
-    const garbage = new Garbage(database, blobs, ledger)
+    const garbage = new Garbage(database, blobs, ledger, system)
     await ledger.open(database, '3')
     const arrivals = new Arrivals(
       { database, blobs, ledger, garbage, system, log: createLog('silent') },

@@ -37,7 +37,7 @@ async function openStore(t: TestContext) {
   const blobs = await FolderBlobStore.open(join(folder, 'files'), faultyFiles(quickFiles, faults))
   const machine = { system: new FakeSystem(folder), log: createLog('silent') }
   const ledger = new Ledger(database, machine.system, { enforced: true, defaultQuota: 10_000_000 })
-  const garbage = new Garbage(database, blobs, ledger)
+  const garbage = new Garbage(database, blobs, ledger, machine.system)
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize: -1 })
   await ledger.open(real, PLACE.context)
   return { faults, real, database, blobs, ledger, garbage, files }

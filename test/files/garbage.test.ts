@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Conflict } from '../../src/base/errors.ts'
 import { Garbage } from '../../src/files/garbage.ts'
+import { areBlobsHeld, holdBlobs } from '../../src/files/blob-hold.ts'
 import { LEASE, Ledger } from '../../src/files/quota-ledger.ts'
 import type { BlobStore } from '../../src/stores/blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -26,9 +27,40 @@ test('the bytes of an upload taken for dead go only after it can no longer be co
       deleted.push(key)
     },
   }
-  await new Garbage(database, blobs, ledger).recover(false)
+  await new Garbage(database, blobs, ledger, system).recover(false)
   assert.deepEqual(deleted, ['blob'])
   const space = await database.get<{ used: number; reserved: number }>(sql`SELECT used, reserved FROM spaces`)
   assert.deepEqual([space?.used, space?.reserved], [0, 0])
   assert.deepEqual(await database.all(sql`SELECT blob FROM discarded_blobs`), [])
+})
+
+test('while a copy of the store is made, garbage waits; it goes when the hold is released, or has lapsed with its owner', async t => {
+  const database = await newDatabase(t)
+  const system = new FakeSystem()
+  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  const deleted: string[] = []
+  const blobs = { delete: async (key: string) => void deleted.push(key) }
+  const garbage = new Garbage(database, blobs, ledger, system)
+  const discard = (blob: string) => database.run(sql`INSERT INTO discarded_blobs (blob) VALUES (${blob})`)
+
+  await discard('one')
+  const hold = await holdBlobs(database, system)
+  await garbage.collect()
+  await garbage.delete('one')
+  assert.deepEqual(deleted, [])
+  await hold.require()
+  await hold.release()
+  await garbage.collect()
+  assert.deepEqual(deleted, ['one'])
+
+  await discard('two')
+  const forgotten = await holdBlobs(database, system)
+  await garbage.collect()
+  assert.deepEqual(deleted, ['one'])
+  system.pass(LEASE + 1)
+  await garbage.collect()
+  assert.deepEqual(deleted, ['one', 'two'])
+  await assert.rejects(forgotten.require(), /the hold on the files has lapsed/)
+  await forgotten.release()
+  assert.equal(await areBlobsHeld(database, system.now()), false)
 })

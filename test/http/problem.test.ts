@@ -19,6 +19,7 @@ const made: Readonly<Record<string, errors.ServiceError>> = {
   RangeNotSatisfiable: new errors.RangeNotSatisfiable(7),
   LockedOut: new errors.LockedOut(30),
   Overloaded: new errors.Overloaded('Too much.', 3),
+  StoreUnavailable: new errors.StoreUnavailable('The database', { retryAfter: 7 }),
 }
 
 function make(name: string): errors.ServiceError {
@@ -32,8 +33,8 @@ function make(name: string): errors.ServiceError {
 }
 
 test('every class of refusal has a status of its own, none of them 500 (house rules, section 6)', () => {
-  // A refused sign-on is one kind of not being signed in.
-  const own = refusals.filter(([name]) => name !== 'SsoRefused')
+  // A refused sign-on is one kind of not being signed in, a store that is away one kind of not now.
+  const own = refusals.filter(([name]) => !['SsoRefused', 'StoreUnavailable'].includes(name))
   const statuses = own.map(([name]) => problemOf(make(name), 'r').status)
   assert.ok(statuses.length >= 15)
   assert.equal(statuses.includes(500), false)
@@ -62,6 +63,7 @@ test('a problem says the same in its status, type, code, detail and error (D1.4)
 test('refusals that ask for a header have it: Allow, Retry-After, Content-Range (D1.5, D5.1, D6.1)', () => {
   assert.deepEqual(problemOf(make('WrongMethod'), 'r').headers, { allow: 'GET, HEAD' })
   assert.deepEqual(problemOf(make('LockedOut'), 'r').headers, { 'retry-after': '30' })
+  assert.deepEqual(problemOf(make('StoreUnavailable'), 'r').headers, { 'retry-after': '7' })
   assert.deepEqual(problemOf(make('Overloaded'), 'r').headers, { 'retry-after': '3' })
   assert.deepEqual(problemOf(make('RangeNotSatisfiable'), 'r').headers, { 'content-range': 'bytes */7' })
 })

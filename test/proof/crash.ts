@@ -6,7 +6,7 @@ import { stowage } from '../support/cli.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { eventually } from '../support/raw-request.ts'
 import { newContext, type Process, startProcess } from '../support/service.ts'
-import { blobsOf } from '../support/uploads.ts'
+import { blobsOf } from '../support/blobs.ts'
 import { type Held, type Place, type Space, type Tally, work, WrongAnswer } from './crash-load.ts'
 import { Random } from './random.ts'
 

@@ -5,7 +5,8 @@ import * as fc from 'fast-check'
 import { archiveOf, exportOf, importInto, type Member, membersOf, withText } from '../support/archives.ts'
 import { graphOf, textTerm, TITLE } from '../support/content.ts'
 import { newContext, newEntry, startInProcess } from '../support/service.ts'
-import { blobsOf, putFile } from '../support/uploads.ts'
+import { blobsOf } from '../support/blobs.ts'
+import { putFile } from '../support/uploads.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
 const admin = await service.admin()

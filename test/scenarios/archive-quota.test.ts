@@ -9,8 +9,9 @@ import { assertRefused, type QuotaJson } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { newContext, newEntry, startInProcess, startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { blobsOf, putFile } from '../support/uploads.ts'
 import { onPostgres } from '../support/store.ts'
+import { blobsOf } from '../support/blobs.ts'
+import { putFile } from '../support/uploads.ts'
 
 const quotaOn = { 'service.data.quota': 'on' }
 const service = await startInProcess({ after }, { settings: quotaOn })

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { exportOf, importInto } from '../support/archives.ts'
 import { assertRefused, graphOf, principal, STORE, textTerm, TITLE } from '../support/content.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
-import { blobsOf } from '../support/uploads.ts'
+import { blobsOf } from '../support/blobs.ts'
 
 const service = await startInProcess({ after })
 const admin = await service.admin()

@@ -18,7 +18,8 @@ import {
 import { exportOf, importInto } from '../support/archives.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
-import { blobsOf, putFile } from '../support/uploads.ts'
+import { blobsOf } from '../support/blobs.ts'
+import { putFile } from '../support/uploads.ts'
 
 const settings = { 'service.repository.provenance': 'on', 'service.data.quota': 'on' }
 const source = await startInProcess({ after }, { settings })

@@ -159,3 +159,14 @@ for (const [what, body, type, status] of bad) {
     assert.equal(await isAlive(admin.cookie), true)
   })
 }
+
+test('a page finds its own login by scope, though the cookie is not for scripts to read (D3.2)', async () => {
+  const { tokens, visitors } = await userWithLogins(3)
+  const [, second] = visitors
+  assert.ok(second)
+  assert.deepEqual(Object.keys(await logins(second, '?scope=current')), [tokens[1]])
+  assert.deepEqual(Object.keys(await logins(second, '?scope=others')), [tokens[0], tokens[2]])
+  assert.deepEqual(Object.keys(await logins(second, '?scope=all')), tokens)
+  assert.equal((await second.get('auth/tokens?scope=mine')).status, 400)
+  assert.equal((await service.visitor().get('auth/tokens?scope=current')).status, 401)
+})

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { blobsOf } from '../support/blobs.ts'
 import { assertRefused, graphOf, principal, readEntry, STORE, valuesOf } from '../support/content.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
 const admin = await service.admin()
 
-const storedFiles = async (): Promise<string[]> => {
-  const names = await readdir(join(service.folder, 'files'), { recursive: true })
-  return names.filter(name => /[0-9a-f]{40}$/.test(name))
-}
+const storedFiles = async (): Promise<string[]> => (await blobsOf(service)).stored
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (let patience = 500; !(await condition()); patience--) {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { after, test } from 'node:test'
+import { blobsOf } from '../support/blobs.ts'
 import { assertRefused, readEntry } from '../support/content.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
-import { blobsOf, putChunked, putFile, putForm } from '../support/uploads.ts'
+import { putChunked, putFile, putForm } from '../support/uploads.ts'
 
 const LIMIT = 100_000
 const service = await startInProcess(

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
+import { blobsOf } from '../support/blobs.ts'
 import { assertRefused, DCT, LABEL, modifiedOf, readEntry, valuesOf } from '../support/content.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { sendRaw } from '../support/raw-request.ts'
-import { blobsOf, multipartBody, multipartHeaders, putChunked, putFile, putForm } from '../support/uploads.ts'
+import { multipartBody, multipartHeaders, putChunked, putFile, putForm } from '../support/uploads.ts'
 
 const service = await startInProcess({ after })
 const admin = await service.admin()

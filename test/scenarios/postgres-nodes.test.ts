@@ -10,7 +10,8 @@ import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { type InProcess, newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { blobsOf, putFile } from '../support/uploads.ts'
+import { blobsOf } from '../support/blobs.ts'
+import { putFile } from '../support/uploads.ts'
 
 interface Cluster {
   readonly folder: string

@@ -8,6 +8,9 @@ export interface Run {
   readonly stderr: string
 }
 
+/** What it takes to reach the server that a whole run keeps its files on (`BLOBS=s3`). */
+const storeEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('AWS_')))
+
 /** Runs `stowage` with these arguments to its end, in a folder and with little environment. */
 export async function stowage(
   cwd: string,
@@ -16,7 +19,7 @@ export async function stowage(
 ): Promise<Run> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...storeEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let [stdout, stderr] = ['', '']

@@ -110,6 +110,7 @@ export function faultyDatabase(real: Database, faults: Faults): Database {
       if (unsure !== undefined) throw unsure
       return result
     },
+    snapshot: work => real.snapshot(at => work(through(at))),
     close: () => real.close(),
   }
 }

@@ -6,10 +6,12 @@ import { createInterface } from 'node:readline'
 import { createLog } from '../../src/base/log.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { createServer } from '../../src/server.ts'
+import { blobSettings } from './blobs.ts'
 import { FakeSystem } from './fake-system.ts'
 import { Visitor } from './http-client.ts'
 import { storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { tokenSettings } from './token-store.ts'
 
 /** What a test hands over: the part of node:test's context used here. */
 interface Test {
@@ -49,7 +51,8 @@ export interface Start {
 /** The real program in a process of its own, on a free port. */
 export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
   const data = folder ?? (await temporaryFolder(t))
-  const all = { 'service.http.port': '0', 'service.data.folder': data, ...(await storeSettings(data)), ...settings }
+  const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
+  const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const child = spawn(process.execPath, [program, 'serve', ...sets], {
     cwd: data,
@@ -88,7 +91,8 @@ let nodes = 0
 /** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
 export async function startInProcess(t: Test, { settings = {}, folder }: Omit<Start, 'env'> = {}): Promise<InProcess> {
   const data = folder ?? (await temporaryFolder(t))
-  const all = { 'service.http.port': '0', 'service.data.folder': data, ...(await storeSettings(data)), ...settings }
+  const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
+  const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
   const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)
   // Nodes that share a folder draw different numbers.
   const system = new FakeSystem(`${data}/${++nodes}`)

@@ -1,9 +1,6 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Answer, Visitor } from './http-client.ts'
-import type { Service } from './service.ts'
 
 /** Uploads bytes of known length. */
 export const putFile = (
@@ -53,12 +50,3 @@ export const multipartBody = (parts: readonly Part[], end = `--${BOUNDARY}--\r\n
 
 export const putForm = (visitor: Visitor, path: string, parts: readonly Part[]): Promise<Answer> =>
   visitor.ask(path, { method: 'PUT', body: multipartBody(parts), headers: multipartHeaders })
-
-/** Keys of the blobs on the disk: those in place, and those still coming in. */
-export async function blobsOf({ folder }: Service): Promise<{ stored: string[]; incoming: string[] }> {
-  const names = (await readdir(join(folder, 'files'), { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name))
-  return {
-    stored: names.filter(name => !name.startsWith('incoming')),
-    incoming: names.filter(name => name.startsWith('incoming')),
-  }
-}

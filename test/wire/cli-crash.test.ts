@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
-import { readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { blobArgs, blobsOf, bucket, plantBlob } from '../support/blobs.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { stowage } from '../support/cli.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, type Process, startProcess } from '../support/service.ts'
 import { onPostgres, openDatabaseOf, storeArguments } from '../support/store.ts'
-import { blobsOf, putFile } from '../support/uploads.ts'
+import { putFile } from '../support/uploads.ts'
 
 const settings = { 'service.data.quota': 'on' }
 const fsck = async (folder: string, ...flags: string[]) =>
-  await stowage(folder, ['fsck', ...flags, ...(await storeArguments(folder))])
+  await stowage(folder, ['fsck', ...flags, ...(await storeArguments(folder)), ...blobArgs(folder)])
 
 /** Where others may be at work, what a crash leaves stays until its lease has run out: postgres-nodes.test.ts. */
 const alone = { skip: onPostgres && 'there are leases' }
@@ -85,10 +84,11 @@ test('fsck of a store that was killed in mid-upload finds what is left and mends
   const found = await fsck(service.folder)
   assert.equal(found.status, 1)
   assert.match(found.stdout, /^reservation: .*\(repairable\)$/m)
-  assert.match(found.stdout, /^orphan-blob: .*\(repairable\)$/m)
+  // What is gathered for a bucket is in memory still.
+  if (bucket === undefined) assert.match(found.stdout, /^orphan-blob: .*\(repairable\)$/m)
   assert.equal((await fsck(service.folder, '--repair')).status, 0)
   assert.match((await fsck(service.folder)).stdout, /0 findings/)
-  assert.deepEqual(await readdir(join(service.folder, 'files/incoming')), [])
+  assert.deepEqual((await blobsOf(service)).incoming, [])
 })
 
 test('fsck finds a wrong fill level and an orphan, and with --repair the service is right again (D7.5)', async t => {
@@ -97,7 +97,7 @@ test('fsck finds a wrong fill level and an orphan, and with --repair the service
   const database = await openDatabaseOf(folder)
   await database.run(sql`UPDATE spaces SET used = 5, reserved = 7 WHERE context = '1'`)
   await database.close()
-  await writeFile(join(folder, 'files/incoming', 'ab'.repeat(20)), 'orphan')
+  await plantBlob(folder, 'ab'.repeat(20), 'orphan')
   const found = await fsck(folder)
   assert.equal(found.status, 1)
   for (const kind of ['fill-level', 'reservation', 'orphan-blob'])
@@ -113,7 +113,7 @@ test('fsck finds a wrong fill level and an orphan, and with --repair the service
 test('fsck tells of a damaged file, cannot mend it, and leaves it where it is (D7.5)', async t => {
   const service = await stoppedStore(t)
   const { stored } = await blobsOf(service)
-  await writeFile(join(service.folder, 'files', stored[0] ?? ''), `${'x'.repeat(99)}y`)
+  await plantBlob(service.folder, stored[0] ?? '', `${'x'.repeat(99)}y`)
   for (const flags of [[], ['--repair']]) {
     const found = await fsck(service.folder, ...flags)
     assert.equal(found.status, 1)

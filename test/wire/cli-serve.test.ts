@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { blobsOf } from '../support/blobs.ts'
 import { readEntry } from '../support/content.ts'
 import { stowage } from '../support/cli.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startProcess } from '../support/service.ts'
 import { onPostgres } from '../support/store.ts'
-import { blobsOf, putFile } from '../support/uploads.ts'
+import { putFile } from '../support/uploads.ts'
 
 const alone = { skip: onPostgres && 'nodes share a folder there' }
 

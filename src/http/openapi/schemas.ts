@@ -84,6 +84,21 @@ export const schemas: Readonly<Record<string, Schema>> = {
     sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
   }),
   Context: object({ contextId: text }, { name: text, alias: text, quota: ref('Quota') }),
+  WritableContexts: object({
+    contexts: list(
+      object(
+        { contextId: text, rights: entryMembers['rights'] ?? text },
+        { name: text, quota: ref('Quota'), metadata: ref('Graph') },
+      ),
+    ),
+    results: count,
+    limit: count,
+    offset: count,
+  }),
+  PasswordRules: object({
+    maxLength: count,
+    rules: list(object({ name: text, kind: text }, { value: { type: ['integer', 'string'] } })),
+  }),
   Ids: list(text),
   Root: object({ service: text, version: text, repositoryStatus: text, baseURI: uri }),
   Status: {

@@ -16,12 +16,32 @@ export const sessionOperations: Operations = {
     answers: { 200: user },
   },
   'GET /auth/user': { summary: 'Who the caller is.', answers: { 200: user } },
-  'GET /auth/login': { summary: 'The page to sign in.', answers: { 200: page } },
+  'GET /auth/user/contexts': {
+    summary: 'The contexts that the caller may write to.',
+    query: { limit: 'How many, at most 100.', offset: 'From which on.' },
+    answers: { 200: answer('Contexts by name.', json(ref('WritableContexts'))) },
+  },
+  'GET /auth/login': {
+    summary: 'The page to sign in.',
+    query: {
+      successurl: 'Where to go afterwards, at this service.',
+      email: 'Leads on to the identity provider of this address.',
+      ended: 'A session has ended.',
+    },
+    answers: { 200: page, 303: elsewhere },
+  },
+  'GET /auth/password-rules': {
+    summary: 'What a new password must be like.',
+    answers: { 200: answer('The rules, each of which must hold.', json(ref('PasswordRules'))) },
+  },
   'GET /auth/logout': { summary: 'Sign out.', answers: { 204: done, 303: elsewhere } },
   'POST /auth/logout': { summary: 'Sign out.', answers: { 204: done, 303: elsewhere } },
   'GET /auth/tokens': {
     summary: 'Live logins by token.',
-    query: { user: 'Somebody else’s, for administrators.' },
+    query: {
+      user: 'Somebody else’s, for administrators.',
+      scope: '`current`: the login that the request comes by; `others`: all but that.',
+    },
     answers: { 200: answer('Logins by token.', json(ref('Logins'))) },
   },
   'DELETE /auth/tokens': {

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
 import { escapeHtml } from '../../base/escape-html.ts'
+import type { Language } from './messages.ts'
+import type { Words } from './messages-en.ts'
 
 /** Markup whose inserted values are escaped; other `Html`, also a list of it, is inserted as it is. */
 export class Html {
@@ -23,41 +24,38 @@ function markupOf(value: Inserted): string {
   return escapeHtml(String(value))
 }
 
-const style = `
-:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--edge:#d0d7de;--accent:#0b5cad;--on-accent:#fff;--bad:#b3261e}
-@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#14181d;--edge:#3a424c;--accent:#6cb0ff;--on-accent:#0b1117;--bad:#ff8a80}}
-*{box-sizing:border-box}
-body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
-main{width:100%;max-width:24rem}
-h1{font-size:1.5rem;margin:0 0 1rem}
-form{display:grid;gap:1rem}
-label{display:grid;gap:.25rem;font-weight:600}
-input{font:inherit;padding:.6rem .7rem;border:1px solid var(--edge);border-radius:.4rem;background:transparent;color:inherit}
-button{font:inherit;font-weight:600;padding:.65rem;border:0;border-radius:.4rem;background:var(--accent);color:var(--on-accent);cursor:pointer}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-a{color:var(--accent)}
-.problem{color:var(--bad)}
-`
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64')
+/** A message with its places filled; what is inserted is escaped unless it is markup. */
+export function fill(message: string, values: Readonly<Record<string, string | number | Html>>): Html {
+  const parts = message.split(/\{(\w+)\}/)
+  return new Html(parts.map((part, index) => markupOf(index % 2 === 0 ? part : (values[part] ?? ''))).join(''))
 }
 
-/** For the pages made here: their one style, forms to the service itself, nothing else. */
+/** What all pages for one reader have in common. Addresses are absolute, from the base address. */
+export interface Look {
+  readonly language: Language
+  readonly words: Words
+  readonly style: string
+  readonly icon: string
+  /** Where one signs in. */
+  readonly home: string
+}
+
+/** For the pages made here: their one style, scripts and forms of and to the service itself, nothing else. */
 const pagePolicy = policyFor("'self'")
 
 /** The same for a page with a form to elsewhere, and perhaps one script, known by its digest. */
-export function policyFor(formAction: string, script?: string): string {
-  const scripts = script === undefined ? '' : `script-src 'sha256-${digestOf(script)}'; `
-  return `default-src 'none'; style-src 'sha256-${digestOf(style)}'; ${scripts}form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
+export function policyFor(formAction: string, scripts = "'self'"): string {
+  return `default-src 'none'; script-src ${scripts}; style-src 'self'; img-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
 }
 
 /** A whole document around the main part of a page. */
-export const page = (title: string, main: Html, head: Html = new Html('')): string =>
+export const page = (look: Look, title: string, main: Html, head: Html = new Html('')): string =>
   `<!doctype html>\n${
-    html`<html lang="en"><head><meta charset="utf-8"><title>${title} – Stowage</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>${new Html(style)}</style>${head}</head>
-<body><main><h1>${title}</h1>${main}</main></body></html>`.markup
+    html`<html lang="${look.language}"><head><meta charset="utf-8"><title>${title} – Stowage</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="${look.icon}" type="image/svg+xml"><link rel="stylesheet" href="${look.style}">${head}</head>
+<body class="gate"><header><a class="brand" href="${look.home}"><img src="${look.icon}" alt="" width="32" height="32">Stowage</a></header>
+<main class="card"><h1>${title}</h1>${main}</main></body></html>`.markup
   }\n`
 
 /**

@@ -1,32 +1,93 @@
-import { type Html, html, page } from './html.ts'
+import { fill, type Html, html, type Look, page } from './html.ts'
+import { wordsForProblem } from './messages.ts'
 
-/** Another way in than by password, or a way to a new one. */
-export interface LoginLink {
-  readonly text: string
-  readonly url: string
+/** Why somebody is asked to sign in, or to do it again. */
+export interface Refusal {
+  readonly code: string
+  /** In English, for codes that the catalogues do not know. */
+  readonly detail: string
+  /** Whole seconds until trying again makes sense. */
+  readonly retryAfter: number | undefined
 }
 
-/**
- * The form for signing in, and the other ways in; works without scripts.
- * @param cookieAction where the form goes; `undefined` where passwords are not accepted
- */
-export const loginPage = (cookieAction: string | undefined, links: readonly LoginLink[]): string =>
-  page(
-    'Sign in',
-    html`${cookieAction === undefined ? [] : passwordForm(cookieAction)}${links.map(
-      ({ text, url }) => html`<p><a href="${url}">${text}</a></p>`,
-    )}`,
-  )
+export interface WaysIn {
+  /** Where the password form goes; `undefined` where passwords are not accepted. */
+  readonly cookie: string | undefined
+  /** Where the form for an e-mail address goes that tells the organisation; `undefined` without domains to tell by. */
+  readonly discovery: string | undefined
+  /** Sign-on by others: their names, as people know them, and where it begins. */
+  readonly providers: ReadonlyArray<{ readonly name: string; readonly url: string }>
+  readonly reset: string | undefined
+}
 
-const passwordForm = (action: string): Html => html`<form method="post" action="${action}">
-<label>User name<input name="auth_username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus></label>
-<label>Password<input name="auth_password" type="password" autocomplete="current-password" maxlength="2048" required></label>
-<button>Sign in</button></form>`
+export interface LoginForm {
+  readonly ways: WaysIn
+  /** Where one goes afterwards; judged already. */
+  readonly successUrl: string
+  readonly userName?: string | undefined
+  readonly refusal?: Refusal | undefined
+  readonly sessionHasEnded?: boolean
+  /** The script that counts down; the page works without it. */
+  readonly script: string
+}
+
+/** The form for signing in, and the other ways in; works without scripts. */
+export const loginPage = (look: Look, form: LoginForm): string => {
+  const { words } = look
+  const { cookie, discovery, providers, reset } = form.ways
+  const others = providers.length > 0 || discovery !== undefined
+  return page(
+    look,
+    words.signIn,
+    html`${notice(look, form)}${cookie === undefined ? [] : passwordForm(look, form, cookie)}${
+      cookie !== undefined && others ? html`<p class="or"><span>${words.or}</span></p>` : []
+    }${providers.map(
+      ({ name, url }) =>
+        html`<p><a class="button quiet wide" href="${url}">${fill(words.signInWith, { name })}</a></p>`,
+    )}${discovery === undefined ? [] : discoveryForm(look, form.successUrl, discovery)}${
+      cookie === undefined && !others ? html`<p class="notice bad">${words.noWayIn}</p>` : []
+    }${reset === undefined ? [] : html`<p class="aside"><a href="${reset}">${words.forgot}</a></p>`}`,
+    html`<script type="module" src="${form.script}"></script>`,
+  )
+}
+
+function notice({ words }: Look, { refusal, sessionHasEnded }: LoginForm): Html | [] {
+  if (!refusal) return sessionHasEnded ? html`<p class="notice" role="status">${words.sessionEnded}</p>` : []
+  const { code, detail, retryAfter } = refusal
+  if (retryAfter === undefined)
+    return html`<p class="notice bad" role="alert" id="refusal">${wordsForProblem(words, code) ?? detail}</p>`
+  const time = html`<time data-seconds="${retryAfter}">${fill(words.seconds, { count: retryAfter })}</time>`
+  const text = code === 'locked-out' ? words.lockedOut : words['problem.overloaded']
+  return html`<p class="notice bad" role="alert" id="refusal" data-over="${words.lockedOver}">${fill(text, { time })}</p>`
+}
+
+function passwordForm({ words }: Look, { successUrl, userName, refusal }: LoginForm, action: string): Html {
+  const described = refusal ? html` aria-describedby="refusal"` : []
+  const [nameFocus, passwordFocus] = userName === undefined ? [html` autofocus`, []] : [[], html` autofocus`]
+  return html`<form method="post" action="${action}"><input type="hidden" name="successurl" value="${successUrl}">
+<label class="field"><span>${words.userName}</span><input name="auth_username" autocomplete="username" autocapitalize="none" spellcheck="false" required value="${userName ?? ''}"${described}${nameFocus}></label>
+<label class="field"><span>${words.password}</span><input name="auth_password" type="password" autocomplete="current-password" maxlength="2048" required${described}${passwordFocus}></label>
+<button class="button wide">${words.signIn}</button></form>`
+}
+
+const discoveryForm = ({ words }: Look, successUrl: string, action: string): Html =>
+  html`<form method="get" action="${action}"><input type="hidden" name="successurl" value="${successUrl}">
+<label class="field"><span>${words.askOrganisation}</span><input name="email" type="email" autocomplete="email" required placeholder="${words.email}" aria-describedby="organisation"></label>
+<p class="hint" id="organisation">${words.findOrganisationHint}</p>
+<button class="button quiet wide">${words.findOrganisation}</button></form>`
 
 /** For somebody who is signed in already. */
-export const signedInPage = (userName: string, logoutAction: string): string =>
-  page(
-    'Signed in',
-    html`<p>You are signed in as <strong>${userName}</strong>.</p>
-<form method="post" action="${logoutAction}"><button>Sign out</button></form>`,
+export const signedInPage = (
+  look: Look,
+  userName: string,
+  { account, logout }: { readonly account: string; readonly logout: string },
+): string => {
+  const { words } = look
+  return page(
+    look,
+    words.signedIn,
+    html`<p>${fill(words.signedInAs, { name: html`<strong>${userName}</strong>` })}</p>
+<p><a class="button wide" href="${account}">${words.account}</a></p>
+<form method="post" action="${logout}"><button class="button quiet wide">${words.signOut}</button></form>`,
   )
+}

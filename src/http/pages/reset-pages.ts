@@ -1,24 +1,46 @@
+import type { PasswordRule } from '../../accounts/password-rules.ts'
 import { MOST_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
-import { html, page } from './html.ts'
+import { fill, type Html, html, type Look, page } from './html.ts'
+import type { Words } from './messages-en.ts'
 
 /** Asks for the address that the mail goes to. */
-export const askResetPage = (action: string): string =>
+export const askResetPage = (look: Look, action: string): string =>
   page(
-    'Forgot your password?',
-    html`<form method="post" action="${action}">
-<label>E-mail address<input name="email" type="email" autocomplete="username" required autofocus></label>
-<button>Send me a link</button></form>`,
+    look,
+    look.words.forgot,
+    html`<p>${look.words.mailWanted}</p><form method="post" action="${action}">
+<label class="field"><span>${look.words.email}</span><input name="email" type="email" autocomplete="username" required autofocus></label>
+<button class="button wide">${look.words.sendLink}</button></form>${wayBack(look)}`,
   )
+
+export interface NewPasswordForm {
+  readonly action: string
+  readonly token: string
+  readonly rules: readonly PasswordRule[]
+  /** What an earlier password was refused for. */
+  readonly broken?: readonly PasswordRule[] | undefined
+}
 
 /** Behind the link of the mail: the new password. Nothing happens before it is sent. */
-export const newPasswordPage = (action: string, token: string): string =>
+export const newPasswordPage = (look: Look, { action, token, rules, broken }: NewPasswordForm): string =>
   page(
-    'Set a new password',
-    html`<form method="post" action="${action}"><input type="hidden" name="token" value="${token}">
-<label>New password<input name="password" type="password" autocomplete="new-password" maxlength="${MOST_PASSWORD_CHARACTERS}" required autofocus></label>
-<button>Set password</button></form>`,
+    look,
+    look.words.newPasswordTitle,
+    html`${broken ? html`<div class="notice bad" role="alert"><p>${look.words.rulesBroken}</p>${list(look.words, broken)}</div>` : []}
+<form method="post" action="${action}"><input type="hidden" name="token" value="${token}">
+<label class="field"><span>${look.words.newPassword}</span><input name="password" type="password" autocomplete="new-password" maxlength="${MOST_PASSWORD_CHARACTERS}" required autofocus aria-describedby="rules"></label>
+<div class="hint" id="rules"><p>${look.words.rulesTitle}</p>${list(look.words, rules)}</div>
+<button class="button wide">${look.words.setPassword}</button></form>`,
   )
 
+const list = (words: Words, rules: readonly PasswordRule[]): Html =>
+  html`<ul>${rules.map(({ kind, value = '' }) => html`<li>${fill(words[`rule.${kind}`], { count: value, pattern: value })}</li>`)}</ul>`
+
 /** A sentence and a way on. */
-export const noticePage = (title: string, notice: string, onward: string): string =>
-  page(title, html`<p>${notice}</p><p><a href="${onward}">Go on</a></p>`)
+export const noticePage = (
+  look: Look,
+  { title, notice, onward }: { readonly title: string; readonly notice: string; readonly onward: string },
+): string =>
+  page(look, title, html`<p>${notice}</p><p><a class="button wide" href="${onward}">${look.words.goOn}</a></p>`)
+
+const wayBack = ({ home, words }: Look): Html => html`<p class="aside"><a href="${home}">${words.back}</a></p>`

@@ -1,31 +1,41 @@
-import { Html, html, page, policyFor } from './html.ts'
+import { createHash } from 'node:crypto'
+import { Html, html, type Look, page, policyFor } from './html.ts'
 
 const submit = 'document.forms[0].submit()'
+const submitDigest = createHash('sha256').update(submit).digest('base64')
 
 /**
  * Lets the form of {@link departurePage} go to its provider, and its one script run. Any host will do: browsers hold the
  * redirects that follow to this rule too, and providers lead on to hosts that their metadata do not name.
  */
 export const departureHeaders = (action: string): Readonly<Record<string, string>> => ({
-  'content-security-policy': policyFor(new URL(action).protocol, submit),
+  'content-security-policy': policyFor(new URL(action).protocol, `'sha256-${submitDigest}'`),
 })
 
 /** A form that sends the browser on to an identity provider: by itself where scripts run, else at the press of its button. */
-export const departurePage = (action: string, fields: Readonly<Record<string, string>>): string => {
+export const departurePage = (look: Look, action: string, fields: Readonly<Record<string, string>>): string => {
   const inputs = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
   return page(
-    'Sign in',
-    html`<p>You sign in with your organisation.</p>
-<form method="post" action="${action}">${inputs}<button autofocus>Go on</button></form><script>${new Html(submit)}</script>`,
+    look,
+    look.words.signIn,
+    html`<p>${look.words.leaving}</p>
+<form method="post" action="${action}">${inputs}<button class="button wide" autofocus>${look.words.goOn}</button></form><script>${new Html(submit)}</script>`,
   )
 }
 
-/** Leads on by itself: a navigation that begins here carries strict cookies, one that a redirect continues does not (D8.5). */
-export const onwardPage = (url: string): string =>
+/**
+ * Leads on by itself. A navigation that begins here carries strict cookies, one that a redirect continues does not (D8.5);
+ * and one that a form begins may go no further than the policy of its page allows, this may.
+ */
+export const onwardPage = (
+  look: Look,
+  { title, notice, url }: { readonly title: string; readonly notice: string; readonly url: string },
+): string =>
   page(
-    'Signed in',
-    html`<p>You are signed in.</p><p><a href="${url}">Go on</a></p>`,
+    look,
+    title,
+    html`<p>${notice}</p><p><a class="button wide" href="${url}">${look.words.goOn}</a></p>`,
     html`<meta http-equiv="refresh" content="0; url=${url}">`,
   )

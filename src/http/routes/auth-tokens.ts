@@ -19,8 +19,17 @@ export const authTokenRoutes = (on: Services): Route[] => [
 const getTokens = (on: Services) => async (request: FastifyRequest) => {
   requireSignedIn(request.caller, 'list logins')
   const user = await userAskedFor(on, request.caller, request.parameters.get('user'))
-  const sessions = await on.sessions.list(user)
+  const isAskedFor = readScope(request.parameters.get('scope'), request.caller.session)
+  const sessions = (await on.sessions.list(user)).filter(isAskedFor)
   return Object.fromEntries(sessions.map(session => [session.token, describeLogin(session, user)]))
+}
+
+/** `current` is the login that the request itself comes by, which a page cannot tell: the cookie is not for scripts. */
+function readScope(scope: string | undefined, current: Session | undefined): (session: Session) => boolean {
+  if (scope === undefined || scope === 'all') return () => true
+  if (scope === 'current') return ({ token }) => token === current?.token
+  if (scope === 'others') return ({ token }) => token !== current?.token
+  throw new InvalidInput('invalid-query', '`scope` is `current`, `others` or `all`.')
 }
 
 async function userAskedFor(on: Services, caller: Caller, name: string | undefined): Promise<User> {

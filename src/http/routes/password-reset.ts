@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { PasswordRule } from '../../accounts/password-rules.ts'
 import type { PasswordReset } from '../../accounts/password-reset.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { isObject } from '../../content/values.ts'
 import { mediaTypeOf, MOST_FORM_BYTES } from '../body.ts'
+import { lookFor } from '../look.ts'
 import { prefersHtml } from '../negotiate.ts'
 import { sendPage } from '../send-page.ts'
 import { askResetPage, newPasswordPage, noticePage } from '../pages/reset-pages.ts'
@@ -25,11 +27,13 @@ export const passwordResetRoutes = (on: Services): Route[] => {
 const getPage = (on: Services, reset: PasswordReset) => async (request: FastifyRequest, reply: FastifyReply) => {
   const token = request.parameters.get('token')
   const action = on.base.at(PATH)
-  if (token === undefined) return sendPage(reply, askResetPage(action))
-  if (await reset.isGood(token)) return sendPage(reply, newPasswordPage(action, token))
+  const look = lookFor(on, request)
+  if (token === undefined) return sendPage(reply, askResetPage(look, action))
+  const rules = on.passwordRules.all
+  if (await reset.isGood(token)) return sendPage(reply, newPasswordPage(look, { action, token, rules }))
   return sendPage(
     reply.status(400),
-    noticePage('Link no longer good', 'It works once and for a day. Ask for a new one.', action),
+    noticePage(look, { title: look.words.linkGoneTitle, notice: look.words.linkGone, onward: action }),
   )
 }
 
@@ -37,17 +41,32 @@ const getPage = (on: Services, reset: PasswordReset) => async (request: FastifyR
 const post = (on: Services, reset: PasswordReset) => async (request: FastifyRequest, reply: FastifyReply) => {
   const { email, token, password } = await readFields(on, request, reply)
   const { client } = request.caller
+  const look = lookFor(on, request)
   if (email !== undefined && token === undefined) {
     reset.request(email, client, token => `${on.base.at(PATH)}?token=${token}`)
-    const notice = 'If the address belongs to an account, a mail with a link is on its way.'
-    return answer(request, reply.status(202), noticePage('Look into your mailbox', notice, on.base.at('auth/login')))
+    const { mailSentTitle: title, mailSent: notice } = look.words
+    return answer(request, reply.status(202), noticePage(look, { title, notice, onward: look.home }))
   }
   if (token === undefined || password === undefined) {
     throw new InvalidInput('invalid-form', 'Send `email`, or `token` and `password`.')
   }
-  await reset.reset(token, password, client)
-  const notice = 'Your new password is set. All your logins have ended: sign in again.'
-  return answer(request, reply, noticePage('Password set', notice, on.base.at('auth/login')))
+  try {
+    await reset.reset(token, password, client)
+  } catch (error) {
+    const broken = prefersHtml(request) ? brokenRules(on, error) : undefined
+    if (!broken) throw error
+    const form = { action: on.base.at(PATH), token, rules: on.passwordRules.all, broken }
+    return sendPage(reply.status(400), newPasswordPage(look, form))
+  }
+  const { passwordSetTitle: title, passwordSet: notice } = look.words
+  return answer(request, reply, noticePage(look, { title, notice, onward: look.home }))
+}
+
+/** A person gets the form back, with what the password lacks. */
+function brokenRules({ passwordRules }: Services, error: unknown): readonly PasswordRule[] | undefined {
+  if (!(error instanceof InvalidInput) || error.code !== 'password-rules') return undefined
+  const names = error.extra['rules']
+  return passwordRules.all.filter(({ name }) => Array.isArray(names) && names.includes(name))
 }
 
 async function readFields(on: Services, request: FastifyRequest, reply: FastifyReply) {

@@ -18,11 +18,14 @@ import { samlRoutes } from './saml.ts'
 import { proxyRoutes } from './proxy.ts'
 import { toolRoutes } from './tools.ts'
 import { resourceRoutes } from './resources.ts'
+import { signInRoutes } from './sign-in.ts'
+import { uiRoutes } from './ui.ts'
 
 /** Every address of the service. */
 export function routes(on: Services): Route[] {
   const all = [
     ...authRoutes(on),
+    ...signInRoutes(on),
     ...authTokenRoutes(on),
     ...passwordResetRoutes(on),
     ...casRoutes(on),
@@ -40,5 +43,6 @@ export function routes(on: Services): Route[] {
     ...resourceRoutes(on),
     ...listRoutes(on),
   ]
-  return [...all, openApiRoute(on, all)]
+  // Pages are no part of what programs are told about.
+  return [...all, ...uiRoutes(on), openApiRoute(on, all)]
 }

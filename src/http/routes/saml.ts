@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, SsoRefused } from '../../base/errors.ts'
 import type { LoginFlow } from '../../sso/identity-provider.ts'
+import { lookFor } from '../look.ts'
 import { departureHeaders, departurePage } from '../pages/sso-pages.ts'
 import type { Route } from '../route.ts'
 import type { SamlLogin, SamlLogins, Services } from '../services.ts'
@@ -37,7 +38,7 @@ const begin = (on: Services, saml: SamlLogins) => async (request: FastifyRequest
     const departure = await provider.begin(flow)
     if (departure.kind === 'redirect') return await reply.redirect(departure.url, 303)
     const { action, fields } = departure
-    return await sendPage(reply, departurePage(action, fields), departureHeaders(action))
+    return await sendPage(reply, departurePage(lookFor(on, request), action, fields), departureHeaders(action))
   } catch (error) {
     const failureUrl = urls.failureUrl ?? saml.failureUrl
     return await refuse(on, reply, error, { provider: provider.name, failureUrl })

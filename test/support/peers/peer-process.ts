@@ -27,6 +27,8 @@ export interface Launch {
   readonly folder: string
   /** Whether the server answers as itself; asked again and again, may throw. */
   readonly ready: () => Promise<boolean>
+  /** Milliseconds until it must be; 30 s if absent. */
+  readonly patience?: number
 }
 
 export interface PeerProcess {
@@ -35,13 +37,14 @@ export interface PeerProcess {
   stop(): Promise<void>
 }
 
-const patience = 30_000
+const usualPatience = 30_000
 
 // Ends the peer when the far end of descriptor 3 is closed: this process is gone then, in whatever way.
 const guarded = '(cat <&3 >/dev/null; kill -KILL 0) & exec "$@" 3<&-'
 
 /** Starts a server as a process group of its own and resolves when it is ready. */
-export async function startPeerProcess({ command, args, env, folder, ready }: Launch): Promise<PeerProcess> {
+export async function startPeerProcess(launch: Launch): Promise<PeerProcess> {
+  const { command, args, env, folder, ready, patience = usualPatience } = launch
   const path = join(folder, 'log')
   // Not a pipe: a server that outlives this process would keep the test runner waiting for its end.
   const log = await open(path, 'a')
@@ -62,7 +65,7 @@ export async function startPeerProcess({ command, args, env, folder, ready }: La
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> => (stopping ??= endGroup(pid, exited))
   try {
-    await untilReady(child, ready)
+    await untilReady(child, ready, patience)
   } catch (cause) {
     await stop()
     throw new Error(`${command} ${args.join(' ')}:\n${await readFile(path, 'utf8')}`, { cause })
@@ -70,7 +73,7 @@ export async function startPeerProcess({ command, args, env, folder, ready }: La
   return { pid, stop }
 }
 
-async function untilReady(child: ChildProcess, ready: () => Promise<boolean>): Promise<void> {
+async function untilReady(child: ChildProcess, ready: () => Promise<boolean>, patience: number): Promise<void> {
   const deadline = Date.now() + patience
   let last: unknown
   for (;;) {

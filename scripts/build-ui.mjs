@@ -1,0 +1,52 @@
+// Bundles the pages of `ui/` into the folders named as arguments, by default dist/ui. File names carry a hash of the
+// content, so they may be kept for ever; manifest.json tells which is which.
+import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { build } from 'esbuild'
+import { root } from './prepare.mjs'
+
+const entries = { app: 'ui/app.tsx', login: 'ui/login.ts', style: 'ui/style.css', icon: 'ui/icon.svg' }
+
+for (const folder of process.argv.length > 2 ? process.argv.slice(2) : ['dist/ui']) {
+  const target = join(root, folder)
+  rmSync(target, { recursive: true, force: true })
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: Object.entries(entries).map(([out, from]) => ({ in: from, out })),
+    outdir: target,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    bundle: true,
+    // Parts that few people need are fetched when they are needed.
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    tsconfig: 'ui/tsconfig.json',
+    loader: { '.svg': 'copy' },
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  })
+  const made = Object.entries(metafile.outputs)
+  const manifest = Object.fromEntries(
+    Object.entries(entries).map(([name, from]) => [name, basename(fileOf(made, name, from))]),
+  )
+  copyFileSync(join(root, 'node_modules/preact/LICENSE'), join(target, 'preact.LICENSE.txt'))
+  writeFileSync(join(target, 'manifest.json'), JSON.stringify(manifest))
+  process.stderr.write(`The pages are in ${folder}: ${readdirSync(target).length} files.\n`)
+}
+
+function fileOf(made, name, from) {
+  const isScript = /\.tsx?$/.test(from)
+  const found = made.find(([file, { entryPoint, inputs }]) =>
+    isScript
+      ? entryPoint === from
+      : file.endsWith(from.slice(from.lastIndexOf('.'))) && Object.keys(inputs).includes(from),
+  )
+  if (!found) throw new Error(`nothing was made of ${name}`)
+  return found[0]
+}

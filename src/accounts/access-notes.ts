@@ -1,0 +1,57 @@
+import { StoreUnavailable } from '../base/errors.ts'
+import type { Milliseconds } from '../base/units.ts'
+
+/** What a request leaves behind in its session. */
+export interface Access {
+  readonly lastAccess: Milliseconds
+  readonly expires: Milliseconds
+  readonly cookieSent: Milliseconds
+}
+
+/**
+ * Accesses that wait to be written, the latest of each session, many in one go. Nothing is lost but the time of a last
+ * access: what ends or begins a session never waits here.
+ */
+export class AccessNotes {
+  readonly #delay: Milliseconds
+  readonly #write: (notes: ReadonlyMap<string, Access>) => Promise<void>
+  readonly #waiting = new Map<string, Access>()
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  /** @param write notes them in those sessions that are still there */
+  constructor(delay: Milliseconds, write: (notes: ReadonlyMap<string, Access>) => Promise<void>) {
+    this.#delay = delay
+    this.#write = write
+  }
+
+  of(id: string): Access | undefined {
+    return this.#waiting.get(id)
+  }
+
+  add(id: string, access: Access): void {
+    this.#waiting.set(id, access)
+    this.#timer ??= setTimeout(() => void this.flush(), this.#delay).unref()
+  }
+
+  /** Writes what waits. While the store cannot be reached it waits on. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing = this.#writing.then(() => this.#writeAll())
+    return this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    const notes = new Map(this.#waiting)
+    if (notes.size === 0) return
+    try {
+      await this.#write(notes)
+      // Until now they could be looked up; a newer one of the same session waits on.
+      for (const [id, access] of notes) if (this.#waiting.get(id) === access) this.#waiting.delete(id)
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) for (const id of notes.keys()) this.#waiting.delete(id)
+      if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => void this.flush(), this.#delay).unref()
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { StartupError } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import { holdBlobs } from '../files/blob-hold.ts'
+import type { BlobStore } from '../stores/blob-store.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { type Migration, schemaVersion } from '../stores/migrations.ts'
+import { backupBlobs, type Manifest, newRowsFolder, openBackupBlobs, publish, readManifest } from './backup-folder.ts'
+import { type CopiedBlobs, copyBlobs } from './copy-blobs.ts'
+import { isIntact, readRows, type RowFile, writeRows } from './row-files.ts'
+import { rowsOf } from './rows.ts'
+import type { Source } from './store-copy.ts'
+import { tables } from './tables.ts'
+
+export interface BackupOf {
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly system: System
+  /** The version of this program. */
+  readonly program: string
+}
+
+/**
+ * Copies the store as it is at one instant, while others go on working on it, into a folder that nobody else uses
+ * meanwhile. Bytes that an earlier backup in the folder holds already are not copied again, and that earlier one stays
+ * good until this one is complete.
+ */
+export async function backUp({ database, blobs, system, program }: BackupOf, path: string): Promise<CopiedBlobs> {
+  // First of all: bytes that are let go of after the look at the books are still to be copied.
+  const hold = await holdBlobs(database, system)
+  try {
+    const folder = await newRowsFolder(path, count => system.randomBytes(count))
+    const rows = join(path, folder)
+    const created = new Date(system.now()).toISOString()
+    const schema = await schemaVersion(database)
+    const written = await database.snapshot(at => writeTables(at, rows))
+    const kept = await openBackupBlobs(path)
+    const copied = await copyBlobs(readRows(rows, { name: 'files' }), blobs, kept)
+    await hold.require()
+    const damaged = copied.damaged.map(({ blob }) => blob)
+    const files = { count: copied.files, bytes: copied.bytes }
+    await publish(path, {
+      format: 'stowage-backup',
+      version: 1,
+      created,
+      program,
+      schema,
+      folder,
+      tables: written,
+      files,
+      damaged,
+    })
+    await removeUnused(kept, rows)
+    return copied
+  } finally {
+    await hold.release()
+  }
+}
+
+/** The backup as something that a store can be filled from. @throws {StartupError} when it is not whole. */
+export async function openBackup(
+  path: string,
+  schema: readonly Migration[],
+): Promise<{ readonly manifest: Manifest; readonly source: Source }> {
+  const manifest = await readManifest(path)
+  if (!schema.some(({ id }) => id === manifest.schema)) {
+    throw new StartupError(`The backup is of version ${manifest.program}, whose store this version does not know.`)
+  }
+  const rows = join(path, manifest.folder)
+  for (const { name } of tables) {
+    const file = manifest.tables.find(table => table.name === name)
+    if (!file || !(await isIntact(rows, file)))
+      throw new StartupError(`The backup in ${path} is damaged: table ${name}.`)
+  }
+  const source = {
+    schema: manifest.schema,
+    blobs: backupBlobs(path),
+    rows: (table: { name: string }) => readRows(rows, table),
+  }
+  return { manifest, source }
+}
+
+async function writeTables(at: Queries, folder: string): Promise<RowFile[]> {
+  const written: RowFile[] = []
+  for (const table of tables) written.push(await writeRows(folder, table, rowsOf(at, table)))
+  return written
+}
+
+/** Bytes that only the earlier backup needed. */
+async function removeUnused(kept: BlobStore, rows: string): Promise<void> {
+  const used = new Set<string>()
+  for await (const { blob } of readRows(rows, { name: 'files' })) used.add(String(blob))
+  for await (const { key } of kept.list()) if (!used.has(key)) await kept.delete(key)
+}

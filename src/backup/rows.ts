@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { Queries } from '../stores/database.ts'
+import { listed, name, type SqlValue, sql } from '../stores/sql.ts'
+import type { Table } from './tables.ts'
+
+/** Column by column; the same whatever engine it comes from. */
+export type Row = Readonly<Record<string, string | number | null>>
+
+/** Few, because one entry may take some megabytes. */
+const PAGE = 100
+
+/** All rows of a table in the order of its key, in pages, so that they need not fit in memory. */
+export async function* rowsOf(queries: Queries, { name: table, key }: Table): AsyncGenerator<Row> {
+  const columns = listed(key.map(name))
+  let last: Row | undefined
+  for (;;) {
+    const values = last && listed(key.map(column => valueOf(last, column)))
+    const after = values ? sql`WHERE (${columns}) > (${values})` : sql``
+    const page: Row[] = await queries.all(sql`SELECT * FROM ${name(table)} ${after} ORDER BY ${columns} LIMIT ${PAGE}`)
+    yield* page
+    last = page.at(-1)
+    if (page.length < PAGE) return
+  }
+}
+
+export async function insertRow(tx: Queries, { name: table }: Table, row: Row): Promise<void> {
+  const columns = Object.keys(row)
+  const values = columns.map(column => valueOf(row, column))
+  await tx.run(sql`INSERT INTO ${name(table)} (${listed(columns.map(name))}) VALUES (${listed(values)})`)
+}
+
+const valueOf = (row: Row | undefined, column: string): SqlValue => row?.[column] ?? null
+
+/** A digest of all rows, whatever order they come in: engines sort texts differently. */
+export class RowsDigest {
+  readonly #sum = new Uint8Array(32)
+  rows = 0
+
+  add(row: Row): void {
+    const text = JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))
+    const digest = createHash('sha256').update(text).digest()
+    let carry = 0
+    for (let at = 31; at >= 0; at--) {
+      carry += (this.#sum[at] ?? 0) + (digest[at] ?? 0)
+      this.#sum[at] = carry & 0xff
+      carry >>= 8
+    }
+    this.rows++
+  }
+
+  /** Hexadecimal, behind the number of rows. */
+  toString(): string {
+    return `${this.rows} ${Buffer.from(this.#sum).toString('hex')}`
+  }
+}
+
+export async function digestOfRows(rows: AsyncIterable<Row>): Promise<string> {
+  const digest = new RowsDigest()
+  for await (const row of rows) digest.add(row)
+  return digest.toString()
+}

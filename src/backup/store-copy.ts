@@ -1,0 +1,103 @@
+import { StartupError } from '../base/errors.ts'
+import { fsck } from '../files/fsck.ts'
+import type { BlobStore } from '../stores/blob-store.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { type Migration, migrate, schemaVersion } from '../stores/migrations.ts'
+import { name as sqlName, sql } from '../stores/sql.ts'
+import { type CopiedBlobs, copyBlobs } from './copy-blobs.ts'
+import { digestOfRows, insertRow, type Row, rowsOf } from './rows.ts'
+import { type Table, tables } from './tables.ts'
+
+/** Where a store is copied from. */
+export interface Source {
+  /** The step of the schema that the rows are of. */
+  readonly schema: number
+  readonly blobs: BlobStore
+  rows(table: Table): AsyncIterable<Row>
+}
+
+export interface Target {
+  readonly database: Database
+  readonly blobs: BlobStore
+}
+
+const MARK = 'filling'
+
+/**
+ * Fills a store that holds nothing. The blobs come first, then all rows in one transaction, and then everything is
+ * proved by digests. A mark in the store keeps a service from using it before; who finds the mark goes on where the
+ * copy was cut off.
+ * @throws {StartupError} when there is something in the target already, or when it is not what was copied.
+ */
+export async function fillStore(source: Source, target: Target, schema: readonly Migration[]): Promise<CopiedBlobs> {
+  const { database } = target
+  // The rows go into tables of their own time, and the later steps change them as they changed the original.
+  const isLater = (await schemaVersion(database)) > source.schema
+  if (!isLater)
+    await migrate(
+      database,
+      schema.filter(({ id }) => id <= source.schema),
+    )
+  const isBegun = await claim(target)
+  if (isLater && !isBegun) throw new StartupError('This store has been prepared for newer rows: choose an empty place.')
+  const copied = await copyBlobs(source.rows(filesTable), source.blobs, target.blobs)
+  // A store that has gone on to later steps holds the rows.
+  if (!isLater) {
+    await database.transaction(tx => copyRows(source, tx))
+    for (const table of tables) await requireSame(table, source, database)
+  }
+  await migrate(database, schema)
+  const missing = new Set(copied.damaged.map(({ blob }) => blob))
+  // Repairs, because an interrupted copy of another store may have left blobs; every digest is compared here.
+  const { findings } = await fsck({ ...target, isAlone: true }, true)
+  const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
+  if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
+  await database.run(sql`DELETE FROM pending_work WHERE name = ${MARK}`)
+  return copied
+}
+
+/** @throws {StartupError} when a copy into this store has not come to its end. */
+export async function requireWhole(database: Database): Promise<void> {
+  if (!(await isMarked(database))) return
+  throw new StartupError(
+    'This store was being filled by `restore` or `migrate-store`, which did not come to its end: run it again.',
+  )
+}
+
+const filesTable: Table = tables.find(({ name }) => name === 'files') ?? { name: 'files', key: [] }
+
+const isMarked = async (queries: Queries): Promise<boolean> =>
+  (await queries.get(sql`SELECT 1 AS marked FROM pending_work WHERE name = ${MARK}`)) !== undefined
+
+async function requireSame(table: Table, source: Source, database: Database): Promise<void> {
+  const original = await digestOfRows(known(table, source.rows(table)))
+  if (original === (await digestOfRows(known(table, rowsOf(database, table))))) return
+  throw new StartupError(`The rows of ${table.name} are not what was copied: has the original changed? Run it again.`)
+}
+
+/** Makes the store the copy's own; true when it was already. */
+async function claim({ database, blobs }: Target): Promise<boolean> {
+  if (await isMarked(database)) return true
+  const used = await database.get(sql`SELECT 1 AS used FROM contexts UNION ALL SELECT 1 FROM principals LIMIT 1`)
+  if (used) throw new StartupError('There is a store already: only an empty one can be filled.')
+  for await (const { key } of blobs.list()) {
+    throw new StartupError(`There are files already (${key}): only an empty store can be filled.`)
+  }
+  await database.transaction(tx => tx.run(sql`INSERT INTO pending_work (name) VALUES (${MARK})`))
+  return false
+}
+
+async function copyRows(source: Source, tx: Queries): Promise<void> {
+  for (const { name } of [...tables].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
+  for (const table of tables) for await (const row of source.rows(table)) await insertRow(tx, table, row)
+  // No upload is under way here, and what counts are the files that are here.
+  await tx.run(sql`UPDATE spaces SET reserved = 0,
+    used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)
+  await tx.run(sql`INSERT INTO pending_work (name) VALUES ('relations') ON CONFLICT DO NOTHING`)
+}
+
+/** Without what is counted anew. */
+async function* known(table: Table, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
+  for await (const row of rows)
+    yield table.name === 'spaces' ? { context: row['context'] ?? null, quota: row['quota'] ?? null } : row
+}

@@ -1,0 +1,13 @@
+import type { CopiedBlobs } from '../backup/copy-blobs.ts'
+import { print } from './command.ts'
+
+/** Tells what was copied, and resolves to the exit status: 1 when the original itself had lost files. */
+export function printCopied(what: string, { files, bytes, copied, damaged }: CopiedBlobs): number {
+  for (const { context, entry, blob } of damaged) {
+    print(`damaged in the original, and not copied: the bytes of ${context}/${entry} (blob ${blob})`)
+  }
+  print(`${what}: ${count(files, 'file')} with ${count(bytes, 'byte')}, ${copied} of them copied now.`)
+  return damaged.length === 0 ? 0 : 1
+}
+
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

@@ -1,0 +1,70 @@
+import { realSystem } from '../base/system.ts'
+import { parseArgs } from 'node:util'
+import { rowsOf } from '../backup/rows.ts'
+import { fillStore } from '../backup/store-copy.ts'
+import { readEnvironment } from '../config/environment.ts'
+import { readConfigFile } from '../config/file.ts'
+import { loadSettings } from '../config/load.ts'
+import type { Settings } from '../config/settings.ts'
+import { openDatabase, openStores } from '../server-stores.ts'
+import { schemaVersion } from '../stores/migrations.ts'
+import { schema } from '../stores/schema.ts'
+import { requireCurrent } from './backup.ts'
+import { type Command, UsageError } from './command.ts'
+import { printCopied } from './copied.ts'
+
+export const migrateStore: Command = {
+  name: 'migrate-store',
+  usage: '--from FILE [--from-set KEY=VALUE]… --to FILE [--to-set KEY=VALUE]…',
+  summary:
+    'Copies a stopped store to another place or engine, each told by a configuration; the original stays as it is.',
+  async run(args) {
+    const { from, to } = readPlaces(args)
+    const original = await openDatabase(from, realSystem)
+    try {
+      await requireCurrent(original)
+    } finally {
+      await original.close()
+    }
+    const source = await openStores(from, realSystem)
+    try {
+      const target = await openStores(to, realSystem, { bare: true })
+      try {
+        const rows = { schema: await schemaVersion(source.database), rows: rowsOf.bind(undefined, source.database) }
+        const copied = await fillStore({ ...rows, blobs: source.blobs }, target, schema)
+        return printCopied('The store has been copied', copied)
+      } finally {
+        await target.close()
+      }
+    } finally {
+      await source.close()
+    }
+  },
+}
+
+const places = {
+  from: { type: 'string' },
+  to: { type: 'string' },
+  'from-set': { type: 'string', multiple: true },
+  'to-set': { type: 'string', multiple: true },
+} as const
+
+/** @throws {UsageError} @throws {StartupError} */
+function readPlaces(args: readonly string[]): { readonly from: Settings; readonly to: Settings } {
+  let values
+  try {
+    values = parseArgs({ args: [...args], options: places, strict: true, allowPositionals: false }).values
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+  const { from, to, 'from-set': fromSet = [], 'to-set': toSet = [] } = values
+  if (from === undefined && fromSet.length === 0) throw new UsageError('Say from where.')
+  if (to === undefined && toSet.length === 0) throw new UsageError('Say where to.')
+  return { from: read(from, fromSet), to: read(to, toSet) }
+}
+
+/** Not `./service.properties` where none is named: it would be the same for both. */
+function read(name: string | undefined, overrides: readonly string[]): Settings {
+  const file = name === undefined ? undefined : readConfigFile(name, readEnvironment())
+  return loadSettings({ file, overrides }).settings
+}

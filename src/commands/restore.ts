@@ -1,0 +1,26 @@
+import { realSystem } from '../base/system.ts'
+import { openBackup } from '../backup/backup.ts'
+import { fillStore } from '../backup/store-copy.ts'
+import { openStores } from '../server-stores.ts'
+import { schema } from '../stores/schema.ts'
+import { type Command, UsageError } from './command.ts'
+import { printCopied } from './copied.ts'
+import { readSettings, settingsUsage } from './settings-options.ts'
+
+export const restore: Command = {
+  name: 'restore',
+  usage: `FOLDER ${settingsUsage}`,
+  summary: 'Fills an empty store from a backup; the same again goes on where it was cut off.',
+  async run([folder, ...args]) {
+    if (folder === undefined || folder.startsWith('-')) throw new UsageError('Say where the backup is.')
+    const { settings } = readSettings(args).loaded
+    const { manifest, source } = await openBackup(folder, schema)
+    const stores = await openStores(settings, realSystem, { bare: true })
+    try {
+      const copied = await fillStore(source, stores, schema)
+      return printCopied(`The store is as it was on ${manifest.created}`, copied)
+    } finally {
+      await stores.close()
+    }
+  },
+}

@@ -1,0 +1,16 @@
+import { html, type Look } from './html.ts'
+
+/** The page around the application of `ui/`, the same for all its addresses. @param basePath begins and ends with a slash */
+export const uiPage = (look: Look, basePath: string, script: string): string =>
+  `<!doctype html>\n${
+    html`<html lang="${look.language}" data-base="${basePath}"><head><meta charset="utf-8"><title>Stowage</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="${look.icon}" type="image/svg+xml"><link rel="stylesheet" href="${look.style}">
+<script type="module" src="${script}"></script></head>
+<body><div id="app"></div><noscript><div class="gate"><main class="card"><h1>Stowage</h1><p>${look.words.needsScript}</p>
+<p><a class="button wide" href="${look.home}">${look.words.goOn}</a></p></main></div></noscript></body></html>`.markup
+  }\n`
+
+/** Nothing but the service itself: its scripts, its style, its pictures, its interface. */
+export const uiPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

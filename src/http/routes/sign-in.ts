@@ -1,0 +1,171 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { MOST_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
+import { DEVICE_LIFE } from '../../accounts/trusted-devices.ts'
+import { InvalidInput, ServiceError } from '../../base/errors.ts'
+import type { Seconds } from '../../base/units.ts'
+import { callerByCookie, groupSet, setAuthCookie } from '../caller.ts'
+import { describeCaller } from '../describe.ts'
+import { lookFor } from '../look.ts'
+import { prefersHtml } from '../negotiate.ts'
+import { type LoginForm, loginPage, signedInPage, type WaysIn } from '../pages/login-page.ts'
+import { onwardPage } from '../pages/sso-pages.ts'
+import { problemOf } from '../problem.ts'
+import type { Parameters } from '../query.ts'
+import type { Route } from '../route.ts'
+import { sendPage } from '../send-page.ts'
+import type { SamlLogin, SamlLogins, Services } from '../services.ts'
+import { assetPath } from '../ui-assets.ts'
+
+/** Signing in by cookie, and the page for it (interface 4, 5.1; D2). */
+export const signInRoutes = (on: Services): Route[] => [
+  { method: 'POST', url: '/auth/cookie', handle: postCookie(on), ignoresCaller: true, visited: true },
+  { method: 'GET', url: '/auth/login', handle: getLogin(on), ignoresCaller: true, visited: true },
+  { method: 'GET', url: '/auth/password-rules', handle: getPasswordRules(on) },
+]
+
+interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+const postCookie = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const form = await on.bodies.form(request.raw, reply.raw)
+  const successUrl = readSuccessUrl(on, form.get('successurl'))
+  if (!prefersHtml(request)) return await signIn(on, { request, reply }, form)
+  try {
+    await signIn(on, { request, reply }, form)
+  } catch (error) {
+    // A person gets the form back, with what went wrong.
+    if (!(error instanceof ServiceError)) throw error
+    const { status, headers, body } = problemOf(error, request.id)
+    const retryAfter = headers['retry-after'] === undefined ? undefined : Number(headers['retry-after'])
+    const refusal = { code: error.code, detail: String(body['detail']), retryAfter }
+    const userName = form.get('auth_username')
+    reply.status(status).headers(headers)
+    return sendLogin(on, { request, reply }, { successUrl, refusal, userName })
+  }
+  return await reply.redirect(successUrl ?? on.base.at('auth/login'), 303)
+}
+
+/** Opens the session and sets the cookie. */
+async function signIn(on: Services, { request, reply }: Exchange, form: Parameters): Promise<Record<string, unknown>> {
+  const name = requireField(form, 'auth_username')
+  const password = requireField(form, 'auth_password')
+  const maxAge = readMaxAge(form.get('auth_maxage'))
+  const { client } = request.caller
+  const user = await on.login.withPassword({ name, password, mechanism: 'form', client })
+  const session = await on.sessions.open(user, client, { requested: maxAge })
+  setAuthCookie(reply, on.cookie.set(session.token, on.sessions.cookieLife(session)))
+  if (on.devices)
+    reply.header('set-cookie', on.cookie.setDevice(await on.devices.trust(user, client.device), DEVICE_LIFE / 1000))
+  const caller = { user, groups: await groupSet(on.database, user.id), client, session }
+  return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
+}
+
+/** `?successurl`: where to go afterwards; `?ended`: a session has; `?email`: to the organisation of that address. */
+const getLogin = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  // Under another of its names this machine would get a cookie that the pages it leads to never see.
+  if (on.base.isOtherNameOfLoopback(request.raw.headers.host))
+    return await reply.redirect(on.base.at('auth/login'), 303)
+  const { parameters } = request
+  const successUrl = readSuccessUrl(on, parameters.get('successurl'))
+  const email = parameters.get('email')
+  if (email !== undefined) return toOrganisation(on, { request, reply }, email, successUrl)
+  const caller = await callerByCookie(on, request)
+  if (!caller) return sendLogin(on, { request, reply }, { successUrl, sessionHasEnded: parameters.has('ended') })
+  const ways = { account: successUrl ?? on.base.at('ui/'), logout: on.base.at('auth/logout') }
+  return sendPage(reply, signedInPage(lookFor(on, request), caller.user.name ?? caller.user.id, ways))
+}
+
+/** By a page, not a redirect: how far a form may lead is limited to this service, for the sake of the password in it. */
+function toOrganisation(
+  on: Services,
+  { request, reply }: Exchange,
+  email: string,
+  successUrl: string | undefined,
+): FastifyReply {
+  const look = lookFor(on, request)
+  const { saml } = on.sso
+  try {
+    if (!saml) throw new InvalidInput('unknown-idp', 'Nobody signs in by SAML here.')
+    const url = samlUrl(on, saml, saml.choose(undefined, email), successUrl)
+    return sendPage(reply, onwardPage(look, { title: look.words.signIn, notice: look.words.leaving, url }))
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error
+    const refusal = { code: error.code, detail: error.message, retryAfter: undefined }
+    reply.status(400)
+    return sendLogin(on, { request, reply }, { successUrl, refusal })
+  }
+}
+
+interface LoginState extends Omit<LoginForm, 'ways' | 'script' | 'successUrl'> {
+  readonly successUrl: string | undefined
+}
+
+function sendLogin(on: Services, { request, reply }: Exchange, { successUrl, ...state }: LoginState): FastifyReply {
+  const form: LoginForm = {
+    ...state,
+    script: on.base.at(assetPath(on.ui.names.login)),
+    successUrl: successUrl ?? on.base.at('ui/'),
+    ways: waysIn(on, successUrl),
+  }
+  return sendPage(reply, loginPage(lookFor(on, request), form))
+}
+
+/** What is configured. */
+function waysIn(on: Services, successUrl: string | undefined): WaysIn {
+  const { base, sso, login, passwordReset } = on
+  const { saml } = sso
+  const knowsDomains = saml?.providers.some(({ policy }) => (policy.domains ?? []).length > 0) ?? false
+  return {
+    cookie: login.takesPasswords ? base.at('auth/cookie') : undefined,
+    discovery: knowsDomains ? base.at('auth/login') : undefined,
+    providers: [
+      ...(saml?.providers.map(one => ({ name: one.policy.name, url: samlUrl(on, saml, one, successUrl) })) ?? []),
+      ...(sso.cas ? [{ name: 'CAS', url: base.at('auth/cas') }] : []),
+    ],
+    reset: passwordReset && login.takesPasswords ? base.at('auth/pwreset') : undefined,
+  }
+}
+
+/** Without a wish of the person's, what the operator has configured decides where it ends. */
+function samlUrl(
+  { base }: Services,
+  { successUrl: configured }: SamlLogins,
+  { policy }: SamlLogin,
+  wanted: string | undefined,
+): string {
+  const idp = `${base.at('auth/saml')}?idp=${encodeURIComponent(policy.name)}`
+  const target = wanted ?? (configured === undefined ? base.at('ui/') : undefined)
+  return target === undefined ? idp : `${idp}&successurl=${encodeURIComponent(target)}`
+}
+
+/** What a new password must be like, so that forms can say so before it is sent (interface 5.6). */
+const getPasswordRules = (on: Services) => async () => ({
+  maxLength: MOST_PASSWORD_CHARACTERS,
+  rules: on.passwordRules.all,
+})
+
+function requireField(form: Parameters, name: string): string {
+  const value = form.get(name)
+  if (value === undefined) throw new InvalidInput('invalid-form', `The field \`${name}\` is missing.`)
+  return value
+}
+
+/** Above the configured maximum is no error: `Sessions` caps it (D2.3). */
+function readMaxAge(text: string | undefined): Seconds | undefined {
+  if (text === undefined || text === '') return undefined
+  if (/^\d+$/.test(text) && Number(text) >= 1) return Number(text)
+  throw new InvalidInput('invalid-form', '`auth_maxage` must be a whole number of seconds, at least 1.')
+}
+
+/** Where a browser goes after signing in: an address of this very origin (D2.1). */
+function readSuccessUrl({ base }: Services, successUrl: string | undefined): string | undefined {
+  if (successUrl === undefined) return undefined
+  const isOwn = !/[\\\p{C}]/u.test(successUrl) && URL.canParse(successUrl, base.href)
+  const url = isOwn ? new URL(successUrl, base.href) : undefined
+  // A `blob:` URL has the origin of the page that made it.
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (isWeb && url.origin === base.origin && url.username === '' && url.password === '') return url.href
+  throw new InvalidInput('invalid-form', '`successurl` is not an address of this service.')
+}

@@ -1,0 +1,22 @@
+/** A file of the user interface, as it is sent. */
+export interface Asset {
+  readonly bytes: Buffer
+  readonly mediaType: string
+}
+
+/** The built user interface. Names carry a hash of the content, so what a name stands for never changes. */
+export interface UiAssets {
+  /** File names of what pages ask for. */
+  readonly names: {
+    /** The script of the application. */
+    readonly app: string
+    /** The script of the sign-in page. */
+    readonly login: string
+    readonly style: string
+    readonly icon: string
+  }
+  readonly files: ReadonlyMap<string, Asset>
+}
+
+/** Where a file of the user interface is, from the base address on. */
+export const assetPath = (name: string): string => `ui/assets/${name}`

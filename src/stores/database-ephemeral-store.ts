@@ -1,0 +1,117 @@
+import { KeyedMutex } from '../base/keyed-mutex.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Database, Queries } from './database.ts'
+import type { EphemeralStore, Kept } from './ephemeral-store.ts'
+import { sql } from './sql.ts'
+
+/** Rows that one statement or transaction deals with. */
+const SLICE = 200
+
+interface Row {
+  key: string
+  value: string
+  expires: number
+}
+
+/**
+ * Facts in the table `ephemeral`, for those that outlive the process. Lives are counted by this machine's wall clock,
+ * which nodes that share the database keep set right. What is taken away stays away after a power cut; what was added
+ * or changed just before one may be as it was.
+ */
+export class DatabaseEphemeralStore implements EphemeralStore {
+  readonly #database: Database
+  readonly #system: System
+  /** The engine would have changes of one key that come at once try again and again. */
+  readonly #changing = new KeyedMutex()
+
+  constructor(database: Database, system: System) {
+    this.#database = database
+    this.#system = system
+  }
+
+  async get<T>(key: string): Promise<T | undefined> {
+    return parse<T>(await this.#find(this.#database, key))
+  }
+
+  add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean> {
+    return this.#transaction(async tx => {
+      if (await this.#find(tx, key)) return false
+      await this.#put(tx, { key, value: JSON.stringify(value), expires: this.#end(ttl) })
+      return true
+    })
+  }
+
+  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
+    return this.#changing.run(key, () => this.#transaction(tx => this.#change(tx, key, change)))
+  }
+
+  async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
+    // In one order everywhere, so that two nodes do not wait for each other's rows.
+    const sorted = [...keys].sort()
+    for (let from = 0; from < sorted.length; from += SLICE) {
+      await this.#transaction(async tx => {
+        for (const key of sorted.slice(from, from + SLICE)) {
+          await this.#change<T>(tx, key, old => (old === undefined ? undefined : change(key, old)))
+        }
+      })
+    }
+  }
+
+  async take<T>(key: string): Promise<T | undefined> {
+    const row = await this.#database.get<Row>(
+      sql`DELETE FROM ephemeral WHERE key = ${key} RETURNING key, value, expires`,
+    )
+    return row && row.expires > this.#system.now() ? parse<T>(row) : undefined
+  }
+
+  async *scan<T>(prefix: string): AsyncIterable<readonly [key: string, value: T]> {
+    const length = [...prefix].length
+    for (let last = ''; ; ) {
+      const rows = await this.#database.all<Row>(sql`SELECT key, value, expires FROM ephemeral
+        WHERE substr(key, 1, ${length}) = ${prefix} AND key > ${last} AND expires > ${this.#system.now()}
+        ORDER BY key LIMIT ${SLICE}`)
+      for (const row of rows) if (row.expires > this.#system.now()) yield [row.key, JSON.parse(row.value) as T]
+      if (rows.length < SLICE) return
+      last = rows.at(-1)?.key ?? ''
+    }
+  }
+
+  /** Deletes what has expired; it has been invisible since. */
+  async sweep(): Promise<void> {
+    const some = sql`SELECT key FROM ephemeral WHERE expires <= ${this.#system.now()} LIMIT ${SLICE}`
+    while ((await this.#database.run(sql`DELETE FROM ephemeral WHERE key IN (${some})`)) === SLICE);
+  }
+
+  /** The database is whoever's who opened it. */
+  async close(): Promise<void> {}
+
+  #transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+    return this.#database.transaction(work, { durability: 'relaxed' })
+  }
+
+  async #change<T>(tx: Queries, key: string, change: (old: T | undefined) => Kept<T> | undefined) {
+    const row = await this.#find(tx, key)
+    const kept = change(parse<T>(row))
+    const expires = kept?.ttl === undefined ? row?.expires : this.#end(kept.ttl)
+    if (kept && expires !== undefined) await this.#put(tx, { key, value: JSON.stringify(kept.value), expires })
+    else if (row) await tx.run(sql`DELETE FROM ephemeral WHERE key = ${key}`)
+    return kept?.value
+  }
+
+  #find(queries: Queries, key: string): Promise<Row | undefined> {
+    return queries.get<Row>(sql`SELECT key, value, expires FROM ephemeral
+      WHERE key = ${key} AND expires > ${this.#system.now()}`)
+  }
+
+  async #put(tx: Queries, { key, value, expires }: Row): Promise<void> {
+    await tx.run(sql`INSERT INTO ephemeral (key, value, expires) VALUES (${key}, ${value}, ${expires})
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires`)
+  }
+
+  #end(ttl: Milliseconds): Milliseconds {
+    return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(this.#system.now() + ttl))
+  }
+}
+
+const parse = <T>(row: Row | undefined): T | undefined => row && (JSON.parse(row.value) as T)

@@ -1,0 +1,79 @@
+import { link, open, unlink } from 'node:fs/promises'
+import { StartupError } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+
+const KEY_BYTES = 32
+/** Who presents a token is looked for under each of them. */
+const MOST_KEYS = 5
+
+/**
+ * The keys in the file at `path`, one a line; with the file missing, a new one that is written to it. Many processes may
+ * start at once on one file.
+ * @throws {StartupError} also when others than the owner could read the file
+ */
+export async function readKeyFile(path: string, system: System): Promise<Uint8Array[]> {
+  try {
+    return parseKeys(await readPrivate(path), path)
+  } catch (error) {
+    if (error instanceof StartupError) throw error
+    if (errorCode(error) !== 'ENOENT') throw unusable(path, error)
+  }
+  try {
+    await writeNew(path, system)
+    return parseKeys(await readPrivate(path), path)
+  } catch (error) {
+    throw error instanceof StartupError ? error : unusable(path, error)
+  }
+}
+
+/**
+ * Keys of 32 random bytes in base64, one a line; blank lines and those that begin with `#` do not count.
+ * @throws {StartupError} which names `source` and the line, never what stands there
+ */
+export function parseKeys(text: string, source: string): Uint8Array[] {
+  const keys: Uint8Array[] = []
+  for (const [index, line] of text.split('\n').entries()) {
+    const word = line.trim()
+    if (word === '' || word.startsWith('#')) continue
+    if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(word)) {
+      throw new StartupError(`${source}, line ${index + 1}: expected ${KEY_BYTES} random bytes in base64.`)
+    }
+    keys.push(Buffer.from(word, 'base64'))
+  }
+  if (keys.length >= 1 && keys.length <= MOST_KEYS) return keys
+  throw new StartupError(`${source} must hold 1 to ${MOST_KEYS} keys, and holds ${keys.length}.`)
+}
+
+async function readPrivate(path: string): Promise<string> {
+  const file = await open(path, 'r')
+  try {
+    const { mode } = await file.stat()
+    if ((mode & 0o077) !== 0) {
+      throw new StartupError(`${path} holds keys, and others than its owner may use it: run chmod 600 on it.`)
+    }
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+/** Under its name only once it is complete; a file that somebody else was quicker to write stays. */
+async function writeNew(path: string, system: System): Promise<void> {
+  const draft = `${path}.${Buffer.from(system.randomBytes(9)).toString('base64url')}`
+  const file = await open(draft, 'wx', 0o600)
+  try {
+    await file.writeFile(`${Buffer.from(system.randomBytes(KEY_BYTES)).toString('base64')}\n`)
+    await file.sync()
+    await link(draft, path).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error
+    })
+  } finally {
+    await file.close()
+    await unlink(draft)
+  }
+}
+
+const errorCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+const unusable = (path: string, error: unknown): StartupError =>
+  new StartupError(`The key file ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}.`)

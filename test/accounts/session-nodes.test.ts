@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
+import { TokenVault } from '../../src/accounts/token-vault.ts'
+import type { User } from '../../src/accounts/users.ts'
+import { StoreUnavailable } from '../../src/base/errors.ts'
+import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
+import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+const client = { address: '192.0.2.7', userAgent: 'test' }
+const SECOND = 1000
+const bob: User = {
+  id: 'bob',
+  name: 'bob',
+  password: undefined,
+  epoch: 1,
+  disabled: false,
+  unlocks: 0,
+  language: undefined,
+  homeContext: undefined,
+  customProperties: {},
+}
+
+/** A store that can go out of reach, and counts the changes it makes. */
+function switchable(store: EphemeralStore) {
+  const state = { isAway: false, writes: 0 }
+  const writing = new Set<PropertyKey>(['add', 'update', 'updateAll', 'take'])
+  const proxy = new Proxy(store, {
+    get(target, name) {
+      const verb: unknown = Reflect.get(target, name)
+      if (typeof verb !== 'function') return verb
+      return (...values: unknown[]): unknown => {
+        if (state.isAway) return Promise.reject(new StoreUnavailable('away'))
+        if (writing.has(name)) state.writes++
+        return verb.apply(target, values)
+      }
+    },
+  })
+  return { store: proxy, state }
+}
+
+/** Two nodes on one store, which write accesses behind. */
+function openNodes(options: Partial<SessionOptions> = {}) {
+  const system = new FakeSystem()
+  const shared = new MemoryEphemeralStore(system)
+  const vault = new TokenVault([system.randomBytes(32)], system)
+  const { store, state } = switchable(shared)
+  const node = (): Sessions =>
+    new Sessions(store, vault, system, {
+      maxAge: 1000,
+      refreshOnAccess: true,
+      absoluteMaxAge: -1,
+      mostPerUser: 100,
+      // Longer than the test: what waits is written when the test says so.
+      writeDelay: 3_600_000,
+      ...options,
+    })
+  return { a: node(), b: node(), system, state, shared }
+}
+
+test('an access is seen at once where it was made, elsewhere once it is written, and many are one write', async () => {
+  const { a, b, system, state } = openNodes()
+  const session = await a.open(bob, client)
+  const before = state.writes
+  for (let count = 0; count < 20; count++) {
+    system.pass(SECOND)
+    await a.noteAccess(session, true)
+  }
+  assert.equal(state.writes, before)
+  assert.equal((await a.find(session.token))?.lastAccess, system.now())
+  assert.equal((await a.find(session.token))?.expires, system.now() + 1000 * SECOND)
+  assert.equal((await b.find(session.token))?.lastAccess, session.lastAccess)
+  await a.close()
+  assert.equal(state.writes, before + 1)
+  assert.equal((await b.find(session.token))?.lastAccess, system.now())
+  assert.equal((await b.find(session.token))?.expires, system.now() + 1000 * SECOND)
+})
+
+test('what prolongs a login by a twentieth of its life is written at once, also where the cookie ends with the browser', async () => {
+  for (const maxAge of [1000, -1]) {
+    const { a, b, system } = openNodes({ maxAge })
+    const session = await a.open(bob, client)
+    system.pass(0.9 * (session.expires - session.loginTime))
+    const renewed = await a.noteAccess(session, true)
+    assert.equal(renewed === undefined, maxAge === -1)
+    system.pass(0.5 * (session.expires - session.loginTime))
+    assert.ok(await b.find(session.token), `max age ${maxAge}`)
+  }
+})
+
+test('notes of two nodes, written in either order, leave the later access', async () => {
+  for (const order of ['ab', 'ba']) {
+    const { a, b, system } = openNodes()
+    const session = await a.open(bob, client)
+    system.pass(SECOND)
+    await a.noteAccess(session, true)
+    system.pass(SECOND)
+    await b.noteAccess(session, true)
+    const nodes = { a, b }
+    for (const name of order) await nodes[name as 'a' | 'b'].close()
+    assert.equal((await a.find(session.token))?.lastAccess, system.now(), order)
+  }
+})
+
+test('a login that was ended on one node is dead on the other at once, and no late note brings it back (D3.5)', async () => {
+  const { a, b, system, shared } = openNodes()
+  const session = await a.open(bob, client)
+  system.pass(SECOND)
+  await a.noteAccess(session, true)
+  assert.equal(await b.end(session.token), true)
+  assert.equal(await a.find(session.token), undefined)
+  await a.noteAccess(session, true)
+  await a.close()
+  assert.equal(await a.find(session.token), undefined)
+  assert.equal(shared.size, 0)
+})
+
+test('while the store is out of reach accesses wait, and are written when it is back', async () => {
+  const { a, b, system, state } = openNodes()
+  const session = await a.open(bob, client)
+  state.isAway = true
+  await assert.rejects(a.find(session.token), StoreUnavailable)
+  system.pass(100 * SECOND)
+  assert.equal(await a.noteAccess(session, true), undefined, 'no cookie for what is not written')
+  await a.close()
+  state.isAway = false
+  await a.close()
+  assert.equal((await b.find(session.token))?.lastAccess, system.now())
+})
+
+test('a change of password that is done counts, also when the store is lost during it; the login ends soon then', async () => {
+  const { a, system, state } = openNodes()
+  const session = await a.open(bob, client)
+  await a.surviving(session, async () => {
+    state.isAway = true
+  })
+  await a.clearAway('bob')
+  state.isAway = false
+  const changed = { ...bob, epoch: 2 }
+  assert.equal((await a.list(changed)).length, 1)
+  system.pass(60 * SECOND)
+  assert.deepEqual(await a.list(changed), [])
+})
+
+test('a process that dies in mid-change leaves no login that survives a later change (D5.3)', async () => {
+  const { a, b, system } = openNodes()
+  const session = await a.open(bob, client)
+  const never = new Promise<never>(() => {})
+  void a.surviving(session, () => never)
+  await b.find(session.token)
+  system.pass(60 * SECOND)
+  const found = await b.find(session.token)
+  assert.ok(found)
+  assert.equal(b.isCurrent(found, bob), true)
+  assert.equal(b.isCurrent(found, { ...bob, epoch: 2 }), false)
+})
+
+test('who can write to the store cannot make one user’s login another’s', async () => {
+  const { a, shared } = openNodes()
+  const session = await a.open(bob, client)
+  await shared.update<Record<string, unknown>>(`session:${session.id}`, old => ({
+    value: { ...old, userId: '_admin' },
+  }))
+  assert.equal(await a.find(session.token), undefined)
+  await shared.update<unknown>('sessions-of:_admin', () => ({ value: [session.id], ttl: SECOND }))
+  assert.deepEqual(await a.list({ ...bob, id: '_admin' }), [])
+})
+
+test('the store holds no token, and the id it uses is no token either', async () => {
+  const { a, shared } = openNodes()
+  const session = await a.open(bob, client)
+  for await (const pair of shared.scan('')) assert.equal(JSON.stringify(pair).includes(session.token), false)
+  assert.equal(await a.find(session.id), undefined)
+})

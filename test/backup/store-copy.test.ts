@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { rowsOf } from '../../src/backup/rows.ts'
+import { fillStore, requireWhole, type Source, type Target } from '../../src/backup/store-copy.ts'
+import { isLeftOut, tables } from '../../src/backup/tables.ts'
+import { StartupError } from '../../src/base/errors.ts'
+import { fsck } from '../../src/files/fsck.ts'
+import { type BlobStore, newBlobKey } from '../../src/stores/blob-store.ts'
+import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
+import { migrate, schemaVersion } from '../../src/stores/migrations.ts'
+import { schema } from '../../src/stores/schema.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const FILES = 30
+
+async function openTarget(t: TestContext): Promise<Target> {
+  const folder = await temporaryFolder(t)
+  const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+  t.after(() => database.close())
+  return { database, blobs: await FolderBlobStore.open(join(folder, 'files')) }
+}
+
+/** A store of one context with files. */
+async function openOriginal(t: TestContext): Promise<Target & { readonly source: Source }> {
+  const original = await openTarget(t)
+  const { database, blobs } = original
+  await migrate(database, schema)
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('1')`)
+  await database.run(sql`INSERT INTO spaces (context, used, reserved) VALUES ('1', ${(FILES * (FILES - 1)) / 2}, 7)`)
+  for (let size = 0; size < FILES; size++) {
+    const key = newBlobKey(randomBytes)
+    const { sha256 } = await blobs.write(key, bytes(size), new AbortController().signal)
+    await database.run(sql`INSERT INTO files (context, entry, blob, size, sha256)
+      VALUES ('1', ${String(size)}, ${key}, ${size}, ${sha256})`)
+  }
+  const source = { schema: await schemaVersion(database), blobs, rows: rowsOf.bind(undefined, database) }
+  return { ...original, source }
+}
+
+async function* bytes(size: number): AsyncGenerator<Uint8Array> {
+  yield randomBytes(size)
+}
+
+/** The same source, but the bytes of all files after the first few cannot be read. */
+const failing = (source: Source, after: number): Source => {
+  let reads = 0
+  const read: BlobStore['read'] = async (key, range) => {
+    if (++reads > after) throw new Error('the source is gone')
+    return await source.blobs.read(key, range)
+  }
+  const blobs = { read } as BlobStore
+  return { ...source, blobs }
+}
+
+test('every table of the schema is copied, or is known not to be', async t => {
+  const { database } = await openOriginal(t)
+  const all = await database.all<{ name: string }>(sql`SELECT name FROM sqlite_schema WHERE type = 'table'`)
+  const copied = tables.map(({ name }) => name)
+  const strange = all.filter(({ name }) => !copied.includes(name) && !isLeftOut(name) && !name.startsWith('sqlite_'))
+  assert.deepEqual(strange, [])
+  assert.deepEqual(
+    copied.filter(name => !all.some(table => table.name === name)),
+    [],
+  )
+})
+
+test('the keys that pages of rows go by are those of the tables', async t => {
+  const { database } = await openOriginal(t)
+  for (const { name, key } of tables) {
+    const columns = await database.all<{ name: string }>(
+      sql`SELECT name FROM pragma_table_info(${name}) WHERE pk > 0 ORDER BY pk`,
+    )
+    assert.deepEqual(
+      columns.map(column => column.name),
+      key,
+    )
+  }
+})
+
+test('a copy that was cut off is no store yet, and the same again goes on with it', async t => {
+  const { source } = await openOriginal(t)
+  const target = await openTarget(t)
+  await assert.rejects(fillStore(failing(source, 10), target, schema), { message: 'the source is gone' })
+  await assert.rejects(requireWhole(target.database), StartupError)
+  const { files, copied } = await fillStore(source, target, schema)
+  assert.equal(files, FILES)
+  assert.equal(copied, FILES - 10)
+  await requireWhole(target.database)
+  assert.deepEqual((await fsck({ ...target, isAlone: true }, false)).findings, [])
+})
+
+test('what a copy of another store has left behind is not in the next one', async t => {
+  const [first, second] = [await openOriginal(t), await openOriginal(t)]
+  const target = await openTarget(t)
+  await assert.rejects(fillStore(failing(first.source, 10), target, schema))
+  await fillStore(second.source, target, schema)
+  assert.deepEqual((await fsck({ ...target, isAlone: true }, false)).findings, [])
+  const keys = new Set<string>()
+  for await (const { key } of target.blobs.list()) keys.add(key)
+  assert.equal(keys.size, FILES)
+})
+
+test('rows that change in the original while they are copied are found, and the copy is no store (D7.5)', async t => {
+  const { source, database } = await openOriginal(t)
+  const target = await openTarget(t)
+  let looks = 0
+  const changing: Source = {
+    ...source,
+    async *rows(table) {
+      if (table.name === 'contexts' && ++looks === 2) await database.run(sql`INSERT INTO contexts (id) VALUES ('2')`)
+      yield* source.rows(table)
+    },
+  }
+  await assert.rejects(fillStore(changing, target, schema), /The rows of contexts are not what was copied/)
+  await assert.rejects(requireWhole(target.database), StartupError)
+  await fillStore(source, target, schema)
+  assert.equal((await target.database.all(sql`SELECT id FROM contexts`)).length, 2)
+})
+
+test('a target with rows or with files is refused, and stays as it is', async t => {
+  const { source } = await openOriginal(t)
+  const withRows = await openOriginal(t)
+  await assert.rejects(fillStore(source, withRows, schema), /There is a store already/)
+  assert.deepEqual((await fsck({ ...withRows, isAlone: true }, false)).findings.length, 1, 'the reservation of 7 bytes')
+  const withFiles = await openTarget(t)
+  await withFiles.blobs.write(newBlobKey(randomBytes), bytes(5), new AbortController().signal)
+  await assert.rejects(fillStore(source, withFiles, schema), /There are files already/)
+})
+
+test('the copy has the level that its files add up to, and no reservation', async t => {
+  const { source, database } = await openOriginal(t)
+  await database.run(sql`UPDATE spaces SET used = 5`)
+  const target = await openTarget(t)
+  await fillStore(source, target, schema)
+  const space = await target.database.get<object>(sql`SELECT used, reserved FROM spaces`)
+  assert.deepEqual({ ...space }, { used: (FILES * (FILES - 1)) / 2, reserved: 0 })
+})
+
+test('an empty store that is ahead of the rows is refused, instead of staying empty', async t => {
+  const { source } = await openOriginal(t)
+  const target = await openTarget(t)
+  await migrate(target.database, schema)
+  await assert.rejects(fillStore({ ...source, schema: 4 }, target, schema), /prepared for newer rows/)
+})

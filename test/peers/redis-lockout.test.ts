@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { countedName, countedUser, Lockout, UNKNOWN_NAME_PREFIX } from '../../src/accounts/lockout.ts'
+import { LockedOut, StoreUnavailable } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { realSystem } from '../../src/base/system.ts'
+import { LoginFlows } from '../../src/sso/login-flows.ts'
+import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
+import { openRedisEphemeralStore } from '../../src/stores/redis-ephemeral-store.ts'
+import { until } from '../support/accounts.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { redis, startRedis } from '../support/peers/redis.ts'
+
+const log = createLog('silent')
+const LIMIT = 5
+const server = redis.available() ? await startRedis({ after }) : undefined
+let databases = 0
+
+/** Nodes that share nothing but a database of the server. */
+async function openNodes(t: TestContext, count: number, url = `${server?.url}${databases++}`) {
+  const capacity = [{ prefix: UNKNOWN_NAME_PREFIX, most: 100 }]
+  const open = async (): Promise<{ store: EphemeralStore; lockout: Lockout }> => {
+    const store = await openRedisEphemeralStore(url, log, { capacity })
+    t.after(() => store.close())
+    return { store, lockout: new Lockout(store, realSystem, { maxAttempts: LIMIT, duration: 60_000 }) }
+  }
+  return await Promise.all(Array.from({ length: count }, open))
+}
+
+const bob = countedUser({ id: 'bob', unlocks: 0 })
+
+test('of 50 parallel wrong guesses spread over two nodes exactly five are checked (D6.2)', async t => {
+  if (!requirePeer(t, redis)) return
+  const nodes = await openNodes(t, 2)
+  const at = (index: number): Lockout => (nodes[index % 2] as { lockout: Lockout }).lockout
+  for (const counted of [bob, countedName('nobody')]) {
+    let checked = 0
+    const guess = (index: number) =>
+      at(index).attempt(counted, async () => {
+        checked++
+        await new Promise(resolve => setTimeout(resolve, 20))
+        return false
+      })
+    const results = await Promise.allSettled(Array.from({ length: 50 }, (_, index) => guess(index)))
+    assert.equal(checked, LIMIT)
+    const refused = results.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[]
+    assert.equal(refused.length, 45)
+    for (const { reason } of refused) assert.ok(reason instanceof LockedOut, String(reason))
+    for (const { lockout } of nodes) await assert.rejects(lockout.requireNotLocked(counted), LockedOut)
+  }
+})
+
+test('wrong and right guesses on many nodes add up: four, a right one, and four lock nobody (D6.1)', async t => {
+  if (!requirePeer(t, redis)) return
+  const nodes = await openNodes(t, 3)
+  const at = (index: number): Lockout => (nodes[index % 3] as { lockout: Lockout }).lockout
+  for (let round = 0; round < 2; round++) {
+    for (let index = 0; index < 4; index++) await at(index).attempt(bob, async () => false)
+    assert.deepEqual(await at(4).attempt(bob, async () => true), { right: true, locked: false })
+  }
+  for (let index = 0; index < 4; index++) await at(index).attempt(bob, async () => false)
+  assert.deepEqual(await at(1).attempt(bob, async () => false), { right: false, locked: true })
+  await assert.rejects(
+    at(2).attempt(bob, () => assert.fail('checked during the lock')),
+    LockedOut,
+  )
+})
+
+test('of many nodes that claim one assertion one gets it, and a flow is finished once (D8.2, D8.3)', async t => {
+  if (!requirePeer(t, redis)) return
+  const nodes = (await openNodes(t, 4)).map(({ store }) => new LoginFlows(store, realSystem))
+  const until = realSystem.now() + 60_000
+  const claims = await Promise.allSettled(nodes.map(node => node.claimOnce('idp', 'assertion-1', until)))
+  assert.equal(claims.filter(({ status }) => status === 'fulfilled').length, 1)
+  const flow = await nodes[0]?.begin({ provider: 'idp', successUrl: undefined, failureUrl: undefined })
+  const finished = await Promise.all(nodes.map(node => node.finish(flow?.id ?? '')))
+  assert.deepEqual(
+    finished.filter(Boolean).map(found => found?.requestId),
+    [flow?.requestId],
+  )
+})
+
+test('a guess whose outcome cannot be written any more is refused, counts for nobody and locks nobody out', async t => {
+  if (!requirePeer(t, redis)) return
+  const own = await startRedis(t)
+  const [node] = await openNodes(t, 1, own.url)
+  assert.ok(node)
+  const lost = node.lockout.attempt(bob, async () => {
+    await own.kill()
+    return true
+  })
+  await assert.rejects(lost, StoreUnavailable)
+  let checked = 0
+  await assert.rejects(
+    node.lockout.attempt(bob, async () => ++checked > 0),
+    StoreUnavailable,
+  )
+  assert.equal(checked, 0, 'no password is looked at that could not be counted')
+  await own.restart()
+  const outcome = await until(
+    () => node.lockout.attempt(bob, async () => true).catch((error: unknown) => error),
+    outcome => !(outcome instanceof StoreUnavailable),
+  )
+  assert.deepEqual(outcome, { right: true, locked: false })
+})
+
+test('guesses under way when Redis stands still keep nobody waiting when it goes on', async t => {
+  if (!requirePeer(t, redis)) return
+  const own = await startRedis(t)
+  const [node] = await openNodes(t, 1, own.url)
+  assert.ok(node)
+  const checks = Array.from({ length: LIMIT }, () =>
+    node.lockout.attempt(bob, async () => {
+      await new Promise(resolve => setTimeout(resolve, 200))
+      own.freeze()
+      return true
+    }),
+  )
+  for (const { status } of await Promise.allSettled(checks)) assert.equal(status, 'rejected')
+  own.thaw()
+  const begun = performance.now()
+  await until(
+    () => node.lockout.attempt(bob, async () => true).catch((error: unknown) => error),
+    outcome => !(outcome instanceof StoreUnavailable),
+  )
+  assert.ok(performance.now() - begun < 20_000)
+})

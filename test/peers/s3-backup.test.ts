@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fill, holds, migrateStore, succeeded } from '../support/backups.ts'
+import { stowage } from '../support/cli.ts'
+import { cephGateway } from '../support/peers/ceph-gateway.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { useGateway } from '../support/s3.ts'
+import { startProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+if (!cephGateway.available()) test('copies of a store in a bucket', t => void requirePeer(t, cephGateway))
+else {
+  const gateway = useGateway(before, after)
+  const quota = { 'service.data.quota': 'on' }
+
+  test('files go from a folder to a bucket, from there into a backup, and from the backup to a folder', async t => {
+    const parent = await temporaryFolder(t)
+    const run = async (...args: string[]): Promise<string> => succeeded(await stowage(parent, args, gateway().env))
+    const first = await startProcess(t, { settings: { ...quota, 'service.data.store': 'folder' } })
+    const contents = await fill(first, await first.admin())
+    await first.stop()
+
+    const scaled = [
+      `service.data.folder=${join(parent, 'scaled')}`,
+      `service.data.store=s3://${gateway().bucket}/migrated`,
+    ]
+    const from = [`service.data.folder=${first.folder}`]
+    assert.match(
+      succeeded(await migrateStore(from, scaled, parent, gateway().env)),
+      /5 files with 100000 bytes, 5 of them copied now/,
+    )
+    const settings = { ...quota, 'service.data.store': `s3://${gateway().bucket}/migrated` }
+    const second = await startProcess(t, { folder: join(parent, 'scaled'), settings })
+    await holds(second, contents)
+
+    const place = scaled.flatMap(setting => ['--set', setting])
+    assert.match(await run('doctor', ...place), /^files: s3:\/\//m)
+    const wrong = await stowage(
+      parent,
+      ['doctor', ...place, '--set', 'service.data.store=s3://nobody-has-it'],
+      gateway().env,
+    )
+    assert.equal(wrong.status, 1)
+    assert.match(wrong.stdout, /^problem: files: The bucket nobody-has-it cannot be used: there is no such bucket/m)
+    assert.match(await run('backup', 'backup', ...place), /5 files/)
+    await second.stop()
+    assert.match(await run('fsck', ...place), /0 findings/)
+    const restored = [`service.data.folder=${join(parent, 'restored')}`]
+    await run('restore', 'backup', '--set', restored[0] ?? '')
+    await holds(
+      await startProcess(t, {
+        folder: join(parent, 'restored'),
+        settings: { ...quota, 'service.data.store': 'folder' },
+      }),
+      contents,
+    )
+    const taken = await migrateStore(
+      from,
+      [`service.data.folder=${join(parent, 'new')}`, scaled[1] ?? ''],
+      parent,
+      gateway().env,
+    )
+    assert.equal(taken.status, 1)
+    assert.match(taken.stderr, /There are files already/)
+  })
+}

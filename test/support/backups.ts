@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import type { Visitor } from './http-client.ts'
+import { blobArgs } from './blobs.ts'
+import { type Run, stowage } from './cli.ts'
+import { newContext, newEntry, newUser, type Service } from './service.ts'
+import { putFile } from './uploads.ts'
+
+export const place = (folder: string): string[] => ['--set', `service.data.folder=${folder}`, ...blobArgs(folder)]
+
+export const backUp = (folder: string, to: string): Promise<Run> => stowage(folder, ['backup', to, ...place(folder)])
+
+export const restore = (from: string, folder: string): Promise<Run> =>
+  stowage(from, ['restore', from, ...place(folder)])
+
+export function succeeded({ status, stdout, stderr }: Run): string {
+  assert.equal(status, 0, stdout + stderr)
+  return stdout
+}
+
+export async function fsckIsClean(folder: string): Promise<string> {
+  const stdout = succeeded(await stowage(folder, ['fsck', ...place(folder)]))
+  assert.match(stdout, /; 0 findings/)
+  return stdout
+}
+
+export interface Contents {
+  readonly context: string
+  readonly user: { readonly name: string; readonly password: string }
+  readonly entry: string
+  readonly list: string
+  readonly files: ReadonlyMap<string, string>
+}
+
+/** Something of everything that a store holds. */
+export async function fill(service: Service, admin: Visitor): Promise<Contents> {
+  const { name, password, id } = await newUser(service, admin)
+  const context = await newContext(admin, [id])
+  assert.equal((await admin.put(`${context}/quota`, { quota: 1_000_000 })).status, 200)
+  const list = await newEntry(admin, context, '?graphtype=list')
+  const title = { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: 'Grüße \u2028 aus dem Archiv' }] }
+  const entry = await newEntry(
+    admin,
+    context,
+    `?list=${encodeURIComponent(`${admin.base}${context}/resource/${list}`)}`,
+  )
+  const subject = `${admin.base}${context}/resource/${entry}`
+  assert.equal((await admin.put(`${context}/metadata/${entry}`, { [subject]: title })).status, 204)
+  const files = new Map<string, string>()
+  for (let n = 0; n < 5; n++) {
+    const path = `${context}/resource/${await newEntry(admin, context)}`
+    const text = `${n}`.repeat(10_000 * n)
+    assert.equal((await putFile(admin, path, text)).status, 201)
+    files.set(path, text)
+  }
+  return { context, user: { name, password }, entry, list, files }
+}
+
+/** The same, seen over HTTP. */
+export async function holds(service: Service, { context, user, entry, list, files }: Contents): Promise<void> {
+  const visitor = service.visitor()
+  assert.equal((await visitor.signIn(user.name, user.password)).status, 200)
+  let sum = 0
+  for (const [path, text] of files) {
+    assert.equal((await visitor.get(path)).text, text)
+    sum += text.length
+  }
+  assert.deepEqual((await visitor.get(`${context}/quota`)).json(), {
+    quota: 1_000_000,
+    fillLevel: sum,
+    hasDefaultQuota: false,
+  })
+  assert.match((await visitor.get(`${context}/metadata/${entry}`)).text, /aus dem Archiv/)
+  assert.deepEqual((await visitor.get(`${context}/resource/${list}`)).json(), [entry])
+  const found = await visitor.get('search?type=solr&query=title:Archiv')
+  assert.equal(found.status, 200, found.text)
+  assert.match(found.text, new RegExp(`"${entry}"`))
+  const admin = await service.admin()
+  assert.match((await admin.get('management/audit')).text, new RegExp(user.name))
+}
+
+/** `migrate-store` from the store that these settings tell to another. */
+export const migrateStore = (
+  from: readonly string[],
+  to: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Run> => {
+  const sides = [...from.flatMap(setting => ['--from-set', setting]), ...to.flatMap(setting => ['--to-set', setting])]
+  return stowage(cwd, ['migrate-store', ...sides], env)
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { type Chromium, chromium, startChromium } from './peers/chromium.ts'
+import { requirePeer } from './peers/peer.ts'
+import { repository } from './service.ts'
+
+/** Begins the tests of a file that share one browser; without a browser they are skipped, or fail where nothing may be. */
+export async function openBrowser(): Promise<(title: string, work: (browser: Chromium) => Promise<void>) => void> {
+  const browser = chromium.available() ? await startChromium({ after }) : undefined
+  return (title, work) => {
+    test(title, async t => {
+      if (requirePeer(t, chromium) && browser) await work(browser)
+    })
+  }
+}
+
+/** Somebody with a browser of his own, in a window of one page. */
+export interface Person {
+  readonly page: Page
+  /** What the browser has complained about, answers of the statuses allowed excepted. */
+  readonly complaints: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+interface Wishes extends BrowserContextOptions {
+  /** Statuses that are part of the test: browsers write every refusal on the console. */
+  readonly refusals?: readonly number[]
+}
+
+export const phone = { viewport: { width: 390, height: 844 } } as const
+export const desktop = { viewport: { width: 1280, height: 900 } } as const
+
+/** A new visitor: no cookies, English and light unless told otherwise. */
+export async function newPerson({ browser }: Chromium, { refusals = [], ...options }: Wishes = {}): Promise<Person> {
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', message => {
+    if (!['error', 'warning'].includes(message.type())) return
+    const status = /Failed to load resource: the server responded with a status of (\d+)/.exec(message.text())?.[1]
+    if (status === undefined || !refusals.includes(Number(status))) complaints.push(message.text())
+  })
+  page.on('pageerror', error => complaints.push(error.message))
+  return { page, complaints, close: () => context.close() }
+}
+
+/** Signs in by the form, as people do, and waits for the account. */
+export async function signIn(page: Page, base: string, name: string, password: string): Promise<void> {
+  await page.goto(`${base}auth/login`)
+  await sendPassword(page, name, password)
+  await page.waitForURL(`${base}ui/`)
+  await page.waitForSelector('main h1')
+}
+
+export async function sendPassword(page: Page, name: string, password: string): Promise<void> {
+  await page.fill('[name=auth_username]', name)
+  await page.fill('[name=auth_password]', password)
+  await page.click('form:has([name=auth_password]) button')
+}
+
+const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Finding {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary?: string }>
+}
+
+/** Fails when axe finds anything on the page that keeps people out of it. */
+export async function requireAccessible(page: Page): Promise<void> {
+  await page.evaluate(await axe)
+  const found = await page.evaluate<readonly Finding[]>('axe.run().then(({ violations }) => violations)')
+  const told = found.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  assert.deepEqual(told, [], page.url())
+}
+
+/** Keeps a picture of the whole page in `screenshots/`, which is not under version control. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = join(repository, 'screenshots')
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' })
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { addUser, GOOD_PASSWORD, NEXT_PASSWORD, WRONG_PASSWORD } from '../support/accounts.ts'
+import { newContext, startInProcess } from '../support/service.ts'
+import { newPerson, openBrowser, sendPassword, signIn } from '../support/ui.ts'
+
+const settings = { 'service.data.quota': 'on', 'service.auth.password.rule.custom.1': '[-+]' }
+const service = await startInProcess({ after }, { settings })
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+
+let users = 0
+const newUser = () => addUser(admin, `person${++users}@example.org`)
+
+inBrowser('the account says who one is; another language is used at once and kept', async b => {
+  const { id, name } = await newUser()
+  const context = await newContext(admin, [id])
+  await admin.put(`_principals/resource/${id}`, { homecontext: context })
+  const { page, complaints, close } = await newPerson(b)
+  await signIn(page, service.base, name, GOOD_PASSWORD)
+  assert.equal(await page.title(), 'My account – Stowage')
+  assert.match(await page.innerText('.facts'), new RegExp(`${name}[^]*${id}[^]*${context}`))
+  await page.selectOption('select', 'sv')
+  await page.waitForSelector('h1:text("Mitt konto")')
+  assert.equal(await page.getAttribute('html', 'lang'), 'sv')
+  await page.reload()
+  await page.waitForSelector('h1:text("Mitt konto")')
+  assert.equal((await admin.get(`_principals/resource/${id}`)).json()['language'], 'sv')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('a new password is judged while it is typed, refused with its reason, and set', async b => {
+  const { name } = await newUser()
+  const { page, complaints, close } = await newPerson(b, { refusals: [400, 403] })
+  await signIn(page, service.base, name, GOOD_PASSWORD)
+  const [current, next, repeated] = [
+    page.getByLabel('Current password'),
+    page.getByLabel('New password', { exact: true }),
+    page.getByLabel('New password once more'),
+  ]
+  const save = page.getByRole('button', { name: 'Change password' })
+  const kept = () => page.locator('.rules .kept').allInnerTexts()
+  await next.fill('abc')
+  assert.deepEqual(await kept(), ['a lower-case letter'])
+  await next.fill('abcABC1234')
+  assert.deepEqual(await kept(), ['at least 10 characters', 'a lower-case letter', 'an upper-case letter', 'a digit'])
+  assert.match(await page.innerText('.rules .unknown'), /fits the pattern \[-\+\].*checked when you save/)
+
+  await current.fill(GOOD_PASSWORD)
+  await repeated.fill('something else')
+  await save.click()
+  await page.waitForSelector('text=The two passwords differ')
+  await repeated.fill('abcABC1234')
+  await save.click()
+  await page.waitForSelector('text=The new password does not keep to the rules')
+  assert.match(await page.innerText('.rules .broken'), /pattern/)
+
+  await current.fill(WRONG_PASSWORD)
+  await next.fill(NEXT_PASSWORD)
+  await repeated.fill(NEXT_PASSWORD)
+  await save.click()
+  await page.waitForSelector('text=The current password is wrong')
+  assert.equal(await current.getAttribute('aria-invalid'), 'true')
+  await current.fill(GOOD_PASSWORD)
+  await save.click()
+  await page.waitForSelector('text=Your password is changed')
+  assert.equal(await next.inputValue(), '')
+  await page.reload()
+  await page.waitForSelector('h1:text("My account")')
+  assert.equal((await service.visitor().signIn(name, NEXT_PASSWORD)).status, 200)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('all logins are listed, one’s own marked; one of them ends, then all others (D3.2, D3.3)', async b => {
+  const { name } = await newUser()
+  const others = [service.visitor(), service.visitor(), service.visitor()]
+  const agents = ['curl/8.5', 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0', 'Thing']
+  for (const [index, other] of others.entries()) {
+    const form = { auth_username: name, auth_password: GOOD_PASSWORD }
+    await other.ask('auth/cookie', { form, headers: { 'user-agent': agents[index] } })
+  }
+  const { page, complaints, close } = await newPerson(b)
+  await signIn(page, service.base, name, GOOD_PASSWORD)
+  const rows = page.locator('tbody tr')
+  await rows.first().waitFor()
+  assert.equal(await rows.count(), 4)
+  assert.match(await rows.first().innerText(), /Chrome on Linux this one/)
+  assert.equal(await page.getByText('this one').count(), 1)
+
+  await page.getByRole('button', { name: 'Sign out here: Firefox on Windows' }).click()
+  await page.waitForSelector('text=Signed out there')
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3)
+  const who = () => Promise.all(others.map(async other => (await other.get('auth/user')).json()['user']))
+  assert.deepEqual(await who(), [name, 'guest', name])
+
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  assert.deepEqual(await who(), [name, 'guest', name], 'nothing ends without a yes')
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await dialog.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+  assert.deepEqual(await who(), ['guest', 'guest', 'guest'])
+  await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL(/auth\/login/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('the contexts that one can write to have their quota as a bar and in words (interface 2.6)', async b => {
+  const { id, name } = await newUser()
+  const [roomy, full, free] = [
+    await newContext(admin, [id]),
+    await newContext(admin, [id]),
+    await newContext(admin, [id]),
+  ]
+  await newContext(admin)
+  for (const [context, size] of [
+    [roomy, 512],
+    [full, 2048],
+  ] as const) {
+    await admin.put(`${context}/quota`, { quota: 2048 })
+    await admin.post(`${context}?id=file`)
+    await admin.ask(`${context}/resource/file`, { method: 'PUT', body: 'x'.repeat(size) })
+  }
+  const { page, complaints, close } = await newPerson(b)
+  await signIn(page, service.base, name, GOOD_PASSWORD)
+  await page.waitForSelector('.tile')
+  const tile = (context: string) => page.locator('.tile').filter({ has: page.locator(`a[href$="/${context}/files"]`) })
+  assert.equal(await page.locator('.tile').count(), 3)
+  assert.match(await tile(roomy).innerText(), /512 B of 2 KiB used, 1.5 KiB free/)
+  assert.equal(await tile(roomy).getByRole('meter').getAttribute('aria-valuenow'), '25')
+  assert.match(await tile(full).innerText(), /2 KiB of 2 KiB used, 0 B free/)
+  assert.match(await tile(free).innerText(), /0 B used, no limit/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('where the service has no quota, there are no bars and no errors', async b => {
+  const plain = await startInProcess({ after })
+  const { page, complaints, close } = await newPerson(b)
+  const root = await plain.admin()
+  const { id, name } = await addUser(root, 'otto@example.org')
+  await newContext(root, [id])
+  await signIn(page, plain.base, name, GOOD_PASSWORD)
+  await page.click('.tile a')
+  await page.waitForSelector('text=There is no file here yet')
+  assert.equal(await page.getByRole('meter').count(), 0)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('by keyboard alone: to the content, along the bar, to another page, whose heading has the focus', async b => {
+  const { id, name } = await newUser()
+  await newContext(admin, [id])
+  const { page, complaints, close } = await newPerson(b)
+  await page.goto(`${service.base}auth/login`)
+  await page.keyboard.type(name)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(GOOD_PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.tile')
+  const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).innerText.trim())
+  await page.keyboard.press('Tab')
+  assert.equal(await focused(), 'To the content')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  const context = await focused()
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.zone')
+  assert.equal(await focused(), `Files of ${context}`)
+  assert.equal(await page.title(), `Files of ${context} – Stowage`)
+  await page.goBack()
+  await page.waitForSelector('.tile')
+  assert.equal(await focused(), 'My account')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('what others have written is shown as text: names, titles, user agents, files', async b => {
+  const evil = (where: string): string => `<img src=x onerror="document.title='${where}'">${where}`
+  const { id, name } = await addUser(admin, evil('name').toLowerCase())
+  const context = await newContext(admin, [id])
+  const title = [{ type: 'literal', value: evil('title') }]
+  await admin.put(`_contexts/metadata/${context}`, {
+    [`${service.base}${context}`]: { 'http://purl.org/dc/terms/title': title },
+  })
+  await admin.post(`${context}?id=evil`)
+  await admin.ask(`${context}/resource/evil`, {
+    method: 'PUT',
+    body: 'x',
+    headers: { 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(evil('file'))}` },
+  })
+  await service.visitor().ask('auth/cookie', {
+    form: { auth_username: name, auth_password: GOOD_PASSWORD },
+    headers: { 'user-agent': evil('agent') },
+  })
+  const { page, complaints, close } = await newPerson(b)
+  await page.goto(`${service.base}auth/login`)
+  await sendPassword(page, name, GOOD_PASSWORD)
+  await page.waitForSelector('.tile')
+  await page.waitForSelector('tbody tr')
+  assert.ok((await page.innerText('body')).includes(evil('title')))
+  assert.ok((await page.innerText('.facts')).includes(name))
+  await page.click('.tile a')
+  await page.waitForSelector('tbody tr')
+  assert.ok((await page.innerText('tbody')).includes(evil('file')))
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').waitFor()
+  assert.equal(await page.locator('img:not(.brand img)').count(), 0)
+  assert.match(await page.title(), /^Files of <img/)
+  assert.deepEqual(complaints, [])
+  await close()
+})

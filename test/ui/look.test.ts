@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
+import { newContext, startInProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { desktop, newPerson, openBrowser, phone, picture, requireAccessible, signIn } from '../support/ui.ts'
+
+const smtp = await startSmtpServer({ after })
+const service = await startInProcess(
+  { after },
+  {
+    settings: {
+      'service.data.quota': 'on',
+      'service.auth.cas': 'on',
+      'service.auth.cas.server.url': 'https://cas.example/cas',
+      'service.auth.password-reset': 'on',
+      'service.smtp.host': '127.0.0.1',
+      'service.smtp.port': String(smtp.port),
+      'service.smtp.security': 'off',
+      'service.smtp.from': 'store@example.org',
+    },
+  },
+)
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+const folder = await temporaryFolder({ after })
+
+const { id, name } = await addUser(admin, 'anna@example.org')
+const contexts = [
+  ['photos', 'Holiday photos', 40_000],
+  ['survey', 'Survey of the harbour', 9300],
+  ['maps', 'Maps', 8000],
+] as const
+for (const [key, title, quota] of contexts) {
+  const context = await newContext(admin, [id])
+  await admin.put(context, { alias: key, quota })
+  await admin.put(`_contexts/metadata/${context}`, {
+    [`${service.base}${context}`]: { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: title }] },
+  })
+  for (const [file, type, size] of [
+    ['sunrise.jpg', 'image/jpeg', 6500],
+    ['notes.txt', 'text/plain', 1500],
+  ] as const) {
+    await admin.post(`${context}?id=${size}`)
+    const headers = { 'content-type': type, 'content-disposition': `attachment; filename="${file}"` }
+    await admin.ask(`${context}/resource/${size}`, { method: 'PUT', body: 'x'.repeat(size), headers })
+  }
+}
+
+const looks = [
+  { look: 'desktop-light', ...desktop, colorScheme: 'light', locale: 'en-GB' },
+  { look: 'phone-dark', ...phone, colorScheme: 'dark', locale: 'sv-SE' },
+] as const
+
+for (const { look, ...options } of looks) {
+  inBrowser(`every page can be used by everybody and fits its window: ${look}`, async b => {
+    const { page, complaints, close } = await newPerson(b, { ...options, refusals: [400, 401] })
+    const judge = async (title: string): Promise<void> => {
+      await requireAccessible(page)
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      assert.ok(overflow <= 0, `${title} is ${overflow} pixels too wide`)
+      await picture(page, `${title}-${look}`)
+    }
+    await page.goto(`${service.base}auth/login`)
+    await judge('sign-in')
+    await page.fill('[name=auth_username]', name)
+    await page.fill('[name=auth_password]', 'wrong')
+    await page.click('form button')
+    await page.waitForSelector('[role=alert]')
+    await judge('sign-in-refused')
+    await page.goto(`${service.base}auth/pwreset`)
+    await judge('forgot')
+    await page.goto(`${service.base}auth/pwreset?token=x`)
+    await judge('reset-link-gone')
+    await page.goto(`${service.base}auth/cas?again`)
+    await judge('refusal')
+
+    await signIn(page, service.base, name, GOOD_PASSWORD)
+    await page.waitForSelector('.tile')
+    await page.waitForSelector('tbody tr')
+    await page.fill('[autocomplete=new-password]', 'Abcdefg1')
+    await judge('account')
+    await page.locator('.tile').filter({ hasText: 'Holiday' }).locator('a').click()
+    await page.waitForSelector('tbody tr')
+    const small = join(folder, 'harbour.png')
+    const large = join(folder, 'film.mp4')
+    await writeFile(small, 'x'.repeat(5000))
+    await writeFile(large, 'x'.repeat(90_000))
+    await page.setInputFiles('input[type=file]', [small, large])
+    await page.waitForSelector('.upload .error')
+    await page.waitForSelector('.upload .good')
+    await page.waitForSelector('.toast')
+    await page.locator('.toast button').click()
+    await judge('files')
+    await page.locator('.button.danger').first().click()
+    await page.getByRole('dialog').waitFor()
+    await judge('dialog')
+    await page.keyboard.press('Escape')
+    await page.goto(`${service.base}ui/nowhere`)
+    await page.waitForSelector('h1')
+    await judge('not-found')
+    await page.goto(`${service.base}auth/login`)
+    await judge('signed-in')
+    assert.deepEqual(complaints, [])
+    await close()
+  })
+}
+
+inBrowser('a forgotten password: by mail to a page that names the rules and what was wrong', async b => {
+  const person = await addUser(admin, 'frida@example.org')
+  const { page, complaints, close } = await newPerson(b, { refusals: [400] })
+  await page.goto(`${service.base}auth/login`)
+  await page.click('text=Forgot your password?')
+  await page.fill('[name=email]', person.name)
+  await page.click('form button')
+  await page.waitForSelector('text=a mail with a link is on its way')
+  await page.goto(linkOf(await smtp.take(person.name)).link)
+  assert.match(await page.innerText('#rules'), /at least 10 characters[^]*a digit/)
+  await page.fill('[name=password]', 'abcdefghijkl')
+  await page.click('form button')
+  await page.waitForSelector('[role=alert]')
+  assert.match(await page.innerText('[role=alert]'), /an upper-case letter\s+a digit/)
+  await requireAccessible(page)
+  await page.fill('[name=password]', 'Brand-New-Word-1')
+  await page.click('form button')
+  await page.waitForSelector('text=Your new password is set')
+  await page.click('main a')
+  await page.waitForSelector('[name=auth_password]')
+  assert.deepEqual(complaints, [])
+  await close()
+  assert.equal((await service.visitor().signIn(person.name, 'Brand-New-Word-1')).status, 200)
+})

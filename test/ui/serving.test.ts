@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ask } from '../support/http-client.ts'
+import { startBehind } from '../support/other-base.ts'
+import { startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const ui = (path = '', headers = {}) => ask(`${service.base}ui/${path}`, { headers })
+
+const assetsIn = (text: string): string[] =>
+  [...text.matchAll(/(?:src|href)="([^"]*\/assets\/[^"]*)"/g)].map(match => match[1] ?? '')
+
+test('every address below ui/ is the one page, which leaves nothing to chance: policy, type, no stale copy', async () => {
+  const page = await ui()
+  for (const path of ['contexts/7/files', 'nothing', 'entry/1', 'resource/2', 'quota']) {
+    const other = await ui(path)
+    assert.deepEqual([other.status, other.text], [200, page.text], path)
+  }
+  assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
+  assert.equal(page.headers['cache-control'], 'no-cache')
+  assert.match(page.headers.vary ?? '', /accept-language/)
+  const policy = String(page.headers['content-security-policy'])
+  for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "base-uri 'none'"])
+    assert.ok(policy.includes(rule), rule)
+  assert.doesNotMatch(policy, /unsafe|\*|https?:|data:/)
+})
+
+test('a copy of the page that is still good is not sent again', async () => {
+  const { etag } = (await ui()).headers
+  assert.match(etag ?? '', /^"[\w-]{20,}"$/)
+  const again = await ui('', { 'if-none-match': etag })
+  assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', etag])
+  assert.equal((await ui('', { 'if-none-match': etag, 'accept-language': 'sv' })).status, 200)
+})
+
+test('files are kept for ever, also for who is signed in, since another content has another name', async () => {
+  const someone = await service.admin()
+  const assets = assetsIn((await ui()).text)
+  assert.equal(assets.length, 3)
+  for (const url of assets) {
+    const file = await someone.get(url.slice(service.base.length))
+    assert.equal(file.status, 200, url)
+    assert.match(file.headers['cache-control'] ?? '', /^public, max-age=31536000, immutable$/)
+    assert.match(url, /-[A-Z0-9]{8}\.(js|css|svg)$/)
+    assert.equal((await ask(url, { headers: { 'if-none-match': file.headers.etag } })).status, 304)
+    assert.equal((await ask(url, { method: 'HEAD' })).headers['content-length'], String(file.bytes.length))
+  }
+})
+
+test('only files that were built are there: no path leads out, no manifest, no licence, no list', async () => {
+  for (const name of ['', 'manifest.json', '..%2fmain.js', '%2e%2e', 'preact.LICENSE.txt', 'app.js', '__proto__']) {
+    const { status, text } = await ui(`assets/${name}`)
+    assert.ok(status === 404 || text.startsWith('<!doctype html>'), `${name} ${status}`)
+  }
+})
+
+test('nothing can be written there, and without the slash one is led to it', async () => {
+  const put = await ask(`${service.base}ui/`, { method: 'PUT', body: 'x' })
+  assert.deepEqual([put.status, put.headers.allow], [405, 'GET, HEAD'])
+  const first = await ask(`${service.base}ui`)
+  assert.deepEqual([first.status, first.headers.location], [303, `${service.base}ui/`])
+  const other = await ask(`${service.base}ui/contexts/1/files`, { headers: { host: localhost(service.base) } })
+  assert.deepEqual([other.status, other.headers.location], [303, `${service.base}ui/`])
+})
+
+const localhost = (base: string): string => new URL(base.replace('127.0.0.1', 'localhost')).host
+
+test('a page speaks of the base address, wherever the service listens and whatever Host says (D1.1)', async t => {
+  const nested = await startBehind(t, 'https://store.example/x/y/')
+  for (const prefix of ['', 'x/y/', 'store/']) {
+    const { text } = await ask(`${nested.base}${prefix}ui/`, { headers: { host: 'evil.example' } })
+    assert.match(text, /data-base="\/x\/y\/"/)
+    assert.doesNotMatch(text, /evil/)
+    for (const url of assetsIn(text)) assert.ok(url.startsWith('https://store.example/x/y/ui/assets/'), url)
+  }
+})
+
+test('the page and its files are the same for everybody, so no token is looked at and none is cleared', async () => {
+  const { headers, status } = await ui('', { cookie: `auth_token=${'x'.repeat(43)}` })
+  assert.deepEqual([status, headers['set-cookie']], [200, undefined])
+})
+
+test('what a new password must be like is told to anybody (interface 5.6)', async t => {
+  const { rules, maxLength } = (await service.visitor().get('auth/password-rules')).json<{
+    readonly rules: ReadonlyArray<{ readonly name: string }>
+    readonly maxLength: number
+  }>()
+  assert.deepEqual(
+    rules.map(({ name }) => name),
+    ['min-length (10)', 'lowercase', 'uppercase', 'number'],
+  )
+  assert.deepEqual(rules[0], { name: 'min-length (10)', kind: 'min-length', value: 10 })
+  assert.equal(maxLength, 2048)
+  const settings = { 'service.auth.password.rule.custom.1': '[äöü]', 'service.auth.password.rule.symbol': 'true' }
+  const own = await startInProcess(t, { settings })
+  const told = (await own.visitor().get('auth/password-rules')).json<{ readonly rules: readonly unknown[] }>().rules
+  assert.deepEqual(told.slice(-2), [
+    { name: 'symbol', kind: 'symbol' },
+    { name: 'custom.1', kind: 'custom', value: '[äöü]' },
+  ])
+})

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { addUser, GOOD_PASSWORD, WRONG_PASSWORD } from '../support/accounts.ts'
+import { startInProcess } from '../support/service.ts'
+import { newPerson, openBrowser, picture, requireAccessible, sendPassword, signIn } from '../support/ui.ts'
+
+const service = await startInProcess({ after }, { settings: { 'service.auth.temp.lockout.duration': '3s' } })
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+
+inBrowser('the fifth wrong password locks; the page says so, counts down and lets one try again (D6.1)', async b => {
+  const { name } = await addUser(admin, 'lara@example.org')
+  const { page, complaints, close } = await newPerson(b, { refusals: [401, 429] })
+  await page.goto(`${service.base}auth/login`)
+  for (let count = 1; count <= 5; count++) {
+    await sendPassword(page, name, WRONG_PASSWORD)
+    await page.waitForSelector('[role=alert]')
+    assert.match((await page.textContent('[role=alert]')) ?? '', /user name or the password is wrong/)
+    assert.equal(await page.inputValue('[name=auth_username]'), name, 'what was typed is kept, but for the password')
+    assert.equal(await page.inputValue('[name=auth_password]'), '')
+  }
+  await sendPassword(page, name, GOOD_PASSWORD)
+  await page.waitForSelector('[role=alert] time')
+  assert.match((await page.textContent('[role=alert]')) ?? '', /Too many wrong passwords. Try again in 0:0[1-3]/)
+  assert.equal(await page.isDisabled('form button'), true)
+  await requireAccessible(page)
+  await picture(page, 'sign-in-locked')
+  service.system.pass(3000)
+  await page.waitForSelector('text=You can try again now')
+  assert.equal(await page.isDisabled('form button'), false)
+  await page.fill('[name=auth_password]', GOOD_PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${service.base}ui/`)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('without JavaScript one signs in, is told what is wrong, and signs out', async b => {
+  const { name } = await addUser(admin, 'nora@example.org')
+  const { page, complaints, close } = await newPerson(b, { javaScriptEnabled: false, refusals: [401] })
+  await page.goto(`${service.base}auth/login`)
+  await sendPassword(page, name, WRONG_PASSWORD)
+  assert.match((await page.textContent('[role=alert]')) ?? '', /is wrong/)
+  await page.fill('[name=auth_password]', GOOD_PASSWORD)
+  await page.click('form button')
+  await page.waitForURL(`${service.base}ui/`)
+  await page.click('noscript a, main a')
+  assert.match((await page.textContent('main')) ?? '', /signed in as nora@example.org/)
+  await page.click('text=Sign out')
+  await page.waitForSelector('[name=auth_password]')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('a disabled account is told so, with the right password only (D2.2)', async b => {
+  const { id, name } = await addUser(admin, 'dora@example.org')
+  await admin.put(`_principals/resource/${id}`, { disabled: true })
+  const { page, complaints, close } = await newPerson(b, { refusals: [401, 403] })
+  await page.goto(`${service.base}auth/login`)
+  await sendPassword(page, name, WRONG_PASSWORD)
+  assert.match((await page.textContent('[role=alert]')) ?? '', /is wrong/)
+  await sendPassword(page, name, GOOD_PASSWORD)
+  assert.match((await page.textContent('[role=alert]')) ?? '', /disabled/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('somebody who is not signed in is sent to sign in, and then to where he wanted', async b => {
+  const { name } = await addUser(admin, 'vera@example.org')
+  const { page, complaints, close } = await newPerson(b)
+  await page.goto(`${service.base}ui/nowhere`)
+  await page.waitForURL(/auth\/login/)
+  assert.equal(await page.locator('[role=status]').count(), 0, 'there was no session that could have ended')
+  await sendPassword(page, name, GOOD_PASSWORD)
+  await page.waitForURL(`${service.base}ui/nowhere`)
+  await page.waitForSelector('text=There is no such page')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('a session that was ended elsewhere sends the page to sign-in, and back afterwards', async b => {
+  const { id, name } = await addUser(admin, 'ella@example.org')
+  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
+  await signIn(page, service.base, name, GOOD_PASSWORD)
+  await page.waitForSelector('select')
+  await admin.put(`_principals/resource/${id}`, { password: 'Another-Password-1' })
+  await page.selectOption('select', 'sv')
+  await page.waitForURL(/auth\/login.*ended/)
+  assert.match((await page.textContent('[role=status]')) ?? '', /session has ended/)
+  await sendPassword(page, name, 'Another-Password-1')
+  await page.waitForURL(`${service.base}ui/`)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('the sign-in page speaks the language that the browser asks for', async b => {
+  const { page, close } = await newPerson(b, { locale: 'sv-SE', refusals: [401] })
+  await page.goto(`${service.base}auth/login`)
+  assert.equal(await page.getAttribute('html', 'lang'), 'sv')
+  assert.equal(await page.textContent('h1'), 'Logga in')
+  await sendPassword(page, 'nobody', WRONG_PASSWORD)
+  assert.match((await page.textContent('[role=alert]')) ?? '', /Användarnamnet eller lösenordet är fel/)
+  await close()
+})
+
+inBrowser('what somebody typed comes back as text, never as markup', async b => {
+  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
+  const evil = `"><img src=x onerror=alert(1)><script>alert(2)</script>'`
+  await page.goto(`${service.base}auth/login?successurl=${encodeURIComponent(`/ui/"><b id=evil>`)}`)
+  await sendPassword(page, evil, WRONG_PASSWORD)
+  await page.waitForSelector('[role=alert]')
+  assert.equal(await page.inputValue('[name=auth_username]'), evil)
+  assert.equal(await page.locator('#evil, main script, main img').count(), 0)
+  assert.deepEqual(complaints, [])
+  await close()
+})

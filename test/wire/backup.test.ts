@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { backUp, fill, fsckIsClean, holds, place, restore, succeeded } from '../support/backups.ts'
+import { stowage } from '../support/cli.ts'
+import { newContext, newEntry, startProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { putFile } from '../support/uploads.ts'
+
+/** A stopped store with something of everything, and a backup of it. */
+async function backedUp(t: TestContext) {
+  const service = await startProcess(t, { settings: { 'service.data.quota': 'on' } })
+  const contents = await fill(service, await service.admin())
+  await service.stop()
+  const backup = join(await temporaryFolder(t), 'backup')
+  succeeded(await backUp(service.folder, backup))
+  return { folder: service.folder, contents, backup }
+}
+
+test('a backup made while the service runs is, restored, the store as it was: rights, files, levels, search (D7.5)', async t => {
+  const settings = { 'service.data.quota': 'on' }
+  const service = await startProcess(t, { settings })
+  const contents = await fill(service, await service.admin())
+  const backup = join(await temporaryFolder(t), 'backup')
+  const said = succeeded(await backUp(service.folder, backup))
+  assert.match(said, /5 files with 100000 bytes, 5 of them copied now/)
+
+  const folder = await temporaryFolder(t)
+  assert.match(succeeded(await restore(backup, folder)), /as it was on 20\d\d-.*5 files/)
+  await fsckIsClean(folder)
+  await holds(await startProcess(t, { folder, settings }), contents)
+  await holds(service, contents)
+})
+
+test('only the owner may look at a backup, which holds the hashes of passwords', async t => {
+  const { backup } = await backedUp(t)
+  for (const name of ['', ...(await readdir(backup, { recursive: true }))]) {
+    const found = await stat(join(backup, name))
+    assert.equal(found.mode & 0o777, found.isDirectory() ? 0o700 : 0o600, name)
+  }
+})
+
+test('every backup made in mid-load is the store at one instant: files match their records, levels their sums', async t => {
+  const settings = { 'service.data.quota': 'on' }
+  const service = await startProcess(t, { settings })
+  const admin = await service.admin()
+  const context = await newContext(admin)
+  const paths = await Promise.all(
+    Array.from({ length: 6 }, async () => `${context}/resource/${await newEntry(admin, context)}`),
+  )
+  const load = new AbortController()
+  const uploading = Promise.all(
+    paths.map(async (path, index) => {
+      for (let n = 0; !load.signal.aborted; n++) {
+        const { status, text } = await putFile(admin, path, `${index}`.repeat(1000 * (n % 50) + index))
+        assert.equal(status, 201, text)
+      }
+    }),
+  )
+  const parent = await temporaryFolder(t)
+  // All into one folder: the later ones find bytes of the earlier ones, some of which nobody needs any more.
+  for (let round = 0; round < 3; round++) {
+    succeeded(await backUp(service.folder, join(parent, 'backup')))
+    const folder = join(parent, `restored-${round}`)
+    succeeded(await restore(join(parent, 'backup'), folder))
+    assert.match(await fsckIsClean(folder), /^\d files/)
+  }
+  load.abort()
+  await uploading
+  await service.stop()
+  await fsckIsClean(service.folder)
+})
+
+test('a second backup into the folder copies only what is new, and drops what is gone', async t => {
+  const { folder, contents, backup } = await backedUp(t)
+  const service = await startProcess(t, { folder })
+  const admin = await service.admin()
+  const [replaced = '', removed = ''] = [...contents.files.keys()].slice(3)
+  assert.equal((await putFile(admin, replaced, 'new')).status, 201)
+  assert.equal((await admin.delete(removed)).status, 204)
+  assert.match(succeeded(await backUp(folder, backup)), /4 files with \d+ bytes, 1 of them copied now/)
+  const blobs = (await readdir(join(backup, 'files'), { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name))
+  assert.equal(blobs.length, 4)
+  assert.equal((await readdir(backup)).filter(name => name.startsWith('rows-')).length, 1)
+})
+
+test('bytes in a backup that have changed are copied anew by the next one, and refused by a restore', async t => {
+  const { folder, contents, backup } = await backedUp(t)
+  const blobs = (await readdir(join(backup, 'files'), { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name))
+  const largest = join(backup, 'files', await largestOf(join(backup, 'files'), blobs))
+  await writeFile(largest, 'x'.repeat(40_000))
+  const refused = await restore(backup, await temporaryFolder(t))
+  assert.equal(refused.status, 1)
+  assert.match(refused.stdout, /^damaged in the original, and not copied: the bytes of \d+\/\d+ /m)
+  assert.match(succeeded(await backUp(folder, backup)), /1 of them copied now/)
+  const restored = await temporaryFolder(t)
+  succeeded(await restore(backup, restored))
+  await holds(await startProcess(t, { folder: restored, settings: { 'service.data.quota': 'on' } }), contents)
+})
+
+test('a restore refuses a store that holds something, and leaves it as it is', async t => {
+  const { folder, contents, backup } = await backedUp(t)
+  const { status, stderr } = await restore(backup, folder)
+  assert.equal(status, 1)
+  assert.match(stderr, /There is a store already/)
+  await holds(await startProcess(t, { folder, settings: { 'service.data.quota': 'on' } }), contents)
+  const inUse = await restore(backup, folder)
+  assert.equal(inUse.status, 1)
+  assert.match(inUse.stderr, /in use by another Stowage process/)
+})
+
+test('a restore refuses rows that are not those that were written, a backup that has no end, and one of the future', async t => {
+  const { backup } = await backedUp(t)
+  const target = await temporaryFolder(t)
+  const refusal = async (): Promise<string> => {
+    const { status, stderr } = await restore(backup, target)
+    assert.equal(status, 1)
+    return stderr
+  }
+  const manifest = join(backup, 'manifest.json')
+  const original = await readFile(manifest, 'utf8')
+  await writeFile(manifest, original.replace(/"schema": \d+/, '"schema": 9999'))
+  assert.match(await refusal(), /whose store this version does not know/)
+  await writeFile(manifest, original)
+  const rows = (await readdir(backup)).find(name => name.startsWith('rows-')) ?? ''
+  await appendFile(join(backup, rows, 'principals.ndjson'), '{"id":"intruder","kind":"user"}\n')
+  assert.match(await refusal(), /damaged: table principals/)
+  await rm(manifest)
+  assert.match(await refusal(), /no complete backup/)
+  assert.deepEqual(await readdir(target), [], 'nothing was made')
+})
+
+test('a backup of an older schema is restored and taken through the later steps', async t => {
+  const { contents, backup } = await backedUp(t)
+  const manifest = join(backup, 'manifest.json')
+  await writeFile(manifest, (await readFile(manifest, 'utf8')).replace(/"schema": \d+/, '"schema": 4'))
+  const folder = await temporaryFolder(t)
+  succeeded(await restore(backup, folder))
+  await holds(await startProcess(t, { folder, settings: { 'service.data.quota': 'on' } }), contents)
+})
+
+test('a backup does not go into a folder that holds something else, nor beside another backup at work', async t => {
+  const { folder } = await backedUp(t)
+  const other = await temporaryFolder(t)
+  await writeFile(join(other, 'letters.txt'), 'dear')
+  for (const taken of [other, folder]) {
+    const { status, stderr } = await backUp(folder, taken)
+    assert.equal(status, 1)
+    assert.match(stderr, /holds something else than a backup/)
+  }
+  assert.deepEqual(await readdir(other), ['letters.txt'])
+})
+
+test('damaged bytes of the original are told by name; the rest is in the backup', async t => {
+  const { folder, contents } = await backedUp(t)
+  const { plantBlob, blobStoreOf } = await import('../support/blobs.ts')
+  const store = await blobStoreOf(folder)
+  for await (const { key, size } of store.list()) if (size === 40_000) await plantBlob(folder, key, 'x'.repeat(40_000))
+  const backup = join(await temporaryFolder(t), 'backup')
+  const { status, stdout } = await backUp(folder, backup)
+  assert.equal(status, 1)
+  const damaged = [...contents.files.keys()][4]?.replace('/resource/', '/')
+  assert.match(stdout, new RegExp(`^damaged in the original, and not copied: the bytes of ${damaged} `, 'm'))
+  const restored = await restore(backup, await temporaryFolder(t))
+  assert.match(restored.stdout, /^damaged in the original.*\n.*as it was on/m)
+})
+
+test('without saying where, backup, restore and migrate-store tell how they are called', async t => {
+  const folder = await temporaryFolder(t)
+  for (const args of [
+    ['backup'],
+    ['restore'],
+    ['migrate-store'],
+    ['migrate-store', '--from-set', 'service.http.port=0'],
+  ]) {
+    assert.equal((await stowage(folder, args)).status, 2)
+  }
+  const none = await stowage(folder, ['backup', join(folder, 'b'), ...place(folder)])
+  assert.match(none.stderr, /There is no store/)
+})
+
+async function largestOf(folder: string, names: readonly string[]): Promise<string> {
+  const sizes = await Promise.all(names.map(async name => ({ name, size: (await stat(join(folder, name))).size })))
+  return sizes.sort((a, b) => b.size - a.size)[0]?.name ?? ''
+}

@@ -1,0 +1,56 @@
+import { render } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { Frame } from './components/frame.tsx'
+import { Await } from './components/page.tsx'
+import { basePath, uiPath } from './lib/base.ts'
+import { chooseLanguage } from './lib/language.ts'
+import { useLoaded } from './lib/load.ts'
+import { match, usePath } from './lib/router.tsx'
+import { checkSession, loadMe, type Me, SessionContext } from './lib/session.ts'
+import { NotFound } from './pages/not-found.tsx'
+import { routes } from './routes.tsx'
+
+function App() {
+  const [loaded, again] = useLoaded(loadMe, [])
+  return (
+    <Await loaded={loaded} again={again}>
+      {me => <SignedIn first={me} />}
+    </Await>
+  )
+}
+
+function SignedIn({ first }: { readonly first: Me }) {
+  const path = usePath()
+  const [me, setMe] = useState(first)
+  const reload = useCallback(async () => setMe(await loadMe()), [])
+  useEffect(() => {
+    const look = (): void => {
+      // Whatever else is wrong shows when somebody asks for something.
+      if (document.visibilityState === 'visible') checkSession(me).catch(() => undefined)
+    }
+    document.addEventListener('visibilitychange', look)
+    return () => document.removeEventListener('visibilitychange', look)
+  }, [me])
+  return (
+    <SessionContext.Provider value={{ me, reload }}>
+      <Frame path={path}>
+        <PageAt path={path} />
+      </Frame>
+    </SessionContext.Provider>
+  )
+}
+
+function PageAt({ path }: { readonly path: string }) {
+  for (const { pattern, page: Found } of routes) {
+    const parts = match(pattern, path)
+    // Another address is another page: nothing of the one before stays.
+    if (parts) return <Found key={path} parts={parts} />
+  }
+  return <NotFound key={path} />
+}
+
+chooseLanguage(navigator.languages)
+// The same pages answer under other addresses too, where the cookie may not reach.
+if (!location.pathname.startsWith(uiPath)) location.replace(uiPath)
+const root = document.querySelector('#app')
+if (root && location.pathname.startsWith(basePath)) render(<App />, root)

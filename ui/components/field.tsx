@@ -1,0 +1,70 @@
+import type { ComponentChildren, InputHTMLAttributes } from 'preact'
+import { useId } from 'preact/hooks'
+
+interface FieldProps {
+  readonly label: string
+  readonly value: string
+  readonly onValue: (value: string) => void
+  readonly error?: string | undefined
+  readonly hint?: ComponentChildren
+  readonly type?: 'text' | 'password' | 'email' | 'search'
+  readonly name?: string
+  readonly autocomplete?: 'current-password' | 'new-password' | 'username' | 'off'
+  readonly required?: boolean
+  readonly maxLength?: number
+}
+
+/** A labelled input with its hint and its error, which belong to it for screen readers too. */
+export function Field({ label, value, onValue, error, hint, type = 'text', ...input }: FieldProps) {
+  const id = useId()
+  // The types of Preact tell kinds of input apart, which all have what is handed on here.
+  const attributes = { ...input, type } as InputHTMLAttributes
+  const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        {...attributes}
+        id={id}
+        value={value}
+        aria-invalid={error !== undefined}
+        aria-describedby={described === '' ? undefined : described}
+        onInput={event => onValue(event.currentTarget.value)}
+      />
+      {hint !== undefined && (
+        <div class="hint" id={`${id}-hint`}>
+          {hint}
+        </div>
+      )}
+      {error !== undefined && (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface ChoiceProps {
+  readonly label: string
+  readonly value: string
+  readonly options: ReadonlyArray<readonly [value: string, text: string]>
+  readonly onValue: (value: string) => void
+}
+
+/** One of a few. */
+export function Choice({ label, value, options, onValue }: ChoiceProps) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={event => onValue(event.currentTarget.value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}

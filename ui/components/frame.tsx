@@ -1,0 +1,54 @@
+import type { ComponentChildren } from 'preact'
+import { address } from '../lib/base.ts'
+import { t } from '../lib/language.ts'
+import { Link } from '../lib/router.tsx'
+import { useSession } from '../lib/session.ts'
+import { sections } from '../routes.tsx'
+import { Toasts } from './toast.tsx'
+
+/** What stands around every page: where one can go, who one is, the way out. */
+export function Frame({ path, children }: { readonly path: string; readonly children: ComponentChildren }) {
+  const { me } = useSession()
+  const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href
+  const open = sections.filter(({ forAdmins }) => forAdmins !== true || me.isAdmin)
+  const skip = (event: Event): void => {
+    event.preventDefault()
+    document.querySelector<HTMLElement>('#main')?.focus()
+  }
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        {t('skip')}
+      </a>
+      <header class="top">
+        <div>
+          <Link class="brand" to="">
+            <img src={icon} alt="" width={28} height={28} />
+            Stowage
+          </Link>
+          <nav aria-label={t('navigation')}>
+            <ul>
+              {open.map(({ title, to, holds }) => (
+                <li key={to}>
+                  <Link to={to} current={path === to ? 'page' : holds(path) ? 'true' : undefined}>
+                    {t(title)}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <div class="who">
+            <span title={me.name}>{me.name}</span>
+            <form method="post" action={address('auth/logout')}>
+              <button type="submit" class="button quiet small">
+                {t('signOut')}
+              </button>
+            </form>
+          </div>
+        </div>
+      </header>
+      {children}
+      <Toasts />
+    </>
+  )
+}

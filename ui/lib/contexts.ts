@@ -1,0 +1,73 @@
+import { ask } from './api.ts'
+import { part } from './base.ts'
+import { currentLanguage } from './language.ts'
+
+/** The quota object of a context; `quota` -1 is no limit. */
+export interface Quota {
+  readonly quota: number
+  readonly fillLevel: number
+  readonly hasDefaultQuota: boolean
+}
+
+interface Term {
+  readonly type: string
+  readonly value: string
+  readonly lang?: string
+}
+
+/** A graph in RDF/JSON. */
+export type Graph = Readonly<Record<string, Readonly<Record<string, readonly Term[]>>>>
+
+export interface WritableContext {
+  readonly contextId: string
+  readonly name?: string
+  readonly metadata?: Graph
+  /** Absent where the service has no quota. */
+  readonly quota?: Quota
+}
+
+const titles = ['http://purl.org/dc/terms/title', 'http://purl.org/dc/elements/1.1/title']
+
+/** A title that the metadata give, in the language of the page where there is one. */
+export function titleIn(metadata: Graph | undefined): string | undefined {
+  const all = Object.values(metadata ?? {}).flatMap(properties => titles.flatMap(title => properties[title] ?? []))
+  const language = currentLanguage()
+  return (all.find(({ lang }) => lang?.startsWith(language)) ?? all[0])?.value
+}
+
+/** What a context is called: its title, its name, or its id. */
+export const contextTitle = ({ contextId, name, metadata }: WritableContext): string =>
+  titleIn(metadata) ?? name ?? contextId
+
+/** Objects of a predicate, of whichever subject. */
+export const valuesOf = (graph: Graph | undefined, predicate: string): string[] =>
+  Object.values(graph ?? {}).flatMap(properties => (properties[predicate] ?? []).map(({ value }) => value))
+
+/** Bytes that still go in; `undefined` without a limit. */
+export const freeBytes = ({ quota, fillLevel }: Quota): number | undefined =>
+  quota < 0 ? undefined : Math.max(0, quota - fillLevel)
+
+/** A context as its entry tells it. */
+export interface Context extends WritableContext {
+  readonly canWrite: boolean
+}
+
+interface ContextEntry extends Omit<WritableContext, 'contextId'> {
+  readonly entryId: string
+  readonly rights?: readonly string[]
+}
+
+/** @param key id or name. @throws {Problem} */
+export async function loadContext(key: string, signal?: AbortSignal): Promise<Context> {
+  const {
+    entryId,
+    rights = [],
+    ...context
+  } = await ask<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, signal ? { signal } : {})
+  return { ...context, contextId: entryId, canWrite: rights.includes('administer') || rights.includes('writeresource') }
+}
+
+/** How full a context is now; `undefined` where the service has no quota. @throws {Problem} */
+export async function loadQuota(context: string): Promise<Quota | undefined> {
+  return (await ask<{ readonly quota?: Quota }>(`_contexts/entry/${part(context)}`)).quota
+}

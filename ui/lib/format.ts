@@ -1,0 +1,48 @@
+import { Problem } from './api.ts'
+import { currentLocale, findMessage, t } from './language.ts'
+
+export const number = (value: number): string => new Intl.NumberFormat(currentLocale()).format(value)
+
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+
+/** A size as people read it, in powers of 1024: `12.3 MiB`. */
+export function bytes(size: number): string {
+  let unit = 0
+  let value = size
+  while (Math.abs(value) >= 1023.95 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : 1
+  const text = new Intl.NumberFormat(currentLocale(), { maximumFractionDigits: digits }).format(value)
+  return `${text} ${units[unit]}`
+}
+
+/** Date and time of day, in the reader's own time zone. */
+export const dateTime = (time: Date): string =>
+  new Intl.DateTimeFormat(currentLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(time)
+
+const spans = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const
+
+/** How long ago, for what is recent; else date and time. */
+export function ago(time: Date): string {
+  const seconds = (Date.now() - time.getTime()) / 1000
+  if (seconds < 60) return t('justNow')
+  if (seconds > 7 * 86_400) return dateTime(time)
+  const [unit, length] = spans.find(([, length]) => seconds >= length) ?? ['minute', 60]
+  return new Intl.RelativeTimeFormat(currentLocale(), { numeric: 'auto' }).format(-Math.floor(seconds / length), unit)
+}
+
+/** A time of the service without a zone, which is UTC. */
+export const utc = (text: string): Date => new Date(`${text}Z`)
+
+/** Why something did not work, in the reader's language where the code is known, else in the service's words. */
+export function tellProblem(error: unknown): string {
+  if (!(error instanceof Problem)) return t('problem.unknown')
+  const values = { seconds: error.retryAfter ?? 0 }
+  return findMessage(`problem.${error.code}`, values) ?? (error.message || t('problem.unknown'))
+}

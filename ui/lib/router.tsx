@@ -1,0 +1,72 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { uiPath } from './base.ts'
+
+const changed = new EventTarget()
+const CHANGE = 'change'
+
+/** The address within the application, without query: `contexts/7/files`. */
+export const currentPath = (): string => location.pathname.slice(uiPath.length)
+
+/** Goes to another page of the application. */
+export function navigate(path: string): void {
+  history.pushState(undefined, '', uiPath + path)
+  changed.dispatchEvent(new Event(CHANGE))
+  scrollTo(0, 0)
+}
+
+addEventListener('popstate', () => changed.dispatchEvent(new Event(CHANGE)))
+
+/** The address within the application, now and after every change of it. */
+export function usePath(): string {
+  const [path, setPath] = useState(currentPath)
+  useEffect(() => {
+    const listen = (): void => setPath(currentPath())
+    changed.addEventListener(CHANGE, listen)
+    return () => changed.removeEventListener(CHANGE, listen)
+  }, [])
+  return path
+}
+
+/** The named parts of a path that fits the pattern (`contexts/:context/files`); `undefined` for one that does not. */
+export function match(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
+  const [wanted, given] = [pattern.split('/'), path.replace(/\/$/, '').split('/')]
+  if (wanted.length !== given.length) return undefined
+  const parts: Record<string, string> = {}
+  for (const [index, name] of wanted.entries()) {
+    const text = decode(given[index] ?? '')
+    if (name.startsWith(':')) parts[name.slice(1)] = text
+    else if (name !== text) return undefined
+  }
+  return parts
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+interface LinkProps {
+  readonly to: string
+  readonly class?: string
+  /** It leads to where one is, or to the beginning of that part. */
+  readonly current?: 'page' | 'true' | undefined
+  readonly children: ComponentChildren
+}
+
+/** A link within the application; opens in a new tab as any link does. */
+export function Link({ to, class: names, current, children }: LinkProps) {
+  const follow = (event: MouseEvent): void => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    navigate(to)
+  }
+  return (
+    <a class={names} aria-current={current} href={uiPath + to} onClick={follow}>
+      {children}
+    </a>
+  )
+}

@@ -1,0 +1,30 @@
+/** The sign-in page counts down while nobody may try; everything else there works without scripts. */
+const remaining = document.querySelector<HTMLElement>('time[data-seconds]')
+const notice = remaining?.closest<HTMLElement>('[data-over]')
+
+if (remaining && notice) {
+  const buttons = [...document.querySelectorAll<HTMLButtonElement>('form[method=post] button')]
+  const end = performance.now() + Number(remaining.dataset['seconds']) * 1000
+  const language = document.documentElement.lang
+  // Spoken once when the page comes and once at the end, not every second.
+  remaining.setAttribute('aria-live', 'off')
+  const show = (): void => {
+    const seconds = Math.max(0, Math.ceil((end - performance.now()) / 1000))
+    for (const button of buttons) button.disabled = seconds > 0
+    if (seconds > 0) {
+      remaining.textContent = clock(seconds, language)
+      return
+    }
+    clearInterval(timer)
+    notice.textContent = notice.dataset['over'] ?? ''
+    notice.classList.replace('bad', 'good')
+    document.querySelector<HTMLInputElement>('[name=auth_password]')?.focus()
+  }
+  const timer = setInterval(show, 250)
+  show()
+}
+
+function clock(seconds: number, language: string): string {
+  const two = new Intl.NumberFormat(language, { minimumIntegerDigits: 2 })
+  return `${Math.floor(seconds / 60)}:${two.format(seconds % 60)}`
+}

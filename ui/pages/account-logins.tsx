@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
+import { Confirm } from '../components/dialog.tsx'
+import { Await, Card } from '../components/page.tsx'
+import { type Column, Table } from '../components/table.tsx'
+import { attempt } from '../components/toast.tsx'
+import { ask } from '../lib/api.ts'
+import { address } from '../lib/base.ts'
+import { deviceOf } from '../lib/device.ts'
+import { ago, dateTime, utc } from '../lib/format.ts'
+import { t } from '../lib/language.ts'
+import { useLoaded } from '../lib/load.ts'
+
+interface LoginData {
+  readonly loginTime: string
+  readonly lastAccess: string
+  readonly inetAddress: string
+  readonly userAgent: string
+}
+
+interface Login extends LoginData {
+  readonly token: string
+  readonly isThis: boolean
+}
+
+type Logins = Readonly<Record<string, LoginData>>
+
+/** All logins of the user, the one of this page first, then the latest used. */
+async function loadLogins(signal: AbortSignal): Promise<readonly Login[]> {
+  const [current, others] = await Promise.all([
+    ask<Logins>('auth/tokens?scope=current', { signal }),
+    ask<Logins>('auth/tokens?scope=others', { signal }),
+  ])
+  const listed = (logins: Logins, isThis: boolean): Login[] =>
+    Object.entries(logins).map(([token, login]) => ({ ...login, token, isThis }))
+  const byAccess = listed(others, false).sort((a, b) => b.lastAccess.localeCompare(a.lastAccess))
+  return [...listed(current, true), ...byAccess]
+}
+
+/** Where one is signed in, and ending it. */
+export function Logins() {
+  const [loaded, again] = useLoaded(loadLogins, [])
+  const [isAsking, setAsking] = useState(false)
+  const hasOthers = loaded.state === 'ready' && loaded.value.length > 1
+  const end = async (json: { readonly token: string } | { readonly scope: 'others' }, done: string): Promise<void> => {
+    await attempt(() => ask('auth/tokens', { method: 'DELETE', json }), done)
+    again()
+  }
+  const columns: ReadonlyArray<Column<Login>> = [
+    { title: t('device'), cell: login => <Device {...login} /> },
+    { title: t('address'), cell: ({ inetAddress }) => inetAddress.replace(/^\//, '') },
+    { title: t('signedInSince'), cell: ({ loginTime }) => dateTime(utc(loginTime)) },
+    { title: t('lastAccess'), cell: ({ lastAccess }) => ago(utc(lastAccess)) },
+    {
+      title: t('signOut'),
+      kind: 'actions',
+      cell: ({ token, isThis, userAgent }) =>
+        isThis ? (
+          <form method="post" action={address('auth/logout')}>
+            <Button kind="quiet" size="small" type="submit">
+              {t('signOut')}
+            </Button>
+          </form>
+        ) : (
+          <Button
+            kind="quiet"
+            size="small"
+            label={`${t('signOutHere')}: ${deviceOf(userAgent)}`}
+            onPress={() => end({ token }, t('ended'))}
+          >
+            {t('signOutHere')}
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <Card
+      title={t('logins')}
+      aside={
+        hasOthers && (
+          <Button kind="quiet danger" size="small" onPress={() => setAsking(true)}>
+            {t('endOthers')}
+          </Button>
+        )
+      }
+    >
+      <Await loaded={loaded} again={again}>
+        {logins => <Table caption={t('logins')} columns={columns} rows={logins} keyOf={({ token }) => token} />}
+      </Await>
+      {isAsking && (
+        <Confirm
+          title={t('endOthers')}
+          text={t('endOthersText')}
+          action={t('endOthers')}
+          onConfirm={() => end({ scope: 'others' }, t('endedOthers'))}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Device({ userAgent, isThis }: Login) {
+  return (
+    <span title={userAgent}>
+      {deviceOf(userAgent)} {isThis && <span class="badge">{t('thisLogin')}</span>}
+    </span>
+  )
+}
