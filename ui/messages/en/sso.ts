@@ -1,6 +1,6 @@
 export const sso = {
   acsUrl: 'Where responses go',
-  casService: 'Service address to register at the CAS server',
+  casService: 'Address to register there',
   certificate: 'Certificate',
   certificateExpired: 'expired',
   certificates: 'Certificates',

@@ -1,6 +1,6 @@
 export const sso = {
   acsUrl: 'Dit svaren skickas',
-  casService: 'Tjänstadress att registrera hos CAS-servern',
+  casService: 'Adress att registrera där',
   certificate: 'Certifikat',
   certificateExpired: 'utgånget',
   certificates: 'Certifikat',

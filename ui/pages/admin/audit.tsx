@@ -137,7 +137,15 @@ const tellEvent = (event: string): string => findMessage(`event.${event}`) ?? ev
 
 const columns = (names: ReadonlyMap<string, string>): ReadonlyArray<Column<AuditEvent>> => [
   { title: t('time'), cell: ({ time }) => <span class="time">{dateTimeSeconds(new Date(time))}</span> },
-  { title: t('event'), cell: ({ event }) => <strong>{tellEvent(event)}</strong> },
+  {
+    title: t('event'),
+    cell: ({ event, detail }) => (
+      <div>
+        <strong>{tellEvent(event)}</strong>
+        <Detail detail={detail} />
+      </div>
+    ),
+  },
   {
     title: t('about'),
     cell: ({ userId, userName }) =>
@@ -145,10 +153,9 @@ const columns = (names: ReadonlyMap<string, string>): ReadonlyArray<Column<Audit
   },
   { title: t('by'), cell: ({ actorId }) => (actorId === undefined ? '–' : (names.get(actorId) ?? actorId)) },
   { title: t('address'), cell: ({ address = '–' }) => address },
-  { title: t('detail'), kind: 'wide', cell: ({ detail }) => <Detail detail={detail} /> },
 ]
 
 function Detail({ detail }: Pick<AuditEvent, 'detail'>) {
   const parts = Object.entries(detail).map(([key, value]) => `${findMessage(`detail.${key}`) ?? key}: ${value}`)
-  return <span class="muted small">{parts.length === 0 ? '–' : parts.join(', ')}</span>
+  return parts.length === 0 ? null : <div class="muted small">{parts.join(', ')}</div>
 }
