@@ -181,6 +181,7 @@ const failureColumns = (): ReadonlyArray<Column<Failure>> => [
   },
   {
     title: t('why'),
+    kind: 'wide',
     cell: ({ check, expected = '–', received = '–' }) => (
       <div class="why">
         <code>{check}</code>
