@@ -38,7 +38,7 @@ export const sso = {
   expires: 'Expires',
   failures: 'Latest refused sign-ons',
   failuresNone: 'None was refused since the start.',
-  metadataFrom: 'Metadata from',
+  metadataFrom: 'Address of the metadata',
   metadataLoaded: 'Metadata read',
   metadataProblem: 'The metadata could not be read the last time.',
   notKnownYet: 'not known yet',
