@@ -7,7 +7,7 @@ export type HashTask =
   | { readonly password: string; readonly stored: string }
 
 /** Enough that requests hardly notice a flood of logins; not so much that on a busy machine nobody can sign in. */
-const NICENESS = 10
+const NICENESS = 5
 
 // On Linux this is the priority of one thread, this one; elsewhere it would be that of the whole program.
 if (process.platform === 'linux') setPriority(NICENESS)
