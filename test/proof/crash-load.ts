@@ -41,12 +41,6 @@ export async function work(admin: Visitor, space: Space, random: Random, tally: 
 }
 
 async function step(admin: Visitor, space: Space, random: Random, tally: Tally): Promise<void> {
-  // Also what is known to be gone only since the last crash.
-  space.places.splice(
-    0,
-    space.places.length,
-    ...space.places.filter(({ possible }) => possible.some(held => held !== 'gone')),
-  )
   const place = space.places.length > 0 ? random.pick(space.places) : undefined
   const dice = random.below(100)
   if (!place || (dice < 20 && space.places.length < MOST_PLACES)) await create(admin, space, tally)
@@ -54,6 +48,13 @@ async function step(admin: Visitor, space: Space, random: Random, tally: Tally):
   else if (dice < 85) await change(admin, place, 'empty', 'resource', tally)
   else if (dice < 93) await change(admin, place, 'gone', 'entry', tally)
   else await setQuota(admin, space, random, tally)
+  dropGone(space)
+}
+
+/** Places whose entry is certainly deleted are no longer worked on. */
+export function dropGone(space: Space): void {
+  const left = space.places.filter(({ possible }) => possible.some(held => held !== 'gone'))
+  space.places.splice(0, space.places.length, ...left)
 }
 
 async function create(admin: Visitor, space: Space, tally: Tally): Promise<void> {
