@@ -1,117 +1,120 @@
-// `npm run bench`: authenticated requests per second by cookie and by HTTP Basic, and the time readers wait while others
-// guess passwords. Figures are ratios inside one run, rounds interleaved; absolute ones depend on the machine.
-import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+// Requests by people who are signed in: what recognising them costs, and that it costs the same among a million of them.
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Pool } from 'undici'
+import { load, request } from './load.mjs'
+import {
+  ask,
+  interleave,
+  medianOf,
+  ratioOf,
+  ROUND_MS,
+  ROUNDS,
+  signIn,
+  sizesUpTo,
+  startBare,
+  startService,
+} from './support.mjs'
 
-const ROUNDS = 7
-const ROUND_MS = 1500
-const CONNECTIONS = 16
-const PASSWORD = 'bench-Password-12'
+const SIZES = sizesUpTo(1_000_000)
+const MS = { ms: ROUND_MS }
+const USERS = 4
+const program = fileURLToPath(new URL('./serve-tokens.mjs', import.meta.url))
 
-const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
-const program = fileURLToPath(new URL('../bin/stowage.js', import.meta.url))
-const settings = {
-  'service.http.port': '0',
-  'service.data.folder': folder,
-  'service.auth.http-basic': 'on',
-  'service.auth.temp.lockout.max.attempts': '-1',
-  'service.log.level': 'warn',
-}
-const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
-const service = spawn(process.execPath, [program, 'serve', ...sets], {
-  env: { ...process.env, SERVICE_ADMIN_PASSWORD: PASSWORD },
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
-try {
-  const base = await new Promise((resolve, reject) => {
-    createInterface(service.stdout).on('line', line => resolve(/serves (\S+)/.exec(line)?.[1]))
-    service.once('exit', () => reject(new Error('the service did not start')))
-  })
-  await measure(base)
-} finally {
-  service.kill()
-  await rm(folder, { recursive: true, force: true })
-}
-
-async function measure(base) {
-  const pool = new Pool(base, { connections: CONNECTIONS })
-  const form = new URLSearchParams({ auth_username: 'admin', auth_password: PASSWORD }).toString()
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
-  const login = await pool.request({ method: 'POST', path: '/auth/cookie', headers: type, body: form })
-  await login.body.dump()
-  const cookie = { cookie: String(login.headers['set-cookie']).split(';')[0] }
-  const basic = { authorization: `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}` }
-  await round(pool, cookie)
-  await round(pool, basic)
-
-  const ratios = []
-  for (let n = 0; n < ROUNDS; n++) {
-    const byCookie = await round(pool, cookie)
-    const byBasic = await round(pool, basic)
-    ratios.push(byBasic.rate / byCookie.rate)
-    console.log(`round ${n + 1}: ${text(byCookie)} by cookie, ${text(byBasic)} by Basic`)
+export async function measure(say) {
+  process.execArgv.push('--expose-gc')
+  const services = await Promise.all(SIZES.map(size => startFilled(size)))
+  say(`filled ${SIZES.join(', ')} tokens`)
+  const [first] = services
+  const answer = await ask(first, { cookie: `auth_token=${first.tokens[0]}` }, 'GET', 'auth/user')
+  const bare = await startBare('json', answer)
+  const plain = request('GET', '/')
+  const admin = `Basic ${Buffer.from(`admin:${first.password}`).toString('base64')}`
+  const basic = request('GET', '/auth/user', { authorization: admin })
+  const work = {
+    bare: () => load(bare, () => plain, MS),
+    basic: () => load(first, () => basic, MS),
+    ...Object.fromEntries(
+      services.map(({ size, ...service }) => [`t${size}`, () => load(service, caller(service), MS)]),
+    ),
   }
-  const quiet = await round(pool, cookie)
-  const flood = startFlood(base, type)
-  const busy = await round(pool, cookie)
-  await flood.stop()
-  console.log(
-    `GET /auth/user by Basic : by cookie = ${median(ratios).toFixed(2)} (median of ${ROUNDS} rounds, goal 0.60)`,
-  )
-  console.log(
-    `readers during a login flood : without = ${(busy.rate / quiet.rate).toFixed(2)}, p99 ${busy.p99.toFixed(1)} ms : ${quiet.p99.toFixed(1)} ms`,
-  )
-  await pool.close()
-}
-
-/** As many requests as fit into a round over all connections; every answer must be a success. */
-async function round(pool, headers) {
-  const times = []
-  const end = performance.now() + ROUND_MS
-  const work = async () => {
-    while (performance.now() < end) {
-      const begin = performance.now()
-      const { statusCode, body } = await pool.request({ path: '/auth/user', method: 'GET', headers })
-      await body.dump()
-      if (statusCode !== 200) throw new Error(`status ${statusCode}`)
-      times.push(performance.now() - begin)
-    }
-  }
-  await Promise.all(Array.from({ length: CONNECTIONS }, work))
-  times.sort((a, b) => a - b)
-  return { rate: (times.length / ROUND_MS) * 1000, p99: times[Math.floor(times.length * 0.99)] }
-}
-
-/** Wrong passwords without pause, over connections of their own. */
-function startFlood(base, headers) {
-  const pool = new Pool(base, { connections: 8 })
-  const stopped = new AbortController()
-  const guess = async () => {
-    while (!stopped.signal.aborted) {
-      const body = `auth_username=admin&auth_password=wrong${Math.random()}`
-      const answer = await pool.request({ method: 'POST', path: '/auth/cookie', headers, body })
-      await answer.body.dump()
-    }
-  }
-  const guessing = Promise.all(Array.from({ length: 8 }, guess))
+  const results = await interleave(ROUNDS, work)
+  for (const { stop } of [bare, ...services]) await stop()
+  const cpu = ({ cpu }) => cpu
+  const [, , many, most] = services
+  const [small, , of5, of6] = SIZES.map(size => results[`t${size}`])
   return {
-    async stop() {
-      stopped.abort()
-      await guessing
-      await pool.close()
-    },
+    title: 'Requests of people who are signed in',
+    rows: [
+      {
+        what: '`GET /auth/user` with 10⁵ live tokens : bare `node:http` with the same JSON',
+        value: ratioOf(of5, results.bare),
+        unit: 'ratio',
+        goal: { least: 0.7 },
+        note: `${say.rate(medianOf(of5))} : ${say.rate(medianOf(results.bare))}`,
+      },
+      {
+        what: 'processor time of a bare answer : of `GET /auth/user` with 10⁵ tokens',
+        value: ratioOf(results.bare, of5, cpu),
+        unit: 'ratio',
+        note: `${medianOf(results.bare, cpu).toFixed(0)} µs : ${medianOf(of5, cpu).toFixed(0)} µs`,
+      },
+      {
+        what: 'with 10⁶ tokens : with 10⁵',
+        value: ratioOf(of6, of5),
+        unit: 'ratio',
+        goal: { least: 0.9 },
+      },
+      { what: 'memory per token, 10⁵ tokens', value: many.bytes, unit: 'B', goal: { most: 600 } },
+      { what: 'memory per token, 10⁶ tokens', value: most.bytes, unit: 'B', goal: { most: 600 } },
+      {
+        what: 'by HTTP Basic : by cookie',
+        value: ratioOf(results.basic, small),
+        unit: 'ratio',
+        goal: { least: 0.6 },
+      },
+    ],
+    curves: [
+      {
+        name: 'tokens',
+        title: 'GET /auth/user in relation to a bare answer, as live tokens grow',
+        x: 'live tokens',
+        series: [
+          {
+            name: 'requests per second : bare',
+            points: SIZES.map(size => [size, ratioOf(results[`t${size}`], results.bare)]),
+          },
+        ],
+      },
+      {
+        name: 'token-memory',
+        title: 'Memory per token in bytes, as live tokens grow',
+        x: 'live tokens',
+        series: [{ name: 'bytes per token', points: services.map(({ size, bytes }) => [size, bytes]) }],
+      },
+    ],
   }
 }
 
-function text({ rate, p99 }) {
-  return `${Math.round(rate)}/s (p99 ${p99.toFixed(1)} ms)`
+/** A service with so many live tokens, of which `tokens` belong to users who are there. */
+async function startFilled(size) {
+  const service = await startService(
+    { 'service.auth.http-basic': 'on', 'service.auth.token.max-per-user': '1000' },
+    { program },
+  )
+  const headers = await signIn(service)
+  for (let n = 0; n < USERS; n++) {
+    const resource = { name: `user${n}`, password: service.password }
+    await ask(service, headers, 'POST', '_principals?graphtype=user', { resource })
+    await signIn(service, `user${n}`)
+  }
+  service.process.send(size)
+  const [filled] = await once(service.process, 'message')
+  return { ...service, size, ...filled }
 }
 
-function median(values) {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
+/** Requests of one after the other of those who have a token. */
+function caller({ tokens }) {
+  const requests = tokens.map(token => request('GET', '/auth/user', { cookie: `auth_token=${token}` }))
+  let turn = 0
+  return () => requests[turn++ % requests.length]
 }

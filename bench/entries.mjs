@@ -1,52 +1,58 @@
-// `npm run bench`: reading an entry with `includeAll` against a bare `node:http` JSON answer of the same bytes, creating one
-// against commits of a single row with the same engine and settings, and each operation on an entry in a context of 100 000
-// entries (all in one list) against one of 100. Figures are ratios inside one run, rounds interleaved.
-import { spawn } from 'node:child_process'
+// Entries: reading one against a bare `node:http` answer of the same JSON, creating one against bare commits of a row by the
+// same engine with the same settings, and each operation as its context and its list grow.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { Pool } from 'undici'
 import { newEntry } from '../dist/content/entry.js'
 import { insertEntry } from '../dist/content/entry-records.js'
 import { openSqliteDatabase } from '../dist/stores/sqlite-database.js'
 import { sql } from '../dist/stores/sql.js'
-import { median, signIn, startService } from './support.mjs'
+import { load, request } from './load.mjs'
+import {
+  ask,
+  interleave,
+  isQuick,
+  median,
+  medianOf,
+  newContext,
+  ratioOf,
+  ROUND_MS,
+  ROUNDS,
+  signIn,
+  sizesUpTo,
+  startBare,
+  startService,
+} from './support.mjs'
 
-const ROUNDS = 2
-const ROUND_MS = 1000
-const CONNECTIONS = 16
-const OPERATIONS = 20
-const SIZES = [100, 2000]
+const SIZES = sizesUpTo(100_000)
+const OPERATIONS = isQuick ? 3 : 40
 const TITLE = 'http://purl.org/dc/terms/title'
+const JSON_TYPE = { 'content-type': 'application/json' }
 
-const service = await startService({ 'service.data.quota': 'off' })
-try {
-  const headers = await signIn(service)
-  const pool = new Pool(service.base, { connections: CONNECTIONS })
-  const client = { pool, headers: { ...headers, 'content-type': 'application/json' } }
-  const contexts = []
-  for (const size of SIZES) contexts.push(await makeContext(client, size))
-  await measureReading(client, contexts[0])
-  await measureCreating(client, contexts[0])
-  await measureSizes(client, contexts)
-  await pool.close()
-} finally {
-  await service.stop()
-}
-
-async function ask({ pool, headers }, method, path, body) {
-  const request = { method, path: `/${path}`, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-  const answer = await pool.request(request)
-  const text = await answer.body.text()
-  if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 300)}`)
-  return text
+export async function measure(say) {
+  const service = await startService({ 'service.data.quota': 'off' })
+  try {
+    const headers = await signIn(service)
+    const contexts = []
+    for (const size of SIZES) contexts.push(await makeContext(service, headers, size))
+    say('contexts filled')
+    const rates = await measureRates(service, headers, contexts)
+    say('read and created')
+    const times = await measureSizes(service, headers, contexts)
+    return {
+      title: 'Entries and lists',
+      rows: [...rowsOfRates(rates, say), ...rowsOfTimes(times)],
+      curves: curves(rates, times),
+    }
+  } finally {
+    await service.stop()
+  }
 }
 
 /** A context whose list holds so many entries, which are written to the store directly. */
-async function makeContext(client, size) {
-  const id = JSON.parse(await ask(client, 'POST', '_contexts?graphtype=context', {})).entryId
-  const list = JSON.parse(await ask(client, 'POST', `${id}?graphtype=list&id=list`, {})).entryId
+async function makeContext(service, headers, size) {
+  const id = await newContext(service, headers)
+  const list = JSON.parse(await ask(service, headers, 'POST', `${id}?graphtype=list&id=list`, {})).entryId
   const database = await openSqliteDatabase(join(service.folder, 'store.sqlite'))
   for (let from = 1; from <= size; from += 1000) {
     await database.transaction(async tx => {
@@ -69,95 +75,124 @@ function metadataOf(context, id) {
   return { [`./${context}/resource/${id}`]: { [TITLE]: [title] } }
 }
 
-/** As many of these as fit into a round, one after another on each connection; per second. */
-async function rate(work) {
-  let done = 0
-  const end = performance.now() + ROUND_MS
-  const line = async () => {
-    for (; performance.now() < end; done++) await work()
-  }
-  await Promise.all(Array.from({ length: CONNECTIONS }, line))
-  return (done * 1000) / ROUND_MS
-}
-
-async function compare(what, goal, ours, bare) {
-  const ratios = []
-  await rate(ours)
-  await rate(bare)
-  for (let n = 1; n <= ROUNDS; n++) {
-    const [own, other] = [await rate(ours), await rate(bare)]
-    ratios.push(own / other)
-    console.log(`round ${n}: ${Math.round(own)}/s against ${Math.round(other)}/s`)
-  }
-  console.log(`${what} = ${median(ratios).toFixed(2)} (median of ${ROUNDS} rounds, goal ${goal})`)
-}
-
-async function measureReading(client, { id }) {
-  const path = `${id}/entry/1?includeAll`
-  const json = await ask(client, 'GET', path)
-  const program = `
-    const value = ${json}
-    require('node:http').createServer((request, response) => {
-      response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify(value))
-    }).listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
-  const bare = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
-  try {
-    const port = await new Promise(resolve => createInterface(bare.stdout).once('line', resolve))
-    const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS })
-    const read = () => ask(client, 'GET', path)
-    await compare('reading with includeAll : bare JSON', '0.10', read, () => ask({ pool, headers: {} }, 'GET', ''))
-    await pool.close()
-  } finally {
-    bare.kill()
-  }
-}
-
-async function measureCreating(client, { id }) {
+/** Per context: reading and creating by many at once, by turns with their bare counterparts. */
+async function measureRates(service, headers, contexts) {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
-  const database = await openSqliteDatabase(join(folder, 'bare.sqlite'))
-  try {
-    await database.run(sql`CREATE TABLE bare (id INTEGER PRIMARY KEY, value TEXT NOT NULL)`)
-    const value = JSON.stringify(metadataOf(id, 1))
-    const commit = () => database.run(sql`INSERT INTO bare (value) VALUES (${value})`)
-    const body = {
-      metadata: { [`${service.base}${id}/resource/_newId`]: { [TITLE]: [{ type: 'literal', value: 'New' }] } },
-    }
-    await compare('creating : bare commits', '0.30', () => ask(client, 'POST', id, body), commit)
-  } finally {
-    await database.close()
-    await rm(folder, { recursive: true, force: true })
+  const json = await ask(service, headers, 'GET', `${contexts[0].id}/entry/1?includeAll`)
+  const bareJson = await startBare('json', json)
+  const bareCommit = await startBare('commit', join(folder, 'bare.sqlite'))
+  const title = [{ type: 'literal', value: 'New' }]
+  const creation = ({ id }) =>
+    request(
+      'POST',
+      `/${id}`,
+      { ...JSON_TYPE, ...headers },
+      JSON.stringify({
+        metadata: { [`${service.base}${id}/resource/_newId`]: { [TITLE]: title } },
+      }),
+    )
+  let turn = 0
+  const reading =
+    ({ id, size }) =>
+    () =>
+      request('GET', `/${id}/entry/${1 + ((turn++ * 7919) % size)}?includeAll`, headers)
+  const plain = request('GET', '/')
+  const work = {
+    bareRead: () => load(bareJson, () => plain, { ms: ROUND_MS }),
+    bareCommit: () => load(bareCommit, () => plain, { ms: ROUND_MS, connections: 16 }),
   }
+  for (const context of contexts) {
+    const body = creation(context)
+    work[`read ${context.size}`] = () => load(service, reading(context), { ms: ROUND_MS })
+    work[`create ${context.size}`] = () => load(service, () => body, { ms: ROUND_MS, connections: 16, status: 201 })
+  }
+  const results = await interleave(ROUNDS, work)
+  await bareJson.stop()
+  await bareCommit.stop()
+  await rm(folder, { recursive: true, force: true })
+  return results
 }
 
-/** The time of each operation, in the large context against the small one. */
-async function measureSizes(client, contexts) {
+function rowsOfRates(rates, say) {
+  const row = (what, own, bare, least) => ({
+    what,
+    value: ratioOf(rates[own], rates[bare]),
+    unit: 'ratio',
+    goal: { least },
+    note: `${say.rate(medianOf(rates[own]))} : ${say.rate(medianOf(rates[bare]))}`,
+  })
+  const [smallest, largest] = [SIZES[0], SIZES.at(-1)]
+  return [
+    row('reading with `includeAll` : bare `node:http` with the same JSON', `read ${smallest}`, 'bareRead', 0.1),
+    row('creating : bare commits of one row', `create ${smallest}`, 'bareCommit', 0.3),
+    row('reading among 10⁵ entries : among 100', `read ${largest}`, `read ${smallest}`, 0.9),
+    row('creating among 10⁵ entries : among 100', `create ${largest}`, `create ${smallest}`, 0.9),
+  ]
+}
+
+/** The time of each operation, one after the other, in each context. */
+async function measureSizes(service, headers, contexts) {
   const times = {}
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [at, { id, list }] of contexts.entries()) {
-      const made = []
-      const added = []
-      const all = `${service.base}${id}/resource/${list}`
-      const operations = {
-        read: n => ask(client, 'GET', `${id}/entry/${n + 1}?includeAll`),
-        create: async () => made.push(JSON.parse(await ask(client, 'POST', id, {})).entryId),
-        'put metadata': n => ask(client, 'PUT', `${id}/metadata/${n + 1}`, {}),
-        'list add': async () => added.push(JSON.parse(await ask(client, 'POST', `${id}?list=${all}`, {})).entryId),
-        delete: n => ask(client, 'DELETE', `${id}/entry/${made[n]}`),
-        'delete from list': n => ask(client, 'DELETE', `${id}/entry/${added[n]}`),
-        'list page': n => ask(client, 'GET', `${id}/entry/${list}?includeAll&limit=20&offset=${n}`),
-      }
-      for (const [name, work] of Object.entries(operations)) {
+  for (let round = 0; round < Math.min(3, ROUNDS); round++) {
+    for (const { id, list, size } of contexts) {
+      for (const [name, work] of Object.entries(operations(service, headers, { id, list }))) {
         const begun = performance.now()
         for (let n = 0; n < OPERATIONS; n++) await work(n)
-        times[name] ??= contexts.map(() => [])
-        times[name][at].push((performance.now() - begun) / OPERATIONS)
+        times[name] ??= Object.fromEntries(contexts.map(({ size }) => [size, []]))
+        times[name][size].push((performance.now() - begun) / OPERATIONS)
       }
     }
   }
-  for (const [name, [small, large]] of Object.entries(times)) {
-    const ratio = median(large.map((time, round) => time / small[round]))
-    const each = [small, large].map(taken => `${median(taken).toFixed(2)} ms`)
-    console.log(`${name}, ${SIZES[1]} entries : ${SIZES[0]} = ${ratio.toFixed(2)} (${each[1]} : ${each[0]}, goal 1.5)`)
+  return times
+}
+
+function operations(service, headers, { id, list }) {
+  const [made, added] = [[], []]
+  const act = (method, path, body) => ask(service, headers, method, path, body)
+  const all = `${service.base}${id}/resource/${list}`
+  return {
+    'putting metadata': n => act('PUT', `${id}/metadata/${n + 1}`, {}),
+    creating: async () => made.push(JSON.parse(await act('POST', id, {})).entryId),
+    deleting: n => act('DELETE', `${id}/entry/${made[n]}`),
+    'adding to a list': async () => added.push(JSON.parse(await act('POST', `${id}?list=${all}`, {})).entryId),
+    'deleting from a list': n => act('DELETE', `${id}/entry/${added[n]}`),
+    'page of a list': n => act('GET', `${id}/entry/${list}?includeAll&limit=20&offset=${n}`),
   }
 }
+
+function rowsOfTimes(times) {
+  return Object.entries(times).map(([name, bySize]) => {
+    const [small, large] = [bySize[SIZES[0]], bySize[SIZES.at(-1)]]
+    return {
+      what: `time of ${name}, 10⁵ entries : 100`,
+      value: median(large.map((time, round) => time / small[round])),
+      unit: 'ratio',
+      goal: { most: 1.5 },
+      note: `${median(large).toFixed(2)} ms : ${median(small).toFixed(2)} ms`,
+    }
+  })
+}
+
+const curves = (rates, times) => [
+  {
+    name: 'entries',
+    title: 'Entries in relation to bare counterparts, as their context grows',
+    x: 'entries in the context and its list',
+    series: [
+      { name: 'read : bare JSON', points: SIZES.map(size => [size, ratioOf(rates[`read ${size}`], rates.bareRead)]) },
+      {
+        name: 'created : bare commits',
+        points: SIZES.map(size => [size, ratioOf(rates[`create ${size}`], rates.bareCommit)]),
+      },
+    ],
+  },
+  {
+    name: 'operations',
+    title: 'Milliseconds of each operation, as its context grows',
+    x: 'entries in the context and its list',
+    series: Object.entries(times).map(([name, bySize]) => ({
+      name,
+      points: SIZES.map(size => [size, median(bySize[size])]),
+    })),
+  },
+]

@@ -1,6 +1,6 @@
-// `npm run bench`: the first page of a search over 1 000 and over 100 000 entries, for an administrator, a guest who may read
-// all of it, and a user who may read half. Three ways: again (nothing has changed since), after a write, and first (nothing is in
-// memory). Medians; rounds over both stores are interleaved. The ratio counts; times depend on the machine.
+// The first page of a search as the store grows, for an administrator, a guest who may read all of it, and a user who may read
+// half. Three ways: again (nothing has changed since), after a write, and first (nothing is in memory). Medians; rounds over
+// the stores are interleaved.
 import { guestFrom } from '../dist/accounts/caller.js'
 import { newEntry } from '../dist/content/entry.js'
 import { deleteEntry, findEntry, insertEntry, updateEntry } from '../dist/content/entry-records.js'
@@ -13,9 +13,10 @@ import { sql } from '../dist/stores/sql.js'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { median, ROUNDS, sizesUpTo } from './support.mjs'
 
-const SIZES = [1000, 100_000]
-const ROUNDS = 7
+const SIZES = sizesUpTo(100_000)
+const WAYS = ['again', 'written', 'first']
 const CONTEXTS = 20
 const TITLE = 'http://purl.org/dc/terms/title'
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
@@ -47,30 +48,58 @@ const callers = {
   user: { ...guest, user: { ...guest.user, id: '7' }, groups: new Set(['20']) },
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
-const stores = []
-try {
-  for (const size of SIZES) stores.push(await open(size))
-  console.log(`${'milliseconds'.padEnd(46)}     again            after a write    first`)
-  for (const [who, readers] of [['admin'], ['guest', () => ['_guest']], ['user', n => (n % 2 ? [] : ['20'])]]) {
-    if (readers) for (const { database } of stores) await openContexts(database, readers)
-    for (const [name, search] of Object.entries(searches)) await measure(name, search, who)
+export async function measure(say) {
+  const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
+  const stores = []
+  const found = []
+  try {
+    for (const size of SIZES) stores.push(await open(folder, size))
+    say('stores filled')
+    for (const [who, readers] of [['admin'], ['guest', () => ['_guest']], ['user', n => (n % 2 ? [] : ['20'])]]) {
+      if (readers) for (const { database } of stores) await openContexts(database, readers)
+      for (const [name, search] of Object.entries(searches)) {
+        found.push({ name: `${name}, ${who}`, who, times: await timesOf(stores, search, who) })
+      }
+      say(`searched as ${who}`)
+    }
+  } finally {
+    for (const { database } of stores) await database.close()
+    await rm(folder, { recursive: true, force: true })
   }
-} finally {
-  for (const { database } of stores) await database.close()
-  await rm(folder, { recursive: true, force: true })
+  return { title: 'Search', rows: found.map(row), curves: WAYS.map(way => curve(found, way)) }
 }
 
-async function open(size) {
+/** The slowest of the three ways is the first; the one that counts is the one after a write. */
+function row({ name, times }) {
+  const [small, large] = [times[1], times.at(-1)]
+  const told = WAYS.map(way => `${way} ${median(large[way]).toFixed(2)} ms`)
+  const value = median(large.written.map((time, round) => time / small.written[round]))
+  return { what: `${name}: time after a write, 10⁵ entries : 10³`, value, unit: 'ratio', note: told.join(', ') }
+}
+
+const curve = (found, way) => ({
+  name: `search-${way}`,
+  title: `Milliseconds of a search by admin: ${{ again: 'again', written: 'after a write', first: 'for the first time' }[way]}`,
+  x: 'entries',
+  series: found
+    .filter(
+      ({ name, who }) =>
+        who === 'admin' && /^(a word of 20 entries|a word of every entry|facets of every entry),/.test(name),
+    )
+    .map(({ name, times }) => ({ name, points: SIZES.map((size, at) => [size, median(times[at][way])]) })),
+})
+
+async function open(folder, size) {
   const database = await openSqliteDatabase(join(folder, `${size}.sqlite`))
   await migrate(database, schema)
   await fill(database, size)
   return { size, database, search: new Search(database) }
 }
 
-async function measure(name, search, who) {
+/** For each store, the times of each way. */
+async function timesOf(stores, search, who) {
   const times = stores.map(() => ({ again: [], written: [], first: [] }))
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < Math.min(3, ROUNDS); round++) {
     for (const [at, store] of stores.entries()) {
       times[at].first.push(await timed(store, new Search(store.database), search, who))
       await timed(store, store.search, search, who)
@@ -79,11 +108,7 @@ async function measure(name, search, who) {
       times[at].written.push(await timed(store, store.search, search, who))
     }
   }
-  const columns = ['again', 'written', 'first'].map(way => {
-    const [small, large] = times.map(taken => median(taken[way]))
-    return `${small.toFixed(2)} ${large.toFixed(2)} x${(large / small).toFixed(1)}`.padEnd(17)
-  })
-  console.log(`${name}, ${who}`.padEnd(46), ...columns)
+  return times
 }
 
 async function timed({ size }, search, { query, order = [], facets: fields = [], isLast = false }, who) {
@@ -121,13 +146,8 @@ async function write(database, round) {
   })
 }
 
-function median(values) {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
-}
-
 async function fill(database, size) {
   const by = '_admin'
-  const begun = performance.now()
   await database.transaction(async tx => {
     for (let n = 0; n < CONTEXTS; n++) {
       await tx.run(sql`INSERT INTO contexts (id, name) VALUES (${String(n)}, NULL)`)
@@ -137,15 +157,15 @@ async function fill(database, size) {
   })
   for (let from = 0; from < size; from += 1000) {
     await database.transaction(async tx => {
-      for (let n = from; n < from + 1000; n++) {
-        const word = n % (size / 20) === 0 ? 'quokka' : n % (size / 20) === 1 ? 'wombat' : `word${n % 997}`
+      for (let n = from; n < from + 1000 && n < size; n++) {
+        const word =
+          n % Math.ceil(size / 20) === 0 ? 'quokka' : n % Math.ceil(size / 20) === 1 ? 'wombat' : `word${n % 997}`
         const [context, id] = [String(n % CONTEXTS), String(n)]
         const metadata = metadataOf(context, id, `about ${word} number ${n}`)
         await insertEntry(tx, newEntry({ context, id, by, now: n, metadata }))
       }
     })
   }
-  console.error(`${size} entries written in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
 }
 
 function metadataOf(context, id, title) {

@@ -182,6 +182,7 @@ async function assemble(
       await graphs.close()
       await files.collectGarbage()
       await accounts.sessions.close()
+      await accounts.passwords.close()
       await ephemeralStores.close()
       await stores.close()
     },

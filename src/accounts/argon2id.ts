@@ -1,4 +1,4 @@
-import { hash, verify } from '@node-rs/argon2'
+import type { HashThreads } from './hash-threads.ts'
 import type { PasswordScheme } from './password-scheme.ts'
 
 /** Cost of a hash; at least OWASP's m=19456, t=2, p=1 (D5.1). */
@@ -15,9 +15,11 @@ const MOST: Argon2Cost = { memory: 1_048_576, iterations: 64, parallelism: 64 }
 /** argon2id in PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; the scheme every password ends up in. */
 export class Argon2id implements PasswordScheme {
   readonly #cost: Argon2Cost
+  readonly #threads: HashThreads
 
-  constructor(cost: Argon2Cost) {
+  constructor(cost: Argon2Cost, threads: HashThreads) {
     this.#cost = cost
+    this.#threads = threads
   }
 
   understands(stored: string): boolean {
@@ -27,13 +29,7 @@ export class Argon2id implements PasswordScheme {
   async verify(password: string, stored: string): Promise<boolean> {
     const cost = costOf(stored)
     if (!cost || exceeds(cost, MOST)) return false
-    try {
-      return await verify(stored, password)
-    } catch (error) {
-      // The library's word for costs below the least, or a salt or hash of an impossible length.
-      if (error instanceof Error && 'code' in error && error.code === 'InvalidArg') return false
-      throw error
-    }
+    return await this.#threads.verify(password, stored)
   }
 
   outdated(stored: string): boolean {
@@ -42,9 +38,7 @@ export class Argon2id implements PasswordScheme {
   }
 
   hash(password: string): Promise<string> {
-    const { memory, iterations, parallelism } = this.#cost
-    // The library's default algorithm is argon2id.
-    return hash(password, { memoryCost: memory, timeCost: iterations, parallelism })
+    return this.#threads.hash(password, this.#cost)
   }
 }
 

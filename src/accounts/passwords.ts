@@ -2,6 +2,7 @@ import { InvalidInput } from '../base/errors.ts'
 import type { Limiter } from '../base/limiter.ts'
 import type { System } from '../base/system.ts'
 import { type Argon2Cost, Argon2id } from './argon2id.ts'
+import { HashThreads } from './hash-threads.ts'
 import { legacyPbkdf2 } from './legacy-pbkdf2.ts'
 import type { PasswordScheme } from './password-scheme.ts'
 
@@ -23,12 +24,14 @@ export function requirePasswordShape(password: string): void {
 
 /** Hashes and verifies passwords: off the event loop, and only so many at once (D5.1). */
 export class Passwords {
+  readonly #threads: HashThreads
   readonly #argon2id: Argon2id
   readonly #schemes: readonly PasswordScheme[]
   readonly #limiter: Limiter
   readonly #dummy: string
 
-  private constructor(argon2id: Argon2id, limiter: Limiter, dummy: string) {
+  private constructor(threads: HashThreads, argon2id: Argon2id, limiter: Limiter, dummy: string) {
+    this.#threads = threads
     this.#argon2id = argon2id
     this.#schemes = [argon2id, legacyPbkdf2]
     this.#limiter = limiter
@@ -41,9 +44,10 @@ export class Passwords {
   }
 
   static async create(cost: Argon2Cost, limiter: Limiter, system: System): Promise<Passwords> {
-    const argon2id = new Argon2id(cost)
+    const threads = new HashThreads(limiter.concurrency)
+    const argon2id = new Argon2id(cost, threads)
     const unguessable = Buffer.from(system.randomBytes(32)).toString('base64')
-    return new Passwords(argon2id, limiter, await argon2id.hash(unguessable))
+    return new Passwords(threads, argon2id, limiter, await argon2id.hash(unguessable))
   }
 
   /** @throws {Overloaded} when too many wait already. */
@@ -68,5 +72,9 @@ export class Passwords {
 
   outdated(stored: string): boolean {
     return this.#schemes.find(scheme => scheme.understands(stored))?.outdated(stored) ?? false
+  }
+  /** Ends the threads, once the work in progress is done. */
+  async close(): Promise<void> {
+    await this.#threads.close()
   }
 }

@@ -22,6 +22,10 @@ export class Limiter {
     this.#options = options
   }
 
+  get concurrency(): number {
+    return this.#options.concurrency
+  }
+
   /** Work in progress and work that waits. */
   get load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#running, waiting: this.#waiting.length }

@@ -19,6 +19,8 @@ export class ClientAddresses {
     headers: { readonly forwarded?: string | undefined; readonly xForwardedFor?: string | undefined },
   ): string {
     let address = plain(peer)
+    // Most requests claim nothing: then it does not matter who is trusted.
+    if (headers.forwarded === undefined && headers.xForwardedFor === undefined) return address
     if (!this.#isTrusted(address)) return address
     for (const hop of hopsOf(headers).reverse()) {
       const claimed = addressOf(hop)

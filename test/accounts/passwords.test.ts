@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { Argon2id } from '../../src/accounts/argon2id.ts'
+import { HashThreads } from '../../src/accounts/hash-threads.ts'
 import { legacyPbkdf2 } from '../../src/accounts/legacy-pbkdf2.ts'
 import { Passwords, requirePasswordShape } from '../../src/accounts/passwords.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
@@ -8,7 +9,9 @@ import { Limiter } from '../../src/base/limiter.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const cost = { memory: 19_456, iterations: 2, parallelism: 1 }
+const threads = new HashThreads(2)
 const limiter = () => new Limiter({ concurrency: 2, queue: 10, what: 'password checks' })
+after(() => threads.close())
 const refusal = (code: string) => (error: unknown) => error instanceof InvalidInput && error.code === code
 
 const shapes: ReadonlyArray<readonly [what: string, password: string, code: string | undefined]> = [
@@ -54,7 +57,7 @@ test('a legacy hash that was cut short verifies nothing, not even an empty key (
 })
 
 test('a new hash is argon2id as a PHC string with a salt of its own (D5.1)', async () => {
-  const scheme = new Argon2id(cost)
+  const scheme = new Argon2id(cost, threads)
   const [one, two] = await Promise.all([scheme.hash('Good-Password-12'), scheme.hash('Good-Password-12')])
   assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22,}\$[A-Za-z0-9+/]{43}$/)
   assert.notEqual(one, two)
@@ -66,12 +69,12 @@ test('a new hash is argon2id as a PHC string with a salt of its own (D5.1)', asy
 const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
 
 test('argon2id agrees with the vector of the reference implementation (D5.1)', async () => {
-  assert.equal(await new Argon2id(cost).verify('password', reference), true)
-  assert.equal(await new Argon2id(cost).verify('passwort', reference), false)
+  assert.equal(await new Argon2id(cost, threads).verify('password', reference), true)
+  assert.equal(await new Argon2id(cost, threads).verify('passwort', reference), false)
 })
 
 test('a stored hash that asks for more than the machine can give is refused unread, a garbled one too (D5.1)', async () => {
-  const scheme = new Argon2id(cost)
+  const scheme = new Argon2id(cost, threads)
   const salted = 'c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
   const garbled = [
     `$argon2id$v=19$m=4294967295,t=2,p=1$${salted}`,
@@ -88,7 +91,7 @@ test('a stored hash that asks for more than the machine can give is refused unre
 })
 
 test('a hash is outdated when any of its costs lies below the configured ones, and not when above (D5.1)', () => {
-  const scheme = new Argon2id({ memory: 32_768, iterations: 3, parallelism: 2 })
+  const scheme = new Argon2id({ memory: 32_768, iterations: 3, parallelism: 2 }, threads)
   const at = (memory: number, iterations: number, parallelism: number): string =>
     `$argon2id$v=19$m=${memory},t=${iterations},p=${parallelism}$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc`
   assert.equal(scheme.outdated(at(32_768, 3, 2)), false)

@@ -1,0 +1,78 @@
+// The counterparts: each does only what has to be done, as plainly as Node can.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { setPriority } from 'node:os'
+import { join } from 'node:path'
+import { hash, verify } from '@node-rs/argon2'
+import { openSqliteDatabase } from '../dist/stores/sqlite-database.js'
+import { sql } from '../dist/stores/sql.js'
+
+const [what, ...values] = process.argv.slice(2)
+const kinds = {
+  /** Answers with a JSON document. */
+  json(text) {
+    const value = JSON.parse(text)
+    return (_request, response) => {
+      response.setHeader('content-type', 'application/json; charset=utf-8')
+      response.end(JSON.stringify(value))
+    }
+  },
+  /** Takes a file in: hashed, written, on the disk before the answer. */
+  upload(folder) {
+    let count = 0
+    return async (request, response) => {
+      const file = await open(join(folder, String(count++ % 4)), 'w')
+      const digest = createHash('sha256')
+      for await (const chunk of request) {
+        digest.update(chunk)
+        await file.write(chunk)
+      }
+      await file.sync()
+      await file.close()
+      response.end(digest.digest('hex'))
+    }
+  },
+  /** Gives a file out. */
+  download(path, size) {
+    return (_request, response) => {
+      response.setHeader('content-length', Number(size))
+      createReadStream(path).pipe(response)
+    }
+  },
+  /** Commits a row with the engine and the settings of the store. */
+  async commit(path) {
+    const database = await openSqliteDatabase(path)
+    await database.run(sql`CREATE TABLE bare (id INTEGER PRIMARY KEY, value TEXT NOT NULL)`)
+    return async (_request, response) => {
+      await database.run(sql`INSERT INTO bare (value) VALUES (${'x'.repeat(300)})`)
+      response.end()
+    }
+  },
+}
+
+if (what === 'argon2id') await verifyAlways(Number(values[0]))
+else {
+  const server = createServer(await kinds[what](...values))
+  server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }))
+  process.on('disconnect', () => process.exit())
+}
+
+/** Verifies so many at once for as many milliseconds as it is told, and says how many there were. */
+async function verifyAlways(concurrency) {
+  // As the service does, so that the machine's other work weighs on both alike.
+  setPriority(5)
+  const stored = await hash('bench-Password-12', { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+  process.on('message', async ms => {
+    const begun = performance.now()
+    let count = 0
+    const line = async () => {
+      for (; performance.now() < begun + ms; count++) await verify(stored, 'bench-Password-12')
+    }
+    await Promise.all(Array.from({ length: concurrency }, line))
+    process.send({ rate: (count * 1000) / (performance.now() - begun) })
+  })
+  process.on('disconnect', () => process.exit())
+  process.send({ port: 0 })
+}

@@ -1,0 +1,68 @@
+// A client that costs less than any server it asks: undici or `fetch` would be the slower end of a bare server, and every
+// ratio to it would look better than it is.
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+
+const TICKS_PER_SECOND = 100
+
+/** @param headers of everything beside the address; @param body text or bytes */
+export function request(method, path, headers = {}, body = '') {
+  const length = method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }
+  const lines = Object.entries({ host: '127.0.0.1', ...length, ...headers }).map(([name, value]) => `${name}: ${value}`)
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`), Buffer.from(body)])
+}
+
+/**
+ * Requests without pause on each connection for so long; every answer must have the status. `next` gives the bytes of each
+ * request. Resolves to answers per second, the median and 99th percentile of their times in milliseconds, and with `pid`
+ * the processor time that the server took for each, in microseconds.
+ */
+export async function load({ base, pid }, next, { connections = 32, ms = 1000, status = 200 } = {}) {
+  const times = []
+  const cpu = pid && cpuOf(pid)
+  const begun = performance.now()
+  const end = begun + ms
+  await Promise.all(Array.from({ length: connections }, () => line(base, next, { end, status, times })))
+  const seconds = (performance.now() - begun) / 1000
+  times.sort((a, b) => a - b)
+  const at = share => times[Math.min(times.length - 1, Math.floor(times.length * share))]
+  const cpuEach = pid && ((cpuOf(pid) - cpu) * 1e6) / times.length
+  return { rate: times.length / seconds, p50: at(0.5), p99: at(0.99), cpu: cpuEach }
+}
+
+function line(base, next, { end, status, times }) {
+  const { hostname, port } = new URL(base)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname)
+    socket.setNoDelay(true)
+    let [begun, text] = [0, '']
+    const ask = () => {
+      begun = performance.now()
+      if (begun >= end) return void socket.end(resolve)
+      text = ''
+      socket.write(next())
+    }
+    socket.on('connect', ask)
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error('the server closed the connection')))
+    socket.on('data', chunk => {
+      text += chunk.latin1Slice()
+      const head = text.indexOf('\r\n\r\n')
+      if (head < 0) return
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, head))?.[1] ?? 0)
+      if (text.length < head + 4 + length) return
+      if (Number(text.slice(9, 12)) !== status) {
+        reject(new Error(text.slice(0, 600)))
+        return void socket.destroy()
+      }
+      times.push(performance.now() - begun)
+      ask()
+    })
+  })
+}
+
+/** Seconds of processor time that a process has had, all threads; Linux. */
+export function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}

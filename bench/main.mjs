@@ -1,0 +1,61 @@
+// `npm run bench`: every part, or those that are named (`npm run bench -- auth`), each in a process of its own. Figures are
+// ratios inside one run, rounds interleaved, medians; absolute ones depend on the machine. The report goes to
+// bench/report/; with --publish also into docs/proof/.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { buildIfStale, installIfMissing, root } from '../scripts/prepare.mjs'
+import { write } from './report.mjs'
+
+const PARTS = ['auth', 'logins', 'saml', 'files', 'entries', 'start', 'search']
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { publish: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+})
+const unknown = positionals.filter(part => !PARTS.includes(part))
+if (unknown.length > 0) {
+  process.stderr.write(`There is no part ${unknown.join(', ')}. Parts: ${PARTS.join(', ')}.\n`)
+  process.exit(2)
+}
+installIfMissing()
+buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
+buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/main.js')
+
+const folder = join(root, 'bench/report')
+mkdirSync(folder, { recursive: true })
+for (const part of PARTS) {
+  if (positionals.length === 0 || positionals.includes(part)) writeFileSync(kept(part), JSON.stringify(await run(part)))
+}
+const results = PARTS.map(read).filter(result => result !== undefined)
+write(join(root, 'bench/report'), results)
+if (values.publish) write(join(root, 'docs/proof'), results)
+process.stderr.write(`The report is in ${values.publish ? 'docs/proof' : 'bench/report'}/benchmarks.md.\n`)
+
+function kept(part) {
+  return join(folder, `${part}.json`)
+}
+
+/** What a part gave, now or in an earlier run. */
+function read(part) {
+  try {
+    return JSON.parse(readFileSync(kept(part), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+async function run(part) {
+  const begun = performance.now()
+  process.stderr.write(`${part} …\n`)
+  const child = fork(fileURLToPath(new URL('./part.mjs', import.meta.url)), [
+    part,
+    ...(values.quick ? ['--quick'] : []),
+  ])
+  const [[result]] = await Promise.all([once(child, 'message'), once(child, 'exit')])
+  const seconds = Math.round((performance.now() - begun) / 1000)
+  return { ...result, seconds }
+}

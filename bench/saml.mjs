@@ -1,0 +1,91 @@
+// Signing in through an identity provider: the departure, the signed response, the redirect with the cookie.
+import { pathToFileURL } from 'node:url'
+import { join } from 'node:path'
+import { root } from '../scripts/prepare.mjs'
+import { cpuOf } from './load.mjs'
+import { median, ROUND_MS, ROUNDS, sizesUpTo, startService } from './support.mjs'
+
+const support = name => import(pathToFileURL(join(root, 'build/test/support', name)).href)
+const { buildResponse, encode, signResponse } = await support('saml-idp.js')
+const { RELYING_PARTY, readDeparture, samlSettings, startSamlIdp } = await support('saml-service.js')
+
+const USERS = sizesUpTo(1000)
+const CONNECTIONS = 4
+
+export async function measure(say) {
+  const ends = []
+  const idp = await startSamlIdp({ after: end => ends.push(end) })
+  const service = await startService({
+    ...samlSettings([idp]),
+    'service.auth.saml.assertion-consumer-service.url': 'https://store.example/auth/saml',
+    'service.auth.saml.default-idp': 'a',
+  })
+  try {
+    const points = []
+    let last
+    for (const size of USERS) {
+      await round(service, idp, { size, times: Math.min(size, 200) })
+      const rounds = []
+      for (let n = 0; n < ROUNDS; n++) rounds.push(await round(service, idp, { size, ms: 2 * ROUND_MS }))
+      last = { rate: median(rounds.map(({ rate }) => rate)), cpu: median(rounds.map(({ cpu }) => cpu)) }
+      points.push([size, last.rate])
+      say(`${say.rate(last.rate)} among ${size} names`)
+    }
+    return {
+      title: 'Signing in by SAML',
+      rows: [
+        { what: 'SAML logins per second, the identity provider on the same machine', value: last.rate, unit: '/s' },
+        { what: 'processor time of the service for each', value: last.cpu, unit: 'ms' },
+      ],
+      curves: [
+        {
+          name: 'saml',
+          title: 'SAML logins per second, as users grow',
+          x: 'users',
+          series: [{ name: 'logins', points }],
+        },
+      ],
+    }
+  } finally {
+    await service.stop()
+    for (const end of ends) await end()
+  }
+}
+
+let count = 0
+
+/** Logins on a few connections: so many, or for so long. */
+async function round(service, idp, { size, times = Infinity, ms = Infinity }) {
+  const begun = performance.now()
+  const cpu = cpuOf(service.pid)
+  let done = 0
+  const line = async () => {
+    while (done < times && performance.now() < begun + ms) {
+      await signIn(service, idp, `user${done++ % size}@a.example`)
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, line))
+  return { rate: (done * 1000) / (performance.now() - begun), cpu: ((cpuOf(service.pid) - cpu) * 1000) / done }
+}
+
+async function signIn({ base }, idp, name) {
+  const away = await fetch(`${base}auth/saml`, { headers: { accept: 'text/html' }, redirect: 'manual' })
+  const headers = Object.fromEntries(away.headers)
+  const sent = readDeparture({ status: away.status, text: await away.text(), headers }, base)
+  const about = { issuer: idp.entityId, audience: RELYING_PARTY, acsUrl: sent.acsUrl, requestId: sent.requestId, name }
+  const ids = { responseId: '_response', assertionId: `_assertion${++count}` }
+  const response = signResponse(buildResponse({ ...about, ...ids, now: Date.now() }))
+  const cookie = away.headers
+    .getSetCookie()
+    .map(line => line.split(';')[0])
+    .join('; ')
+  const back = await fetch(`${base}auth/saml${new URL(sent.acsUrl).search}`, {
+    method: 'POST',
+    headers: { accept: 'text/html', origin: 'https://a.example', cookie },
+    body: new URLSearchParams({ SAMLResponse: encode(response), RelayState: sent.relayState }),
+    redirect: 'manual',
+  })
+  const isIn = back.headers.getSetCookie().some(line => /^auth_token=[^;]/.test(line))
+  await back.text()
+  if (!isIn) throw new Error(`no login by SAML: ${back.status}`)
+}

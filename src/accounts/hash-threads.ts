@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url'
+import type { Piscina } from 'piscina'
+import type { Argon2Cost } from './argon2id.ts'
+import type { HashTask } from './hash-thread.ts'
+
+/**
+ * Where argon2id is computed: on threads of a lower priority than the one that answers requests. On the threads that Node
+ * keeps for files, hashes would make reads wait, and a flood of logins would take the processor from everybody else.
+ */
+export class HashThreads {
+  readonly #most: number
+  readonly #running = new Set<Promise<unknown>>()
+  #pool: Promise<Piscina<HashTask, string | boolean>> | undefined
+
+  /** @param most threads at once; they begin when they are needed. */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  async hash(password: string, cost: Argon2Cost): Promise<string> {
+    return String(await this.#run({ password, cost }))
+  }
+
+  /** False also for what the library cannot read. */
+  async verify(password: string, stored: string): Promise<boolean> {
+    return (await this.#run({ password, stored })) === true
+  }
+
+  /** Ends the threads, once the work in progress is done. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#running)
+    await (await this.#pool)?.destroy()
+    this.#pool = undefined
+  }
+
+  async #run(task: HashTask): Promise<string | boolean> {
+    this.#pool ??= openPool(this.#most)
+    const work = this.#pool.then(pool => pool.run(task))
+    // The pool's own `close` ends threads that have work but have not begun.
+    this.#running.add(work)
+    try {
+      return await work
+    } finally {
+      this.#running.delete(work)
+    }
+  }
+}
+
+async function openPool(most: number): Promise<Piscina<HashTask, string | boolean>> {
+  const { Piscina } = await import('piscina')
+  // Compiled, this file lies beside the thread's and both end in .js; run from source, in .ts.
+  const thread = new URL(`./hash-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+  return new Piscina({ filename: fileURLToPath(thread), minThreads: 0, maxThreads: most, idleTimeout: 30_000 })
+}
