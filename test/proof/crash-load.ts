@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Answer, Visitor } from '../support/http-client.ts'
+import { newContext } from '../support/service.ts'
 import { multipartBody, multipartHeaders } from '../support/uploads.ts'
 import type { Random } from './random.ts'
 
@@ -24,27 +26,60 @@ export interface Space {
 export interface Tally {
   acknowledged: number
   refused: number
+  /** Changes that may or may not have been made, after which the client went on. */
+  open: number
+}
+
+export interface Manner {
+  readonly isOver: () => boolean
+  /** Whether an answer or error is one after which a client goes on, not knowing whether the change was made. */
+  readonly leavesOpen: (error: unknown) => boolean
 }
 
 const MOST_PLACES = 24
 const SIZES = [0, 1, 100, 4096, 70_000, 300_000]
 
-/** An answer that no correct service gives. */
-export class WrongAnswer extends Error {}
+/** An answer that is none of those expected. */
+export class WrongAnswer extends Error {
+  readonly answer: Answer
+  readonly asked: string
+
+  constructor(asked: string, answer: Answer) {
+    super(`${asked}: ${answer.status} ${answer.text.slice(0, 500)}`)
+    this.asked = asked
+    this.answer = answer
+  }
+}
+
+const untilTheEnd: Manner = { isOver: () => false, leavesOpen: () => false }
 
 /**
- * One client at work on places that are its own: creates, replaces, deletes, sets quotas, without end. Ends by the rejection
- * of the request that the crash cut off, whose effect stays among the possible ones.
+ * One client at work on places that are its own: creates, replaces, reads, deletes, sets quotas. Ends by the rejection of a
+ * request that a crash cut off, whose effect stays among the possible ones, or when it is over.
  */
-export async function work(admin: Visitor, space: Space, random: Random, tally: Tally): Promise<never> {
-  for (;;) await step(admin, space, random, tally)
+export async function work(
+  admin: Visitor,
+  space: Space,
+  random: Random,
+  tally: Tally,
+  { isOver, leavesOpen } = untilTheEnd,
+): Promise<void> {
+  while (!isOver()) {
+    try {
+      await step(admin, space, random, tally)
+    } catch (error) {
+      if (!leavesOpen(error)) throw error
+      tally.open++
+    }
+  }
 }
 
 async function step(admin: Visitor, space: Space, random: Random, tally: Tally): Promise<void> {
   const place = space.places.length > 0 ? random.pick(space.places) : undefined
   const dice = random.below(100)
   if (!place || (dice < 20 && space.places.length < MOST_PLACES)) await create(admin, space, tally)
-  else if (dice < 75) await upload(admin, place, random, tally)
+  else if (dice < 65) await upload(admin, place, random, tally)
+  else if (dice < 75) await read(admin, place)
   else if (dice < 85) await change(admin, place, 'empty', 'resource', tally)
   else if (dice < 93) await change(admin, place, 'gone', 'entry', tally)
   else await setQuota(admin, space, random, tally)
@@ -59,7 +94,7 @@ export function dropGone(space: Space): void {
 
 async function create(admin: Visitor, space: Space, tally: Tally): Promise<void> {
   const answer = await admin.post(space.context)
-  expect(answer, [201])
+  expect('POST', answer, [201])
   tally.acknowledged++
   const { entryId } = answer.json<{ entryId: string }>()
   space.places.push({ context: space.context, entry: entryId, possible: ['empty'] })
@@ -74,8 +109,10 @@ async function upload(admin: Visitor, place: Place, random: Random, tally: Tally
     method: 'PUT',
     ...framed(bytes, random),
   })
-  expect(answer, [201, 413])
-  place.possible = answer.status === 201 ? [after] : before
+  // Its entry may have been deleted by a request that was never answered.
+  const wasGone = before.includes('gone') && answer.status === 404
+  if (!wasGone) expect('PUT', answer, [201, 413])
+  place.possible = wasGone ? ['gone'] : answer.status === 201 ? [after] : before
   tally[answer.status === 201 ? 'acknowledged' : 'refused']++
 }
 
@@ -96,9 +133,9 @@ async function change(admin: Visitor, place: Place, to: Held, part: 'resource' |
   const before = place.possible
   place.possible = [...before, to]
   const answer = await admin.delete(`${place.context}/${part}/${place.entry}`)
-  // There may be no file to delete.
-  expect(answer, before.every(held => held === 'empty') ? [204, 404] : [204])
-  place.possible = [to]
+  // There may be no file to delete, or no entry any more.
+  expect('DELETE', answer, before.some(held => typeof held === 'string') ? [204, 404] : [204])
+  place.possible = answer.status === 404 && before.includes('gone') ? [to, 'gone'] : [to]
   tally.acknowledged++
 }
 
@@ -106,11 +143,89 @@ async function setQuota(admin: Visitor, space: Space, random: Random, tally: Tal
   const quota = random.pick([-1, 0, 200_000, 1_000_000, 5_000_000])
   const before = space.possibleQuotas
   space.possibleQuotas = [...before, quota]
-  expect(await admin.put(`${space.context}/quota`, { quota }), [200])
-  space.possibleQuotas = [quota]
+  expect('PUT', await admin.put(`${space.context}/quota`, { quota }), [200])
+  // One that was never answered may yet be carried out.
+  space.possibleQuotas = before.length > 1 ? [...new Set([...before, quota])] : [quota]
   tally.acknowledged++
 }
 
-function expect(answer: Answer, statuses: readonly number[]): void {
-  if (!statuses.includes(answer.status)) throw new WrongAnswer(`${answer.status} ${answer.text}`)
+/** What was written last is read, whoever answers. */
+async function read(admin: Visitor, place: Place): Promise<void> {
+  const answer = await admin.get(pathOf(place))
+  expect('GET', answer, [200, 204, 404])
+  requirePossible(place, heldIn(answer))
+}
+
+const pathOf = ({ context, entry }: Place): string => `${context}/resource/${entry}`
+
+function heldIn({ status, bytes }: Answer): Held {
+  if (status === 404) return 'gone'
+  if (status === 204) return 'empty'
+  return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+}
+
+function requirePossible(place: Place, held: Held): void {
+  const told = JSON.stringify(held)
+  const possible = place.possible.map(one => JSON.stringify(one))
+  assert.ok(possible.includes(told), `${pathOf(place)} holds ${told}, not one of ${possible.join(', ')}`)
+}
+
+/** Holds each space against what it may have, and settles what was uncertain. */
+export async function settle(admin: Visitor, spaces: readonly Space[]): Promise<void> {
+  for (const space of spaces) {
+    const levels = await Promise.all(space.places.map(async place => await settlePlace(admin, place)))
+    const { quota, fillLevel } = (await admin.get(`${space.context}/quota`)).json<{
+      quota: number
+      fillLevel: number
+    }>()
+    const level = levels.reduce((sum, size) => sum + size, 0)
+    assert.equal(fillLevel, level, `the fill level of context ${space.context}`)
+    assert.ok(space.possibleQuotas.includes(quota), `the quota of context ${space.context} is ${quota}`)
+    space.possibleQuotas = [quota]
+  }
+}
+
+/** Resolves to the number of bytes there. */
+async function settlePlace(admin: Visitor, place: Place): Promise<number> {
+  const answer = await admin.get(pathOf(place))
+  expect('GET', answer, [200, 204, 404])
+  const held = heldIn(answer)
+  requirePossible(place, held)
+  place.possible = [held]
+  return typeof held === 'object' ? held.size : 0
+}
+
+export const filesIn = (spaces: readonly Space[]): number =>
+  spaces.flatMap(({ places }) => places).filter(({ possible: [held] }) => typeof held === 'object').length
+
+/** The places of a context go by turns to the clients that work on it. */
+export function sharesOf(spaces: readonly Space[], workers: number): Space[] {
+  return Array.from({ length: workers }, (_, worker) => {
+    const space = spaces[worker % spaces.length]
+    assert.ok(space)
+    const turn = Math.floor(worker / spaces.length)
+    const places = space.places.filter((_, index) => index % (workers / spaces.length) === turn)
+    return { context: space.context, possibleQuotas: space.possibleQuotas, places }
+  })
+}
+
+/** The reverse, when the clients have ended. */
+export function gather(spaces: readonly Space[], shares: readonly Space[]): void {
+  spaces.forEach((space, index) => {
+    const mine = shares.filter((_, worker) => worker % spaces.length === index)
+    space.places.splice(0, space.places.length, ...mine.flatMap(({ places }) => places))
+    space.possibleQuotas = [...new Set(mine.flatMap(({ possibleQuotas }) => possibleQuotas))]
+  })
+}
+
+export async function newSpaces(admin: Visitor, count: number): Promise<Space[]> {
+  const spaces: Space[] = []
+  for (let made = 0; made < count; made++) {
+    spaces.push({ context: await newContext(admin), possibleQuotas: [-1], places: [] })
+  }
+  return spaces
+}
+
+function expect(method: string, answer: Answer, statuses: readonly number[]): void {
+  if (!statuses.includes(answer.status)) throw new WrongAnswer(method, answer)
 }

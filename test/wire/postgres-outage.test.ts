@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import { requirePeer } from '../support/peers/peer.ts'
-import { administer, ownPostgres, postgres, startPostgres, stopPostgres, urlOf } from '../support/peers/postgres.ts'
+import {
+  administer,
+  ownPostgres,
+  postgres,
+  signalPostgres,
+  startPostgres,
+  stopPostgres,
+  urlOf,
+} from '../support/peers/postgres.ts'
 import { stowage } from '../support/cli.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'
@@ -56,17 +63,6 @@ async function eventually(what: string, condition: () => boolean): Promise<void>
   }
 }
 
-/** The server and every process of it. */
-async function signalAll(pid: number, signal: NodeJS.Signals): Promise<void> {
-  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
-  for (const one of pids) {
-    const status = await readFile(`/proc/${one}/stat`, 'utf8').catch(() => '')
-    const parent = Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1])
-    if (parent === pid) process.kill(Number(one), signal)
-  }
-  process.kill(pid, signal)
-}
-
 test('while PostgreSQL hangs, crashes or restarts requests are refused with 503; afterwards all goes on, nothing acknowledged is lost', async t => {
   if (!requirePeer(t, postgres)) return
   const server = await ownPostgres(t)
@@ -89,9 +85,9 @@ test('while PostgreSQL hangs, crashes or restarts requests are refused with 503;
   }
   await progress()
 
-  await signalAll(server.pid, 'SIGSTOP')
+  await signalPostgres(server, 'SIGSTOP')
   await outage()
-  await signalAll(server.pid, 'SIGCONT')
+  await signalPostgres(server, 'SIGCONT')
   await progress()
 
   let present = server

@@ -61,6 +61,18 @@ export async function stopPostgres({ pid }: PostgresServer, signal: 'SIGINT' | '
   while (existsSync(`/proc/${pid}`)) await pause(10)
 }
 
+/** Stops the server and every process of it in their tracks, or lets them go on. */
+export async function signalPostgres({ pid }: PostgresServer, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  for (const one of [...children.trim().split(' ').filter(Boolean).map(Number), pid]) {
+    try {
+      process.kill(one, signal)
+    } catch {
+      // A process of one connection ends with it.
+    }
+  }
+}
+
 /** A server for one test, with a folder that goes with it. */
 export async function ownPostgres(t: Test): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-postgres-'))

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:https'
+import { after, test } from 'node:test'
+import { proveCluster } from '../proof/cluster.ts'
+import { type Cluster, requireCluster, startCluster } from '../support/cluster.ts'
+import { Visitor } from '../support/http-client.ts'
+import { newUser } from '../support/service.ts'
+
+const isCi = process.env['CI'] === 'true'
+const serviceOf = ({ base, admin }: Cluster) => ({ base, admin, folder: '', visitor: () => new Visitor(base) })
+
+let shared: Promise<Cluster> | undefined
+const endings: Array<() => Promise<void>> = []
+after(async () => {
+  for (const end of endings) await end()
+})
+const cluster = (): Promise<Cluster> => (shared ??= startCluster({ after: end => void endings.unshift(end) }))
+
+test('nodes are killed one after the other under load: what was acknowledged is there, quotas are exact, fsck is content', async t => {
+  if (!requireCluster(t)) return
+  const seed = Date.now() % 1_000_000
+  const report = await proveCluster(await cluster(), { rounds: isCi ? 4 : 1, seed })
+  t.diagnostic(JSON.stringify(report))
+  assert.ok(report.acknowledged > 50 && report.logins > 0, 'there was something to lose')
+})
+
+test('a login is good on every node at once, and a removed one is refused by each on the next request (D3.5)', async t => {
+  if (!requireCluster(t)) return
+  const { nodes, admin } = await cluster()
+  const [remover, removed] = [await admin(), await admin()]
+  const elsewhere = nodes.map(({ base }) => {
+    const visitor = new Visitor(base)
+    visitor.cookie = removed.cookie
+    return visitor
+  })
+  const users = (): Promise<unknown[]> =>
+    Promise.all(elsewhere.map(async visitor => (await visitor.get('auth/user')).json()['user']))
+  assert.deepEqual(await users(), ['admin', 'admin', 'admin'])
+  const gone = await remover.ask('auth/tokens', { method: 'DELETE', json: { token: removed.cookie } })
+  assert.equal(gone.status, 204)
+  assert.deepEqual(await users(), ['guest', 'guest', 'guest'])
+})
+
+test('50 parallel wrong guesses spread over the nodes count exactly: five 401, the rest 429, all nodes closed (D6.2)', async t => {
+  if (!requireCluster(t)) return
+  const there = await cluster()
+  const victim = await newUser(serviceOf(there), await there.admin())
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, async (_, index) => {
+      const base = there.nodes[index % 3]?.base ?? ''
+      return (await new Visitor(base).signIn(victim.name, 'Wrong-Password-99')).status
+    }),
+  )
+  assert.deepEqual(
+    [401, 429].map(wanted => statuses.filter(status => status === wanted).length),
+    [5, 45],
+  )
+  for (const base of [there.base, ...there.nodes.map(node => node.base)]) {
+    assert.equal((await new Visitor(base).signIn(victim.name, victim.password)).status, 429)
+  }
+})
+
+test('the shipped configuration serves by TLS too', async t => {
+  if (!requireCluster(t)) return
+  const { tls } = (await cluster()).nginx
+  const status = await new Promise((resolve, reject) => {
+    request(`${tls.url}management/health`, { ca: tls.ca, agent: false }, answer => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+      .on('error', reject)
+      .end()
+  })
+  assert.equal(status, 200)
+})

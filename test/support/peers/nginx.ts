@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { selfSigned } from '../self-signed.ts'
+import { repository } from '../service.ts'
+import type { Peer } from './peer.ts'
+import { freePort, startInNewFolder, startPeerProcess, type Test } from './peer-process.ts'
+
+const program = '/usr/sbin/nginx'
+
+export const nginx: Peer = { name: 'nginx', available: () => existsSync(program) }
+
+export interface NginxOptions {
+  /** Where the nodes listen, whether or not they are up yet. */
+  readonly nodes: readonly number[]
+  /** Where clients come without TLS, beside the address that the configuration has. */
+  readonly port: number
+}
+
+export interface Nginx {
+  /** By TLS, and the certificate to trust there. */
+  readonly tls: { readonly url: string; readonly ca: string }
+  /** Sends nothing new to this node; what is under way goes on. */
+  withhold(node: number): Promise<void>
+  /** Sends to all nodes again. */
+  sendToAll(): Promise<void>
+}
+
+/** The shipped `docs/nginx.conf` with its placeholders filled in. */
+export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promise<Nginx> {
+  const tlsPort = await freePort()
+  const { key, cert } = selfSigned()
+  const shipped = await readFile(join(repository, 'docs/nginx.conf'), 'utf8')
+  const site = (withheld?: number): string => {
+    const replacements = nodes.map((node, index) => {
+      const down = index === withheld ? ' down' : ''
+      return [`server 10.0.0.1${index + 1}:8080`, `server 127.0.0.1:${node}${down}`] as const
+    })
+    const all = [
+      ...replacements,
+      ['listen 443 ssl;', `listen 127.0.0.1:${tlsPort} ssl; listen 127.0.0.1:${port};`],
+      ['/etc/ssl/content.example.pem', 'cert.pem'],
+      ['/etc/ssl/content.example.key', 'key.pem'],
+    ] as const
+    return all.reduce((text, [placeholder, value]) => fill(text, placeholder, value), shipped)
+  }
+  const peer = await startInNewFolder(t, async folder => {
+    await writeFile(join(folder, 'key.pem'), key, { mode: 0o600 })
+    await writeFile(join(folder, 'cert.pem'), cert)
+    await writeFile(join(folder, 'stowage.conf'), site())
+    await writeFile(join(folder, 'nginx.conf'), frame(folder))
+    return startPeerProcess({
+      command: program,
+      args: ['-p', folder, '-e', 'error.log', '-c', 'nginx.conf'],
+      env: {},
+      folder,
+      ready: async () => (await fetch(`http://127.0.0.1:${port}/`)).status > 0,
+    })
+  })
+  const reload = async (withheld?: number): Promise<void> => {
+    const before = await workersStarted(peer.folder)
+    await writeFile(join(peer.folder, 'stowage.conf'), site(withheld))
+    process.kill(Number(await readFile(join(peer.folder, 'nginx.pid'), 'utf8')), 'SIGHUP')
+    while ((await workersStarted(peer.folder)) < before + 2 * WORKERS) await new Promise(next => setTimeout(next, 10))
+  }
+  return {
+    tls: { url: `https://127.0.0.1:${tlsPort}/`, ca: cert },
+    withhold: reload,
+    sendToAll: () => reload(),
+  }
+}
+
+const WORKERS = 2
+
+function fill(text: string, placeholder: string, value: string): string {
+  if (!text.includes(placeholder)) throw new Error(`docs/nginx.conf has no ${placeholder}`)
+  return text.replace(placeholder, value)
+}
+
+/** New workers take requests, and the old ones have been told to take no more. */
+async function workersStarted(folder: string): Promise<number> {
+  const log = await readFile(join(folder, 'error.log'), 'utf8')
+  return log.match(/start worker process \d+|gracefully shutting down/g)?.length ?? 0
+}
+
+/** What a distribution ships around a site, in a folder that is anybody's. */
+const frame = (folder: string): string => `
+daemon off;
+worker_processes ${WORKERS};
+pid nginx.pid;
+error_log error.log notice;
+events {}
+http {
+  access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(kind => `${kind}_temp_path ${join(folder, kind)};`).join(' ')}
+  include stowage.conf;
+}
+`
