@@ -87,7 +87,7 @@ const steps = (duration: Milliseconds): fc.Arbitrary<Step[]> => {
       },
       { arbitrary: fc.record({ kind: fc.constant('unlock' as const), user }), weight: 1 },
     ),
-    { minLength: 1, maxLength: 60 },
+    { minLength: 1, maxLength: 60, size: 'max' },
   )
 }
 

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { proveCrash } from './crash.ts'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
+import { proveSessions } from './session-model.ts'
 
 // `npm run prove:…`: the proofs that the tests run too, for as long as one has patience, repeatable by their seed.
 
@@ -50,6 +51,8 @@ async function crash(rounds: number, seed: number) {
 async function model(operations: number, seed: number) {
   const models = {
     lockout: proveLockout,
+    'sessions in memory': proveSessions.bind(undefined, 'memory'),
+    'sessions in the database': proveSessions.bind(undefined, 'database'),
     'ledger with quotas': proveLedger.bind(undefined, { enforced: true, defaultQuota: 1000 }),
     'ledger with quotas by hand': proveLedger.bind(undefined, { enforced: true, defaultQuota: -1 }),
     'ledger without quotas': proveLedger.bind(undefined, { enforced: false, defaultQuota: 100 }),
