@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { proveCrash } from './crash.ts'
+import { startInProcess } from '../support/service.ts'
+import { httpModelSettings, proveHttp } from './http-model.ts'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
 import { proveSessions } from './session-model.ts'
@@ -11,6 +13,7 @@ import { proveSessions } from './session-model.ts'
 
 const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
        npm run prove:model -- [--operations N] [--seed S]
+       npm run prove:http -- [--operations N] [--seed S]
 `
 /** Sequences of operations between two looks at how many operations there have been. */
 const BATCH = 2000
@@ -26,6 +29,7 @@ const { positionals, values } = parseArgs({
 const proofs = new Map<string, () => Promise<object>>([
   ['crash', () => crash(whole(values.rounds), whole(values.seed))],
   ['model', () => model(whole(values.operations), whole(values.seed))],
+  ['http', () => http(whole(values.operations), whole(values.seed))],
 ])
 const proof = proofs.get(positionals[0] ?? '')
 if (!proof || positionals.length > 1) fail()
@@ -65,6 +69,22 @@ async function model(operations: number, seed: number) {
     }
   }
   return { seed, operations: done }
+}
+
+/** One service for all batches, as it would be in use. */
+async function http(operations: number, seed: number) {
+  const endings: Array<() => Promise<void>> = []
+  const service = await startInProcess({ after: end => endings.unshift(end) }, { settings: httpModelSettings })
+  try {
+    let done = 0
+    for (let batch = 0; done < operations; batch++) {
+      done += await proveHttp(service, { runs: 50, seed: seed + batch })
+      process.stderr.write(`${done} operations\n`)
+    }
+    return { seed, operations: done }
+  } finally {
+    for (const end of endings) await end()
+  }
 }
 
 function whole(text: string): number {
