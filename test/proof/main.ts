@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { proveCrash } from './crash.ts'
+import { proveFuzz } from './fuzz.ts'
 import { startInProcess } from '../support/service.ts'
 import { httpModelSettings, proveHttp } from './http-model.ts'
 import { proveLedger } from './ledger-model.ts'
@@ -14,6 +15,7 @@ import { proveSessions } from './session-model.ts'
 const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
        npm run prove:model -- [--operations N] [--seed S]
        npm run prove:http -- [--operations N] [--seed S]
+       npm run prove:fuzz -- [--cases N] [--seed S]
 `
 /** Sequences of operations between two looks at how many operations there have been. */
 const BATCH = 2000
@@ -23,12 +25,14 @@ const { positionals, values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '50' },
     operations: { type: 'string', default: '100000' },
+    cases: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
 const proofs = new Map<string, () => Promise<object>>([
   ['crash', () => crash(whole(values.rounds), whole(values.seed))],
   ['model', () => model(whole(values.operations), whole(values.seed))],
+  ['fuzz', () => fuzz(whole(values.cases), whole(values.seed))],
   ['http', () => http(whole(values.operations), whole(values.seed))],
 ])
 const proof = proofs.get(positionals[0] ?? '')
@@ -82,6 +86,17 @@ async function http(operations: number, seed: number) {
       process.stderr.write(`${done} operations\n`)
     }
     return { seed, operations: done }
+  } finally {
+    for (const end of endings) await end()
+  }
+}
+
+/** So many cases of each target. */
+async function fuzz(cases: number, seed: number) {
+  const endings: Array<() => Promise<void>> = []
+  const onTarget = (name: string): void => void process.stderr.write(`${name}\n`)
+  try {
+    return { seed, ...(await proveFuzz({ after: end => endings.unshift(end) }, { cases, seed, onTarget })) }
   } finally {
     for (const end of endings) await end()
   }
