@@ -63,7 +63,7 @@ export interface Server {
 /** Puts the house together: the only place that chooses drivers and turns settings into the options of each room. */
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   requireAdminPassword(machine.adminPassword)
-  const stores = await openStores(settings)
+  const stores = await openStores(settings, machine.system)
   let ephemeralStores: EphemeralStores | undefined
   try {
     await requireWhole(stores.database)
@@ -90,8 +90,8 @@ async function assemble(
   }
   const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger, system)
-  // The lock on the folder says that nobody else is at work, so every upload on record is one that a crash cut off.
-  await garbage.recover(true)
+  // If nobody else is at work, every upload on record is one that a crash cut off.
+  await garbage.recover(stores.isAlone)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
@@ -100,20 +100,22 @@ async function assemble(
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
   const arrivals = new Arrivals({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const { adminPassword } = machine
-  await initialise({
-    database,
-    ledger,
-    now: system.now(),
-    adminPasswordHash: async () =>
-      adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
-    testHashes: async () =>
-      settings['service.repository.store.init-with-test-data']
-        ? await hashTestPasswords(password => accounts.passwords.hash(password))
-        : undefined,
-  })
-  await database.transaction(buildMissingRelations)
   const search = new Search(database)
-  await search.catchUp()
+  await database.alone(async () => {
+    await initialise({
+      database,
+      ledger,
+      now: system.now(),
+      adminPasswordHash: async () =>
+        adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
+      testHashes: async () =>
+        settings['service.repository.store.init-with-test-data']
+          ? await hashTestPasswords(password => accounts.passwords.hash(password))
+          : undefined,
+    })
+    await database.transaction(buildMissingRelations, { unhurried: true })
+    await search.catchUp()
+  })
   const content = createContent(settings, { ...accounts, database, files, arrivals, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
@@ -126,7 +128,7 @@ async function assemble(
   const ui = await loadUi()
   const graphs = new GraphReader()
   const fullness = new Fullness(database, system, books)
-  const metrics = new Metrics({ ...accounts, files, fullness })
+  const metrics = new Metrics({ ...accounts, files, fullness, system })
   const readiness = new Readiness({
     database: () => database.get(sql`SELECT 1 AS one`),
   })

@@ -1,6 +1,16 @@
 import type { ComponentType } from 'preact'
 import type { MessageKey } from './messages/en.ts'
 import { Account } from './pages/account.tsx'
+import { AdminAudit } from './pages/admin/audit.tsx'
+import { AdminContext } from './pages/admin/context.tsx'
+import { AdminContexts } from './pages/admin/contexts.tsx'
+import { AdminGroup } from './pages/admin/group.tsx'
+import { AdminGroups } from './pages/admin/groups.tsx'
+import { AdminLockouts } from './pages/admin/lockouts.tsx'
+import { AdminSso } from './pages/admin/sso.tsx'
+import { AdminSystem } from './pages/admin/system.tsx'
+import { AdminUser } from './pages/admin/user.tsx'
+import { AdminUsers } from './pages/admin/users.tsx'
 import { Files } from './pages/files.tsx'
 
 interface Route {
@@ -13,6 +23,16 @@ interface Route {
 export const routes: readonly Route[] = [
   { pattern: '', page: Account },
   { pattern: 'contexts/:context/files', page: Files },
+  { pattern: 'admin', page: AdminSystem },
+  { pattern: 'admin/users', page: AdminUsers },
+  { pattern: 'admin/users/:user', page: AdminUser },
+  { pattern: 'admin/groups', page: AdminGroups },
+  { pattern: 'admin/groups/:group', page: AdminGroup },
+  { pattern: 'admin/contexts', page: AdminContexts },
+  { pattern: 'admin/contexts/:context', page: AdminContext },
+  { pattern: 'admin/lockouts', page: AdminLockouts },
+  { pattern: 'admin/audit', page: AdminAudit },
+  { pattern: 'admin/sso', page: AdminSso },
 ]
 
 interface Section {
@@ -26,4 +46,5 @@ interface Section {
 /** What the bar on top leads to. */
 export const sections: readonly Section[] = [
   { title: 'account', to: '', holds: path => path === '' || path.startsWith('contexts/') },
+  { title: 'administration', to: 'admin', holds: path => path.startsWith('admin'), forAdmins: true },
 ]

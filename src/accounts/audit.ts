@@ -5,25 +5,28 @@ import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 
 /** What goes on record (no secret is part of any of it). */
-export type AuditEvent =
-  | 'login'
-  | 'login-failed'
-  | 'locked-out'
-  | 'unlocked'
-  | 'logout'
-  | 'token-removed'
-  | 'password-changed'
-  | 'password-reset-requested'
-  | 'password-reset'
-  | 'user-created'
-  | 'user-disabled'
-  | 'user-enabled'
-  | 'user-renamed'
-  | 'user-deleted'
-  | 'quota-changed'
-  | 'context-exported'
-  | 'context-imported'
-  | 'quota-threshold'
+export const auditEvents = [
+  'login',
+  'login-failed',
+  'locked-out',
+  'unlocked',
+  'logout',
+  'token-removed',
+  'password-changed',
+  'password-reset-requested',
+  'password-reset',
+  'user-created',
+  'user-disabled',
+  'user-enabled',
+  'user-renamed',
+  'user-deleted',
+  'quota-changed',
+  'context-exported',
+  'context-imported',
+  'quota-threshold',
+] as const
+
+export type AuditEvent = (typeof auditEvents)[number]
 
 export interface AuditEntry {
   readonly event: AuditEvent
@@ -42,12 +45,15 @@ export interface RecordedEvent extends AuditEntry {
 
 export interface AuditQuery {
   readonly userId?: string | undefined
+  readonly event?: AuditEvent | undefined
   /** Not earlier than this. */
   readonly since?: Milliseconds | undefined
   /** Before this: the time of the last event of one page begins the next. */
   readonly until?: Milliseconds | undefined
   /** At most so many, the latest ones. */
   readonly limit: number
+  /** So many of the latest are left out, by default none. */
+  readonly offset?: number
 }
 
 interface AuditRow {
@@ -113,16 +119,17 @@ export class Audit {
   }
 
   /** Latest first. */
-  async list({ userId, since, until, limit }: AuditQuery): Promise<RecordedEvent[]> {
+  async list({ userId, event, since, until, limit, offset = 0 }: AuditQuery): Promise<RecordedEvent[]> {
     const conditions: Sql[] = [
       ...(userId === undefined ? [] : [sql`user_id = ${userId}`]),
+      ...(event === undefined ? [] : [sql`event = ${event}`]),
       ...(since === undefined ? [] : [sql`time >= ${since}`]),
       ...(until === undefined ? [] : [sql`time < ${until}`]),
     ]
     const where = conditions.reduce((all, one) => sql`${all} AND ${one}`, sql`1 = 1`)
     const rows =
       await this.#database.all<AuditRow>(sql`SELECT time, event, user_id, user_name, actor_id, address, detail
-      FROM audit WHERE ${where} ORDER BY time DESC, number DESC LIMIT ${limit}`)
+      FROM audit WHERE ${where} ORDER BY time DESC, number DESC LIMIT ${limit} OFFSET ${offset}`)
     return rows.map(row => ({
       time: row.time,
       event: row.event,

@@ -75,7 +75,8 @@ const COOKIE_RENEWAL = 1 / 20
 /** Longer than any change of a password takes. */
 const CHANGE_LIMIT: Milliseconds = 60_000
 
-const sessionKey = (id: string): string => `session:${id}`
+const PREFIX = 'session:'
+const sessionKey = (id: string): string => PREFIX + id
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
@@ -196,6 +197,11 @@ export class Sessions {
   async list(user: User): Promise<Session[]> {
     const sessions = await Promise.all((await this.#idsOf(user.id)).map(id => this.#opened(id)))
     return sessions.filter(session => session !== undefined && this.isCurrent(session, user)) as Session[]
+  }
+
+  /** Live logins of everybody; it looks at each of them. */
+  async count(): Promise<number> {
+    return await this.#store.count(PREFIX)
   }
 
   /** Ends the session of the token; false when there was none. */

@@ -19,7 +19,7 @@ export const backup: Command = {
   async run([folder, ...args]) {
     if (folder === undefined || folder.startsWith('-')) throw new UsageError('Say where the backup is to be.')
     const { settings } = readSettings(args).loaded
-    const database = await openDatabase(settings)
+    const database = await openDatabase(settings, realSystem)
     try {
       await requireCurrent(database)
       const blobs = await openBlobs(settings)

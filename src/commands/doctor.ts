@@ -7,7 +7,7 @@ import { AuthCookie } from '../http/cookies.ts'
 import type { SamlLogin } from '../http/services.ts'
 import { cookieOptions } from '../server.ts'
 import { createSaml } from '../server-sso.ts'
-import { openBlobs } from '../server-stores.ts'
+import { describeServer, openBlobs } from '../server-stores.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
@@ -42,6 +42,7 @@ export const doctor: Command = {
       ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
       ...(await examineFiles(settings)),
       ...warnings.map(warning),
+      ...(await examineStore(settings)),
       ...examineCas(settings, base),
       ...(await examineSaml(settings, base)),
     ]
@@ -51,6 +52,16 @@ export const doctor: Command = {
 }
 
 const defaultBase = (settings: Settings): string => `http://127.0.0.1:${settings['service.http.port']}/`
+
+async function examineStore(settings: Settings): Promise<Diagnosis[]> {
+  try {
+    const server = await describeServer(settings, realSystem)
+    return server === undefined ? [] : [ok(`store: ${server}`)]
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return [problem(error.message)]
+  }
+}
 
 /** A bucket may be wrong in many ways; the folder is made when it is needed. */
 async function examineFiles(settings: Settings): Promise<Diagnosis[]> {

@@ -1,3 +1,4 @@
+import { realSystem } from '../base/system.ts'
 import { fsck as check } from '../files/fsck.ts'
 import { openStores, requireStore } from '../server-stores.ts'
 import { type Command, print } from './command.ts'
@@ -11,8 +12,8 @@ export const fsck: Command = {
   async run(args) {
     const { loaded, has } = readSettings(args, ['repair'])
     const repair = has('repair')
-    requireStore(loaded.settings)
-    const stores = await openStores(loaded.settings)
+    await requireStore(loaded.settings, realSystem)
+    const stores = await openStores(loaded.settings, realSystem)
     try {
       const { files, bytes, findings } = await check(stores, repair)
       for (const finding of findings) {

@@ -1,3 +1,4 @@
+import { realSystem } from '../base/system.ts'
 import { parseArgs } from 'node:util'
 import { rowsOf } from '../backup/rows.ts'
 import { fillStore } from '../backup/store-copy.ts'
@@ -19,15 +20,15 @@ export const migrateStore: Command = {
     'Copies a stopped store to another place or engine, each told by a configuration; the original stays as it is.',
   async run(args) {
     const { from, to } = readPlaces(args)
-    const original = await openDatabase(from)
+    const original = await openDatabase(from, realSystem)
     try {
       await requireCurrent(original)
     } finally {
       await original.close()
     }
-    const source = await openStores(from)
+    const source = await openStores(from, realSystem)
     try {
-      const target = await openStores(to, { bare: true })
+      const target = await openStores(to, realSystem, { bare: true })
       try {
         const rows = { schema: await schemaVersion(source.database), rows: rowsOf.bind(undefined, source.database) }
         const copied = await fillStore({ ...rows, blobs: source.blobs }, target, schema)

@@ -1,3 +1,4 @@
+import { realSystem } from '../base/system.ts'
 import { openBackup } from '../backup/backup.ts'
 import { fillStore } from '../backup/store-copy.ts'
 import { openStores } from '../server-stores.ts'
@@ -14,7 +15,7 @@ export const restore: Command = {
     if (folder === undefined || folder.startsWith('-')) throw new UsageError('Say where the backup is.')
     const { settings } = readSettings(args).loaded
     const { manifest, source } = await openBackup(folder, schema)
-    const stores = await openStores(settings, { bare: true })
+    const stores = await openStores(settings, realSystem, { bare: true })
     try {
       const copied = await fillStore(source, stores, schema)
       return printCopied(`The store is as it was on ${manifest.created}`, copied)

@@ -15,7 +15,7 @@ export const unlock: Command = {
     if (name === undefined || name.startsWith('-')) throw new UsageError('Say whom to unlock.')
     const { loaded } = readSettings(args)
     const { settings } = loaded
-    const database = await openDatabase(settings)
+    const database = await openDatabase(settings, realSystem)
     try {
       const user = await findUserByName(database, normaliseName(name))
       if (!user) {

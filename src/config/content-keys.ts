@@ -40,8 +40,7 @@ export const repositoryKeys = {
     protocols: ['postgres', 'postgresql'],
     credentials: true,
     defaultText: 'a file in `service.data.folder`',
-    notYet: true,
-    help: 'Database server.',
+    help: 'PostgreSQL database, 15 or later, which several nodes may share; they share `service.data.folder` as well then.',
   }),
   'service.repository.store.init-with-test-data': boolean({
     default: false,

@@ -4,8 +4,7 @@ import { type Sql, sql } from '../stores/sql.ts'
 import type { Acl } from './acl.ts'
 import type { EntryAddress } from './addresses.ts'
 import type { Entry, EntryType, GraphType, ResourceType } from './entry.ts'
-import { indexEntry } from './search-records.ts'
-import { removeContextFromIndex, removeFromIndex } from './search-sql.ts'
+import { indexEntry, removeContextFromIndex, removeFromIndex } from './search-records.ts'
 
 interface EntryRow {
   context: string

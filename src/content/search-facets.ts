@@ -3,34 +3,19 @@ import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { EntrySet, numbersOf } from './entry-set.ts'
+import type { Facet, FacetRequest } from './search-engine.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
 import { type Fields, firstValues, hasValue, valuesOf } from './search-select.ts'
 import type { SearchSets } from './search-sets.ts'
-
-export interface FacetRequest {
-  readonly fields: readonly string[]
-  readonly minCount: number
-  readonly limit: number
-  /** Counts the hits without the field as well. */
-  readonly missing: boolean
-  /** A regular expression that a value must match as a whole. */
-  readonly matches: string | undefined
-}
-
-export interface Facet {
-  readonly name: string
-  readonly isUri: boolean
-  /** A value that is absent stands for the hits without the field. */
-  readonly values: ReadonlyArray<{ readonly value: string | undefined; readonly count: number }>
-}
+import { sqliteDialect } from './sqlite-dialect.ts'
 
 /** Of so many values those are sought that match an expression. */
-const MOST_MATCHED_VALUES = 10_000
+export const MOST_MATCHED_VALUES = 10_000
 
 /** Of a field with more values than this no sets are kept. */
 const MOST_SETS = 100
 
-interface Counted {
+export interface Counted {
   readonly value: string | number
   readonly count: number
 }
@@ -44,16 +29,21 @@ export interface Counting {
   readonly generation: number
 }
 
-/** Counts the values of a field over all hits; the most frequent come first. */
+/** Counts the values of a field over all hits. */
 export async function facetOf(
   hits: EntrySet,
   field: string,
   request: FacetRequest,
   counting: Counting,
 ): Promise<Facet> {
+  const counts = (await countBySets(hits, field, counting)) ?? (await countByRows(hits, field, counting))
+  return describeFacet(field, request, counts)
+}
+
+/** The facet as it is told: the most frequent values come first, those that the request is about. */
+export function describeFacet(field: string, request: FacetRequest, { counted, missing }: Counts): Facet {
   const kind = kindOfField(fieldName(field))
   const fits = matching(request.matches)
-  const { counted, missing } = (await countBySets(hits, field, counting)) ?? (await countByRows(hits, field, counting))
   const values = counted
     .filter(({ count }) => count >= Math.max(request.minCount, 1))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
@@ -67,8 +57,9 @@ export async function facetOf(
   return { name: field, isUri: kind === 'uri', values: shown }
 }
 
-interface Counts {
+export interface Counts {
   readonly counted: readonly Counted[]
+  /** Hits without the field. */
   readonly missing: number
 }
 
@@ -78,7 +69,7 @@ async function countBySets(
   field: string,
   { queries, sets, fields, few, generation }: Counting,
 ): Promise<Counts | undefined> {
-  const number = fields.numberOf(field)
+  const number = fields.keyOf(field)
   const kind = kindOfField(fieldName(field))
   if (hits.size <= few || number === undefined || (kind !== 'string' && kind !== 'uri')) return undefined
   const values = await firstValues(queries, number, MOST_SETS + 1)
@@ -86,7 +77,7 @@ async function countBySets(
   const counted: Counted[] = []
   let rest = hits
   for (const value of values) {
-    const having = await sets.narrow(hits, hasValue(number, value), generation)
+    const having = await sets.narrow(hits, hasValue(number, value, sqliteDialect), generation)
     if (having.size > 0) counted.push({ value, count: having.size })
     rest = rest.without(having)
   }
@@ -94,7 +85,7 @@ async function countBySets(
 }
 
 async function countByRows(hits: EntrySet, field: string, { queries, fields, few }: Counting): Promise<Counts> {
-  const pairs = valuesOf(field, fields)
+  const pairs = valuesOf(field, fields, sqliteDialect)
   if (!pairs) return { counted: [], missing: hits.size }
   // A few hits are asked for their values, of many it is quicker to go through all values.
   const asked =

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Graph, objectsOf, statementsOf, type Term } from '../graph/graph.ts'
 import { RELATIVE } from '../graph/iri.ts'
 import { rdf, store, xsd } from '../graph/vocabulary.ts'
-import type { AclSlot } from './acl.ts'
+import type { Acl, AclSlot } from './acl.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from './addresses.ts'
 import { type Entry, resourceOf } from './entry.ts'
 
@@ -260,3 +260,12 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 /** As the engine takes text: no NUL, no half of a surrogate pair. */
 const clean = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
+
+const LONGEST_SORT_KEY = 100
+
+/** A searched text's place in an order. */
+export const sortKey = (text: string): string =>
+  (text.split('\n', 1)[0] ?? '').slice(0, LONGEST_SORT_KEY).toLowerCase().toWellFormed()
+
+/** Who reads the metadata of an entry by its own ACL (wire facts 4.2, rule 4). */
+export const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]

@@ -2,14 +2,9 @@ import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from './addresses.ts'
 import { EntrySet, numbersOf } from './entry-set.ts'
+import type { Order } from './search-engine.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
 import { type Fields, listed } from './search-select.ts'
-
-export interface Order {
-  /** A field, or `score`. */
-  readonly field: string
-  readonly descends: boolean
-}
 
 /** Who fits better than others, and by how much; empty when all fit alike. */
 export type Scores = ReadonlyArray<{ readonly set: EntrySet; readonly weight: number }>
@@ -118,7 +113,7 @@ async function likeOne(queries: Queries, rows: Sql, doc: number, direction: Sql)
 /** `doc` and `value` in the order of an index, up to the WHERE. */
 function rowsOf({ field }: Order, fields: Fields): Sql | undefined {
   const kind = kindOfField(fieldName(field))
-  const number = fields.numberOf(field)
+  const number = fields.keyOf(field)
   if (field === 'lists' || kind === undefined || number === undefined) return undefined
   return kind === 'date' || kind === 'integer'
     ? sql`search_numbers WHERE field = ${number}`
@@ -145,7 +140,7 @@ async function sorted(
 }
 
 /** Of several values the one that comes first in this direction. */
-function sortKey({ field, descends }: Order, fields: Fields): Sql | undefined {
+export function sortKey({ field, descends }: Order, fields: Fields): Sql | undefined {
   if (field === 'modified') return sql`e.modified`
   const rows = rowsOf({ field, descends }, fields)
   const one = descends ? sql`max(value)` : sql`min(value)`

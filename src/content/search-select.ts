@@ -4,33 +4,12 @@ import { GUEST } from '../accounts/principals.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { RELATIVE } from '../graph/iri.ts'
 import { principalUri } from './addresses.ts'
+import type { Bound, Dialect, FieldKey, Reader, Single } from './search-engine.ts'
 import { type FieldKind, fieldName, kindOfField } from './search-fields.ts'
 import { predicateHash, readDate, readInteger } from './search-index.ts'
-import { ANY, type Clauses, ONE, plainText, type Query, type Range, type Term, type TermPart } from './search-query.ts'
-import {
-  FIELD_BITS,
-  FIELD_MASK,
-  findFields,
-  findFieldsUnder,
-  LARGEST_CHARACTER,
-  readableBy,
-  type Reader,
-} from './search-sql.ts'
+import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './search-query.ts'
 
-/** Queries as SQL; like `search-sql.ts` in the words of one engine. Conditions speak of an entry `e` of the index. */
-
-/** A condition that is told by itself: whether `e` fulfils it, and the other way round, who does. */
-export interface Single {
-  readonly kind: 'single'
-  /** Looks at one entry; takes as long as there are entries to test. */
-  readonly test: Sql
-  /** The test goes through an index of words, and one entry takes it as long as a thousand take all the others. */
-  readonly isSlow?: boolean
-  /** A statement that gives `doc`. */
-  readonly set: Sql
-  /** It hangs on more than the entry: `readers` on who reads contexts and audiences, `lists` on the lists. */
-  readonly hangsOn?: 'readers' | 'lists'
-}
+/** Queries as SQL. Conditions speak of an entry `e` of the index. */
 
 /** Fulfilled by who fulfils each of `every`, one of `some` unless there are none, and none of `none`. */
 export interface Joined {
@@ -59,32 +38,34 @@ export interface Weight {
 }
 
 export interface Fields {
-  numberOf(field: string): number | undefined
+  /** `undefined` for one that no entry has. */
+  keyOf(field: string): FieldKey | undefined
 }
 
-/** Looks up all fields that the queries and `others` name. @param outside gives the absolute form of a stored IRI. */
-export async function fieldsOf(
-  queries: Queries,
-  asked: readonly Query[],
-  others: readonly string[],
-  outside: (iri: string) => string,
-): Promise<Fields> {
-  const names = new Set(others.map(fieldName))
+/** The names of all fields that the queries ask for. */
+export function fieldNames(asked: readonly Query[]): Set<string> {
+  const names = new Set<string>()
   const collect = (query: Query): void => {
     if (query.kind === 'clauses') for (const part of partsOf(query)) collect(part)
     else names.add(fieldName(query.field))
   }
   for (const query of asked) collect(query)
-  const numbers = new Map(await findFields(queries, [...names]))
-  for (const name of names) {
-    const [, start, hash] = /^(metadata\.predicate\.[a-z_]+\.)([0-9a-f]{8})$/.exec(name) ?? []
-    if (numbers.has(name) || start === undefined) continue
-    // It may be a predicate under the base address, which the index has as it is.
-    const relative = await findFieldsUnder(queries, start + RELATIVE)
-    const meant = relative.find(field => predicateHash(outside(field.name.slice(start.length))) === hash)
-    if (meant) numbers.set(name, meant.number)
-  }
-  return { numberOf: field => numbers.get(fieldName(field)) }
+  return names
+}
+
+/**
+ * A field by the hash of its predicate may be one under the base address, which the index has as it is: its name, if that is
+ * so. @param findUnder gives the fields whose names begin so
+ */
+export async function findRelative(
+  name: string,
+  findUnder: (start: string) => Promise<readonly string[]>,
+  outside: (iri: string) => string,
+): Promise<string | undefined> {
+  const [, start, hash] = /^(metadata\.predicate\.[a-z_]+\.)([0-9a-f]{8})$/.exec(name) ?? []
+  if (start === undefined) return undefined
+  const relative = await findUnder(start + RELATIVE)
+  return relative.find(field => predicateHash(outside(field.slice(start.length))) === hash)
 }
 
 const partsOf = ({ every, some, none }: Clauses): Query[] => [...every, ...some, ...none]
@@ -108,10 +89,11 @@ const named = (which: Sql): Single => ({
   set: sql`SELECT doc FROM search_strings WHERE ${which}`,
 })
 
-export const hasValue = (field: number, value: string): Single => named(sql`field = ${field} AND value = ${value}`)
+export const hasValue = (field: FieldKey, value: string, { among }: Dialect): Single =>
+  named(sql`field = ${field} AND ${among([value])}`)
 
 /** The first values of a field, each once, without going through all who have them. */
-export async function firstValues(queries: Queries, field: number, most: number): Promise<string[]> {
+export async function firstValues(queries: Queries, field: FieldKey, most: number): Promise<string[]> {
   const next = (from: Sql): Sql => sql`(SELECT min(value) FROM search_strings WHERE field = ${field} ${from})`
   const rows = await queries.all<{ value: string }>(sql`
     WITH RECURSIVE v (value) AS (
@@ -124,11 +106,13 @@ export async function firstValues(queries: Queries, field: number, most: number)
 export class Conditions {
   readonly #fields: Fields
   readonly #inside: (iri: string) => string
+  readonly #dialect: Dialect
 
   /** @param inside gives the stored form of an IRI that somebody wrote. */
-  constructor(fields: Fields, inside: (iri: string) => string) {
+  constructor(fields: Fields, inside: (iri: string) => string, dialect: Dialect) {
     this.#fields = fields
     this.#inside = inside
+    this.#dialect = dialect
   }
 
   of(query: Query): Condition {
@@ -152,10 +136,10 @@ export class Conditions {
 
   #oneOf(parts: readonly Query[]): Condition {
     const [first] = parts
-    const field = first?.kind === 'term' ? this.#fields.numberOf(first.field) : undefined
+    const field = first?.kind === 'term' ? this.#fields.keyOf(first.field) : undefined
     if (field === undefined) return NOTHING
     const values = parts.map(part => this.#inside(part.kind === 'term' ? (plainText(part) ?? '') : ''))
-    return named(sql`field = ${field} AND value IN (SELECT value FROM json_each(${JSON.stringify(values)}))`)
+    return named(sql`field = ${field} AND ${this.#dialect.among(values)}`)
   }
 
   /** Exact terms of one field are asked for in one go, as clients do with many URIs. */
@@ -180,30 +164,27 @@ export class Conditions {
     if (term.field === '*') return isOnlyAny(term.parts) ? EVERYTHING : NOTHING
     const kind = kindOfField(fieldName(term.field))
     if (kind === undefined) return NOTHING
-    if (kind === 'boolean') return publicIs(readBoolean(term))
+    if (kind === 'boolean') return publicIs(readBoolean(term), this.#dialect)
     if (term.field === 'lists') return this.#lists(term)
-    const field = this.#fields.numberOf(term.field)
+    const field = this.#fields.keyOf(term.field)
     if (kind === 'date' || kind === 'integer') {
       const bound = isOnlyAny(term.parts) ? undefined : readNumber(kind, plainText(term) ?? '')
       return field === undefined ? NOTHING : numbersBetween(field, bound, bound)
     }
     if (field === undefined) return NOTHING
     if (isOnlyAny(term.parts)) return hasField(field)
-    if (kind === 'ngram') return ngrams(field, term)
-    if (kind === 'text') return words(field, term)
+    if (kind === 'ngram') return ngrams(field, term, this.#dialect)
+    if (kind === 'text') return words(field, term, this.#dialect)
     return this.#string(field, kind, term.parts)
   }
 
-  #string(field: number, kind: FieldKind, parts: readonly TermPart[]): Condition {
+  #string(field: FieldKey, kind: FieldKind, parts: readonly TermPart[]): Condition {
     const [first, ...rest] = parts
     const start = typeof first === 'string' ? first : ''
     const prefix = kind === 'uri' ? this.#inside(start) : start
-    if (rest.length === 0 && typeof first === 'string') {
-      return hasValue(field, prefix)
-    }
-    const pattern = (typeof first === 'string' ? [prefix, ...rest] : parts).map(globOf).join('')
-    return named(sql`field = ${field} AND value >= ${prefix} AND value < ${prefix + LARGEST_CHARACTER}
-      AND value GLOB ${pattern}`)
+    if (rest.length === 0 && typeof first === 'string') return hasValue(field, prefix, this.#dialect)
+    const { like } = this.#dialect
+    return named(sql`field = ${field} AND ${like(typeof first === 'string' ? [prefix, ...rest] : parts)}`)
   }
 
   /** Membership is told from the lists themselves. */
@@ -226,29 +207,25 @@ export class Conditions {
     const isNumber = kind === 'date' || kind === 'integer'
     const low = isNumber && from !== undefined ? readNumber(kind, from) : undefined
     const high = isNumber && to !== undefined ? readNumber(kind, to) : undefined
-    const field = this.#fields.numberOf(range.field)
+    const field = this.#fields.keyOf(range.field)
     if (field === undefined) return NOTHING
     if (isNumber) {
       const first = low === undefined || includesFrom ? low : low + 1
       return numbersBetween(field, first, high === undefined || includesTo ? high : high - 1)
     }
     if (kind !== 'string' && kind !== 'uri') return NOTHING
-    const bound = (text: string): string => (kind === 'uri' ? this.#inside(text) : text)
-    const lower =
-      from === undefined ? sql`TRUE` : includesFrom ? sql`value >= ${bound(from)}` : sql`value > ${bound(from)}`
-    const upper = to === undefined ? sql`TRUE` : includesTo ? sql`value <= ${bound(to)}` : sql`value < ${bound(to)}`
-    return named(sql`field = ${field} AND ${lower} AND ${upper}`)
+    const bound = (text: string | undefined, isIncluded: boolean): Bound | undefined =>
+      text === undefined ? undefined : { value: kind === 'uri' ? this.#inside(text) : text, isIncluded }
+    const { between } = this.#dialect
+    return named(sql`field = ${field} AND ${between(bound(from, includesFrom), bound(to, includesTo))}`)
   }
 }
 
 const isOnlyAny = (parts: readonly TermPart[]): boolean => parts.length === 1 && parts[0] === ANY
 
-const globOf = (part: TermPart): string =>
-  part === ANY ? '*' : part === ONE ? '?' : part.replace(/[[*?]/g, character => `[${character}]`)
+const hasField = (field: FieldKey): Condition => named(sql`field = ${field}`)
 
-const hasField = (field: number): Condition => named(sql`field = ${field}`)
-
-function numbersBetween(field: number, low: number | undefined, high: number | undefined): Condition {
+function numbersBetween(field: FieldKey, low: number | undefined, high: number | undefined): Condition {
   const which = sql`field = ${field} AND value BETWEEN ${low ?? Number.MIN_SAFE_INTEGER} AND ${high ?? Number.MAX_SAFE_INTEGER}`
   return {
     kind: 'single',
@@ -270,16 +247,16 @@ function readBoolean(term: Term): boolean | undefined {
 }
 
 /** Whose metadata the reader may read; of administrators, every entry that there is. */
-export function readable(reader: Reader): Single {
+export function readable(reader: Reader, { readableBy }: Dialect): Single {
   const test = readableBy(reader)
   return { kind: 'single', test, set: sql`SELECT e.doc FROM search_entries e WHERE ${test}`, hangsOn: 'readers' }
 }
 
-const isPublic = readable({ principals: [principalUri(GUEST)], userId: GUEST })
+const isPublic = (dialect: Dialect): Single => readable({ principals: [principalUri(GUEST)], userId: GUEST }, dialect)
 
-function publicIs(wanted: boolean | undefined): Condition {
+function publicIs(wanted: boolean | undefined, dialect: Dialect): Condition {
   if (wanted === undefined) return EVERYTHING
-  return wanted ? isPublic : { kind: 'joined', every: [], some: [], none: [isPublic] }
+  return wanted ? isPublic(dialect) : { kind: 'joined', every: [], some: [], none: [isPublic(dialect)] }
 }
 
 const listMembers = (which: Sql): Sql => sql`SELECT s.doc AS doc, './' || l.context || '/resource/' || l.id AS value
@@ -287,13 +264,13 @@ const listMembers = (which: Sql): Sql => sql`SELECT s.doc AS doc, './' || l.cont
   WHERE l.context = m.context AND l.id = m.list AND s.context = m.context AND s.id = m.member AND ${which}`
 
 /** Pairs of `doc` and `value` of a field, for counting values. */
-export function valuesOf(field: string, fields: Fields): Sql | undefined {
+export function valuesOf(field: string, fields: Fields, dialect: Dialect): Sql | undefined {
   const kind = kindOfField(fieldName(field))
   if (field === 'lists') return listMembers(sql`TRUE`)
   if (kind === 'boolean')
-    return sql`SELECT e.doc, CASE WHEN ${isPublic.test} THEN 'true' ELSE 'false' END AS value
+    return sql`SELECT e.doc, CASE WHEN ${isPublic(dialect).test} THEN 'true' ELSE 'false' END AS value
     FROM search_entries e`
-  const number = fields.numberOf(field)
+  const number = fields.keyOf(field)
   if (number === undefined) return undefined
   if (kind === 'string' || kind === 'uri') return sql`SELECT doc, value FROM search_strings WHERE field = ${number}`
   if (kind === 'integer' || kind === 'date') return sql`SELECT doc, value FROM search_numbers WHERE field = ${number}`
@@ -301,27 +278,17 @@ export function valuesOf(field: string, fields: Fields): Sql | undefined {
 }
 
 /** Parts of words: each of the words somewhere in the field, a phrase as it stands. */
-function ngrams(field: number, term: Term): Condition {
+function ngrams(field: FieldKey, term: Term, { containing }: Dialect): Condition {
   const pieces = term.isPhrase
     ? [plainText(term) ?? '']
     : term.parts.flatMap(part => (typeof part === 'string' ? part.split(/\s+/) : []))
   const wanted = pieces.map(piece => piece.replace(/\s+/g, ' ').trim()).filter(piece => piece !== '')
-  if (wanted.length === 0) return NOTHING
-  const [first, ...others] = wanted.map(piece => fullText('search_ngrams', field, matchOfPart(piece)))
-  return others.length === 0
-    ? (first ?? NOTHING)
-    : { kind: 'joined', every: [first ?? NOTHING, ...others], some: [], none: [] }
+  const [first, ...others] = wanted.map(piece => containing(field, clean(piece)))
+  if (!first) return NOTHING
+  return others.length === 0 ? first : { kind: 'joined', every: [first, ...others], some: [], none: [] }
 }
 
-/** Less than three characters are the beginning of trigrams; the vocabulary tells of which. */
-function matchOfPart(piece: string): Sql {
-  if ([...piece].length >= 3) return sql`${quoted(piece)}`
-  const start = piece.toLowerCase()
-  return sql`(SELECT coalesce(group_concat('"' || replace(term, '"', '""') || '"', ' OR '), '""')
-    FROM search_ngram_terms WHERE term >= ${start} AND term < ${start + LARGEST_CHARACTER})`
-}
-
-function words(field: number, term: Term): Condition {
+function words(field: FieldKey, term: Term, { wording }: Dialect): Condition {
   const [first, ...rest] = term.parts
   const text = typeof first === 'string' ? first : ''
   const isPrefix = rest.length > 0
@@ -329,18 +296,8 @@ function words(field: number, term: Term): Condition {
   const all = text.split(/\s+/).filter(word => word !== '')
   const kept = all.filter(word => !stopWords.has(word.toLowerCase()))
   const wanted = term.isPhrase || isPrefix ? [text] : kept
-  if (wanted.length === 0) return NOTHING
-  return fullText('search_texts', field, sql`${wanted.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')}`)
+  return wanted.length === 0 ? NOTHING : wording(field, wanted.map(clean), isPrefix)
 }
 
-const quoted = (text: string): string => `"${text.replaceAll('"', '""').replaceAll('\0', ' ').toWellFormed()}"`
-
-function fullText(table: 'search_ngrams' | 'search_texts', field: number, match: Sql): Single {
-  const from = table === 'search_ngrams' ? sql`search_ngrams WHERE search_ngrams` : sql`search_texts WHERE search_texts`
-  return {
-    kind: 'single',
-    isSlow: true,
-    test: sql`EXISTS (SELECT 1 FROM ${from} MATCH ${match} AND rowid = (e.doc << ${FIELD_BITS}) + ${field})`,
-    set: sql`SELECT rowid >> ${FIELD_BITS} AS doc FROM ${from} MATCH ${match} AND (rowid & ${FIELD_MASK}) = ${field}`,
-  }
-}
+/** As engines take text. */
+const clean = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()

@@ -3,8 +3,9 @@ import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { EntrySet } from './entry-set.ts'
-import type { Condition, Joined, Single } from './search-select.ts'
-import { changesAfter, WHO_READS } from './search-sql.ts'
+import type { Single } from './search-engine.ts'
+import type { Condition, Joined } from './search-select.ts'
+import { changesAfter, WHO_READS } from './sqlite-index.ts'
 
 /** A set is made anew rather than test more changed entries than this, where a test is slow. */
 const MOST_SLOW_TESTS = 50

@@ -5,30 +5,13 @@ import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
 import { findEntry } from './entry-records.ts'
-import type { EntrySet } from './entry-set.ts'
+import { PostgresFinder } from './postgres-finder.ts'
 import { may, type Placed } from './rights.ts'
-import { type Facet, type FacetRequest, facetOf } from './search-facets.ts'
+import type { Facet, Finder, Reader, SearchRequest } from './search-engine.ts'
 import { fieldName, kindOfField } from './search-fields.ts'
-import { type Order, pageOf, type Scores } from './search-order.ts'
 import { malformed, type Query } from './search-query.ts'
-import { indexEntry } from './search-records.ts'
-import { Conditions, fieldsOf, readable, type Weight } from './search-select.ts'
-import { SearchSets } from './search-sets.ts'
-import { latestGeneration, type Reader, sweep, unindexed } from './search-sql.ts'
-
-export interface SearchRequest {
-  readonly query: Query
-  readonly filters: readonly Query[]
-  readonly limit: number
-  readonly offset: number
-  /** Empty: what fits best first, then what has changed last. */
-  readonly order: readonly Order[]
-  readonly facets: FacetRequest
-  /** Gives the stored form of an IRI that somebody wrote. */
-  readonly inside: (iri: string) => string
-  /** Gives the absolute form of a stored IRI. */
-  readonly outside: (iri: string) => string
-}
+import { indexEntry, sweep, unindexed } from './search-records.ts'
+import { SqliteFinder } from './sqlite-finder.ts'
 
 export interface Found {
   /** How many entries there are that fit and that the caller may read. */
@@ -39,71 +22,29 @@ export interface Found {
 
 const BATCH = 100
 const MOST_TEXT_TERMS = 32
-/** How often a search begins anew because somebody writes meanwhile. */
-const MOST_ATTEMPTS = 3
 
 export interface SearchOptions {
-  /** The memory for what searches may use again; 32 MiB by default. */
+  /** The memory for what searches may use again; 32 MiB by default. PostgreSQL has its own. */
   readonly room?: Bytes
   /** So few entries are looked at one by one rather than through indexes and sets; 2000 by default. */
   readonly few?: number
 }
 
-interface Answer {
-  readonly total: number
-  readonly page: readonly EntryAddress[]
-  readonly facets: readonly Facet[]
-}
-
 /** Finding entries by what they say, out of those whose metadata the caller may read (wire facts 3.10). */
 export class Search {
   readonly #database: Database
-  readonly #sets: SearchSets
-
-  readonly #few: number
+  readonly #finder: Finder
 
   constructor(database: Database, { room = 32 * 2 ** 20, few = 2000 }: SearchOptions = {}) {
     this.#database = database
-    this.#few = few
-    this.#sets = new SearchSets(database, { room, few })
+    this.#finder =
+      database.engine === 'postgres' ? new PostgresFinder(database) : new SqliteFinder(database, { room, few })
   }
 
   async find(caller: Caller, request: SearchRequest): Promise<Found> {
     requireBearable([request.query, ...request.filters])
-    for (let attempt = 1; ; attempt++) {
-      const generation = await latestGeneration(this.#database)
-      const { page, ...answer } = await this.#answer(caller, request, generation)
-      // All parts of an answer are of the same time.
-      if (attempt < MOST_ATTEMPTS && (await latestGeneration(this.#database)) !== generation) continue
-      return { ...answer, hits: await this.#readable(caller, page) }
-    }
-  }
-
-  async #answer(caller: Caller, request: SearchRequest, generation: number): Promise<Answer> {
-    const { query, filters, facets, limit, offset } = request
-    const named = ['modified', ...facets.fields, ...request.order.map(({ field }) => field)]
-    const fields = await fieldsOf(this.#database, [query, ...filters], named, request.outside)
-    const conditions = new Conditions(fields, request.inside)
-    const parts = [readable(readerOf(caller)), ...[query, ...filters].map(part => conditions.of(part))]
-    const found = await this.#sets.fulfilling(parts, generation)
-    const few = this.#few
-    const counting = { queries: this.#database, sets: this.#sets, fields, few, generation }
-    const order = request.order.length === 0 ? [{ field: 'score', descends: true }] : request.order
-    const isScored = limit > 0 && order.some(({ field }) => field === 'score')
-    const scores = await this.#scores(found, isScored ? conditions.weights(query) : [], generation)
-    return {
-      total: found.size,
-      page: await pageOf(this.#database, found, few, { order, scores, fields, page: { limit, offset } }),
-      facets: await Promise.all(facets.fields.map(field => facetOf(found, field, facets, counting))),
-    }
-  }
-
-  async #scores(found: EntrySet, weights: readonly Weight[], generation: number): Promise<Scores> {
-    const scores: Scores[number][] = []
-    for (const { condition, weight } of weights) {
-      scores.push({ set: await this.#sets.narrow(found, condition, generation), weight })
-    }
-    return scores
+    const { page, ...answer } = await this.#finder.answer(readerOf(caller), request)
+    return { ...answer, hits: await this.#readable(caller, page) }
   }
 
   /** Indexes what the index lacks; before the service answers for the first time. */

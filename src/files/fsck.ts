@@ -22,11 +22,13 @@ export interface FsckReport {
 interface FsckStores {
   readonly database: Database
   readonly blobs: BlobStore
+  /** Nobody else is at work: what looks like an upload in progress is none. Otherwise it is left in peace. */
+  readonly isAlone: boolean
 }
 
 /**
  * Proves that every context's fill level is the sum of its files, that every file's bytes are there with the digest they
- * came with, and that no byte is there without a file (D7.5). Needs the store to itself.
+ * came with, and that no byte is there without a file (D7.5).
  */
 export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckReport> {
   const findings = [
@@ -40,7 +42,7 @@ export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckRep
 }
 
 /** Fill levels and reservations against the rows they are sums of. */
-async function checkBooks({ database }: FsckStores): Promise<Finding[]> {
+async function checkBooks({ database, isAlone }: FsckStores): Promise<Finding[]> {
   const rows = await database.all<{ context: string; used: number; files: number; reserved: number; leases: number }>(
     sql`SELECT s.context, s.used, s.reserved,
         COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = s.context), 0) AS files,
@@ -53,7 +55,7 @@ async function checkBooks({ database }: FsckStores): Promise<Finding[]> {
       const message = `context ${row.context}: the fill level is ${row.used}, the files add up to ${row.files} bytes`
       findings.push({ kind: 'fill-level', repairable: true, message })
     }
-    if (row.reserved !== row.leases || row.leases !== 0) {
+    if (row.reserved !== row.leases || (isAlone && row.leases !== 0)) {
       const message = `context ${row.context}: ${row.reserved} bytes are reserved for uploads that ended`
       findings.push({ kind: 'reservation', repairable: true, message })
     }
@@ -74,15 +76,24 @@ async function checkMissingBooks({ database }: FsckStores): Promise<Finding[]> {
 }
 
 /** Blobs that no file refers to. */
-async function checkOrphans({ database, blobs }: FsckStores): Promise<Finding[]> {
+async function checkOrphans(stores: FsckStores): Promise<Finding[]> {
+  const { database, blobs } = stores
   const findings: Finding[] = []
   for await (const { key, size } of blobs.list()) {
-    if (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${key}`)) continue
+    if (await isWanted(stores, key)) continue
     const discarded = await database.get(sql`SELECT 1 AS gone FROM discarded_blobs WHERE blob = ${key}`)
     const message = `blob ${key}: ${size} bytes that belong to no file`
     findings.push({ kind: discarded ? 'discarded-blob' : 'orphan-blob', repairable: true, message })
   }
   return findings
+}
+
+/** Asked in one go, so that a blob on its way from an upload to a file is seen in one of the two. */
+async function isWanted({ database, isAlone }: FsckStores, blob: string): Promise<boolean> {
+  const others = isAlone
+    ? sql``
+    : sql`UNION ALL SELECT 1 FROM uploads WHERE blob = ${blob} UNION ALL SELECT 1 FROM discarded_blobs WHERE blob = ${blob}`
+  return (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob} ${others}`)) !== undefined
 }
 
 /** The bytes of every file against its size and digest. */
@@ -102,16 +113,22 @@ async function checkFiles(stores: FsckStores, findings: Finding[]): Promise<{ fi
     try {
       const { size, sha256 } = await digestOf(stores.blobs, row.blob)
       if (size === row.size && sha256 === row.sha256) continue
+      if (await isReplaced(stores, row)) continue
       const message = `${name}: ${size} bytes with SHA-256 ${sha256}, recorded are ${row.size} with ${row.sha256}`
       findings.push({ kind: 'damaged-blob', repairable: false, message, blob: row.blob })
     } catch (error) {
       if (!(error instanceof BlobMissing)) throw error
+      if (await isReplaced(stores, row)) continue
       const message = `${name}: the bytes are gone`
       findings.push({ kind: 'missing-blob', repairable: false, message, blob: row.blob })
     }
   }
   return totals
 }
+
+/** The file has been replaced or deleted since the row was read. */
+const isReplaced = async ({ database }: FsckStores, { blob }: { readonly blob: string }): Promise<boolean> =>
+  (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob}`)) === undefined
 
 /** @throws {BlobMissing} */
 export async function digestOf(blobs: BlobStore, key: string): Promise<StoredBlob> {
@@ -127,16 +144,20 @@ export async function digestOf(blobs: BlobStore, key: string): Promise<StoredBlo
 }
 
 /** Puts right what can be put right without losing anything: the books, and bytes that belong to nothing. */
-async function mend({ database, blobs }: FsckStores): Promise<void> {
+async function mend(stores: FsckStores): Promise<void> {
+  const { database, blobs, isAlone } = stores
   for await (const { key } of blobs.list()) {
-    if (!(await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${key}`))) await blobs.delete(key)
+    if (!(await isWanted(stores, key))) await blobs.delete(key)
   }
   await database.transaction(async tx => {
-    await tx.run(sql`DELETE FROM uploads`)
-    await tx.run(sql`DELETE FROM discarded_blobs`)
+    if (isAlone) {
+      await tx.run(sql`DELETE FROM uploads`)
+      await tx.run(sql`DELETE FROM discarded_blobs`)
+    }
     await tx.run(sql`INSERT INTO spaces (context)
       SELECT DISTINCT context FROM files WHERE context NOT IN (SELECT context FROM spaces)`)
-    await tx.run(sql`UPDATE spaces SET reserved = 0,
+    await tx.run(sql`UPDATE spaces SET
+      reserved = COALESCE((SELECT SUM(u.reserved) FROM uploads u WHERE u.context = spaces.context), 0),
       used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)
   })
 }

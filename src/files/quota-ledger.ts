@@ -54,6 +54,11 @@ export class Ledger {
     return this.#options.enforced
   }
 
+  /** Of contexts without a quota of their own. */
+  get defaultQuota(): Bytes {
+    return this.#options.defaultQuota
+  }
+
   /** Opens the books of a new context. */
   async open(tx: Queries, context: string): Promise<void> {
     await tx.run(sql`INSERT INTO spaces (context) VALUES (${context})`)

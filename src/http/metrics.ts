@@ -1,7 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Audit } from '../accounts/audit.ts'
 import type { Passwords } from '../accounts/passwords.ts'
+import type { Sessions } from '../accounts/sessions.ts'
 import type { ErrorCode } from '../base/error-codes.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
 import type { Fullness } from '../files/fullness.ts'
 import type { Files } from '../files/files.ts'
 
@@ -11,6 +14,8 @@ export interface Measured {
   readonly files: Pick<Files, 'taken'>
   readonly fullness: Pick<Fullness, 'measure'>
   readonly passwords: Pick<Passwords, 'load'>
+  readonly sessions: Pick<Sessions, 'count'>
+  readonly system: System
 }
 
 export interface AnsweredRequest {
@@ -26,6 +31,8 @@ const PREFIX = 'stowage_'
 const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
 /** Fullest contexts that get a series of their own. */
 const MOST_CONTEXTS = 10
+/** Counting looks at every login, so it is not done for each of many who ask. */
+const COUNT_FRESH: Milliseconds = 30_000
 
 /** Counts for Prometheus: what HTTP alone sees is counted here, the rest is asked of the rooms when somebody looks. */
 export class Metrics {
@@ -58,6 +65,7 @@ export class Metrics {
     })
     this.#measureEvents(on)
     this.#measurePasswordChecks(on)
+    this.#measureSessions(on)
     this.#measureFiles(on)
   }
 
@@ -92,6 +100,15 @@ export class Metrics {
     this.#gauge('password_checks', 'Passwords being hashed, and requests waiting for it.', 'state', async () => ({
       ...passwords.load,
     }))
+  }
+
+  #measureSessions({ sessions, system }: Measured): void {
+    let last: { readonly at: Milliseconds; readonly count: number } | undefined
+    this.#gauge('live_tokens', 'Logins that are good; as of at most half a minute ago.', undefined, async () => {
+      const at = system.monotonic()
+      if (!last || at - last.at > COUNT_FRESH) last = { at, count: await sessions.count() }
+      return { all: last.count }
+    })
   }
 
   #measureFiles({ files, fullness }: Measured): void {

@@ -46,6 +46,7 @@ const statuses = [
   [NotSupported, 501],
   [UpstreamFailed, 502],
   [Overloaded, 503],
+  [StoreUnavailable, 503],
   [UpstreamSilent, 504],
 ] as const
 

@@ -77,6 +77,12 @@ export class DatabaseEphemeralStore implements EphemeralStore {
     }
   }
 
+  async count(prefix: string): Promise<number> {
+    const row = await this.#database.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM ephemeral
+      WHERE substr(key, 1, ${[...prefix].length}) = ${prefix} AND expires > ${this.#system.now()}`)
+    return row?.count ?? 0
+  }
+
   /** Deletes what has expired; it has been invisible since. */
   async sweep(): Promise<void> {
     const some = sql`SELECT key FROM ephemeral WHERE expires <= ${this.#system.now()} LIMIT ${SLICE}`

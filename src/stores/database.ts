@@ -1,10 +1,14 @@
 import type { Sql } from './sql.ts'
 
+export type Engine = 'sqlite' | 'postgres'
+
 /**
  * Statements against the store's tables. Columns come back as strings, numbers or null; whole numbers beyond 2^53 do not
  * occur in the schema. JSON is kept as text, a boolean as 0 or 1, a point of time as milliseconds.
  */
 export interface Queries {
+  /** For the few statements whose text cannot be common. */
+  readonly engine: Engine
   all<Row>(statement: Sql): Promise<Row[]>
   /** The first row, or `undefined` when there is none. */
   get<Row>(statement: Sql): Promise<Row | undefined>
@@ -18,18 +22,24 @@ export interface TransactionOptions {
    * process, and every later `full` transaction carries it along; for facts that only matter while the machine is up.
    */
   readonly durability?: 'full' | 'relaxed'
+  /** Not given up however long a statement takes: for steps of the schema. */
+  readonly unhurried?: true
 }
 
 /**
  * One relational engine. Reads outside a transaction see committed state only.
- * A breach of a unique constraint rejects with {@link UniqueViolation}, any other engine error with its own.
+ * A breach of a unique constraint rejects with {@link UniqueViolation}, the loss of a database server with
+ * `StoreUnavailable`, any other engine error with its own.
  */
 export interface Database extends Queries {
   /**
    * Serialisable. Commits when `work` resolves, rolls back when it rejects and passes the rejection on.
-   * `work` may run again after a conflict, so it touches nothing but `tx`; transactions do not nest.
+   * `work` may run again after a conflict, so it touches nothing but `tx`; transactions do not nest. After an error of the
+   * engine the transaction cannot go on.
    */
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** Of everybody on the store at most one does such work at a time: what prepares it, at a start. Does not nest. */
+  alone<T>(work: () => Promise<T>): Promise<T>
   /**
    * Reads that all see the store as it was when they began, however long they take; others write meanwhile. `run` is
    * refused.

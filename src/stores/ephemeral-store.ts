@@ -32,5 +32,7 @@ export interface EphemeralStore {
   take<T>(key: string): Promise<T | undefined>
   /** Every live key that begins with `prefix`, with its value, in no particular order; not a snapshot. */
   scan<T>(prefix: string): AsyncIterable<readonly [key: string, value: T]>
+  /** How many live keys begin with `prefix`; not a snapshot. */
+  count(prefix: string): Promise<number>
   close(): Promise<void>
 }

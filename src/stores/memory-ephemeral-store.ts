@@ -84,6 +84,17 @@ export class MemoryEphemeralStore implements EphemeralStore {
     }
   }
 
+  async count(prefix: string): Promise<number> {
+    let [live, seen] = [0, 0]
+    for (const entries of this.#maps()) {
+      for (const [key, { expires }] of entries) {
+        if (expires > this.#now() && key.startsWith(prefix)) live++
+        if (++seen % SLICE === 0) await setImmediate()
+      }
+    }
+    return live
+  }
+
   /** Forgets everything. */
   async close(): Promise<void> {
     clearInterval(this.#timer)

@@ -1,12 +1,15 @@
 import { StartupError } from '../base/errors.ts'
-import type { Database } from './database.ts'
+import type { Database, Engine } from './database.ts'
 import { type Sql, sql } from './sql.ts'
+
+/** A statement common to the engines, or what each of them is told in its own words. */
+export type Step = Sql | Readonly<Record<Engine, readonly Sql[]>>
 
 /** One step of the schema. Once released it does not change any more. */
 export interface Migration {
   readonly id: number
   readonly name: string
-  readonly statements: readonly Sql[]
+  readonly statements: readonly Step[]
 }
 
 /**
@@ -15,6 +18,10 @@ export interface Migration {
  * @throws {StartupError} when a newer version has been at work on the store; nothing is changed then.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
+  await database.alone(() => applyAll(database, migrations))
+}
+
+async function applyAll(database: Database, migrations: readonly Migration[]): Promise<void> {
   const known = migrations.reduce((last, { id }) => {
     if (id <= last) throw new TypeError(`migration ${id} stands after ${last}`)
     return id
@@ -31,16 +38,32 @@ export async function migrate(database: Database, migrations: readonly Migration
 
 /** The last step that the store has taken; 0 when it is new. */
 export async function schemaVersion(database: Database): Promise<number> {
-  await database.run(sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`)
+  const table = sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
+  await database.run(worded(table, database.engine))
   const row = await database.get<{ id: number | null }>(sql`SELECT max(id) AS id FROM schema_migrations`)
   return row?.id ?? 0
 }
 
 function apply(database: Database, { id, name, statements }: Migration): Promise<void> {
-  return database.transaction(async tx => {
-    // Asked inside the transaction: another node may be starting on the same store.
-    if (await tx.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) return
-    for (const statement of statements) await tx.run(statement)
-    await tx.run(sql`INSERT INTO schema_migrations (id, name) VALUES (${id}, ${name})`)
-  })
+  return database.transaction(
+    async tx => {
+      if (await tx.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) return
+      for (const step of statements) {
+        const told = 'parts' in step ? [step] : step[tx.engine]
+        for (const statement of told) await tx.run(worded(statement, tx.engine))
+      }
+      await tx.run(sql`INSERT INTO schema_migrations (id, name) VALUES (${id}, ${name})`)
+    },
+    { unhurried: true },
+  )
+}
+
+/** Text is compared and put in order by its bytes, whatever the database server's default is: SQLite does it unasked. */
+function worded(statement: Sql, engine: Engine): Sql {
+  const [first = ''] = statement.parts
+  if (engine === 'sqlite' || !/^\s*(create table|alter table)\b/i.test(first)) return statement
+  return {
+    parts: statement.parts.map(part => part.replace(/\bTEXT\b(?!\[)/g, 'TEXT COLLATE "C"')),
+    values: statement.values,
+  }
 }

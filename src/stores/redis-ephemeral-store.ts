@@ -87,6 +87,27 @@ class RedisEphemeralStore implements EphemeralStore {
   }
 
   async *scan<T>(prefix: string): AsyncIterable<readonly [key: string, value: T]> {
+    for await (const keys of this.#keys(prefix)) {
+      const values = keys.length === 0 ? [] : ((await this.#redis.command('MGET', ...keys)) as unknown[])
+      for (const [index, key] of keys.entries()) {
+        const value = parse<T>(values[index])
+        if (value !== undefined) yield [key.slice(PREFIX.length), value]
+      }
+    }
+  }
+
+  async count(prefix: string): Promise<number> {
+    let live = 0
+    for await (const keys of this.#keys(prefix)) live += keys.length
+    return live
+  }
+
+  async close(): Promise<void> {
+    await this.#redis.close()
+  }
+
+  /** The server's own keys, a slice at a time, each once. */
+  async *#keys(prefix: string): AsyncIterable<string[]> {
     const pattern = `${PREFIX}${prefix.replaceAll(/[\\*?[\]^-]/g, '\\$&')}*`
     // The server may give a key more than once.
     const seen = new Set<string>()
@@ -96,17 +117,9 @@ class RedisEphemeralStore implements EphemeralStore {
       const [next, found] = reply as [cursor: string, keys: string[]]
       const keys = found.filter(key => !seen.has(key))
       for (const key of keys) seen.add(key)
-      const values = keys.length === 0 ? [] : ((await this.#redis.command('MGET', ...keys)) as unknown[])
-      for (const [index, key] of keys.entries()) {
-        const value = parse<T>(values[index])
-        if (value !== undefined) yield [key.slice(PREFIX.length), value]
-      }
+      yield keys
       cursor = next
     } while (cursor !== '0')
-  }
-
-  async close(): Promise<void> {
-    await this.#redis.close()
   }
 
   #swap(key: string, seen: string, kept: Kept<unknown> | undefined): Promise<unknown> {

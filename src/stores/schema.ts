@@ -1,10 +1,11 @@
 import type { Migration } from './migrations.ts'
+import { postgresSearchTables } from './postgres-search-tables.ts'
 import { searchChanges, searchTables } from './search-tables.ts'
 import { sql } from './sql.ts'
 
 /**
  * The tables, as the list of steps that lead to them. A step that has been released never changes; a new one is added.
- * The text is common to SQLite and PostgreSQL: booleans are 0 or 1, points of time milliseconds, RDF and lists JSON text.
+ * The text is common to SQLite and PostgreSQL unless it says otherwise: booleans are 0 or 1, points of time milliseconds, RDF and lists JSON text.
  */
 export const schema: readonly Migration[] = [
   {
@@ -134,22 +135,27 @@ export const schema: readonly Migration[] = [
         PRIMARY KEY (context, member)
       )`,
       sql`CREATE INDEX list_members_by_list ON list_members (context, list, position)`,
-      // Lists were JSON arrays of ids, which hold neither brackets nor commas: taken apart letter by letter, because no
-      // function that does it is common to the engines. An entry that is in several stays in the oldest.
-      sql`INSERT INTO list_members (context, member, list, position)
-        WITH RECURSIVE walk (context, list, created, content, place, word) AS (
-          SELECT context, id, created, content, 1, CAST('' AS TEXT) FROM entries
-            WHERE entry_type = 'Local' AND graph_type IN ('List', 'ResultList') AND content IS NOT NULL
-          UNION ALL
-          SELECT context, list, created, content, place + 1,
-              CASE WHEN substr(content, place, 1) = '"' THEN '' ELSE word || substr(content, place, 1) END
-            FROM walk WHERE place <= length(content)
-        )
-        SELECT w.context, w.word, w.list, w.place FROM walk w
-          JOIN entries e ON e.context = w.context AND e.id = w.word
-          WHERE substr(w.content, w.place, 1) = '"'
-          ORDER BY w.created, w.list, w.place
-        ON CONFLICT DO NOTHING`,
+      // Lists were JSON arrays of ids, which hold neither brackets nor commas: taken apart letter by letter. An entry that
+      // is in several stays in the oldest. PostgreSQL has never had such a store.
+      {
+        sqlite: [
+          sql`INSERT INTO list_members (context, member, list, position)
+            WITH RECURSIVE walk (context, list, created, content, place, word) AS (
+              SELECT context, id, created, content, 1, CAST('' AS TEXT) FROM entries
+                WHERE entry_type = 'Local' AND graph_type IN ('List', 'ResultList') AND content IS NOT NULL
+              UNION ALL
+              SELECT context, list, created, content, place + 1,
+                  CASE WHEN substr(content, place, 1) = '"' THEN '' ELSE word || substr(content, place, 1) END
+                FROM walk WHERE place <= length(content)
+            )
+            SELECT w.context, w.word, w.list, w.place FROM walk w
+              JOIN entries e ON e.context = w.context AND e.id = w.word
+              WHERE substr(w.content, w.place, 1) = '"'
+              ORDER BY w.created, w.list, w.place
+            ON CONFLICT DO NOTHING`,
+        ],
+        postgres: [],
+      },
       // What metadata and info of one entry say about another, found from either end.
       sql`CREATE TABLE relations (
         target_context TEXT NOT NULL,
@@ -169,8 +175,8 @@ export const schema: readonly Migration[] = [
       sql`INSERT INTO pending_work (name) SELECT 'relations' FROM contexts WHERE id = '_contexts'`,
     ],
   },
-  { id: 4, name: 'search index', statements: searchTables },
-  { id: 5, name: 'changes of the search index', statements: searchChanges },
+  { id: 4, name: 'search index', statements: [{ sqlite: searchTables, postgres: postgresSearchTables }] },
+  { id: 5, name: 'changes of the search index', statements: [{ sqlite: searchChanges, postgres: [] }] },
   {
     id: 6,
     name: 'revisions of metadata, uploads of several parts',

@@ -1,7 +1,7 @@
 import { UniqueViolation } from './database.ts'
 import type { Sql } from './sql.ts'
 import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
-import { bindable } from './sqlite-values.ts'
+import { bindable } from './bindable.ts'
 import { StatementCache } from './statement-cache.ts'
 
 interface Prepared {

@@ -71,6 +71,7 @@ function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
  * connection, and reads wait too.
  */
 class SqliteDatabase implements Database {
+  readonly engine = 'sqlite'
   readonly #writer: SqliteConnection
   readonly #reader: SqliteConnection
   readonly #connectReader: (() => SqliteConnection) | undefined
@@ -110,6 +111,11 @@ class SqliteDatabase implements Database {
         this.#writer.execute('PRAGMA synchronous = FULL')
       }
     })
+  }
+
+  /** The lock on the folder keeps everybody else away. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    return await work()
   }
 
   async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
@@ -176,6 +182,7 @@ async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Pr
     // The engine takes its snapshot with the first read.
     connection.execute('SELECT 1 FROM sqlite_schema')
     return await work({
+      engine: 'sqlite',
       all: statement => at.all(statement),
       get: statement => at.get(statement),
       run: async () => {
@@ -189,6 +196,7 @@ async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Pr
 }
 
 class SqliteTransaction implements Queries {
+  readonly engine = 'sqlite'
   readonly #connection: SqliteConnection
   #ended = false
 

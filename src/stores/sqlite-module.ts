@@ -1,3 +1,5 @@
+import type { BoundValue } from './bindable.ts'
+
 /** The part of the `node:sqlite` interface that is used here; whole numbers come back as numbers. */
 export interface SqliteModule {
   readonly DatabaseSync: new (path: string, options?: SqliteHandleOptions) => SqliteHandle
@@ -18,12 +20,10 @@ export interface SqliteHandle {
 }
 
 export interface SqliteStatement {
-  all(...values: SqliteValue[]): unknown[]
-  get(...values: SqliteValue[]): unknown
-  run(...values: SqliteValue[]): { readonly changes: number | bigint }
+  all(...values: BoundValue[]): unknown[]
+  get(...values: BoundValue[]): unknown
+  run(...values: BoundValue[]): { readonly changes: number | bigint }
 }
-
-export type SqliteValue = string | number | bigint | null | Uint8Array
 
 /** The engine: Node's own where it can be relied on, otherwise the package with the same interface. */
 export async function loadSqlite(): Promise<SqliteModule> {

@@ -3,15 +3,11 @@ import { test } from 'node:test'
 import { BasicCredentials } from '../../src/accounts/basic-credentials.ts'
 import { changeUser, findUser, insertUser, type User } from '../../src/accounts/users.ts'
 import { Unauthenticated } from '../../src/base/errors.ts'
-import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { newDatabase } from '../support/store.ts'
 
 test('who waits for a check that began before the password was changed is judged anew (D4.3)', async t => {
-  const database = await openSqliteDatabase(':memory:')
-  t.after(() => database.close())
-  await migrate(database, schema)
+  const database = await newDatabase(t)
   await insertUser(database, { id: '1', name: 'ann', password: 'old' })
   const present = async (): Promise<User> => {
     const user = await findUser(database, '1')

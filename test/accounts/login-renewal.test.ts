@@ -10,10 +10,8 @@ import { Forbidden, Overloaded } from '../../src/base/errors.ts'
 import { Limiter } from '../../src/base/limiter.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
-import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { newDatabase } from '../support/store.ts'
 
 const PASSWORD = 'alter Schlüssel'
 /** {@link PASSWORD} as an earlier server stored it. */
@@ -40,9 +38,7 @@ async function setUp(
   blacklist: readonly string[] = [],
 ) {
   const system = new FakeSystem()
-  const database = await openSqliteDatabase(':memory:')
-  t.after(() => database.close())
-  await migrate(database, schema)
+  const database = await newDatabase(t)
   await database.transaction(tx => insertUser(tx, { id: '7', name: 'bob', password: LEGACY }))
   const passwords = await Passwords.create({ memory: 19_456, iterations: 2, parallelism: 1 }, limiter, system)
   const policy = new PasswordLoginPolicy({ mode: 'on', whitelist: [], blacklist })

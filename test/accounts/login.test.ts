@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { Audit } from '../../src/accounts/audit.ts'
 import { Lockout } from '../../src/accounts/lockout.ts'
@@ -11,12 +10,9 @@ import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
 import { Limiter } from '../../src/base/limiter.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
-import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { newDatabase } from '../support/store.ts'
 
 const cost = { memory: 19_456, iterations: 2, parallelism: 1 }
 // `password`, made with Python: see passwords.test.ts.
@@ -26,9 +22,7 @@ const client = { address: '127.0.0.1', userAgent: 'test' }
 const attempt = (name: string, password: string): Attempt => ({ name, password, mechanism: 'form', client })
 
 async function start(t: { after(work: () => Promise<void>): void }, iterations = cost.iterations) {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
-  t.after(() => database.close())
-  await migrate(database, schema)
+  const database = await newDatabase(t)
   const limiter = new Limiter({ concurrency: 2, queue: 20, what: 'password checks' })
   const passwords = await Passwords.create({ ...cost, iterations }, limiter, new FakeSystem())
   const stored = async (id: string): Promise<string> => (await findUser(database, id))?.password ?? ''

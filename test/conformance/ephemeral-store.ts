@@ -124,7 +124,7 @@ export function ephemeralStoreSuite(name: string, open: (t: TestContext) => Prom
       assert.equal(await store.get('a:1'), undefined)
     })
 
-    test('scan gives every live key of the prefix with its value, and no other', async t => {
+    test('scan gives every live key of the prefix with its value, and no other; count counts them', async t => {
       const { store, pass } = await opened(t)
       for (let index = 0; index < 20; index++) await store.add(`a:${index}`, index, index % 2 ? 100 : LONG)
       await store.add('b:1', 'other', LONG)
@@ -137,6 +137,7 @@ export function ephemeralStoreSuite(name: string, open: (t: TestContext) => Prom
       )
       assert.equal((await pairs(store, '*')).length, 1)
       assert.equal((await pairs(store, '')).length, 12)
+      assert.deepEqual([await store.count('a:'), await store.count('*'), await store.count('c')], [10, 1, 0])
     })
 
     test('keys that a Map or an object could confuse are keys like others', async t => {

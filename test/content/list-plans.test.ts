@@ -27,6 +27,7 @@ test('no statement about lists and relations goes through a whole table, so that
   await migrate(database, schema)
   const asked: Sql[] = []
   const noted: Queries = {
+    engine: 'sqlite',
     all: statement => (asked.push(statement), database.all(statement)),
     get: statement => (asked.push(statement), database.get(statement)),
     run: statement => (asked.push(statement), database.run(statement)),

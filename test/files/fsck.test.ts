@@ -6,19 +6,15 @@ import { type TestContext, test } from 'node:test'
 import { fsck } from '../../src/files/fsck.ts'
 import { newBlobKey } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
-import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { newDatabase } from '../support/store.ts'
 
 /** A store with one context that holds two files of 5 and 7 bytes. */
 async function openStore(t: TestContext) {
   const folder = await temporaryFolder(t)
-  const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
-  t.after(() => database.close())
-  await migrate(database, schema)
+  const database = await newDatabase(t)
   const blobs = await FolderBlobStore.open(join(folder, 'files'))
   const system = new FakeSystem()
   const write = async (text: string): Promise<string> => {
@@ -38,7 +34,7 @@ async function openStore(t: TestContext) {
   await add('2', 'another')
   const pathOf = (key: string): string => join(folder, 'files', key.slice(0, 2), key)
   const find = async (repair = false): Promise<string[]> =>
-    (await fsck({ database, blobs }, repair)).findings.map(finding => finding.kind)
+    (await fsck({ database, blobs, isAlone: true }, repair)).findings.map(finding => finding.kind)
   return { folder, database, blobs, first, write, pathOf, find }
 }
 
@@ -48,7 +44,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 
 test('a sound store has no findings, and every byte of it is counted (D7.5)', async t => {
   const { database, blobs } = await openStore(t)
-  assert.deepEqual(await fsck({ database, blobs }, false), { files: 2, bytes: 12, findings: [] })
+  assert.deepEqual(await fsck({ database, blobs, isAlone: true }, false), { files: 2, bytes: 12, findings: [] })
 })
 
 test('a wrong fill level is found, left alone without --repair, and mended with it (D7.5)', async t => {
@@ -92,7 +88,7 @@ test('a damaged file is found by its digest though its size is right, and is nev
   const { database, blobs, first, pathOf } = await openStore(t)
   await writeFile(pathOf(first), 'First')
   for (const repair of [false, true]) {
-    const { findings } = await fsck({ database, blobs }, repair)
+    const { findings } = await fsck({ database, blobs, isAlone: true }, repair)
     assert.deepEqual(
       findings.map(({ kind, repairable }) => ({ kind, repairable })),
       [{ kind: 'damaged-blob', repairable: false }],

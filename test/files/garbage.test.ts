@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { Conflict } from '../../src/base/errors.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { areBlobsHeld, holdBlobs } from '../../src/files/blob-hold.ts'
 import { LEASE, Ledger } from '../../src/files/quota-ledger.ts'
 import type { BlobStore } from '../../src/stores/blob-store.ts'
-import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { newDatabase } from '../support/store.ts'
 
 test('the bytes of an upload taken for dead go only after it can no longer be committed (D7.3, D7.5)', async t => {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
-  t.after(() => database.close())
-  await migrate(database, schema)
+  const database = await newDatabase(t)
   const system = new FakeSystem()
   const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
   await ledger.open(database, '3')
@@ -41,9 +35,7 @@ test('the bytes of an upload taken for dead go only after it can no longer be co
 })
 
 test('while a copy of the store is made, garbage waits; it goes when the hold is released, or has lapsed with its owner', async t => {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
-  t.after(() => database.close())
-  await migrate(database, schema)
+  const database = await newDatabase(t)
   const system = new FakeSystem()
   const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
   const deleted: string[] = []

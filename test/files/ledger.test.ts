@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Conflict, NotFound, TooLarge } from '../../src/base/errors.ts'
 import { Ledger, type LedgerOptions } from '../../src/files/quota-ledger.ts'
 import type { Database } from '../../src/stores/database.ts'
-import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { newDatabase } from '../support/store.ts'
 
 const CONTEXT = '3'
 
 async function openBooks(t: TestContext, options: Partial<LedgerOptions> = {}) {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
-  t.after(() => database.close())
-  await migrate(database, schema)
+  const database = await newDatabase(t)
   const system = new FakeSystem()
   const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000, ...options })
   return { database, system, ledger }

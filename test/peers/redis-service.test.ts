@@ -179,10 +179,10 @@ test('under load with an outage every answer is right or 503, and none is a gues
   }
   const readers = Array.from({ length: 8 }, reader)
   for (let round = 0; round < 2; round++) {
-    const before = seen.get('503 unreachable') ?? 0
+    const before = seen.get('503 store-unavailable') ?? 0
     server.freeze()
     await until(
-      () => seen.get('503 unreachable') ?? 0,
+      () => seen.get('503 store-unavailable') ?? 0,
       count => count > before + 20,
     )
     server.thaw()
@@ -194,7 +194,7 @@ test('under load with an outage every answer is right or 503, and none is a gues
   }
   stopped.abort()
   await Promise.all(readers)
-  assert.deepEqual(new Set(seen.keys()), new Set(['admin', '503 unreachable']))
+  assert.deepEqual(new Set(seen.keys()), new Set(['admin', '503 store-unavailable']))
 })
 
 test('logins in Redis outlive the service; what was ended stays ended', async t => {

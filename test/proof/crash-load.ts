@@ -48,11 +48,13 @@ async function step(admin: Visitor, space: Space, random: Random, tally: Tally):
   else if (dice < 85) await change(admin, place, 'empty', 'resource', tally)
   else if (dice < 93) await change(admin, place, 'gone', 'entry', tally)
   else await setQuota(admin, space, random, tally)
-  space.places.splice(
-    0,
-    space.places.length,
-    ...space.places.filter(({ possible }) => possible.some(held => held !== 'gone')),
-  )
+  dropGone(space)
+}
+
+/** Places whose entry is certainly deleted are no longer worked on. */
+export function dropGone(space: Space): void {
+  const left = space.places.filter(({ possible }) => possible.some(held => held !== 'gone'))
+  space.places.splice(0, space.places.length, ...left)
 }
 
 async function create(admin: Visitor, space: Space, tally: Tally): Promise<void> {

@@ -7,7 +7,7 @@ import type { Visitor } from '../support/http-client.ts'
 import { eventually } from '../support/raw-request.ts'
 import { newContext, type Process, startProcess } from '../support/service.ts'
 import { blobsOf } from '../support/blobs.ts'
-import { type Held, type Place, type Space, type Tally, work, WrongAnswer } from './crash-load.ts'
+import { dropGone, type Held, type Place, type Space, type Tally, work, WrongAnswer } from './crash-load.ts'
 import { Random } from './random.ts'
 
 export interface CrashReport {
@@ -138,6 +138,7 @@ async function check(service: Process, admin: Visitor, spaces: readonly Space[])
     assert.equal(fillLevel, level, `the fill level of context ${space.context}`)
     assert.ok(space.possibleQuotas.includes(quota), `the quota of context ${space.context} is ${quota}`)
     space.possibleQuotas = [quota]
+    dropGone(space)
   }
   const files = spaces.flatMap(({ places }) => places).filter(({ possible: [held] }) => typeof held === 'object').length
   await eventually(`there are ${files} blobs and no others`, async () => {

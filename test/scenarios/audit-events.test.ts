@@ -201,6 +201,9 @@ test('bad filters are 400 and reading is for administrators: guest 401, user 403
     'limit=1001',
     'limit=ten',
     'limit=',
+    'event=',
+    'event=sneezed',
+    'offset=-1',
     'until=tomorrow',
     'since=yesterday',
     'since=2026-13-01',
@@ -217,4 +220,18 @@ test('bad filters are 400 and reading is for administrators: guest 401, user 403
   assert.equal((await anyone.get('management/audit')).status, 401)
   assert.equal((await visitor.get('management/audit?limit=bad')).status, 403)
   assert.equal((await admin.post('management/audit', {})).status, 405)
+})
+
+test('the trail can be asked for one kind of event, and read on from where a page ends', async () => {
+  const { id } = await addUser(admin, 'paged')
+  for (let count = 0; count < 5; count++) await admin.put(`_principals/resource/${id}`, { disabled: count % 2 === 0 })
+  const kinds = async (query: string) => (await read(`?user=${id}${query}`)).map(({ event }) => event)
+  const all = await kinds('')
+  assert.deepEqual(
+    all.slice(0, 5),
+    [1, 0, 1, 0, 1].map(is => (is ? 'user-disabled' : 'user-enabled')),
+  )
+  assert.deepEqual(await kinds('&event=user-enabled'), ['user-enabled', 'user-enabled'])
+  assert.deepEqual([...(await kinds('&limit=3')), ...(await kinds('&limit=100&offset=3'))], all)
+  assert.deepEqual(await kinds('&offset=100'), [])
 })

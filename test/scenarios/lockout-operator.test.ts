@@ -7,6 +7,7 @@ import { addUser, basicAuth, codeOf, GOOD_PASSWORD, guess, userPath } from '../s
 import type { Visitor } from '../support/http-client.ts'
 import { ADMIN_PASSWORD, newUser, program, startInProcess, startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { storeArguments } from '../support/store.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.auth.http-basic': 'on' } })
 const admin = await service.admin()
@@ -105,7 +106,7 @@ test('`stowage unlock NAME` lifts the lock of a running service, admin included,
   const operator = await running.admin()
   await guess(running.visitor(), 'admin', 5)
   assert.equal((await running.visitor().signIn('admin', ADMIN_PASSWORD)).status, 429)
-  const folder = ['--set', `service.data.folder=${running.folder}`]
+  const folder = await storeArguments(running.folder)
   const done = await run('unlock', 'ADMIN', ...folder)
   assert.equal(done.status, 0, done.output)
   assert.match(done.output, /admin/)
@@ -131,7 +132,7 @@ test('`stowage unlock` without a name is a usage error; without a store it fails
     assert.match(output, /usage: stowage unlock NAME/)
   }
   const empty = await temporaryFolder(t)
-  const { status, output } = await run('unlock', 'bob', '--set', `service.data.folder=${empty}/none`)
+  const { status, output } = await run('unlock', 'bob', ...(await storeArguments(`${empty}/none`)))
   assert.equal(status, 1)
   assert.match(output, /no store/)
 })

@@ -60,6 +60,17 @@ test('logins are counted by result', async () => {
   assert.equal((await service.visitor().signIn(name, 'Wrong-password-1')).status, 401)
   assert.deepEqual([await event('login'), await event('login-failed')], [good + 1, bad + 1])
 })
+
+test('live logins are counted, ended ones no longer', async () => {
+  const { visitor } = await newUser(service, admin)
+  service.system.pass(31_000)
+  const before = (await metric('stowage_live_tokens')) ?? 0
+  assert.ok(before >= 2)
+  await visitor.post('auth/logout')
+  service.system.pass(31_000)
+  assert.equal(await metric('stowage_live_tokens'), before - 1)
+})
+
 const event = async (name: string): Promise<number> =>
   (await metric(`stowage_audit_events_total{event="${name}"}`)) ?? 0
 

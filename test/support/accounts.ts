@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import type { Database } from '../../src/stores/database.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import type { Answer, Visitor } from './http-client.ts'
+import { openDatabaseOf } from './store.ts'
 
 export const GOOD_PASSWORD = 'Good-Password-12'
 export const NEXT_PASSWORD = 'Next-Password-34'
@@ -53,7 +52,7 @@ export async function openStore(
   t: { after(work: () => Promise<void>): void },
   service: { readonly folder: string },
 ): Promise<Database> {
-  const database = await openSqliteDatabase(join(service.folder, 'store.sqlite'))
+  const database = await openDatabaseOf(service.folder)
   t.after(() => database.close())
   return database
 }

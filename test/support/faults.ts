@@ -85,12 +85,14 @@ function firstHalf(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
 /** The database, any statement, BEGIN or COMMIT of which may be made to fail; an unsure COMMIT is done, but said to have failed. */
 export function faultyDatabase(real: Database, faults: Faults): Database {
   const through = (queries: Queries): Queries => ({
+    engine: queries.engine,
     all: <Row>(statement: Sql) => faults.call('all', () => queries.all<Row>(statement)),
     get: <Row>(statement: Sql) => faults.call('get', () => queries.get<Row>(statement)),
     run: (statement: Sql) => faults.call('run', () => queries.run(statement)),
   })
   return {
     ...through(real),
+    alone: work => real.alone(work),
     async transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T> {
       await faults.call('begin', async () => undefined)
       // Failing inside makes the engine roll back, failing afterwards leaves everything as committed.

@@ -9,6 +9,7 @@ import { createServer } from '../../src/server.ts'
 import { blobSettings } from './blobs.ts'
 import { FakeSystem } from './fake-system.ts'
 import { Visitor } from './http-client.ts'
+import { storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { tokenSettings } from './token-store.ts'
 
@@ -50,7 +51,7 @@ export interface Start {
 /** The real program in a process of its own, on a free port. */
 export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
   const data = folder ?? (await temporaryFolder(t))
-  const stores = { ...blobSettings(data), ...tokenSettings(data, settings) }
+  const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const child = spawn(process.execPath, [program, 'serve', ...sets], {
@@ -85,13 +86,16 @@ export interface InProcess extends Service {
   close(): Promise<void>
 }
 
+let nodes = 0
+
 /** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
 export async function startInProcess(t: Test, { settings = {}, folder }: Omit<Start, 'env'> = {}): Promise<InProcess> {
   const data = folder ?? (await temporaryFolder(t))
-  const stores = { ...blobSettings(data), ...tokenSettings(data, settings) }
+  const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
   const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)
-  const system = new FakeSystem(data)
+  // Nodes that share a folder draw different numbers.
+  const system = new FakeSystem(`${data}/${++nodes}`)
   const log = createLog('silent')
   const server = await createServer(loadSettings({ overrides }).settings, {
     system,

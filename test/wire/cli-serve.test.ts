@@ -5,9 +5,12 @@ import { readEntry } from '../support/content.ts'
 import { stowage } from '../support/cli.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startProcess } from '../support/service.ts'
+import { onPostgres } from '../support/store.ts'
 import { putFile } from '../support/uploads.ts'
 
-test('a second service on one folder is refused, names the first, and leaves it alone', async t => {
+const alone = { skip: onPostgres && 'nodes share a folder there' }
+
+test('a second service on one folder is refused, names the first, and leaves it alone', alone, async t => {
   const first = await startProcess(t)
   for (const command of ['serve', 'fsck']) {
     const port = command === 'serve' ? ['--set', 'service.http.port=0'] : []

@@ -7,18 +7,21 @@ interface FieldProps {
   readonly onValue: (value: string) => void
   readonly error?: string | undefined
   readonly hint?: ComponentChildren
-  readonly type?: 'text' | 'password' | 'email' | 'search'
+  readonly type?: 'text' | 'password' | 'email' | 'search' | 'datetime-local'
   readonly name?: string
   readonly autocomplete?: 'current-password' | 'new-password' | 'username' | 'off'
   readonly required?: boolean
   readonly maxLength?: number
+  /** What may be meant, to choose from. */
+  readonly suggestions?: readonly string[]
 }
 
 /** A labelled input with its hint and its error, which belong to it for screen readers too. */
-export function Field({ label, value, onValue, error, hint, type = 'text', ...input }: FieldProps) {
+export function Field({ label, value, onValue, error, hint, type = 'text', suggestions, ...input }: FieldProps) {
   const id = useId()
   // The types of Preact tell kinds of input apart, which all have what is handed on here.
-  const attributes = { ...input, type } as InputHTMLAttributes
+  const list = suggestions && { list: `${id}-suggestions` }
+  const attributes = { ...input, ...list, type } as InputHTMLAttributes
   const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim()
   return (
     <div class="field">
@@ -31,6 +34,13 @@ export function Field({ label, value, onValue, error, hint, type = 'text', ...in
         aria-describedby={described === '' ? undefined : described}
         onInput={event => onValue(event.currentTarget.value)}
       />
+      {suggestions && (
+        <datalist id={`${id}-suggestions`}>
+          {suggestions.map(suggestion => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
+      )}
       {hint !== undefined && (
         <div class="hint" id={`${id}-hint`}>
           {hint}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ComponentChildren
-  readonly kind?: 'number' | 'actions'
+  readonly kind?: 'number' | 'wide' | 'actions'
 }
 
 interface TableProps<Row> {

@@ -26,6 +26,14 @@ interface Ask {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly json?: unknown
   readonly signal?: AbortSignal
+  /** The tag of what is to be changed: refused if somebody else has changed it since. */
+  readonly ifMatch?: string | undefined
+}
+
+/** An answer together with the tag of its state. */
+export interface Tagged<T> {
+  readonly value: T
+  readonly tag: string | undefined
 }
 
 /**
@@ -34,19 +42,29 @@ interface Ask {
  * @returns the JSON of the answer, `undefined` where there is none. Never, when the session is over: then the sign-in page comes.
  * @throws {Problem}
  */
-export async function ask<T = undefined>(path: string, { method = 'GET', json, signal }: Ask = {}): Promise<T> {
+export async function ask<T = undefined>(path: string, options: Ask = {}): Promise<T> {
+  return (await askTagged<T>(path, options)).value
+}
+
+/** The same, for what is to be read, changed and written back. @throws {Problem} */
+export async function askTagged<T>(path: string, options: Ask = {}): Promise<Tagged<T>> {
+  const { method = 'GET', json, signal, ifMatch } = options
   const response = await fetch(address(path), {
     method,
     // A quota changes without the entry that tells it, so a kept answer may be wrong.
     cache: 'no-store',
-    headers: { accept: 'application/json', ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      accept: 'application/json',
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+    },
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
     throw unreachable()
   })
-  if (response.ok) return await readJson<T>(response)
+  if (response.ok) return { value: await readJson<T>(response), tag: response.headers.get('etag') ?? undefined }
   const body = await readJson<Record<string, unknown> | undefined>(response)
   return await refused(response.status, body ?? {}, response.headers.get('retry-after'))
 }

@@ -22,6 +22,10 @@ export function bytes(size: number): string {
 export const dateTime = (time: Date): string =>
   new Intl.DateTimeFormat(currentLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(time)
 
+/** The same to the second, for what is compared with a log. */
+export const dateTimeSeconds = (time: Date): string =>
+  new Intl.DateTimeFormat(currentLocale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(time)
+
 const spans = [
   ['day', 86_400],
   ['hour', 3600],
@@ -35,6 +39,19 @@ export function ago(time: Date): string {
   if (seconds > 7 * 86_400) return dateTime(time)
   const [unit, length] = spans.find(([, length]) => seconds >= length) ?? ['minute', 60]
   return new Intl.RelativeTimeFormat(currentLocale(), { numeric: 'auto' }).format(-Math.floor(seconds / length), unit)
+}
+
+/** How long, in the two largest units: `3 days, 4 hours`. @param seconds whole */
+export function duration(seconds: number): string {
+  const parts: string[] = []
+  let rest = seconds
+  for (const [unit, length] of [...spans, ['second', 1] as const]) {
+    const count = Math.floor(rest / length)
+    rest -= count * length
+    const format = new Intl.NumberFormat(currentLocale(), { style: 'unit', unit, unitDisplay: 'long' })
+    if (count > 0) parts.push(format.format(count))
+  }
+  return new Intl.ListFormat(currentLocale(), { type: 'unit' }).format(parts.slice(0, 2))
 }
 
 /** A time of the service without a zone, which is UTC. */

@@ -15,16 +15,18 @@ export function navigate(path: string): void {
   scrollTo(0, 0)
 }
 
+/** Tells of every change of the address that is not made by the page itself. */
+export function onNavigate(listener: () => void): () => void {
+  changed.addEventListener(CHANGE, listener)
+  return () => changed.removeEventListener(CHANGE, listener)
+}
+
 addEventListener('popstate', () => changed.dispatchEvent(new Event(CHANGE)))
 
 /** The address within the application, now and after every change of it. */
 export function usePath(): string {
   const [path, setPath] = useState(currentPath)
-  useEffect(() => {
-    const listen = (): void => setPath(currentPath())
-    changed.addEventListener(CHANGE, listen)
-    return () => changed.removeEventListener(CHANGE, listen)
-  }, [])
+  useEffect(() => onNavigate(() => setPath(currentPath())), [])
   return path
 }
 
@@ -54,18 +56,20 @@ interface LinkProps {
   readonly class?: string
   /** It leads to where one is, or to the beginning of that part. */
   readonly current?: 'page' | 'true' | undefined
+  /** Where it leads, where its text alone does not say it. */
+  readonly label?: string
   readonly children: ComponentChildren
 }
 
 /** A link within the application; opens in a new tab as any link does. */
-export function Link({ to, class: names, current, children }: LinkProps) {
+export function Link({ to, class: names, current, label, children }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     navigate(to)
   }
   return (
-    <a class={names} aria-current={current} href={uiPath + to} onClick={follow}>
+    <a class={names} aria-label={label} aria-current={current} href={uiPath + to} onClick={follow}>
       {children}
     </a>
   )

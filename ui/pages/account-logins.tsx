@@ -7,39 +7,14 @@ import { attempt } from '../components/toast.tsx'
 import { ask } from '../lib/api.ts'
 import { address } from '../lib/base.ts'
 import { deviceOf } from '../lib/device.ts'
-import { ago, dateTime, utc } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import { useLoaded } from '../lib/load.ts'
-
-interface LoginData {
-  readonly loginTime: string
-  readonly lastAccess: string
-  readonly inetAddress: string
-  readonly userAgent: string
-}
-
-interface Login extends LoginData {
-  readonly token: string
-  readonly isThis: boolean
-}
-
-type Logins = Readonly<Record<string, LoginData>>
-
-/** All logins of the user, the one of this page first, then the latest used. */
-async function loadLogins(signal: AbortSignal): Promise<readonly Login[]> {
-  const [current, others] = await Promise.all([
-    ask<Logins>('auth/tokens?scope=current', { signal }),
-    ask<Logins>('auth/tokens?scope=others', { signal }),
-  ])
-  const listed = (logins: Logins, isThis: boolean): Login[] =>
-    Object.entries(logins).map(([token, login]) => ({ ...login, token, isThis }))
-  const byAccess = listed(others, false).sort((a, b) => b.lastAccess.localeCompare(a.lastAccess))
-  return [...listed(current, true), ...byAccess]
-}
+import { loadOwnLogins, type Login } from '../lib/logins.ts'
+import { loginColumns } from './login-columns.tsx'
 
 /** Where one is signed in, and ending it. */
 export function Logins() {
-  const [loaded, again] = useLoaded(loadLogins, [])
+  const [loaded, again] = useLoaded(loadOwnLogins, [])
   const [isAsking, setAsking] = useState(false)
   const hasOthers = loaded.state === 'ready' && loaded.value.length > 1
   const end = async (json: { readonly token: string } | { readonly scope: 'others' }, done: string): Promise<void> => {
@@ -47,10 +22,7 @@ export function Logins() {
     again()
   }
   const columns: ReadonlyArray<Column<Login>> = [
-    { title: t('device'), cell: login => <Device {...login} /> },
-    { title: t('address'), cell: ({ inetAddress }) => inetAddress.replace(/^\//, '') },
-    { title: t('signedInSince'), cell: ({ loginTime }) => dateTime(utc(loginTime)) },
-    { title: t('lastAccess'), cell: ({ lastAccess }) => ago(utc(lastAccess)) },
+    ...loginColumns(),
     {
       title: t('signOut'),
       kind: 'actions',
@@ -97,13 +69,5 @@ export function Logins() {
         />
       )}
     </Card>
-  )
-}
-
-function Device({ userAgent, isThis }: Login) {
-  return (
-    <span title={userAgent}>
-      {deviceOf(userAgent)} {isThis && <span class="badge">{t('thisLogin')}</span>}
-    </span>
   )
 }

@@ -6,19 +6,14 @@ import { tell } from '../components/toast.tsx'
 import { ask, Problem } from '../lib/api.ts'
 import { part } from '../lib/base.ts'
 import { tellProblem } from '../lib/format.ts'
-import { findMessage, t } from '../lib/language.ts'
+import { t } from '../lib/language.ts'
 import { useLoaded } from '../lib/load.ts'
-import { judge, type PasswordRule } from '../lib/password-rules.ts'
 import { useSession } from '../lib/session.ts'
-
-interface Rules {
-  readonly maxLength: number
-  readonly rules: readonly PasswordRule[]
-}
+import { loadRules, NewPassword, type Rules } from './password-field.tsx'
 
 /** A new password, judged while it is typed. */
 export function ChangePassword() {
-  const [loaded, again] = useLoaded(signal => ask<Rules>('auth/password-rules', { signal }), [])
+  const [loaded, again] = useLoaded(loadRules, [])
   return (
     <Card title={t('changePassword')}>
       <Await loaded={loaded} again={again}>
@@ -78,16 +73,13 @@ function PasswordForm({ rules, maxLength }: Rules) {
         onValue={current => change({ current })}
         error={isAboutCurrent ? tellProblem(problem) : undefined}
       />
-      <Field
-        label={t('newPassword')}
-        type="password"
-        autocomplete="new-password"
-        required
+      <NewPassword
+        rules={rules}
         maxLength={maxLength}
         value={typed.next}
         onValue={next => change({ next })}
         error={problem !== undefined && !isAboutCurrent ? tellProblem(problem) : undefined}
-        hint={<RuleList rules={rules} password={typed.next} refused={brokenBy(problem)} />}
+        problem={problem}
       />
       <Field
         label={t('repeatPassword')}
@@ -102,37 +94,5 @@ function PasswordForm({ rules, maxLength }: Rules) {
         <Button type="submit">{t('changePassword')}</Button>
       </div>
     </form>
-  )
-}
-
-/** The rules that a refusal names. */
-function brokenBy(problem: unknown): readonly unknown[] {
-  const rules = problem instanceof Problem ? problem.extra['rules'] : undefined
-  return Array.isArray(rules) ? rules : []
-}
-
-interface RuleListProps {
-  readonly rules: readonly PasswordRule[]
-  readonly password: string
-  readonly refused: readonly unknown[]
-}
-
-/** Each rule with its mark; what only the service can judge says so. */
-function RuleList({ rules, password, refused }: RuleListProps) {
-  return (
-    <ul class="rules" aria-label={t('ruleStates')}>
-      {rules.map(rule => {
-        const text = findMessage(`rule.${rule.kind}`, { value: rule.value ?? '' }) ?? rule.name
-        const verdict = refused.includes(rule.name) ? 'broken' : judge(rule, password)
-        return (
-          <li key={rule.name} class={password === '' && verdict !== 'unknown' ? 'open' : verdict}>
-            <span>
-              {text}
-              {verdict === 'unknown' && <span class="muted"> – {t('appliesLater')}</span>}
-            </span>
-          </li>
-        )
-      })}
-    </ul>
   )
 }

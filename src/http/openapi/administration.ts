@@ -1,5 +1,7 @@
 import { answer, done, elsewhere, json, type Operations, ref } from './operation.ts'
 
+const portion = { query: 'Part of a name or an id.', limit: 'How many, at most 100.', offset: 'From which on.' }
+
 const text = (type: string) => ({ types: [type], schema: { type: 'string' } })
 
 /** State of the service, and what administrators see of it (wire facts 3.14). */
@@ -45,8 +47,33 @@ export const administrationOperations: Operations = {
   },
   'GET /management/audit': {
     summary: 'What has happened, the latest first.',
-    query: { user: 'To whom.', since: 'Not earlier.', until: 'Before.', limit: 'Most events.' },
+    query: {
+      user: 'To whom.',
+      event: 'Of which kind.',
+      since: 'Not earlier.',
+      until: 'Before.',
+      limit: 'Most events.',
+      offset: 'From which on.',
+    },
     answers: { 200: answer('Events.', json(ref('AuditTrail'))) },
+  },
+  'GET /management/users': {
+    summary: 'Users by name.',
+    query: portion,
+    answers: { 200: answer('Users.', json(ref('UserList'))) },
+  },
+  'GET /management/groups': {
+    summary: 'Groups by name.',
+    query: portion,
+    answers: { 200: answer('Groups.', json(ref('GroupList'))) },
+  },
+  'GET /management/contexts': {
+    summary: 'Contexts with their quota.',
+    query: {
+      ...portion,
+      sort: '`name`, `fullness`: the least room in relation to the quota first, `used`: the most bytes first.',
+    },
+    answers: { 200: answer('Contexts.', json(ref('ContextList'))) },
   },
   'GET /management/sso': {
     summary: 'Identity providers, and why the latest sign-ons were refused.',

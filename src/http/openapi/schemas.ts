@@ -18,6 +18,10 @@ function object(required: Readonly<Record<string, Schema>>, optional: Readonly<R
   }
 }
 
+/** A portion of a list. */
+const portionOf = (name: string, items: Schema): Schema =>
+  object({ [name]: list(items), results: count, limit: count, offset: count })
+
 /** A point of time in UTC without a zone, with six fraction digits (interface 2.3). */
 const zonelessTime: Schema = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}$' }
 
@@ -84,17 +88,22 @@ export const schemas: Readonly<Record<string, Schema>> = {
     sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
   }),
   Context: object({ contextId: text }, { name: text, alias: text, quota: ref('Quota') }),
-  WritableContexts: object({
-    contexts: list(
-      object(
-        { contextId: text, rights: entryMembers['rights'] ?? text },
-        { name: text, quota: ref('Quota'), metadata: ref('Graph') },
-      ),
+  WritableContexts: portionOf(
+    'contexts',
+    object(
+      { contextId: text, rights: entryMembers['rights'] ?? text },
+      { name: text, quota: ref('Quota'), metadata: ref('Graph') },
     ),
-    results: count,
-    limit: count,
-    offset: count,
-  }),
+  ),
+  UserList: portionOf(
+    'users',
+    object({ id: text, disabled: flag, hasPassword: flag }, { name: text, homecontext: text, lockedUntil: time }),
+  ),
+  GroupList: portionOf('groups', object({ id: text, members: count }, { name: text })),
+  ContextList: portionOf(
+    'contexts',
+    object({ contextId: text }, { name: text, quota: ref('Quota'), metadata: ref('Graph') }),
+  ),
   PasswordRules: object({
     maxLength: count,
     rules: list(object({ name: text, kind: text }, { value: { type: ['integer', 'string'] } })),

@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
+import { type AuditEvent, auditEvents } from '../../accounts/audit.ts'
 import { requireAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
 import { findUser, findUserByName, liftLockout, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { prefersHtml } from '../negotiate.ts'
+import { readWholeNumber } from '../query.ts'
 import type { SamlProvider } from '../../sso/saml/provider.ts'
 import { sql } from '../../stores/sql.ts'
 import type { Route } from '../route.ts'
@@ -125,7 +127,7 @@ const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
 
 const MOST_EVENTS = 1000
 
-/** `?user=NAME&since=TIME&until=TIME&limit=N`, the latest first. */
+/** `?user=NAME&event=KIND&since=TIME&until=TIME&limit=N&offset=N`, the latest first. */
 const getAudit = (on: Services) => async (request: FastifyRequest) => {
   requireAdmin(request.caller, 'read the audit trail')
   const { parameters } = request
@@ -134,8 +136,16 @@ const getAudit = (on: Services) => async (request: FastifyRequest) => {
   const until = readTime(parameters.get('until'), 'until')
   const wanted = parameters.get('user')
   const userId = wanted === undefined ? undefined : await idOf(on, wanted)
-  const events = await on.audit.list({ userId, since, until, limit })
+  const event = readEvent(parameters.get('event'))
+  const offset = readWholeNumber(parameters, 'offset') ?? 0
+  const events = await on.audit.list({ userId, event, since, until, limit, offset })
   return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
+}
+
+function readEvent(text: string | undefined): AuditEvent | undefined {
+  const event = auditEvents.find(known => known === text)
+  if (text === undefined || event) return event
+  throw new InvalidInput('invalid-query', `\`event\` is one of ${auditEvents.join(', ')}.`)
 }
 
 /** A name, or the id of somebody who may no longer be there. */

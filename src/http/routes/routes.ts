@@ -5,6 +5,7 @@ import { authTokenRoutes } from './auth-tokens.ts'
 import { archiveRoutes } from './archives.ts'
 import { casRoutes } from './cas.ts'
 import { contextRoutes } from './contexts.ts'
+import { directoryRoutes } from './directory.ts'
 import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
 import { lookupRoutes } from './lookup.ts'
@@ -31,6 +32,7 @@ export function routes(on: Services): Route[] {
     ...casRoutes(on),
     ...samlRoutes(on),
     ...managementRoutes(on),
+    ...directoryRoutes(on),
     ...monitoringRoutes(on),
     ...searchRoutes(on),
     ...lookupRoutes(on),

@@ -1,12 +1,14 @@
 import type { SqlValue } from './sql.ts'
-import type { SqliteValue } from './sqlite-module.ts'
+
+/** What an engine is handed: whole numbers as bigint, booleans as 0 or 1. */
+export type BoundValue = string | number | bigint | null | Uint8Array
 
 /**
- * The value as it is bound, or a `TypeError` when the engine would store something else than was handed in. Needed
- * because the bindings are lax: a string ends at its first NUL, a Date or a Map becomes NULL, without a word.
- * The refusal does not repeat the value, which may be a secret.
+ * The value as it is bound, or a `TypeError` when an engine would store something else than was handed in. Needed
+ * because the bindings are lax: SQLite's end a string at its first NUL and make NULL of a Date or a Map, PostgreSQL's
+ * make text of either, without a word. The refusal does not repeat the value, which may be a secret.
  */
-export function bindable(value: SqlValue): SqliteValue {
+export function bindable(value: SqlValue): BoundValue {
   if (value === null || value instanceof Uint8Array) return value
   if (typeof value === 'boolean') return value ? 1n : 0n
   if (typeof value === 'string') {

@@ -4,27 +4,27 @@ import { type Sql, sql } from '../stores/sql.ts'
 import { type Acl, isOwnAcl } from './acl.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
 import type { Entry } from './entry.ts'
-import type { IndexFields } from './search-index.ts'
+import type { IndexWriter, Reader } from './search-engine.ts'
+import { type IndexFields, readersOf, sortKey } from './search-index.ts'
 
-/** Writing the search index. The SQL of this file and of what reads the index is one engine's: SQLite's, with FTS5. */
+/** The search index in SQLite, with FTS5. */
 
 /** Room for the number of a field below the number of a document in the row ids of the full-text tables. */
 export const FIELD_BITS = 20
 export const FIELD_MASK = 2 ** FIELD_BITS - 1
-/** The audience of entries without an ACL of their own. */
-const CONTEXT_DEFAULT = 0
-
-const LONGEST_SORT_KEY = 100
 const MOST_FIELDS_UNDER = 1000
 export const LARGEST_CHARACTER = '\u{10FFFF}'
+/** The audience of entries without an ACL of their own. */
+const CONTEXT_DEFAULT = 0
 
 /** In place of a document: entries that are as they were may be readable for others now. */
 export const WHO_READS = 0
 /** How many of the latest changes are on record. */
 const KEPT_CHANGES = 2000
 
-/** Puts the entry into the index as it is now. */
-export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
+export const sqliteIndex: IndexWriter = { write, remove, removeContext, sweep }
+
+async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
   const { context, id, modified } = entry
   const audience = isOwnAcl(entry.acl) ? await audienceOf(tx, readersOf(entry.acl)) : CONTEXT_DEFAULT
   const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
@@ -38,7 +38,7 @@ export async function writeIndex(tx: Queries, entry: Entry, fields: IndexFields)
   if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
 }
 
-export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   const row = await tx.get<{ doc: number }>(
     sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
   )
@@ -49,8 +49,7 @@ export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress
   if (context === CONTEXTS) await writeContextReaders(tx, id, {})
 }
 
-/** Takes all entries of a context out at once; what they leave behind is found by nobody, and goes with {@link sweep}. */
-export async function removeContextFromIndex(tx: Queries, context: string): Promise<void> {
+async function removeContext(tx: Queries, context: string): Promise<void> {
   await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
   if ((await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)) > 0) await noteChange(tx, WHO_READS)
 }
@@ -76,21 +75,13 @@ export async function changesAfter(queries: Queries, generation: number): Promis
   return first === undefined || first.generation === generation + 1 ? new Set(rows.map(({ doc }) => doc)) : undefined
 }
 
-/** Removes what some deleted entries left behind; true when there is nothing more of it. */
-export async function sweep(tx: Queries, most: number): Promise<boolean> {
+async function sweep(tx: Queries, most: number): Promise<boolean> {
   const rows = await tx.all<{ doc: number }>(sql`SELECT doc FROM search_discarded LIMIT ${most}`)
   for (const { doc } of rows) {
     await clearFields(tx, doc)
     await tx.run(sql`DELETE FROM search_discarded WHERE doc = ${doc}`)
   }
   return rows.length < most
-}
-
-/** Some entries that the index lacks, as after an upgrade. */
-export async function unindexed(queries: Queries, most: number): Promise<EntryAddress[]> {
-  return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries WHERE NOT EXISTS (
-      SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
-    ) LIMIT ${most}`)
 }
 
 async function clearFields(tx: Queries, doc: number): Promise<void> {
@@ -128,9 +119,6 @@ async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, n
   }
 }
 
-const sortKey = (text: string): string =>
-  (text.split('\n', 1)[0] ?? '').slice(0, LONGEST_SORT_KEY).toLowerCase().toWellFormed()
-
 /** The numbers of fields, new ones given where needed. Beyond the room for them fields are not indexed. */
 async function fieldNumbers(tx: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const found = await findFields(tx, names)
@@ -149,16 +137,11 @@ export async function findFields(queries: Queries, names: readonly string[]): Pr
 }
 
 /** Some fields whose names begin so, in the order of their names. */
-export async function findFieldsUnder(
-  queries: Queries,
-  start: string,
-): Promise<ReadonlyArray<{ readonly number: number; readonly name: string }>> {
-  return await queries.all(sql`SELECT number, name FROM search_fields
+export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
+  const rows = await queries.all<{ name: string }>(sql`SELECT name FROM search_fields
     WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MOST_FIELDS_UNDER}`)
+  return rows.map(({ name }) => name)
 }
-
-/** Who reads the metadata of an entry by its own ACL (wire facts 4.2, rule 4). */
-const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]
 
 /** The number of this set of readers; whom everybody's or every user's reading includes counts for nothing. */
 async function audienceOf(tx: Queries, readers: readonly string[]): Promise<number> {
@@ -189,26 +172,6 @@ async function writeContextReaders(tx: Queries, context: string, acl: Acl): Prom
     await tx.run(sql`INSERT INTO search_context_readers (principal, context, owns)
       VALUES (${principal}, ${context}, ${owns})`)
   }
-}
-
-/** Names that the index holds but the entry does not. */
-export async function findNames(
-  queries: Queries,
-  { context, id }: EntryAddress,
-): Promise<{ readonly userName: string | undefined; readonly contextName: string | undefined }> {
-  const user = await queries.get<{ name: string | null }>(
-    sql`SELECT name FROM principals WHERE kind = 'user' AND id = ${context === '_principals' ? id : ''}`,
-  )
-  const named = await queries.get<{ name: string | null }>(
-    sql`SELECT name FROM contexts WHERE id = ${context === CONTEXTS ? id : ''}`,
-  )
-  return { userName: user?.name ?? undefined, contextName: named?.name ?? undefined }
-}
-
-export interface Reader {
-  /** Whom ACLs may name to let this reader in; `undefined` for administrators, who read everything. */
-  readonly principals: readonly string[] | undefined
-  readonly userId: string
 }
 
 /** Whether the reader may read the metadata of entry `e`: what `rights.ts` says, for many entries at once. */

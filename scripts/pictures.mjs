@@ -1,0 +1,26 @@
+// `node scripts/pictures.mjs`: makes the pictures in docs/images anew, out of those that the tests of the pages take.
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './prepare.mjs'
+
+const MOST_BYTES = 120_000
+const wanted = {
+  'sign-in': 'sign-in-desktop-light',
+  account: 'account-desktop-light',
+  files: 'files-desktop-light',
+  contexts: 'admin-contexts-desktop-light',
+}
+
+const tests = spawnSync(process.execPath, [join(root, 'scripts/test.mjs'), 'ui/look', 'ui/admin-look'], {
+  cwd: root,
+  stdio: 'inherit',
+})
+if (tests.status !== 0) process.exit(1)
+const folder = join(root, 'docs/images')
+mkdirSync(folder, { recursive: true })
+for (const [name, picture] of Object.entries(wanted)) {
+  const file = join(folder, `${name}.png`)
+  copyFileSync(join(root, 'screenshots', `${picture}.png`), file)
+  if (statSync(file).size > MOST_BYTES) throw new Error(`${name}.png is larger than ${MOST_BYTES} bytes`)
+}

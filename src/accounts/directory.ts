@@ -1,0 +1,59 @@
+import type { Database } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import { normaliseName } from './names.ts'
+import { findUser, type User } from './users.ts'
+
+/** Which part of a list. */
+export interface Portion {
+  /** Part of a name or an id, whatever the case; without it everything is listed. */
+  readonly query: string | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface Listed<T> {
+  readonly total: number
+  readonly items: readonly T[]
+}
+
+export interface ListedGroup {
+  readonly id: string
+  readonly name: string | undefined
+  readonly members: number
+}
+
+/** Users by name, for administrators. */
+export async function listUsers(database: Database, { query, limit, offset }: Portion): Promise<Listed<User>> {
+  const from = sql`FROM principals WHERE kind = 'user' AND ${holds(query && normaliseName(query))}`
+  const rows = await database.all<{ id: string }>(
+    sql`SELECT id ${from} ORDER BY coalesce(name, id), id LIMIT ${limit} OFFSET ${offset}`,
+  )
+  const items: User[] = []
+  for (const { id } of rows) {
+    const user = await findUser(database, id)
+    if (user) items.push(user)
+  }
+  return { total: await countRows(database, from), items }
+}
+
+/** Groups by name, for administrators. Everybody is in `_users`, which stores no members. */
+export async function listGroups(database: Database, { query, limit, offset }: Portion): Promise<Listed<ListedGroup>> {
+  const from = sql`FROM principals g WHERE kind = 'group' AND ${holds(query && normaliseName(query))}`
+  const rows = await database.all<{ id: string; name: string | null; members: number }>(sql`SELECT id, name,
+      (SELECT count(*) FROM group_members m WHERE m.group_id = g.id) AS members
+    ${from} ORDER BY coalesce(name, id), id LIMIT ${limit} OFFSET ${offset}`)
+  const items = rows.map(({ id, name, members }) => ({ id, name: name ?? undefined, members }))
+  return { total: await countRows(database, from), items }
+}
+
+/** A condition on the columns `id` and `name`. */
+export function holds(text: string | undefined): Sql {
+  if (text === undefined || text === '') return sql`1 = 1`
+  const pattern = `%${text.replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`
+  return sql`(lower(name) LIKE lower(${pattern}) ESCAPE '\\' OR lower(id) LIKE lower(${pattern}) ESCAPE '\\')`
+}
+
+/** How many rows there are. @param from the statement from `FROM` on */
+export async function countRows(database: Database, from: Sql): Promise<number> {
+  return (await database.get<{ total: number }>(sql`SELECT count(*) AS total ${from}`))?.total ?? 0
+}

@@ -1,0 +1,39 @@
+import { countRows, holds, type Listed, type Portion } from '../accounts/directory.ts'
+import type { Ledger } from '../files/quota-ledger.ts'
+import type { Database } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import { CONTEXTS, PRINCIPALS } from './addresses.ts'
+import { findEntry } from './entry-records.ts'
+import type { Placed } from './rights.ts'
+
+/** By name; the fullest first, which is the least room in relation to the quota; the most bytes first. */
+export const contextOrders = ['name', 'fullness', 'used'] as const
+export type ContextOrder = (typeof contextOrders)[number]
+
+/** All contexts but those of the system, for administrators. */
+export async function listContexts(
+  database: Database,
+  ledger: Ledger,
+  { query, limit, offset, sort }: Portion & { readonly sort: ContextOrder },
+): Promise<Listed<Placed>> {
+  const from = sql`FROM contexts c LEFT JOIN spaces s ON s.context = c.id
+    WHERE c.id NOT IN (${CONTEXTS}, ${PRINCIPALS}) AND ${holds(query)}`
+  const rows = await database.all<{ id: string }>(
+    sql`SELECT c.id ${from} ORDER BY ${orderBy(sort, ledger)} coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
+  )
+  const contextEntry = await findEntry(database, { context: CONTEXTS, id: CONTEXTS })
+  const items: Placed[] = []
+  for (const { id } of rows) {
+    const entry = await findEntry(database, { context: CONTEXTS, id })
+    if (entry && contextEntry) items.push({ entry, contextEntry })
+  }
+  return { total: await countRows(database, from), items }
+}
+
+function orderBy(sort: ContextOrder, { enforced, defaultQuota }: Ledger): Sql {
+  if (sort === 'name') return sql``
+  // Without quota nothing can be full.
+  if (sort === 'used' || !enforced) return sql`s.used DESC,`
+  const quota = sql`coalesce(s.quota, ${defaultQuota})`
+  return sql`CASE WHEN ${quota} < 0 THEN -1.0 WHEN ${quota} = 0 THEN 1.0 ELSE s.used * 1.0 / ${quota} END DESC, s.used DESC,`
+}

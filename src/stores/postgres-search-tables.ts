@@ -1,0 +1,56 @@
+import { type Sql, sql } from './sql.ts'
+
+/**
+ * The tables of the search index, for PostgreSQL. They serve the same purpose as those of `search-tables.ts`, in a form in
+ * which writers do not wait for one another: fields and readers stand in the rows themselves, not in lists of their own.
+ * No extension is needed: words and runs of three characters are cut by us and kept as lexemes.
+ */
+export const postgresSearchTables: readonly Sql[] = [
+  // Without `readers` those of the context are meant.
+  sql`CREATE TABLE search_entries (
+    doc BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    context TEXT NOT NULL,
+    id TEXT NOT NULL,
+    readers TEXT[],
+    modified BIGINT NOT NULL,
+    UNIQUE (context, id)
+  )`,
+  sql`CREATE INDEX search_entries_by_modified ON search_entries (modified, doc)`,
+  sql`CREATE INDEX search_entries_by_readers ON search_entries USING gin (readers)`,
+  sql`CREATE TABLE search_discarded (doc BIGINT PRIMARY KEY)`,
+  sql`CREATE TABLE search_context_readers (
+    principal TEXT NOT NULL,
+    context TEXT NOT NULL,
+    owns INTEGER NOT NULL,
+    PRIMARY KEY (principal, context)
+  )`,
+  sql`CREATE INDEX search_context_readers_by_context ON search_context_readers (context)`,
+  sql`CREATE TABLE search_strings (doc BIGINT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL)`,
+  // A row of an index has room for 2704 bytes: 500 characters, and the name of the field.
+  sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 500), doc)`,
+  sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`,
+  sql`CREATE TABLE search_numbers (
+    doc BIGINT NOT NULL,
+    field TEXT NOT NULL,
+    value BIGINT NOT NULL,
+    PRIMARY KEY (field, value, doc)
+  )`,
+  sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`,
+  sql`CREATE TABLE search_ngrams (
+    doc BIGINT NOT NULL,
+    field TEXT NOT NULL,
+    value TEXT NOT NULL,
+    grams TSVECTOR NOT NULL,
+    PRIMARY KEY (doc, field)
+  )`,
+  sql`CREATE INDEX search_ngrams_by_gram ON search_ngrams USING gin (grams)`,
+  // `value` holds the words with a space before and after each, so that phrases are found in it.
+  sql`CREATE TABLE search_texts (
+    doc BIGINT NOT NULL,
+    field TEXT NOT NULL,
+    value TEXT NOT NULL,
+    words TSVECTOR NOT NULL,
+    PRIMARY KEY (doc, field)
+  )`,
+  sql`CREATE INDEX search_texts_by_word ON search_texts USING gin (words)`,
+]

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { realSystem } from '../../src/base/system.ts'
+import { LEASE } from '../../src/files/quota-ledger.ts'
+import { openPostgresDatabase } from '../../src/stores/postgres-database.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { stowage } from '../support/cli.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
+import { eventually, sendRaw } from '../support/raw-request.ts'
+import { type InProcess, newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { blobsOf } from '../support/blobs.ts'
+import { putFile } from '../support/uploads.ts'
+
+interface Cluster {
+  readonly folder: string
+  readonly url: string
+  /** One more node. */
+  readonly start: () => Promise<InProcess>
+}
+
+async function newCluster(t: { after(work: () => Promise<void>): void }): Promise<Cluster> {
+  const folder = await temporaryFolder(t)
+  const url = await postgresDatabase()
+  const settings = { 'service.repository.store.url': url, 'service.data.quota': 'on' }
+  return { folder, url, start: () => startInProcess(t, { folder, settings }) }
+}
+
+test('three nodes that start at once on an empty store make it once, and each serves what the others write', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { start } = await newCluster(t)
+  const nodes = await Promise.all([start(), start(), start()])
+  const admins = await Promise.all(nodes.map(node => node.admin()))
+  const [one, other, third] = admins
+  assert.ok(one && other && third)
+  const context = await newContext(one)
+  const id = await newEntry(other, context, '', {
+    metadata: { 'x:new': { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: 'numbat' }] } },
+  })
+  assert.equal((await putFile(third, `${context}/resource/${id}`, 'bytes')).status, 201)
+  for (const admin of admins) {
+    assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'bytes')
+    assert.equal((await admin.get(`${context}/entry/${id}`)).status, 200)
+  }
+})
+
+test('a user whose password one node changes has no session on another any more (D5.3)', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { start } = await newCluster(t)
+  const [one, other] = [await start(), await start()]
+  const { id, name, password } = await newUser(one, await one.admin())
+  const visitor = other.visitor()
+  assert.equal((await visitor.signIn(name, password)).status, 200)
+  const changed = await (await one.admin()).put(`_principals/resource/${id}`, { name, password: 'Other-Password-12' })
+  assert.equal(changed.status, 204, changed.text)
+  assert.equal((await visitor.get('auth/user')).json()['user'], 'guest')
+})
+
+test('parallel uploads over two nodes fill a quota exactly (D7.3)', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { start } = await newCluster(t)
+  const nodes = await Promise.all([start(), start()])
+  const admins = await Promise.all(nodes.map(node => node.admin()))
+  const [admin] = admins
+  assert.ok(admin)
+  const context = await newContext(admin)
+  await admin.put(`${context}/quota`, { quota: 700 })
+  const ids: string[] = []
+  for (let count = 0; count < 16; count++) ids.push(await newEntry(admin, context))
+  const statuses = await Promise.all(
+    ids.map(async (id, at) => {
+      const answer = await putFile(admins[at % 2] ?? admin, `${context}/resource/${id}`, 'x'.repeat(100))
+      return answer.status
+    }),
+  )
+  assert.deepEqual(
+    statuses.sort((a, b) => a - b),
+    [...Array<number>(7).fill(201), ...Array<number>(9).fill(413)],
+  )
+  for (const one of admins) assert.equal((await one.get(`${context}/quota`)).json()['fillLevel'], 700)
+})
+
+test('a node that starts leaves the uploads of others in peace, and ends those whose lease has run out (D7.4)', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { folder, url, start } = await newCluster(t)
+  const node = await start()
+  const admin = await node.admin()
+  const context = await newContext(admin)
+  const id = await newEntry(admin, context)
+  const database = await openPostgresDatabase(url, { system: realSystem })
+  t.after(() => database.close())
+  // What a node leaves that was killed: one lease that has run out, one that has not.
+  const now = node.system.now()
+  for (const [blob, expires] of [
+    ['a'.repeat(40), now - 1],
+    ['b'.repeat(40), now + LEASE],
+  ] as const) {
+    await database.run(
+      sql`INSERT INTO uploads (blob, context, reserved, expires) VALUES (${blob}, ${context}, 10, ${expires})`,
+    )
+    await database.run(sql`UPDATE spaces SET reserved = reserved + 10 WHERE context = ${context}`)
+  }
+  const head = [`PUT /${context}/resource/${id} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`, 'Content-Length: 10']
+  const upload = await sendRaw(admin.base, head, 'first')
+  await eventually('the upload has begun', async () => (await blobsOf(node)).incoming.length === 1)
+
+  await start()
+  const left = await database.all<{ blob: string }>(sql`SELECT blob FROM uploads WHERE reserved > 0 ORDER BY blob`)
+  assert.equal(left.length, 2)
+  assert.ok(!left.some(({ blob }) => blob.startsWith('aaaa')))
+  const where = [`service.data.folder=${folder}`, `service.repository.store.url=${url}`]
+  const proof = await stowage(folder, ['fsck', '--repair', ...where.flatMap(set => ['--set', set])])
+  assert.deepEqual([proof.status, proof.stdout], [0, '0 files, 0 bytes checked; 0 findings, 0 open.\n'], proof.stderr)
+  upload.socket.write('-last')
+  await upload.until(/^HTTP\/1\.1 201 /)
+  assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'first-last')
+})
+
+test('the commands find the store by its address and never show the password in it', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { folder, url, start } = await newCluster(t)
+  const where = ['--set', `service.data.folder=${folder}`, '--set', `service.repository.store.url=${url}`]
+  const early = await stowage(folder, ['unlock', 'admin', ...where])
+  assert.deepEqual([early.status, /no store/.test(early.stderr)], [1, true], early.stderr)
+  await start()
+  const runs = await Promise.all(
+    [['unlock', 'admin'], ['fsck'], ['doctor'], ['config', 'check'], ['config', 'show', '--all']].map(args =>
+      stowage(folder, [...args, ...where]),
+    ),
+  )
+  for (const { status, stdout, stderr } of runs) {
+    assert.equal(status, 0, stderr)
+    assert.doesNotMatch(stdout + stderr, /Test-Password/)
+  }
+  assert.match(runs[2]?.stdout ?? '', /^store: PostgreSQL 15\.\d+ at 127\.0\.0\.1:\d+\/t\w+$/m)
+  const nowhere = 'service.repository.store.url=postgres://a:Test-Password@127.0.0.1:1/b'
+  const gone = await stowage(folder, ['doctor', '--set', nowhere])
+  assert.equal(gone.status, 1)
+  assert.match(gone.stdout, /^problem: .*127\.0\.0\.1:1\/b cannot be used/m)
+  assert.doesNotMatch(gone.stdout + gone.stderr, /Test-Password/)
+})

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { StartupError, StoreUnavailable } from '../../src/base/errors.ts'
+import { realSystem } from '../../src/base/system.ts'
+import type { Database } from '../../src/stores/database.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { openPostgresDatabase, type PostgresOptions } from '../../src/stores/postgres-database.ts'
+import { schema } from '../../src/stores/schema.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { databaseSuite } from '../conformance/database.ts'
+import { freePort } from '../support/peers/peer-process.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { administer, postgres, postgresDatabase, sharedPostgres, urlOf } from '../support/peers/postgres.ts'
+
+const openAt = async (t: TestContext, url: string, options: Partial<PostgresOptions> = {}): Promise<Database> => {
+  const database = await openPostgresDatabase(url, { system: realSystem, ...options })
+  t.after(() => database.close())
+  return database
+}
+const open = async (t: TestContext): Promise<Database> => await openAt(t, await postgresDatabase())
+
+if (postgres.available()) databaseSuite('PostgreSQL', open)
+
+test('text is put in order by its bytes, whatever order the server has for it', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await open(t)
+  const unlike = await database.get<{ less: number }>(sql`SELECT CAST('a' AS TEXT) < CAST('B' AS TEXT) AS less`)
+  assert.equal(unlike?.less, 1, 'the server itself does otherwise')
+  await migrate(database, schema)
+  const others = await database.all(sql`SELECT table_name, column_name FROM information_schema.columns
+    WHERE table_schema = 'public' AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`)
+  assert.deepEqual(others, [])
+  for (const id of ['b', 'a', 'B', 'ä', '_', 'Z', '']) await database.run(sql`INSERT INTO contexts (id) VALUES (${id})`)
+  const rows = await database.all<{ id: string }>(sql`SELECT id FROM contexts ORDER BY id`)
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ['', 'B', 'Z', '_', 'a', 'b', 'ä'],
+  )
+  const after = await database.all<{ id: string }>(
+    sql`SELECT id FROM contexts WHERE id > ${'Z'} AND id < ${'b'} ORDER BY id`,
+  )
+  assert.deepEqual(
+    after.map(({ id }) => id),
+    ['_', 'a'],
+  )
+})
+
+test('a relaxed transaction does not wait for the disk, every other one does', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await open(t)
+  const ask = (durability: 'full' | 'relaxed') =>
+    database.transaction(
+      async tx => (await tx.get<{ value: string }>(sql`SELECT current_setting('synchronous_commit') AS value`))?.value,
+      { durability },
+    )
+  assert.deepEqual([await ask('relaxed'), await ask('full')], ['off', 'on'])
+})
+
+test('a transaction that hides an error of the engine is not said to have been committed', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await open(t)
+  await database.run(sql`CREATE TABLE things (id BIGINT PRIMARY KEY)`)
+  const hidden = database.transaction(async tx => {
+    await tx.run(sql`INSERT INTO things VALUES (1)`)
+    await tx.run(sql`INSERT INTO things VALUES (1)`).catch(() => {})
+  })
+  await assert.rejects(hidden, /went on after an error/)
+  assert.deepEqual(await database.all(sql`SELECT * FROM things`), [])
+})
+
+test('a statement that takes too long is given up, on the server too, and the next one is served', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await openAt(t, await postgresDatabase(), { patience: 200, connections: 1 })
+  await assert.rejects(database.get(sql`SELECT pg_sleep(20)`), StoreUnavailable)
+  await assert.rejects(
+    database.transaction(tx => tx.get(sql`SELECT pg_sleep(20)`)),
+    StoreUnavailable,
+  )
+  assert.deepEqual(await database.get(sql`SELECT 1 AS one`), { one: 1 })
+  const slow = database.transaction(tx => tx.get(sql`SELECT pg_sleep(0.5), 2 AS two`), { unhurried: true })
+  assert.equal(((await slow) as { two: number }).two, 2)
+})
+
+test('a connection that is cut fails what was running on it, and nothing else', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await open(t)
+  await database.run(sql`CREATE TABLE things (id BIGINT PRIMARY KEY)`)
+  const cut = database.transaction(async tx => {
+    await tx.run(sql`INSERT INTO things VALUES (1)`)
+    const row = await tx.get<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)
+    await database.get(sql`SELECT pg_terminate_backend(${row?.pid ?? 0})`)
+    await tx.run(sql`INSERT INTO things VALUES (2)`)
+  })
+  await assert.rejects(cut, StoreUnavailable)
+  assert.deepEqual(await database.all(sql`SELECT * FROM things`), [])
+})
+
+test('a thousand statements of different texts do not pile up on the server', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await openAt(t, await postgresDatabase(), { connections: 1 })
+  for (let number = 0; number < 1000; number++) {
+    await database.get({ parts: [`SELECT ${number} AS number, `, ' AS value'], values: [number] })
+  }
+  const row = await database.get<{ count: number }>(sql`SELECT count(*) AS count FROM pg_prepared_statements`)
+  assert.ok((row?.count ?? 0) <= 501, String(row?.count))
+})
+
+test('of several nodes that prepare the store, one does it at a time', async t => {
+  if (!requirePeer(t, postgres)) return
+  const url = await postgresDatabase()
+  const nodes = await Promise.all([1, 2, 3].map(() => openAt(t, url)))
+  let within = 0
+  let most = 0
+  const work = async (): Promise<void> => {
+    most = Math.max(most, ++within)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    within--
+  }
+  await Promise.all(nodes.flatMap(node => [node.alone(work), node.alone(work)]))
+  assert.equal(most, 1)
+  await Promise.all(nodes.map(node => migrate(node, schema)))
+  const rows = await nodes[0]?.all(sql`SELECT id FROM schema_migrations`)
+  assert.equal(rows?.length, schema.length)
+})
+
+test('a database that cannot be used stops the start and says why, without the password', async t => {
+  if (!requirePeer(t, postgres)) return
+  const server = await sharedPostgres()
+  const ascii = await postgresDatabase()
+  const name = new URL(ascii).pathname.slice(1)
+  await administer(server, `DROP DATABASE ${name}`)
+  await administer(
+    server,
+    `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0 LOCALE_PROVIDER libc`,
+  )
+  const nobody = { port: await freePort() }
+  for (const [url, reason] of [
+    [ascii, /is in SQL_ASCII, not in UTF8/],
+    [urlOf(nobody, 'any'), /ECONNREFUSED/],
+    [urlOf(server, 'no_such_database'), /does not exist/],
+    [urlOf(server, 'postgres').replace('Test-Password', 'Wrong-Password'), /authentication failed/],
+  ] as const) {
+    const refused = openPostgresDatabase(url, { system: realSystem })
+    await assert.rejects(refused, error => {
+      assert.ok(error instanceof StartupError)
+      assert.match(error.message, reason)
+      assert.doesNotMatch(JSON.stringify([error, error.message, error.stack]), /Password-12/)
+      return true
+    })
+  }
+})

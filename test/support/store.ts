@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { realSystem } from '../../src/base/system.ts'
+import type { Database } from '../../src/stores/database.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { openPostgresDatabase } from '../../src/stores/postgres-database.ts'
+import { schema } from '../../src/stores/schema.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import type { Test } from './peers/peer-process.ts'
+import { databaseOfFolder, postgresDatabase } from './peers/postgres.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+/** `STORE=postgres` runs every test that starts a service with its rows in PostgreSQL. */
+export const onPostgres = process.env['STORE'] === 'postgres'
+
+/** The settings that say where the rows are that belong to a data folder. */
+export async function storeSettings(folder: string): Promise<Readonly<Record<string, string>>> {
+  return onPostgres ? { 'service.repository.store.url': await databaseOfFolder(folder) } : {}
+}
+
+/** The arguments by which a command finds the store of a data folder. */
+export async function storeArguments(folder: string): Promise<string[]> {
+  const settings = { 'service.data.folder': folder, ...(await storeSettings(folder)) }
+  return Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+}
+
+/** The database of a data folder, also while a service has it open. */
+export async function openDatabaseOf(folder: string): Promise<Database> {
+  return onPostgres
+    ? await openPostgresDatabase(await databaseOfFolder(folder), { system: realSystem })
+    : await openSqliteDatabase(join(folder, 'store.sqlite'))
+}
+
+/** A database of the test's own with all tables, and nothing in them. */
+export async function newDatabase(t: Test): Promise<Database> {
+  const database = onPostgres
+    ? await openPostgresDatabase(await postgresDatabase(), { system: realSystem })
+    : await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
+  t.after(() => database.close())
+  await migrate(database, schema)
+  return database
+}
+
+/** One empty database, opened twice as two processes would. */
+export async function twoConnections(t: Test): Promise<readonly [Database, Database]> {
+  const url = onPostgres ? await postgresDatabase() : ''
+  const file = join(await temporaryFolder(t), 'store.sqlite')
+  const open = (): Promise<Database> =>
+    onPostgres ? openPostgresDatabase(url, { system: realSystem }) : openSqliteDatabase(file)
+  const [one, other] = [await open(), await open()] as const
+  t.after(async () => {
+    await one.close()
+    await other.close()
+  })
+  return [one, other]
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
+import { newPerson, openBrowser, signIn } from '../support/ui.ts'
+
+const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+
+const MEGA = 1_048_576
+const quotaOf = async (context: string) => (await admin.get(`${context}/quota`)).json()
+
+inBrowser(
+  'what a newcomer does first: a user, a context that is his, a quota that refuses his second file',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+    await page.goto(`${service.base}ui/admin/users`)
+    await page.getByRole('button', { name: 'New user' }).click()
+    await page.getByLabel('User name', { exact: true }).fill('anna')
+    await page.getByLabel('New password', { exact: true }).fill(GOOD_PASSWORD)
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.waitForSelector('h1:text("anna")')
+    await page.goto(`${service.base}ui/admin/contexts`)
+    await page.getByRole('button', { name: 'New context' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Photos')
+    await dialog.getByLabel('Owner').fill('anna')
+    await dialog.getByLabel('Quota').fill('1,5')
+    await dialog.getByLabel('Unit').selectOption('MiB')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.waitForSelector('h1:text("Photos")')
+    assert.deepEqual(await quotaOf('Photos'), { quota: 1.5 * MEGA, fillLevel: 0, hasDefaultQuota: false })
+    await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL(/auth\/login/)
+
+    await signIn(page, service.base, 'anna', GOOD_PASSWORD)
+    await page.click('.tile a')
+    const file = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.alloc(MEGA) })
+    await page.waitForSelector('.zone')
+    await page.setInputFiles('input[type=file]', file('one.png'))
+    await page.waitForSelector('text=Uploaded, 1 MiB')
+    await page.setInputFiles('input[type=file]', file('two.png'))
+    await page.waitForSelector(
+      'text=Does not fit: it needs 1 MiB, but only 512 KiB of 1.5 MiB are free. 512 KiB too much.',
+    )
+    assert.equal((await quotaOf('Photos'))['fillLevel'], MEGA)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
+
+inBrowser('quota is set with a unit, lifted and taken away; a size that is none is explained (D7.1)', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const context = await newContext(admin)
+  await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+  await page.goto(`${service.base}ui/admin/contexts/${context}`)
+  const amount = page.getByLabel('New quota')
+  const set = page.getByRole('button', { name: 'Set the quota' })
+  await amount.fill('a lot')
+  await set.click()
+  await page.waitForSelector('.error:text("Type a size such as 500")')
+  await amount.fill('2')
+  await page.getByLabel('Unit').selectOption('KiB')
+  await set.click()
+  await page.waitForSelector('text=0 B of 2 KiB used, 2 KiB free')
+  assert.deepEqual(await quotaOf(context), { quota: 2048, fillLevel: 0, hasDefaultQuota: false })
+  await amount.fill('500M')
+  await set.click()
+  await page.waitForSelector('text=0 B of 500 MiB used')
+  assert.equal((await quotaOf(context))['quota'], 500 * MEGA)
+  await page.getByRole('button', { name: 'No limit' }).click()
+  await page.waitForSelector('text=0 B used, no limit')
+  assert.deepEqual(await quotaOf(context), { quota: -1, fillLevel: 0, hasDefaultQuota: false })
+  await page.getByRole('button', { name: 'Back to the default' }).click()
+  await page.waitForSelector('text=This is the default of the service.')
+  assert.equal((await quotaOf(context))['hasDefaultQuota'], true)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('a context is renamed and given to others by name, and taken from them again', async b => {
+  const { page, complaints, close } = await newPerson(b, { refusals: [409] })
+  const olga = await addUser(admin, 'olga')
+  await addUser(admin, 'peter')
+  const [context, other] = [await newContext(admin, [olga.id]), await newContext(admin)]
+  await admin.put(other, { alias: 'Occupied' })
+  await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+  await page.goto(`${service.base}ui/admin/contexts/${context}`)
+  await page.waitForSelector('tbody tr:has-text("olga")')
+  const name = page.getByLabel('Name (alias)')
+  await name.fill('Occupied')
+  await page.getByRole('button', { name: 'Save the name' }).click()
+  await page.waitForSelector('.error:text("The name is taken.")')
+  await name.fill('Harbour')
+  await page.getByRole('button', { name: 'Save the name' }).click()
+  await page.waitForSelector('h1:text("Harbour")')
+  assert.equal((await admin.get('Harbour/quota')).status, 200)
+
+  const allow = async (who: string, role: string): Promise<void> => {
+    await page.getByLabel('User or group').fill(who)
+    await page.getByLabel('May', { exact: true }).selectOption(role)
+    await page.getByRole('button', { name: 'Allow' }).click()
+  }
+  await allow('nobody-of-that-name', 'writer')
+  await page.waitForSelector('.error:text("Nobody has this name.")')
+  await allow('peter', 'writer')
+  await page.waitForSelector('tbody tr:has-text("peter")')
+  const visitor = service.visitor()
+  await visitor.signIn('peter', GOOD_PASSWORD)
+  assert.equal((await visitor.post(context)).status, 201)
+  assert.equal((await visitor.put(`_contexts/entry/${context}`, {})).status, 403, 'not his own')
+  await page.getByRole('button', { name: 'Remove: peter, read and write' }).click()
+  await page.waitForSelector('tbody tr:has-text("peter")', { state: 'detached' })
+  assert.equal((await visitor.post(context)).status, 403)
+  await page.waitForSelector('tbody tr:has-text("olga")')
+  assert.ok((await admin.get(`_contexts/entry/${context}`)).text.includes(`resource/${olga.id}`))
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('contexts are found and ordered by fullness, with a bar each', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  for (const [name, quota, size] of [
+    ['bars-low', 1000, 100],
+    ['bars-full', 1000, 1000],
+    ['bars-most', 100_000, 5000],
+  ] as const) {
+    const context = await newContext(admin)
+    await admin.put(context, { alias: name, quota })
+    await admin.post(`${context}?id=file`)
+    await admin.ask(`${context}/resource/file`, { method: 'PUT', body: 'x'.repeat(size) })
+  }
+  await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+  await page.goto(`${service.base}ui/admin/contexts?query=bars-`)
+  const names = () => page.locator('tbody tr .strong').allInnerTexts()
+  await page.waitForSelector('tbody tr')
+  assert.deepEqual(await names(), ['bars-full', 'bars-low', 'bars-most'])
+  await page.getByLabel('Order').selectOption('used')
+  await page.waitForFunction(() => document.querySelector('tbody tr .strong')?.textContent === 'bars-most')
+  await page.getByLabel('Order').selectOption('fullness')
+  await page.waitForFunction(() => document.querySelector('tbody tr .strong')?.textContent === 'bars-full')
+  assert.deepEqual(await names(), ['bars-full', 'bars-low', 'bars-most'])
+  const bars = page.getByRole('meter')
+  assert.equal(await bars.first().getAttribute('aria-valuenow'), '100')
+  assert.deepEqual(complaints, [])
+  await close()
+})

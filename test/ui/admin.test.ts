@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import type { Page } from 'playwright-core'
+import { addUser, GOOD_PASSWORD, guess, NEXT_PASSWORD } from '../support/accounts.ts'
+import type { Chromium } from '../support/peers/chromium.ts'
+import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
+import { newPerson, openBrowser, type Person, signIn } from '../support/ui.ts'
+
+const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+
+const visit = (page: Page, path: string) => page.goto(`${service.base}ui/${path}`)
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const said = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text }).waitFor()
+const resourceOf = async (id: string) => (await admin.get(`_principals/resource/${id}`)).json()
+const whoIs = async (visitor: typeof admin) => (await visitor.get('auth/user')).json()['user']
+
+async function asAdmin(b: Chromium, refusals: readonly number[] = []): Promise<Person> {
+  const person = await newPerson(b, { refusals })
+  await signIn(person.page, service.base, 'admin', ADMIN_PASSWORD)
+  return person
+}
+
+inBrowser('a user is made by keyboard, found, disabled, enabled and given another password', async b => {
+  const { page, complaints, close } = await asAdmin(b, [400, 409])
+  await addUser(admin, 'taken@example.org')
+  await page.getByRole('link', { name: 'Administration' }).click()
+  await page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Users' }).click()
+  await button(page, 'New user').focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').locator('form').waitFor()
+  await page.getByLabel('User name', { exact: true }).focus()
+  await page.keyboard.type('taken@example.org')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('short')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog .rules .broken')
+  await page.getByLabel('New password', { exact: true }).fill(GOOD_PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog .error:text("The name is taken.")')
+  await page.getByLabel('User name', { exact: true }).fill('nils@example.org')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('h1:text("nils@example.org")')
+  const id = decodeURIComponent(page.url().split('/').at(-1) ?? '')
+  const nils = service.visitor()
+  assert.equal((await nils.signIn('nils@example.org', GOOD_PASSWORD)).status, 200)
+
+  await button(page, 'Disable').click()
+  await said(page, 'is disabled, and signed out everywhere')
+  await page.waitForSelector('.badge.bad')
+  assert.equal((await resourceOf(id))['disabled'], true)
+  assert.equal(await whoIs(nils), 'guest')
+  await button(page, 'Enable').click()
+  await said(page, 'can sign in again')
+  assert.equal((await resourceOf(id))['disabled'], undefined)
+
+  await page.getByLabel('New password', { exact: true }).fill('weak')
+  await button(page, 'Set a new password').click()
+  await page.waitForSelector('text=The new password does not keep to the rules')
+  await page.getByLabel('New password', { exact: true }).fill(NEXT_PASSWORD)
+  await button(page, 'Set a new password').click()
+  await said(page, 'The new password is set')
+  assert.equal((await nils.signIn('nils@example.org', NEXT_PASSWORD)).status, 200)
+
+  await visit(page, 'admin/users')
+  await page.getByLabel('Search: part of a name or id').fill('NILS')
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+  await page.reload()
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+  assert.match(await page.innerText('tbody'), /nils@example\.org/)
+  await page.getByLabel('Search: part of a name or id').fill('nobody of that name')
+  await page.waitForSelector('text=Nothing found.')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('an administrator sees where somebody is signed in, ends one of the logins, then all', async b => {
+  const { page, complaints, close } = await asAdmin(b)
+  const { id, name } = await addUser(admin, 'leo@example.org')
+  const [phone, laptop, other] = [service.visitor(), service.visitor(), service.visitor()]
+  for (const [visitor, agent] of [
+    [phone, 'Phone/1'],
+    [laptop, 'Laptop/1'],
+    [other, 'Other/1'],
+  ] as const) {
+    const form = { auth_username: name, auth_password: GOOD_PASSWORD }
+    await visitor.ask('auth/cookie', { form, headers: { 'user-agent': agent } })
+  }
+  await visit(page, `admin/users/${id}`)
+  await button(page, 'End: Phone').click()
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2)
+  assert.deepEqual([await whoIs(phone), await whoIs(laptop), await whoIs(other)], ['guest', name, name])
+  await button(page, 'End all logins').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End all logins' }).click()
+  await page.waitForSelector('text=Not signed in anywhere.')
+  assert.deepEqual([await whoIs(laptop), await whoIs(other)], ['guest', 'guest'])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser(
+  'who is locked out is listed with the end of it, and unlocked from the list or his own page (D6.5)',
+  async b => {
+    const { page, complaints, close } = await asAdmin(b)
+    const [one, two] = [await addUser(admin, 'lock1@example.org'), await addUser(admin, 'lock2@example.org')]
+    for (const { name } of [one, two]) await guess(service.visitor(), name, 5)
+    await visit(page, 'admin/lockouts')
+    const row = page.locator('tbody tr').filter({ hasText: one.name })
+    assert.match(await row.innerText(), /5/)
+    await button(page, `Unlock ${one.name}`).click()
+    await row.waitFor({ state: 'detached' })
+    assert.equal((await service.visitor().signIn(one.name, GOOD_PASSWORD)).status, 200)
+    await page.getByRole('link', { name: two.name }).click()
+    await page.waitForSelector('.badge.warn')
+    await button(page, 'Unlock').click()
+    await page.waitForSelector('.badge.warn', { state: 'detached' })
+    assert.equal((await service.visitor().signIn(two.name, GOOD_PASSWORD)).status, 200)
+    await visit(page, 'admin/lockouts')
+    await page.waitForSelector('text=Nobody is locked out.')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
+
+inBrowser('a group is made, gets members by name and loses them; what cannot be a member is explained', async b => {
+  const { page, complaints, close } = await asAdmin(b, [400, 404])
+  const { id, name } = await addUser(admin, 'mia@example.org')
+  await visit(page, 'admin/groups')
+  await button(page, 'New group').click()
+  await page.getByRole('dialog').getByLabel('Group').fill('sailors')
+  await button(page, 'Create').click()
+  await page.waitForSelector('h1:text("sailors")')
+  const group = page.url().split('/').at(-1) ?? ''
+  const field = page.getByLabel('Add a member: user name')
+  for (const [typed, problem] of [
+    ['nobody@example.org', 'Nobody has this name.'],
+    ['sailors', 'Only users can be members.'],
+  ] as const) {
+    await field.fill(typed)
+    await button(page, 'Add').click()
+    await page.waitForSelector(`.error:text("${problem}")`)
+  }
+  await field.fill(name)
+  await button(page, 'Add').click()
+  await page.waitForSelector('tbody tr')
+  const members = async () =>
+    (await admin.get(`_principals/resource/${group}`))
+      .json<{ children: { entryId: string }[] }>()
+      .children.map(({ entryId }) => entryId)
+  assert.deepEqual(await members(), [id])
+  await button(page, `Remove ${name}`).click()
+  await page.waitForSelector('text=Nobody belongs to it yet.')
+  assert.deepEqual(await members(), [])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('events are filtered by user and kind, in portions; the filter stays in the address', async b => {
+  const { page, complaints, close } = await asAdmin(b)
+  const { id, name } = await addUser(admin, 'eventful@example.org')
+  for (let count = 0; count < 60; count++) await admin.put(`_principals/resource/${id}`, { disabled: count % 2 === 0 })
+  await visit(page, `admin/users/${id}`)
+  await page.getByRole('link', { name: 'What has happened to this account' }).click()
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 50)
+  assert.match(await page.innerText('tbody tr >> nth=0'), new RegExp(`User enabled\\s+${name}\\s+admin`))
+  await button(page, 'Next').click()
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 11)
+  await page.getByLabel('Kind of event').selectOption('user-created')
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+  await page.reload()
+  await page.waitForSelector('tbody tr')
+  assert.equal(await page.locator('tbody tr').count(), 1)
+  await page.getByLabel('Since').fill('2099-01-01T00:00')
+  await page.waitForSelector('text=Nothing found.')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('somebody who is no administrator sees no administration, and is told why', async b => {
+  const { id, name } = await addUser(admin, 'plain@example.org')
+  const { page, complaints, close } = await newPerson(b, { refusals: [403] })
+  await signIn(page, service.base, name, GOOD_PASSWORD)
+  assert.equal(await page.getByRole('link', { name: 'Administration' }).count(), 0)
+  const asked: string[] = []
+  page.on('request', request => asked.push(request.url()))
+  for (const path of ['admin', 'admin/users', `admin/users/${id}`, 'admin/contexts/1', 'admin/audit']) {
+    await visit(page, path)
+    await page.waitForSelector('text=Only administrators see this page')
+  }
+  assert.deepEqual(
+    asked.filter(url => url.includes('/management/')),
+    [],
+  )
+  await admin.put('_principals/resource/_admins', [id])
+  await visit(page, 'admin/users')
+  await page.waitForSelector('tbody tr')
+  await admin.put('_principals/resource/_admins', [])
+  await page.getByLabel('Search: part of a name or id').fill('x')
+  await page.waitForSelector('[role=alert]:has-text("You may not do that.")')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('markup in names, titles, agents and events is shown as text everywhere', async b => {
+  const evil = (where: string): string => `<img src=x onerror="document.title='${where}'">${where}`
+  const user = await addUser(admin, evil('user'))
+  const made = await admin.post('_principals?graphtype=group', { resource: { name: evil('group') } })
+  const group = made.json<{ entryId: string }>().entryId
+  await admin.put(`_principals/resource/${group}`, [user.id])
+  const context = await newContext(admin, [user.id, group])
+  assert.equal((await admin.put(context, { alias: evil('alias') })).status, 200)
+  await admin.put(`_contexts/metadata/${context}`, {
+    [`${service.base}${context}`]: {
+      'http://purl.org/dc/terms/title': [{ type: 'literal', value: evil('title') }],
+    },
+  })
+  const headers = { 'user-agent': evil('agent') }
+  await service
+    .visitor()
+    .ask('auth/cookie', { form: { auth_username: user.name, auth_password: GOOD_PASSWORD }, headers })
+  await admin.put(`_principals/resource/${user.id}`, { name: `${evil('user')}2`, homecontext: context })
+  const locked = await addUser(admin, evil('locked'))
+  await guess(service.visitor(), locked.name, 5)
+  const { page, complaints, close } = await asAdmin(b)
+  for (const [path, text] of [
+    [`admin/users?query=${encodeURIComponent('onerror')}`, evil('user')],
+    [`admin/users/${user.id}`, evil('user')],
+    ['admin/groups', evil('group')],
+    [`admin/groups/${group}`, evil('user')],
+    ['admin/contexts', evil('alias')],
+    [`admin/contexts/${context}`, evil('group')],
+    ['admin/lockouts', evil('locked')],
+    [`admin/audit?user=${user.id}`, evil('user')],
+  ] as const) {
+    await visit(page, path)
+    await page.waitForSelector('tbody tr')
+    assert.ok((await page.innerText('main')).includes(text), path)
+    assert.equal(await page.locator('img:not(.brand img)').count(), 0, path)
+    assert.match(await page.title(), / – Stowage$/, path)
+  }
+  assert.deepEqual(complaints, [])
+  await close()
+})

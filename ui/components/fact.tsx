@@ -1,0 +1,11 @@
+import type { ComponentChildren } from 'preact'
+
+/** A line of a list of facts. */
+export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}

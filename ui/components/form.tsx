@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { tellProblem } from '../lib/format.ts'
+
+interface FormProps {
+  /** What sending it does; a failure is shown until something else is typed. Not begun twice at once. */
+  readonly work: () => Promise<unknown>
+  readonly children: (problem: unknown) => ComponentChildren
+}
+
+export function Form({ work, children }: FormProps) {
+  const [problem, setProblem] = useState<unknown>()
+  const isBusy = useRef(false)
+  const submit = async (): Promise<void> => {
+    if (isBusy.current) return
+    isBusy.current = true
+    setProblem(undefined)
+    try {
+      await work()
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      isBusy.current = false
+    }
+  }
+  return (
+    <form
+      class="stack"
+      onInput={() => setProblem(undefined)}
+      onSubmit={event => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      {children(problem)}
+    </form>
+  )
+}
+
+/** Why a form was refused, where it is about no field in particular. */
+export function FormError({ problem }: { readonly problem: unknown }) {
+  if (problem === undefined) return null
+  return (
+    <p class="error" role="alert">
+      {tellProblem(problem)}
+    </p>
+  )
+}

@@ -1,0 +1,22 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Field } from './field.tsx'
+
+interface SearchFieldProps {
+  readonly label: string
+  readonly value: string
+  /** Told when somebody pauses in typing. */
+  readonly onValue: (value: string) => void
+}
+
+const PAUSE = 250
+
+export function SearchField({ label, value, onValue }: SearchFieldProps) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  useEffect(() => {
+    if (typed === value) return undefined
+    const timer = setTimeout(() => onValue(typed), PAUSE)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return <Field label={label} type="search" autocomplete="off" value={typed} onValue={setTyped} />
+}

@@ -1,0 +1,41 @@
+import { ask } from './api.ts'
+
+/** So many rows are on one page. */
+export const PAGE = 25
+
+/** A list of `management/…`, in portions. */
+type Portion<K extends string, T> = Readonly<Record<K, readonly T[]>> & { readonly results: number }
+
+export interface User {
+  readonly id: string
+  readonly name?: string
+  readonly disabled: boolean
+  readonly hasPassword: boolean
+  readonly homecontext?: string
+  readonly lockedUntil?: string
+}
+
+export interface Group {
+  readonly id: string
+  readonly name?: string
+  readonly members: number
+}
+
+interface Wanted {
+  readonly query: string
+  readonly offset?: number
+  readonly limit?: number
+  readonly sort?: string
+}
+
+/** @throws {Problem} */
+export async function loadPortion<K extends string, T>(
+  kind: K,
+  { query, offset = 0, limit = PAGE, sort }: Wanted,
+  signal: AbortSignal,
+): Promise<{ readonly items: readonly T[]; readonly results: number }> {
+  const parameters = new URLSearchParams({ query, offset: String(offset), limit: String(limit) })
+  if (sort !== undefined) parameters.set('sort', sort)
+  const found = await ask<Portion<K, T>>(`management/${kind}?${parameters.toString()}`, { signal })
+  return { items: found[kind], results: found.results }
+}

@@ -1,0 +1,38 @@
+import { ask, Problem } from './api.ts'
+import { part } from './base.ts'
+import { type Group, loadPortion, type User } from './portions.ts'
+
+/** The id of the user or group with this name. @throws {Problem} `unknown-principal` */
+export async function findPrincipal(name: string): Promise<string> {
+  const [id] = await ask<readonly string[]>(`_principals?${new URLSearchParams({ entryname: name }).toString()}`)
+  if (id === undefined) throw new Problem(404, { code: 'unknown-principal' })
+  return id
+}
+
+/** The name of a user or group; the id of one that has none, or is no longer there. @throws {Problem} */
+export async function nameOf(id: string, signal: AbortSignal): Promise<string> {
+  try {
+    return (await ask<{ readonly name: string }>(`_principals/entry/${part(id)}/name`, { signal })).name
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return id
+    throw error
+  }
+}
+
+/** Names by id. @throws {Problem} */
+export async function namesOf(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  return new Map(await Promise.all([...new Set(ids)].map(async id => [id, await nameOf(id, signal)] as const)))
+}
+
+const MOST_SUGGESTIONS = 8
+
+/** Names that hold what has been typed. @throws {Problem} */
+export async function suggest(query: string, withGroups: boolean, signal: AbortSignal): Promise<readonly string[]> {
+  if (query === '') return []
+  const wanted = { query, limit: MOST_SUGGESTIONS }
+  const found = await Promise.all([
+    loadPortion<'users', User>('users', wanted, signal),
+    ...(withGroups ? [loadPortion<'groups', Group>('groups', wanted, signal)] : []),
+  ])
+  return found.flatMap(({ items }) => items.flatMap(({ name }) => name ?? []))
+}

@@ -1,0 +1,31 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { onNavigate } from './router.tsx'
+
+type Values<K extends string> = Readonly<Record<K, string>>
+
+/** Values that stand in the address, so that reloading, going back and a link find them again. @param usual values that do not */
+export function useQuery<K extends string>(
+  usual: Values<K>,
+): readonly [Values<K>, (change: Partial<Values<K>>) => void] {
+  const [values, setValues] = useState(() => read(usual))
+  useEffect(() => onNavigate(() => setValues(read(usual))), [])
+  const change = useCallback((part: Partial<Values<K>>): void => {
+    const next = { ...read(usual), ...part }
+    const query = new URLSearchParams()
+    for (const key of keysOf(usual)) if (next[key] !== usual[key]) query.set(key, next[key])
+    const text = query.toString()
+    history.replaceState(undefined, '', location.pathname + (text === '' ? '' : `?${text}`))
+    setValues(next)
+  }, [])
+  return [values, change]
+}
+
+const keysOf = <K extends string>(values: Values<K>): K[] => Object.keys(values) as K[]
+
+function read<K extends string>(usual: Values<K>): Values<K> {
+  const given = new URLSearchParams(location.search)
+  return { ...usual, ...Object.fromEntries(keysOf(usual).map(key => [key, given.get(key) ?? usual[key]])) }
+}
+
+/** A whole number out of the address. */
+export const wholeNumber = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0)

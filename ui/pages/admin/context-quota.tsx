@@ -1,0 +1,87 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Form } from '../../components/form.tsx'
+import { Card } from '../../components/page.tsx'
+import { QuotaBar } from '../../components/quota-bar.tsx'
+import { attempt, tell } from '../../components/toast.tsx'
+import { ask, Problem } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import type { Quota } from '../../lib/contexts.ts'
+import { bytes, tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { fromBytes, toBytes } from '../../lib/sizes.ts'
+import { SizeFields } from './size-fields.tsx'
+
+interface ContextQuotaProps {
+  readonly id: string
+  readonly title: string
+  /** Absent where the service has no quota. */
+  readonly quota: Quota | undefined
+  readonly again: () => void
+}
+
+const UNLIMITED = -1
+
+/** How full a context is and how full it may become. */
+export function ContextQuota({ id, title, quota, again }: ContextQuotaProps) {
+  return (
+    <Card title={t('quota')}>
+      {quota ? <QuotaForm id={id} title={title} quota={quota} again={again} /> : <p class="notice">{t('quotaOff')}</p>}
+    </Card>
+  )
+}
+
+const sizeOf = ({ quota, hasDefaultQuota }: Quota) =>
+  hasDefaultQuota || quota < 0 ? ({ amount: '', unit: 'GiB' } as const) : fromBytes(quota)
+
+function QuotaForm({ id, title, quota, again }: ContextQuotaProps & { readonly quota: Quota }) {
+  const [size, setSize] = useState<ReturnType<typeof fromBytes>>(sizeOf(quota))
+  useEffect(() => setSize(sizeOf(quota)), [quota.quota, quota.hasDefaultQuota])
+  const path = `${part(id)}/quota`
+  const put = async (wanted: number): Promise<void> => {
+    await ask(path, { method: 'PUT', json: { quota: wanted } })
+    again()
+  }
+  const save = async (): Promise<void> => {
+    const wanted = toBytes(size)
+    if (wanted === undefined) throw new Problem(400, { code: 'invalid-quota' })
+    await put(wanted)
+    tell(t('quotaSet', { quota: bytes(wanted) }))
+  }
+  const reset = async (): Promise<void> => {
+    await ask(path, { method: 'DELETE' })
+    again()
+  }
+  return (
+    <>
+      <QuotaBar name={title} quota={quota} />
+      <p class="muted small">{t(quota.hasDefaultQuota ? 'quotaDefault' : 'quotaOwn')}</p>
+      <Form work={save}>
+        {problem => (
+          <>
+            <SizeFields
+              label={t('quotaNew')}
+              size={size}
+              onSize={setSize}
+              required
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
+            <div class="buttons">
+              <Button type="submit">{t('setQuota')}</Button>
+              {quota.quota !== UNLIMITED && (
+                <Button kind="quiet" onPress={() => attempt(() => put(UNLIMITED), t('quotaLifted'))}>
+                  {t('quotaNone')}
+                </Button>
+              )}
+              {!quota.hasDefaultQuota && (
+                <Button kind="quiet" onPress={() => attempt(reset, t('quotaRemoved'))}>
+                  {t('removeQuota')}
+                </Button>
+              )}
+            </div>
+          </>
+        )}
+      </Form>
+    </>
+  )
+}

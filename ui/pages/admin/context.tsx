@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Fact } from '../../components/fact.tsx'
+import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { tell } from '../../components/toast.tsx'
+import { ask, askTagged, type Tagged } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { contextTitle, type Graph, type Quota } from '../../lib/contexts.ts'
+import { tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { Link } from '../../lib/router.tsx'
+import { AdminPage, ForAdmins } from './admin-page.tsx'
+import { ContextAccess } from './context-access.tsx'
+import { ContextQuota } from './context-quota.tsx'
+
+export interface ContextEntry {
+  readonly entryId: string
+  readonly name?: string
+  readonly quota?: Quota
+  readonly info: Graph
+  readonly metadata?: Graph
+}
+
+/** Info and metadata of a context, and the tag that a change of its info has to name. @throws {Problem} */
+const loadContext = (key: string, signal: AbortSignal): Promise<Tagged<ContextEntry>> =>
+  askTagged<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, { signal })
+
+/** One context. */
+export function AdminContext({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
+  return (
+    <ForAdmins title={t('adminContexts')}>
+      <ContextOf id={parts['context'] ?? ''} />
+    </ForAdmins>
+  )
+}
+
+function ContextOf({ id }: { readonly id: string }) {
+  const [loaded, again] = useLoaded(signal => loadContext(id, signal), [id])
+  const title = loaded.state === 'ready' ? contextTitle({ ...loaded.value.value, contextId: id }) : id
+  return (
+    <AdminPage title={title}>
+      <Await loaded={loaded} again={again}>
+        {({ value: context }) => (
+          <>
+            <div class="columns">
+              <About context={context} again={again} />
+              <ContextQuota id={context.entryId} title={title} quota={context.quota} again={again} />
+            </div>
+            <ContextAccess id={context.entryId} info={context.info} again={again} />
+          </>
+        )}
+      </Await>
+    </AdminPage>
+  )
+}
+
+function About({ context, again }: { readonly context: ContextEntry; readonly again: () => void }) {
+  const { entryId, name = '' } = context
+  const [typed, setTyped] = useState(name)
+  const save = async (): Promise<void> => {
+    await ask(`_contexts/entry/${part(entryId)}/name`, { method: 'PUT', json: { name: typed } })
+    tell(t('saved'))
+    again()
+  }
+  return (
+    <Card title={t('contextAbout')}>
+      <dl class="facts">
+        <Fact name={t('userId')}>
+          <code>{entryId}</code>
+        </Fact>
+        <Fact name={t('filesOf')}>
+          <Link to={`contexts/${part(entryId)}/files`}>{t('toFiles')}</Link>
+        </Fact>
+      </dl>
+      <Form work={save}>
+        {problem => (
+          <>
+            <Field
+              label={t('contextAlias')}
+              value={typed}
+              onValue={setTyped}
+              maxLength={255}
+              autocomplete="off"
+              hint={t('contextNameHint')}
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
+            <div class="buttons">
+              <Button type="submit">{t('saveName')}</Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Card>
+  )
+}

@@ -1,0 +1,137 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Form } from '../../components/form.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { PrincipalField } from '../../components/principal-field.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { attempt, tell } from '../../components/toast.tsx'
+import { ask, askTagged, Problem } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { findPrincipal } from '../../lib/principals.ts'
+import { Link } from '../../lib/router.tsx'
+import { AdminPage, ForAdmins } from './admin-page.tsx'
+import { EVERYBODY } from './groups.tsx'
+
+interface Member {
+  readonly entryId: string
+  readonly name?: string
+}
+
+interface GroupResource {
+  readonly name?: string
+  readonly children: readonly Member[]
+}
+
+const pathOf = (id: string): string => `_principals/resource/${part(id)}`
+
+/** The members as they are now, changed; refused if somebody else changes them at the same time. @throws {Problem} */
+async function changeMembers(id: string, change: (members: readonly string[]) => readonly string[]): Promise<void> {
+  const { value, tag } = await askTagged<GroupResource>(pathOf(id))
+  const json = change(value.children.map(({ entryId }) => entryId))
+  await ask(pathOf(id), { method: 'PUT', json, ifMatch: tag })
+}
+
+/** One group. */
+export function AdminGroup({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
+  return (
+    <ForAdmins title={t('adminGroups')}>
+      <GroupOf id={parts['group'] ?? ''} />
+    </ForAdmins>
+  )
+}
+
+function GroupOf({ id }: { readonly id: string }) {
+  const [loaded, again] = useLoaded(signal => ask<GroupResource>(pathOf(id), { signal }), [id])
+  const name = loaded.state === 'ready' ? (loaded.value.name ?? id) : id
+  const remove = async ({ entryId, name = entryId }: Member): Promise<void> => {
+    const without = (members: readonly string[]): string[] => members.filter(member => member !== entryId)
+    await attempt(() => changeMembers(id, without), t('memberRemoved', { name }))
+    again()
+  }
+  return (
+    <AdminPage title={name}>
+      <Card title={t('members')}>
+        {id === EVERYBODY ? (
+          <p class="notice">{t('everybodyText')}</p>
+        ) : (
+          <>
+            <AddMember id={id} again={again} />
+            <Await loaded={loaded} again={again}>
+              {({ children }) =>
+                children.length === 0 ? (
+                  <p class="empty">{t('membersNone')}</p>
+                ) : (
+                  <Table
+                    caption={t('members')}
+                    columns={columns(remove)}
+                    rows={children}
+                    keyOf={({ entryId }) => entryId}
+                  />
+                )
+              }
+            </Await>
+          </>
+        )}
+      </Card>
+    </AdminPage>
+  )
+}
+
+function AddMember({ id, again }: { readonly id: string; readonly again: () => void }) {
+  const [name, setName] = useState('')
+  const add = async (): Promise<void> => {
+    const member = await findPrincipal(name)
+    await changeMembers(id, members => {
+      if (members.includes(member)) throw new Problem(409, { code: 'member-already' })
+      return [...members, member]
+    })
+    tell(t('memberAdded', { name }))
+    setName('')
+    again()
+  }
+  return (
+    <Form work={add}>
+      {problem => (
+        <div class="line">
+          <PrincipalField
+            label={t('addMember')}
+            value={name}
+            onValue={setName}
+            required
+            error={problem === undefined ? undefined : tellProblem(problem)}
+          />
+          <Button type="submit">{t('add')}</Button>
+        </div>
+      )}
+    </Form>
+  )
+}
+
+const columns = (remove: (member: Member) => Promise<void>): ReadonlyArray<Column<Member>> => [
+  {
+    title: t('userName'),
+    cell: ({ entryId, name }) => (
+      <Link class="strong" to={`admin/users/${part(entryId)}`}>
+        {name ?? t('withoutName')}
+      </Link>
+    ),
+  },
+  { title: t('userId'), cell: ({ entryId }) => <code>{entryId}</code> },
+  {
+    title: t('actions'),
+    kind: 'actions',
+    cell: member => (
+      <Button
+        kind="quiet danger"
+        size="small"
+        label={t('removeMember', { name: member.name ?? member.entryId })}
+        onPress={() => remove(member)}
+      >
+        {t('remove')}
+      </Button>
+    ),
+  },
+]

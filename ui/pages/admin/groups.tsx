@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
+import { SearchField } from '../../components/search-field.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { tell } from '../../components/toast.tsx'
+import { ask } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { number, tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { type Group, loadPortion, PAGE } from '../../lib/portions.ts'
+import { useQuery, wholeNumber } from '../../lib/query.ts'
+import { Link, navigate } from '../../lib/router.tsx'
+import { AdminPage } from './admin-page.tsx'
+
+/** Everybody who is signed in belongs to it. */
+export const EVERYBODY = '_users'
+
+/** All groups. */
+export function AdminGroups() {
+  return (
+    <AdminPage title={t('adminGroups')}>
+      <Groups />
+    </AdminPage>
+  )
+}
+
+function Groups() {
+  const [{ query, from }, change] = useQuery({ query: '', from: '0' })
+  const [isMaking, setMaking] = useState(false)
+  const offset = wholeNumber(from)
+  const [loaded, again] = useLoaded(
+    signal => loadPortion<'groups', Group>('groups', { query, offset }, signal),
+    [query, offset],
+  )
+  return (
+    <Card
+      title={t('allGroups')}
+      aside={
+        <Button size="small" onPress={() => setMaking(true)}>
+          {t('newGroup')}
+        </Button>
+      }
+    >
+      <SearchField label={t('searchName')} value={query} onValue={query => change({ query, from: '0' })} />
+      <Await loaded={loaded} again={again}>
+        {({ items, results }) => (
+          <>
+            {items.length === 0 ? (
+              <p class="empty">{t('nothingFound')}</p>
+            ) : (
+              <Table caption={t('allGroups')} columns={columns()} rows={items} keyOf={({ id }) => id} />
+            )}
+            <Pager
+              step={PAGE}
+              offset={offset}
+              shown={items.length}
+              results={results}
+              onOffset={next => change({ from: String(next) })}
+            />
+          </>
+        )}
+      </Await>
+      {isMaking && <NewGroup onClose={() => setMaking(false)} />}
+    </Card>
+  )
+}
+
+const columns = (): ReadonlyArray<Column<Group>> => [
+  {
+    title: t('groupName'),
+    cell: ({ id, name }) => (
+      <Link class="strong" to={`admin/groups/${part(id)}`}>
+        {name ?? t('withoutName')}
+      </Link>
+    ),
+  },
+  { title: t('userId'), cell: ({ id }) => <code>{id}</code> },
+  {
+    title: t('members'),
+    kind: 'number',
+    cell: ({ id, members }) => (id === EVERYBODY ? t('everybody') : number(members)),
+  },
+]
+
+/** Makes a group and leads to its page. */
+function NewGroup({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState('')
+  const create = async (): Promise<void> => {
+    const json = { resource: { name } }
+    const path = '_principals?graphtype=group'
+    const { entryId } = await ask<{ readonly entryId: string }>(path, { method: 'POST', json })
+    tell(t('groupCreated', { name }))
+    navigate(`admin/groups/${part(entryId)}`)
+  }
+  return (
+    <Dialog title={t('newGroup')} onClose={onClose}>
+      <Form work={create}>
+        {problem => (
+          <>
+            <Field
+              label={t('groupName')}
+              value={name}
+              onValue={setName}
+              required
+              maxLength={255}
+              autocomplete="off"
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
+            <div class="buttons">
+              <Button kind="quiet" onPress={onClose}>
+                {t('cancel')}
+              </Button>
+              <Button type="submit">{t('create')}</Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Field } from '../../components/field.tsx'
+import { Form, FormError } from '../../components/form.tsx'
+import { Await } from '../../components/page.tsx'
+import { PrincipalField } from '../../components/principal-field.tsx'
+import { tell } from '../../components/toast.tsx'
+import { changeAccess } from '../../lib/access.ts'
+import { ask, Problem } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { findPrincipal } from '../../lib/principals.ts'
+import { navigate } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { type Size, toBytes } from '../../lib/sizes.ts'
+import { SizeFields } from './size-fields.tsx'
+
+interface Status {
+  readonly quota: boolean
+}
+
+/** Stands for the id that the service is going to give. */
+const NEW_ID = '_newId'
+const noSize: Size = { amount: '', unit: 'GiB' }
+
+/** Makes a context and leads to its page. */
+export function NewContext({ onClose }: { readonly onClose: () => void }) {
+  const [status, again] = useLoaded(signal => ask<Status>('management/status?extended', { signal }), [])
+  return (
+    <Dialog title={t('newContext')} onClose={onClose}>
+      <Await loaded={status} again={again}>
+        {({ quota }) => <ContextForm hasQuota={quota} onClose={onClose} />}
+      </Await>
+    </Dialog>
+  )
+}
+
+function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readonly onClose: () => void }) {
+  const { me } = useSession()
+  const [name, setName] = useState('')
+  const [owner, setOwner] = useState('')
+  const [size, setSize] = useState(noSize)
+  const create = async (): Promise<void> => {
+    const quota = size.amount.trim() === '' ? undefined : toBytes(size)
+    if (quota === undefined && size.amount.trim() !== '') throw new Problem(400, { code: 'invalid-quota' })
+    const place = { base: me.baseUri, context: NEW_ID }
+    const access = owner === '' ? undefined : ({ role: 'owner', principal: await findPrincipal(owner) } as const)
+    const json = { resource: { name, quota }, ...(access ? { info: changeAccess({}, place, access, true) } : {}) }
+    const path = '_contexts?graphtype=context'
+    const { entryId } = await ask<{ readonly entryId: string }>(path, { method: 'POST', json })
+    tell(t('contextCreated', { name }))
+    navigate(`admin/contexts/${part(entryId)}`)
+  }
+  return (
+    <Form work={create}>
+      {problem => (
+        <>
+          <Field
+            label={t('contextName')}
+            value={name}
+            onValue={setName}
+            required
+            maxLength={255}
+            autocomplete="off"
+            hint={t('contextNameHint')}
+            error={about(problem, ['name-taken', 'invalid-name'])}
+          />
+          <PrincipalField
+            label={t('ownerOptional')}
+            value={owner}
+            onValue={setOwner}
+            withGroups
+            hint={t('ownerHint')}
+            error={about(problem, ['unknown-principal'])}
+          />
+          {hasQuota && (
+            <SizeFields
+              label={t('quotaOptional')}
+              size={size}
+              onSize={setSize}
+              hint={t('quotaHint')}
+              error={about(problem, ['invalid-quota'])}
+            />
+          )}
+          {about(problem, fieldCodes) === undefined && <FormError problem={problem} />}
+          <div class="buttons">
+            <Button kind="quiet" onPress={onClose}>
+              {t('cancel')}
+            </Button>
+            <Button type="submit">{t('create')}</Button>
+          </div>
+        </>
+      )}
+    </Form>
+  )
+}
+
+const fieldCodes = ['name-taken', 'invalid-name', 'unknown-principal', 'invalid-quota']
+
+/** What is wrong with a field, where the refusal is about it. */
+const about = (problem: unknown, codes: readonly string[]): string | undefined =>
+  problem instanceof Problem && codes.includes(problem.code) ? tellProblem(problem) : undefined

@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Field } from '../../components/field.tsx'
+import { Form, FormError } from '../../components/form.tsx'
+import { Await } from '../../components/page.tsx'
+import { tell } from '../../components/toast.tsx'
+import { ask, Problem } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { navigate } from '../../lib/router.tsx'
+import { loadRules, NewPassword } from '../password-field.tsx'
+
+/** Makes a user and leads to his page. */
+export function NewUser({ onClose }: { readonly onClose: () => void }) {
+  const [rules, again] = useLoaded(loadRules, [])
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const create = async (): Promise<void> => {
+    const resource = { name, ...(password === '' ? {} : { password }) }
+    const path = '_principals?graphtype=user'
+    const { entryId } = await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { resource } })
+    tell(t('userCreated', { name }))
+    navigate(`admin/users/${part(entryId)}`)
+  }
+  return (
+    <Dialog title={t('newUser')} onClose={onClose}>
+      <Await loaded={rules} again={again}>
+        {rules => (
+          <Form work={create}>
+            {problem => (
+              <>
+                <Field
+                  label={t('userName')}
+                  value={name}
+                  onValue={setName}
+                  required
+                  maxLength={255}
+                  autocomplete="off"
+                  hint={t('userNameHint')}
+                  error={isAboutName(problem) ? tellProblem(problem) : undefined}
+                />
+                <NewPassword
+                  {...rules}
+                  isShown
+                  required={false}
+                  value={password}
+                  onValue={setPassword}
+                  problem={problem}
+                  error={isAboutPassword(problem) ? tellProblem(problem) : undefined}
+                />
+                <p class="hint">{t('withoutPasswordHint')}</p>
+                {!isAboutName(problem) && !isAboutPassword(problem) && <FormError problem={problem} />}
+                <div class="buttons">
+                  <Button kind="quiet" onPress={onClose}>
+                    {t('cancel')}
+                  </Button>
+                  <Button type="submit">{t('create')}</Button>
+                </div>
+              </>
+            )}
+          </Form>
+        )}
+      </Await>
+    </Dialog>
+  )
+}
+
+const isAboutName = (problem: unknown): boolean =>
+  problem instanceof Problem && ['name-taken', 'invalid-name'].includes(problem.code)
+
+const isAboutPassword = (problem: unknown): boolean =>
+  problem instanceof Problem && problem.code.startsWith('password-')

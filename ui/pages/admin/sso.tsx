@@ -1,0 +1,193 @@
+import { Button } from '../../components/button.tsx'
+import { Fact } from '../../components/fact.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { ask } from '../../lib/api.ts'
+import { address } from '../../lib/base.ts'
+import { dateTime, dateTimeSeconds, number } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { explainCheck } from '../../lib/sso-checks.ts'
+import { AdminPage } from './admin-page.tsx'
+
+interface Certificate {
+  readonly subject: string
+  readonly sha256: string
+  readonly expires: string
+  readonly daysLeft: number
+}
+
+interface Provider {
+  readonly name: string
+  readonly acsUrl: string
+  readonly metadata: { readonly url: string; readonly loaded?: string; readonly problem?: string }
+  readonly entityId?: string
+  readonly validUntil?: string
+  readonly certificates?: readonly Certificate[]
+}
+
+interface Failure {
+  readonly time: string
+  readonly provider: string
+  readonly correlation: string
+  readonly check: string
+  readonly expected?: string
+  readonly received?: string
+}
+
+interface SsoStatus {
+  readonly saml: readonly Provider[]
+  readonly cas?: { readonly serviceUrl: string }
+  readonly failures: readonly Failure[]
+}
+
+/** How it stands with those who vouch for people, and why the latest sign-ons were refused. */
+export function AdminSso() {
+  return (
+    <AdminPage title={t('adminSso')}>
+      <Sso />
+    </AdminPage>
+  )
+}
+
+function Sso() {
+  const [loaded, again] = useLoaded(signal => ask<SsoStatus>('management/sso', { signal }), [])
+  return (
+    <Await loaded={loaded} again={again}>
+      {({ saml, cas, failures }) => (
+        <>
+          {saml.length === 0 && !cas && <p class="notice">{t('ssoOff')}</p>}
+          {saml.map(provider => (
+            <ProviderCard key={provider.name} provider={provider} />
+          ))}
+          {cas && (
+            <Card title="CAS">
+              <dl class="facts">
+                <Fact name={t('casService')}>
+                  <span class="long">{cas.serviceUrl}</span>
+                </Fact>
+              </dl>
+            </Card>
+          )}
+          <Failures failures={failures} again={again} />
+        </>
+      )}
+    </Await>
+  )
+}
+
+function ProviderCard({ provider }: { readonly provider: Provider }) {
+  const { name, acsUrl, metadata, entityId, validUntil, certificates = [] } = provider
+  const query = new URLSearchParams({ idp: name })
+  return (
+    <Card
+      title={`SAML: ${name}`}
+      aside={
+        <a class="button quiet small" href={address(`auth/saml/metadata?${query.toString()}`)} download="metadata.xml">
+          {t('ourMetadata')}
+        </a>
+      }
+    >
+      {metadata.problem !== undefined && (
+        <div class="notice bad">
+          <p>{t('metadataProblem')}</p>
+          <p class="small">{metadata.problem}</p>
+        </div>
+      )}
+      <dl class="facts">
+        <Fact name={t('entityId')}>
+          <span class="long">{entityId ?? t('notKnownYet')}</span>
+        </Fact>
+        <Fact name={t('acsUrl')}>
+          <span class="long">{acsUrl}</span>
+        </Fact>
+        <Fact name={t('metadataFrom')}>
+          <span class="long">{metadata.url}</span>
+        </Fact>
+        <Fact name={t('metadataLoaded')}>
+          {metadata.loaded === undefined ? t('notKnownYet') : dateTime(new Date(metadata.loaded))}
+        </Fact>
+        {validUntil !== undefined && <Fact name={t('validUntil')}>{dateTime(new Date(validUntil))}</Fact>}
+      </dl>
+      {certificates.length > 0 && (
+        <Table
+          caption={t('certificates')}
+          columns={certificateColumns()}
+          rows={certificates}
+          keyOf={({ sha256 }) => sha256}
+        />
+      )}
+    </Card>
+  )
+}
+
+/** From so many days on there is time to do something about it. */
+const FEW_DAYS = 30
+
+const certificateColumns = (): ReadonlyArray<Column<Certificate>> => [
+  {
+    title: t('certificate'),
+    kind: 'wide',
+    cell: ({ subject, sha256 }) => (
+      <div>
+        <strong>{subject}</strong>
+        <code class="muted small long">{sha256}</code>
+      </div>
+    ),
+  },
+  { title: t('expires'), cell: ({ expires }) => dateTime(new Date(expires)) },
+  { title: t('daysLeft'), cell: ({ daysLeft }) => <DaysLeft days={daysLeft} /> },
+]
+
+function DaysLeft({ days }: { readonly days: number }) {
+  if (days < 0) return <span class="badge bad">{t('certificateExpired')}</span>
+  return <span class={days < FEW_DAYS ? 'badge warn' : 'badge'}>{t('days', { count: number(days) })}</span>
+}
+
+function Failures({ failures, again }: { readonly failures: readonly Failure[]; readonly again: () => void }) {
+  return (
+    <Card
+      title={t('failures')}
+      aside={
+        <Button kind="quiet" size="small" onPress={again}>
+          {t('refresh')}
+        </Button>
+      }
+    >
+      {failures.length === 0 ? (
+        <p class="empty">{t('failuresNone')}</p>
+      ) : (
+        <Table
+          caption={t('failures')}
+          columns={failureColumns()}
+          rows={failures}
+          keyOf={({ correlation }) => correlation}
+        />
+      )}
+    </Card>
+  )
+}
+
+const failureColumns = (): ReadonlyArray<Column<Failure>> => [
+  {
+    title: t('time'),
+    cell: ({ time, provider, correlation }) => (
+      <div>
+        <span class="time">{dateTimeSeconds(new Date(time))}</span>
+        <div class="muted small">{provider}</div>
+        <code class="muted small">{correlation}</code>
+      </div>
+    ),
+  },
+  {
+    title: t('why'),
+    kind: 'wide',
+    cell: ({ check, expected = '–', received = '–' }) => (
+      <div class="why">
+        <code>{check}</code>
+        <p>{explainCheck(check)}</p>
+        <p class="muted small long">{t('expectedReceived', { expected, received })}</p>
+      </div>
+    ),
+  },
+]

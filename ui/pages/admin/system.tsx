@@ -1,0 +1,139 @@
+import { Button } from '../../components/button.tsx'
+import { Fact } from '../../components/fact.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { ask, Problem } from '../../lib/api.ts'
+import { bytes, dateTime, duration, number } from '../../lib/format.ts'
+import { findMessage, t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { Link } from '../../lib/router.tsx'
+import type { MessageKey } from '../../messages/en.ts'
+import { AdminPage } from './admin-page.tsx'
+
+interface Readiness {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<string, 'up' | 'down'>>
+}
+
+interface Stats {
+  readonly userCount: number
+  readonly groupCount: number
+  readonly contextCount: number
+  readonly entryCount: number
+  readonly fileCount: number
+  readonly fileBytes: number
+}
+
+interface Status {
+  readonly version: string
+  readonly baseURI: string
+  readonly startupTime: string
+  readonly quota: boolean
+  readonly process: {
+    readonly node: string
+    readonly rss: number
+    readonly heapUsed: number
+    readonly uptime: number
+  }
+  readonly stats: Stats
+}
+
+interface System extends Status {
+  readonly readiness: Readiness
+}
+
+async function loadSystem(signal: AbortSignal): Promise<System> {
+  const [status, readiness] = await Promise.all([
+    ask<Status>('management/status?extended&includeStats', { signal }),
+    ask<Readiness>('management/ready', { signal }).catch(notReady),
+  ])
+  return { ...status, readiness }
+}
+
+/** That it is not ready is told by a refusal, which says why. */
+function notReady(error: unknown): Readiness {
+  if (error instanceof Problem && error.extra['checks'] !== undefined) return error.extra as unknown as Readiness
+  throw error
+}
+
+/** How the service is doing. */
+export function AdminSystem() {
+  const [loaded, again] = useLoaded(loadSystem, [])
+  return (
+    <AdminPage title={t('administration')}>
+      <Await loaded={loaded} again={again}>
+        {system => (
+          <>
+            <Counts {...system.stats} />
+            <div class="columns">
+              <Ready {...system.readiness} again={again} />
+              <Facts {...system} />
+            </div>
+          </>
+        )}
+      </Await>
+    </AdminPage>
+  )
+}
+
+function Counts({ userCount, groupCount, contextCount, entryCount, fileCount, fileBytes }: Stats) {
+  const counts: ReadonlyArray<readonly [MessageKey, string, string?]> = [
+    ['adminUsers', number(userCount), 'admin/users'],
+    ['adminGroups', number(groupCount), 'admin/groups'],
+    ['adminContexts', number(contextCount), 'admin/contexts'],
+    ['entries', number(entryCount)],
+    ['filesOf', number(fileCount)],
+    ['stored', bytes(fileBytes)],
+  ]
+  return (
+    <dl class="counts card">
+      {counts.map(([name, count, to]) => (
+        <div key={name}>
+          <dt>{to === undefined ? t(name) : <Link to={to}>{t(name)}</Link>}</dt>
+          <dd>{count}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Ready({ ready, checks, again }: Readiness & { readonly again: () => void }) {
+  return (
+    <Card
+      title={t('readiness')}
+      aside={
+        <Button kind="quiet" size="small" onPress={again}>
+          {t('refresh')}
+        </Button>
+      }
+    >
+      <p class={ready ? 'notice good' : 'notice bad'} role="status">
+        {t(ready ? 'isReady' : 'isNotReady')}
+      </p>
+      <dl class="facts">
+        {Object.entries(checks).map(([name, state]) => (
+          <Fact key={name} name={findMessage(`part.${name}`) ?? name}>
+            <span class={state === 'up' ? 'badge' : 'badge bad'}>{t(state === 'up' ? 'up' : 'down')}</span>
+          </Fact>
+        ))}
+      </dl>
+    </Card>
+  )
+}
+
+function Facts({ version, baseURI, startupTime, quota, process }: Status) {
+  return (
+    <Card title={t('service')}>
+      <dl class="facts">
+        <Fact name={t('version')}>{version}</Fact>
+        <Fact name={t('address')}>
+          <span class="long">{baseURI}</span>
+        </Fact>
+        <Fact name={t('started')}>{dateTime(new Date(startupTime))}</Fact>
+        <Fact name={t('uptime')}>{duration(process.uptime)}</Fact>
+        <Fact name={t('quota')}>{t(quota ? 'on' : 'off')}</Fact>
+        <Fact name={t('memory')}>{t('memoryUsed', { rss: bytes(process.rss), heap: bytes(process.heapUsed) })}</Fact>
+        <Fact name="Node.js">{process.node}</Fact>
+      </dl>
+    </Card>
+  )
+}

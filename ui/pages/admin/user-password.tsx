@@ -1,0 +1,55 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Form } from '../../components/form.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { tell } from '../../components/toast.tsx'
+import { ask } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { loadRules, NewPassword } from '../password-field.tsx'
+
+interface ResetPasswordProps {
+  readonly id: string
+  /** What there is to know about the user has changed. */
+  readonly again: () => void
+}
+
+/** Sets a new password for somebody, who is told it by other means. */
+export function ResetPassword({ id, again }: ResetPasswordProps) {
+  const [rules, againRules] = useLoaded(loadRules, [])
+  const [password, setPassword] = useState('')
+  const save = async (): Promise<void> => {
+    await ask(`_principals/resource/${part(id)}`, { method: 'PUT', json: { password } })
+    setPassword('')
+    tell(t('passwordReset'))
+    again()
+  }
+  return (
+    <Card title={t('resetPassword')}>
+      <Await loaded={rules} again={againRules}>
+        {rules => (
+          <Form work={save}>
+            {problem => (
+              <>
+                <NewPassword
+                  {...rules}
+                  isShown
+                  value={password}
+                  onValue={setPassword}
+                  problem={problem}
+                  error={problem === undefined ? undefined : tellProblem(problem)}
+                />
+                <p class="hint">{t('resetPasswordHint')}</p>
+                <div class="buttons">
+                  <Button type="submit">{t('resetPassword')}</Button>
+                </div>
+              </>
+            )}
+          </Form>
+        )}
+      </Await>
+    </Card>
+  )
+}

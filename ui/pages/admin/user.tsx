@@ -1,0 +1,111 @@
+import { Button } from '../../components/button.tsx'
+import { Fact } from '../../components/fact.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { attempt } from '../../components/toast.tsx'
+import { ask } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { dateTime, utc } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { AdminPage, ForAdmins } from './admin-page.tsx'
+import { ResetPassword } from './user-password.tsx'
+import { UserLogins } from './user-logins.tsx'
+import { UserState } from './users.tsx'
+
+export interface UserResource {
+  readonly name?: string
+  readonly homecontext?: string
+  readonly language?: string
+  readonly disabled?: true
+  readonly disabledUntil?: string
+}
+
+/** One user. */
+export function AdminUser({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
+  const id = parts['user'] ?? ''
+  return (
+    <ForAdmins title={t('adminUsers')}>
+      <UserOf id={id} />
+    </ForAdmins>
+  )
+}
+
+function UserOf({ id }: { readonly id: string }) {
+  const { me } = useSession()
+  const [loaded, again] = useLoaded(signal => ask<UserResource>(`_principals/resource/${part(id)}`, { signal }), [id])
+  const name = loaded.state === 'ready' ? (loaded.value.name ?? id) : id
+  return (
+    <AdminPage title={name}>
+      <Await loaded={loaded} again={again}>
+        {user => (
+          <>
+            <div class="columns">
+              <About id={id} user={user} again={again} />
+              {id === me.id ? <p class="notice">{t('thatIsYou')}</p> : <ResetPassword id={id} again={again} />}
+            </div>
+            {id !== me.id && user.name !== undefined && <UserLogins name={user.name} round={user} />}
+          </>
+        )}
+      </Await>
+    </AdminPage>
+  )
+}
+
+interface AboutProps {
+  readonly id: string
+  readonly user: UserResource
+  readonly again: () => void
+}
+
+function About({ id, user, again }: AboutProps) {
+  const { name = t('withoutName'), homecontext, language, disabled = false, disabledUntil } = user
+  const { me } = useSession()
+  const switchTo = async (disabled: boolean): Promise<void> => {
+    const change = (): Promise<unknown> =>
+      ask(`_principals/resource/${part(id)}`, { method: 'PUT', json: { disabled } })
+    await attempt(change, t(disabled ? 'userDisabled' : 'userEnabled', { name }))
+    again()
+  }
+  const unlock = async (): Promise<void> => {
+    const query = new URLSearchParams({ user: name })
+    await attempt(
+      () => ask(`management/lockouts?${query.toString()}`, { method: 'DELETE' }),
+      t('lockoutLifted', { name }),
+    )
+    again()
+  }
+  return (
+    <Card title={t('userAbout')}>
+      <dl class="facts">
+        <Fact name={t('userId')}>
+          <code>{id}</code>
+        </Fact>
+        <Fact name={t('state')}>
+          <UserState disabled={disabled} lockedUntil={disabledUntil} />
+        </Fact>
+        {disabledUntil !== undefined && <Fact name={t('lockedUntil')}>{dateTime(utc(disabledUntil))}</Fact>}
+        <Fact name={t('homeContext')}>
+          {homecontext === undefined ? (
+            t('none')
+          ) : (
+            <Link to={`admin/contexts/${part(homecontext)}`}>{homecontext}</Link>
+          )}
+        </Fact>
+        <Fact name={t('language')}>{language ?? t('languageOfBrowser')}</Fact>
+      </dl>
+      <p>
+        <Link to={`admin/audit?${new URLSearchParams({ user: id }).toString()}`}>{t('whatHappened')}</Link>
+      </p>
+      <div class="buttons">
+        {disabledUntil !== undefined && <Button onPress={unlock}>{t('unlock')}</Button>}
+        {id !== me.id && !id.startsWith('_') && (
+          <Button kind={disabled ? 'quiet' : 'quiet danger'} onPress={() => switchTo(!disabled)}>
+            {t(disabled ? 'enable' : 'disable')}
+          </Button>
+        )}
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,21 @@
+import type { Column } from '../components/table.tsx'
+import { deviceOf } from '../lib/device.ts'
+import { ago, dateTime, utc } from '../lib/format.ts'
+import { t } from '../lib/language.ts'
+import type { Login } from '../lib/logins.ts'
+
+/** From where somebody is signed in, and since when. */
+export const loginColumns = (): ReadonlyArray<Column<Login>> => [
+  { title: t('device'), cell: login => <Device {...login} /> },
+  { title: t('address'), cell: ({ inetAddress }) => inetAddress.replace(/^\//, '') },
+  { title: t('signedInSince'), cell: ({ loginTime }) => dateTime(utc(loginTime)) },
+  { title: t('lastAccess'), cell: ({ lastAccess }) => ago(utc(lastAccess)) },
+]
+
+function Device({ userAgent, isThis }: Login) {
+  return (
+    <span title={userAgent}>
+      {deviceOf(userAgent)} {isThis && <span class="badge">{t('thisLogin')}</span>}
+    </span>
+  )
+}
