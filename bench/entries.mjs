@@ -153,9 +153,9 @@ function operations(service, headers, { id, list }) {
   return {
     'putting metadata': n => act('PUT', `${id}/metadata/${n + 1}`, {}),
     creating: async () => made.push(JSON.parse(await act('POST', id, {})).entryId),
-    deleting: n => act('DELETE', `${id}/entry/${made[n]}`),
+    deleting: n => act('DELETE', `${id}/entry/${String(made[n])}`),
     'adding to a list': async () => added.push(JSON.parse(await act('POST', `${id}?list=${all}`, {})).entryId),
-    'deleting from a list': n => act('DELETE', `${id}/entry/${added[n]}`),
+    'deleting from a list': n => act('DELETE', `${id}/entry/${String(added[n])}`),
     'page of a list': n => act('GET', `${id}/entry/${list}?includeAll&limit=20&offset=${n}`),
   }
 }

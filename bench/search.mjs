@@ -58,9 +58,9 @@ export async function measure(say) {
     for (const [who, readers] of [['admin'], ['guest', () => ['_guest']], ['user', n => (n % 2 ? [] : ['20'])]]) {
       if (readers) for (const { database } of stores) await openContexts(database, readers)
       for (const [name, search] of Object.entries(searches)) {
-        found.push({ name: `${name}, ${who}`, who, times: await timesOf(stores, search, who) })
+        found.push({ name: `${name}, ${String(who)}`, who, times: await timesOf(stores, search, who) })
       }
-      say(`searched as ${who}`)
+      say(`searched as ${String(who)}`)
     }
   } finally {
     for (const { database } of stores) await database.close()

@@ -5,7 +5,7 @@ import { main } from '../dist/main.js'
 
 const SAMPLES = 2000
 const PER_USER = 8
-const open = Sessions.prototype.open
+const open = Object.getOwnPropertyDescriptor(Sessions.prototype, 'open').value
 let sessions
 const users = new Map()
 // The first logins over HTTP show which sessions the server has, and some of its users.
@@ -15,7 +15,7 @@ Sessions.prototype.open = function (user, ...rest) {
   return open.call(this, user, ...rest)
 }
 
-process.on('message', async count => {
+const fill = async count => {
   const before = await used()
   const real = [...users.values()]
   const every = Math.max(1, Math.floor(count / SAMPLES))
@@ -31,7 +31,8 @@ process.on('message', async count => {
     if (isReal) tokens.push(token)
   }
   process.send({ tokens, bytes: ((await used()) - before) / count })
-})
+}
+process.on('message', count => void fill(count))
 process.on('disconnect', () => process.exit())
 
 /** Bytes of the heap and beside it, with all garbage gone. */

@@ -26,6 +26,7 @@ export async function readRdfXml(text: string, base: string): Promise<Graph> {
   }
   return await new Promise((resolve, reject) => {
     const parser = new ShallowParser({ baseIRI: base, trackPosition: true })
+    stopAtFirstError(parser)
     const refuse = (error: unknown): void => {
       reject(refusalOf(error, 'RDF/XML'))
       parser.destroy()
@@ -47,6 +48,14 @@ export async function readRdfXml(text: string, base: string): Promise<Graph> {
       }
     })
     parser.end(text)
+  })
+}
+
+/** The tokeniser would go on and find one error for each character that follows. */
+function stopAtFirstError(parser: object): void {
+  const { saxParser } = parser as { readonly saxParser: { on(event: 'error', handler: (error: Error) => never): void } }
+  saxParser.on('error', error => {
+    throw error
   })
 }
 

@@ -61,6 +61,10 @@ test('an external entity is not fetched', async () => {
   await refused('application/rdf+xml', rdfXml('<e:a><e:p>&a;</e:p></e:a>', doctype), /undefined entity/)
 })
 
+test('RDF/XML is read up to its first error, however many follow', async () => {
+  await refused('application/rdf+xml', rdfXml(`<e:a ${'['.repeat(2_000_000)}`), /line 1|1:/)
+})
+
 test('RDF/XML that breaks off is refused, not taken for what came', async () => {
   const whole = rdfXml(`<e:a rdf:about="a:a"><e:p>x</e:p></e:a>`)
   for (const end of ['</rdf:RDF>', '</e:a></rdf:RDF>', 'x</e:p></e:a></rdf:RDF>'])

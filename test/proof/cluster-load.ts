@@ -42,12 +42,12 @@ export async function prepareLoad(
   const someone = await newUser({ ...cluster, folder: '', visitor: () => new Visitor(cluster.base) }, admin)
   const tally: Tally = { acknowledged: 0, refused: 0, open: 0 }
   let logins = 0
-  let isOver = false
+  const ending = new AbortController()
   let shares: Space[] = []
   let clients: Promise<unknown> = Promise.resolve()
   const signInAndOut = async (): Promise<void> => {
     const visitor = new Visitor(cluster.base)
-    while (!isOver) {
+    while (!ending.signal.aborted) {
       try {
         await useLogin(visitor, someone.name, someone.password)
         logins++
@@ -61,19 +61,18 @@ export async function prepareLoad(
     spaces,
     logins: () => logins,
     begin() {
-      isOver = false
       shares = sharesOf(spaces, WORKERS)
-      const manner = { isOver: () => isOver, leavesOpen }
+      const manner = { isOver: () => ending.signal.aborted, leavesOpen }
       const ends = Promise.all([
         ...shares.map(async share => await work(admin, share, random.fork(), tally, manner)),
         signInAndOut(),
       ])
       // Whoever waits for the end gets to know; until then it is nobody's.
-      ends.catch(() => (isOver = true))
+      ends.catch(() => ending.abort())
       clients = ends
     },
     async end() {
-      isOver = true
+      ending.abort()
       await clients
       gather(spaces, shares)
       await settle(admin, spaces)

@@ -87,7 +87,7 @@ async function step(admin: Visitor, space: Space, random: Random, tally: Tally):
 }
 
 /** Places whose entry is certainly deleted are no longer worked on. */
-export function dropGone(space: Space): void {
+function dropGone(space: Space): void {
   const left = space.places.filter(({ possible }) => possible.some(held => held !== 'gone'))
   space.places.splice(0, space.places.length, ...left)
 }

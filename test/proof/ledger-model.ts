@@ -44,7 +44,7 @@ export async function proveLedger(options: LedgerOptions, { runs, seed }: Extent
   const database = await openSqliteDatabase(':memory:')
   await migrate(database, schema)
   let [contexts, operations] = [0, 0]
-  const property = fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async actions => {
+  const property = fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25, size: 'max' }), async actions => {
     operations += actions.length
     const books = new Books(database, options, `c${++contexts}`)
     await books.open()

@@ -26,7 +26,7 @@ interface Count {
 }
 
 /** What D6 says, in as few words as possible; it knows the monotonic clock only. */
-class Model {
+export class LockoutModel {
   readonly #limit: number
   readonly #duration: Milliseconds
   #clock: Milliseconds = 0
@@ -87,7 +87,7 @@ const steps = (duration: Milliseconds): fc.Arbitrary<Step[]> => {
       },
       { arbitrary: fc.record({ kind: fc.constant('unlock' as const), user }), weight: 1 },
     ),
-    { minLength: 1, maxLength: 60 },
+    { minLength: 1, maxLength: 60, size: 'max' },
   )
 }
 
@@ -115,7 +115,7 @@ async function compare(limit: number, duration: Milliseconds, steps: readonly St
   const system = new FakeSystem()
   const store = new MemoryEphemeralStore(system, { sweepInterval: 3_600_000 })
   const lockout = new Lockout(store, system, { maxAttempts: limit, duration })
-  const model = new Model(limit, duration)
+  const model = new LockoutModel(limit, duration)
   const unlocks = Array.from({ length: USERS }, () => 0)
   const counted = (user: number) => countedUser({ id: `u${user}`, unlocks: unlocks[user] ?? 0 })
 

@@ -3,13 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { proveCrash } from './crash.ts'
+import { proveFuzz } from './fuzz.ts'
+import { startInProcess } from '../support/service.ts'
+import { httpModelSettings, proveHttp } from './http-model.ts'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
+import { proveSessions } from './session-model.ts'
 
 // `npm run prove:…`: the proofs that the tests run too, for as long as one has patience, repeatable by their seed.
 
 const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
        npm run prove:model -- [--operations N] [--seed S]
+       npm run prove:http -- [--operations N] [--seed S]
+       npm run prove:fuzz -- [--cases N] [--seed S]
 `
 /** Sequences of operations between two looks at how many operations there have been. */
 const BATCH = 2000
@@ -19,12 +25,15 @@ const { positionals, values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '50' },
     operations: { type: 'string', default: '100000' },
+    cases: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
 const proofs = new Map<string, () => Promise<object>>([
   ['crash', () => crash(whole(values.rounds), whole(values.seed))],
   ['model', () => model(whole(values.operations), whole(values.seed))],
+  ['fuzz', () => fuzz(whole(values.cases), whole(values.seed))],
+  ['http', () => http(whole(values.operations), whole(values.seed))],
 ])
 const proof = proofs.get(positionals[0] ?? '')
 if (!proof || positionals.length > 1) fail()
@@ -50,6 +59,8 @@ async function crash(rounds: number, seed: number) {
 async function model(operations: number, seed: number) {
   const models = {
     lockout: proveLockout,
+    'sessions in memory': proveSessions.bind(undefined, 'memory'),
+    'sessions in the database': proveSessions.bind(undefined, 'database'),
     'ledger with quotas': proveLedger.bind(undefined, { enforced: true, defaultQuota: 1000 }),
     'ledger with quotas by hand': proveLedger.bind(undefined, { enforced: true, defaultQuota: -1 }),
     'ledger without quotas': proveLedger.bind(undefined, { enforced: false, defaultQuota: 100 }),
@@ -62,6 +73,33 @@ async function model(operations: number, seed: number) {
     }
   }
   return { seed, operations: done }
+}
+
+/** One service for all batches, as it would be in use. */
+async function http(operations: number, seed: number) {
+  const endings: Array<() => Promise<void>> = []
+  const service = await startInProcess({ after: end => endings.unshift(end) }, { settings: httpModelSettings })
+  try {
+    let done = 0
+    for (let batch = 0; done < operations; batch++) {
+      done += await proveHttp(service, { runs: 50, seed: seed + batch })
+      process.stderr.write(`${done} operations\n`)
+    }
+    return { seed, operations: done }
+  } finally {
+    for (const end of endings) await end()
+  }
+}
+
+/** So many cases of each target. */
+async function fuzz(cases: number, seed: number) {
+  const endings: Array<() => Promise<void>> = []
+  const onTarget = (name: string): void => void process.stderr.write(`${name}\n`)
+  try {
+    return { seed, ...(await proveFuzz({ after: end => endings.unshift(end) }, { cases, seed, onTarget })) }
+  } finally {
+    for (const end of endings) await end()
+  }
 }
 
 function whole(text: string): number {

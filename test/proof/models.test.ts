@@ -2,13 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
+import { proveSessions } from './session-model.ts'
 
-// Together about a hundred thousand operations with CI=true, by how long a sequence is on average.
+// Together more than a hundred thousand operations with CI=true, by how long a sequence is on average: 30, 15 and 13.
 const isCi = process.env['CI'] === 'true'
 
 test('whatever is tried and however the clocks move, the lockout does what the model of D6 does', async () => {
   assert.ok((await proveLockout({ runs: isCi ? 1500 : 300 })) > 0)
 })
+
+for (const where of ['memory', 'database'] as const) {
+  test(`whoever signs in, comes back or leaves, sessions in ${where} do what the model of D2 does`, async () => {
+    assert.ok((await proveSessions(where, { runs: isCi ? 1000 : 100 })) > 0)
+  })
+}
 
 for (const { enforced, defaultQuota } of [
   { enforced: true, defaultQuota: 1000 },

@@ -23,7 +23,7 @@ export interface Cluster {
   readonly redis: RedisServer
   readonly s3: CephGateway
   /** Signed in as admin by way of nginx. */
-  admin(): Promise<Visitor>
+  readonly admin: () => Promise<Visitor>
   /** One row of the database. */
   look(text: string): Promise<Readonly<Record<string, unknown>>>
   /** What `stowage fsck` prints. */
