@@ -26,11 +26,11 @@ export interface Nginx {
   sendToAll(): Promise<void>
 }
 
-/** The shipped `docs/nginx.conf` with its placeholders filled in. */
+/** The shipped `deploy/nginx-nodes.conf` with its placeholders filled in. */
 export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promise<Nginx> {
   const tlsPort = await freePort()
   const { key, cert } = selfSigned()
-  const shipped = await readFile(join(repository, 'docs/nginx.conf'), 'utf8')
+  const shipped = await readFile(join(repository, 'deploy/nginx-nodes.conf'), 'utf8')
   const site = (withheld?: number): string => {
     const replacements = nodes.map((node, index) => {
       const down = index === withheld ? ' down' : ''
@@ -73,7 +73,7 @@ export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promis
 const WORKERS = 2
 
 function fill(text: string, placeholder: string, value: string): string {
-  if (!text.includes(placeholder)) throw new Error(`docs/nginx.conf has no ${placeholder}`)
+  if (!text.includes(placeholder)) throw new Error(`deploy/nginx-nodes.conf has no ${placeholder}`)
   return text.replace(placeholder, value)
 }
 
