@@ -14,11 +14,16 @@ buildUiIfStale('build/src/ui')
 
 const wanted = process.argv.slice(2)
 const folder = join(root, 'build/test')
-const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+const all = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter(entry => entry.isFile() && entry.name.endsWith('.test.js'))
   .map(entry => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
-  .filter(file => wanted.length === 0 || wanted.some(part => file.includes(part)))
-  .sort()
+// Without a file to run, the test runner would look for some itself.
+const unknown = wanted.filter(part => !all.some(file => file.includes(part)))
+if (unknown.length > 0) {
+  process.stderr.write(`No test file has ${unknown.map(part => `"${part}"`).join(' or ')} in its path.\n`)
+  process.exit(2)
+}
+const files = all.filter(file => wanted.length === 0 || wanted.some(part => file.includes(part))).sort()
 const args = ['--enable-source-maps', '--test', '--test-concurrency=2', '--test-reporter=spec', ...files]
 const endings = []
 const env = process.env['BLOBS'] === 's3' ? { ...process.env, ...(await startBucket()) } : process.env
