@@ -1,13 +1,6 @@
+import type { Argon2Cost } from './hash-thread.ts'
 import type { HashThreads } from './hash-threads.ts'
 import type { PasswordScheme } from './password-scheme.ts'
-
-/** Cost of a hash; at least OWASP's m=19456, t=2, p=1 (D5.1). */
-export interface Argon2Cost {
-  /** KiB. */
-  readonly memory: number
-  readonly iterations: number
-  readonly parallelism: number
-}
 
 /** A stored hash that asks for more than this is refused unread: it would be a way to exhaust the machine. */
 const MOST: Argon2Cost = { memory: 1_048_576, iterations: 64, parallelism: 64 }

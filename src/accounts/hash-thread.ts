@@ -1,6 +1,13 @@
 import { setPriority } from 'node:os'
 import { hashSync, verifySync } from '@node-rs/argon2'
-import type { Argon2Cost } from './argon2id.ts'
+
+/** Cost of a hash; at least OWASP's m=19456, t=2, p=1 (D5.1). */
+export interface Argon2Cost {
+  /** KiB. */
+  readonly memory: number
+  readonly iterations: number
+  readonly parallelism: number
+}
 
 export type HashTask =
   | { readonly password: string; readonly cost: Argon2Cost }

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
-import type { Argon2Cost } from './argon2id.ts'
-import type { HashTask } from './hash-thread.ts'
+import type { Argon2Cost, HashTask } from './hash-thread.ts'
 
 /**
  * Where argon2id is computed: on threads of a lower priority than the one that answers requests. On the threads that Node
