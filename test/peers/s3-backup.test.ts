@@ -38,7 +38,7 @@ else {
     assert.match(await run('doctor', ...place), /^files: s3:\/\//m)
     const wrong = await stowage(
       parent,
-      ['doctor', ...place, '--set', 'service.data.store=s3://nobody-has-it'],
+      ['doctor', '--set', scaled[0] ?? '', '--set', 'service.data.store=s3://nobody-has-it'],
       gateway().env,
     )
     assert.equal(wrong.status, 1)
