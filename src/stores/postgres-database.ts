@@ -100,9 +100,11 @@ class PostgresDatabase implements Database {
   async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
     return await this.#use(async connection => {
       const at = new PostgresTransaction(connection)
-      // Idle for as long as the work takes: it holds no locks that anybody waits for.
+      // Idle for as long as the work takes: it holds no locks that anybody waits for. The server looks at the store with
+      // the first statement that reads.
       await connection.execute(
-        'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0',
+        `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0;
+          SELECT 1`,
       )
       try {
         return await work({
