@@ -57,21 +57,27 @@ function notReady(error: unknown): Readiness {
 
 /** How the service is doing. */
 export function AdminSystem() {
-  const [loaded, again] = useLoaded(loadSystem, [])
   return (
     <AdminPage title={t('administration')}>
-      <Await loaded={loaded} again={again}>
-        {system => (
-          <>
-            <Counts {...system.stats} />
-            <div class="columns">
-              <Ready {...system.readiness} again={again} />
-              <Facts {...system} />
-            </div>
-          </>
-        )}
-      </Await>
+      <Overview />
     </AdminPage>
+  )
+}
+
+function Overview() {
+  const [loaded, again] = useLoaded(loadSystem, [])
+  return (
+    <Await loaded={loaded} again={again}>
+      {system => (
+        <>
+          <Counts {...system.stats} />
+          <div class="columns">
+            <Ready {...system.readiness} again={again} />
+            <Facts {...system} />
+          </div>
+        </>
+      )}
+    </Await>
   )
 }
 
