@@ -134,7 +134,7 @@ test('a restore refuses rows that are not those that were written, a backup that
 test('a backup of an older schema is restored and taken through the later steps', async t => {
   const { contents, backup } = await backedUp(t)
   const manifest = join(backup, 'manifest.json')
-  await writeFile(manifest, (await readFile(manifest, 'utf8')).replace(/"schema": \d+/, '"schema": 4'))
+  await writeFile(manifest, (await readFile(manifest, 'utf8')).replace(/"schema": \d+/, '"schema": 7'))
   const folder = await temporaryFolder(t)
   succeeded(await restore(backup, folder))
   await holds(await startProcess(t, { folder, settings: { 'service.data.quota': 'on' } }), contents)
