@@ -149,9 +149,10 @@ export class Files {
   async #undo(reservation: Reservation, reason: unknown): Promise<void> {
     const { blob } = reservation
     try {
-      if (!(await this.#ledger.forfeit(reservation)) && (await isFile(this.#database, blob))) return
-      // What is still on its way to a silent server arrives later: it goes with the garbage.
-      if (!(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
+      const isHeld = await this.#ledger.forfeit(reservation)
+      if (!isHeld && (await isFile(this.#database, blob))) return
+      // What is still on its way to a silent server arrives later: it goes with the garbage, where it is noted.
+      if (!isHeld || !(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
     } catch (error) {
       this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
     }
