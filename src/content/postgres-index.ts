@@ -8,6 +8,7 @@ import type { Entry } from './entry.ts'
 import type { IndexWriter } from './search-engine.ts'
 import { type IndexFields, readersOf, sortKey } from './search-index.ts'
 import { folded, trigramsOf, wordsOf } from './search-words.ts'
+import { sweepDiscarded } from './search-discarded.ts'
 
 const MOST_FIELDS_UNDER = 1000
 /** Longer names have no room in a row of an index, beside the beginning of a value. */
@@ -15,7 +16,12 @@ const LONGEST_FIELD: Bytes = 512
 const LARGEST_CHARACTER = '\u{10FFFF}'
 
 /** The search index in PostgreSQL: rows and lexemes, with nothing that all writers have to share. */
-export const postgresIndex: IndexWriter = { write, remove, removeContext, sweep }
+export const postgresIndex: IndexWriter = {
+  write,
+  remove,
+  removeContext,
+  sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
+}
 
 async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
   const { context, id, modified } = entry
@@ -48,15 +54,6 @@ async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void>
 async function removeContext(tx: Queries, context: string): Promise<void> {
   await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
   await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)
-}
-
-async function sweep(tx: Queries, most: number): Promise<boolean> {
-  const rows = await tx.all<{ doc: number }>(sql`SELECT doc FROM search_discarded LIMIT ${most}`)
-  for (const { doc } of rows) {
-    await clearFields(tx, doc)
-    await tx.run(sql`DELETE FROM search_discarded WHERE doc = ${doc}`)
-  }
-  return rows.length < most
 }
 
 async function clearFields(tx: Queries, doc: number): Promise<void> {

@@ -6,6 +6,7 @@ import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
 import type { Entry } from './entry.ts'
 import type { IndexWriter, Reader } from './search-engine.ts'
 import { type IndexFields, readersOf, sortKey } from './search-index.ts'
+import { sweepDiscarded } from './search-discarded.ts'
 
 /** The search index in SQLite, with FTS5. */
 
@@ -22,7 +23,12 @@ export const WHO_READS = 0
 /** How many of the latest changes are on record. */
 const KEPT_CHANGES = 2000
 
-export const sqliteIndex: IndexWriter = { write, remove, removeContext, sweep }
+export const sqliteIndex: IndexWriter = {
+  write,
+  remove,
+  removeContext,
+  sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
+}
 
 async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
   const { context, id, modified } = entry
@@ -73,15 +79,6 @@ export async function changesAfter(queries: Queries, generation: number): Promis
   )
   const [first] = rows
   return first === undefined || first.generation === generation + 1 ? new Set(rows.map(({ doc }) => doc)) : undefined
-}
-
-async function sweep(tx: Queries, most: number): Promise<boolean> {
-  const rows = await tx.all<{ doc: number }>(sql`SELECT doc FROM search_discarded LIMIT ${most}`)
-  for (const { doc } of rows) {
-    await clearFields(tx, doc)
-    await tx.run(sql`DELETE FROM search_discarded WHERE doc = ${doc}`)
-  }
-  return rows.length < most
 }
 
 async function clearFields(tx: Queries, doc: number): Promise<void> {
