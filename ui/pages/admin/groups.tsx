@@ -3,20 +3,16 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
-import { Await, Card } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
-import { SearchField } from '../../components/search-field.tsx'
-import { type Column, Table } from '../../components/table.tsx'
+import type { Column } from '../../components/table.tsx'
 import { tell } from '../../components/toast.tsx'
 import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { number, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
-import { useLoaded } from '../../lib/load.ts'
-import { type Group, loadPortion, PAGE } from '../../lib/portions.ts'
-import { useQuery, wholeNumber } from '../../lib/query.ts'
+import type { Group } from '../../lib/portions.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { AdminPage } from './admin-page.tsx'
+import { Directory } from './directory.tsx'
 
 /** Everybody who is signed in belongs to it. */
 export const EVERYBODY = '_users'
@@ -25,49 +21,15 @@ export const EVERYBODY = '_users'
 export function AdminGroups() {
   return (
     <AdminPage title={t('adminGroups')}>
-      <Groups />
+      <Directory
+        title={t('allGroups')}
+        kind="groups"
+        columns={columns()}
+        keyOf={({ id }) => id}
+        make={t('newGroup')}
+        Maker={NewGroup}
+      />
     </AdminPage>
-  )
-}
-
-function Groups() {
-  const [{ query, from }, change] = useQuery({ query: '', from: '0' })
-  const [isMaking, setMaking] = useState(false)
-  const offset = wholeNumber(from)
-  const [loaded, again] = useLoaded(
-    signal => loadPortion<'groups', Group>('groups', { query, offset }, signal),
-    [query, offset],
-  )
-  return (
-    <Card
-      title={t('allGroups')}
-      aside={
-        <Button size="small" onPress={() => setMaking(true)}>
-          {t('newGroup')}
-        </Button>
-      }
-    >
-      <SearchField label={t('searchName')} value={query} onValue={query => change({ query, from: '0' })} />
-      <Await loaded={loaded} again={again}>
-        {({ items, results }) => (
-          <>
-            {items.length === 0 ? (
-              <p class="empty">{t('nothingFound')}</p>
-            ) : (
-              <Table caption={t('allGroups')} columns={columns()} rows={items} keyOf={({ id }) => id} />
-            )}
-            <Pager
-              step={PAGE}
-              offset={offset}
-              shown={items.length}
-              results={results}
-              onOffset={next => change({ from: String(next) })}
-            />
-          </>
-        )}
-      </Await>
-      {isMaking && <NewGroup onClose={() => setMaking(false)} />}
-    </Card>
   )
 }
 

@@ -1,0 +1,76 @@
+import type { ComponentType } from 'preact'
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Choice } from '../../components/field.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
+import { SearchField } from '../../components/search-field.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { loadPortion, PAGE } from '../../lib/portions.ts'
+import { useQuery, wholeNumber } from '../../lib/query.ts'
+
+interface DirectoryProps<T> {
+  readonly title: string
+  /** The list of `management/` that is shown. */
+  readonly kind: 'users' | 'groups' | 'contexts'
+  readonly columns: ReadonlyArray<Column<T>>
+  readonly keyOf: (row: T) => string
+  /** Possible orders and their names, the first by default. */
+  readonly orders?: ReadonlyArray<readonly [string, string]>
+  /** What the button says that opens the dialog to make one more. */
+  readonly make: string
+  readonly Maker: ComponentType<{ readonly onClose: () => void }>
+}
+
+/** All users, groups or contexts: to search, to page through, to add to. What is asked for stands in the address. */
+export function Directory<T>({ title, kind, columns, keyOf, orders, make, Maker }: DirectoryProps<T>) {
+  const [{ query, sort, from }, change] = useQuery({ query: '', sort: orders?.[0]?.[0] ?? '', from: '0' })
+  const [isMaking, setMaking] = useState(false)
+  const offset = wholeNumber(from)
+  const order = orders === undefined ? {} : { sort }
+  const [loaded, again] = useLoaded(
+    signal => loadPortion<typeof kind, T>(kind, { query, offset, ...order }, signal),
+    [query, sort, offset],
+  )
+  const search = <SearchField label={t('searchName')} value={query} onValue={query => change({ query, from: '0' })} />
+  return (
+    <Card
+      title={title}
+      aside={
+        <Button size="small" onPress={() => setMaking(true)}>
+          {make}
+        </Button>
+      }
+    >
+      {orders === undefined ? (
+        search
+      ) : (
+        <div class="filters">
+          {search}
+          <Choice label={t('order')} value={sort} options={orders} onValue={sort => change({ sort, from: '0' })} />
+        </div>
+      )}
+      <Await loaded={loaded} again={again}>
+        {({ items, results }) => (
+          <>
+            {items.length === 0 ? (
+              <p class="empty">{t('nothingFound')}</p>
+            ) : (
+              <Table caption={title} columns={columns} rows={items} keyOf={keyOf} />
+            )}
+            <Pager
+              step={PAGE}
+              offset={offset}
+              shown={items.length}
+              results={results}
+              onOffset={next => change({ from: String(next) })}
+            />
+          </>
+        )}
+      </Await>
+      {isMaking && <Maker onClose={() => setMaking(false)} />}
+    </Card>
+  )
+}
