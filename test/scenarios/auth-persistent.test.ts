@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { sql } from '../../src/stores/sql.ts'
 import { NEXT_PASSWORD, userPath } from '../support/accounts.ts'
 import { ask, type Visitor } from '../support/http-client.ts'
 import { type InProcess, newUser, startInProcess, startProcess } from '../support/service.ts'
+import { onPostgres, openDatabaseOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const keyFile = (folder: string): string => join(folder, 'token.key')
@@ -25,10 +27,15 @@ async function startOn(t: TestContext, folder: string, settings: Readonly<Record
   return await startInProcess(t, { folder, settings: { ...inDatabase(folder), ...settings } })
 }
 
-/** Bytes of all files of the store, the key among them or not. */
+/** Bytes of all files of the store, the key among them or not, and of what a database server holds instead. */
 async function dump(folder: string): Promise<Buffer> {
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(file => file.isFile())
-  return Buffer.concat(await Promise.all(files.map(file => readFile(join(file.parentPath ?? file.path, file.name)))))
+  const bytes = await Promise.all(files.map(file => readFile(join(file.parentPath ?? file.path, file.name))))
+  if (!onPostgres) return Buffer.concat(bytes)
+  const database = await openDatabaseOf(folder)
+  const rows = await database.all(sql`SELECT * FROM ephemeral`)
+  await database.close()
+  return Buffer.concat([...bytes, Buffer.from(JSON.stringify(rows))])
 }
 
 test('with tokens in the database logins outlive the service, with expiry, list and address as they were (issue 6)', async t => {

@@ -10,7 +10,7 @@ import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { type InProcess, newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { blobsOf } from '../support/blobs.ts'
+import { blobArgs } from '../support/blobs.ts'
 import { putFile } from '../support/uploads.ts'
 
 interface Cluster {
@@ -103,14 +103,19 @@ test('a node that starts leaves the uploads of others in peace, and ends those w
   }
   const head = [`PUT /${context}/resource/${id} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`, 'Content-Length: 10']
   const upload = await sendRaw(admin.base, head, 'first')
-  await eventually('the upload has begun', async () => (await blobsOf(node)).incoming.length === 1)
+  await eventually('the upload has begun', async () => (await database.all(sql`SELECT blob FROM uploads`)).length === 3)
 
   await start()
   const left = await database.all<{ blob: string }>(sql`SELECT blob FROM uploads WHERE reserved > 0 ORDER BY blob`)
   assert.equal(left.length, 2)
   assert.ok(!left.some(({ blob }) => blob.startsWith('aaaa')))
   const where = [`service.data.folder=${folder}`, `service.repository.store.url=${url}`]
-  const proof = await stowage(folder, ['fsck', '--repair', ...where.flatMap(set => ['--set', set])])
+  const proof = await stowage(folder, [
+    'fsck',
+    '--repair',
+    ...where.flatMap(set => ['--set', set]),
+    ...blobArgs(folder),
+  ])
   assert.deepEqual([proof.status, proof.stdout], [0, '0 files, 0 bytes checked; 0 findings, 0 open.\n'], proof.stderr)
   upload.socket.write('-last')
   await upload.until(/^HTTP\/1\.1 201 /)

@@ -3,14 +3,20 @@ import type { Visitor } from './http-client.ts'
 import { blobArgs } from './blobs.ts'
 import { type Run, stowage } from './cli.ts'
 import { newContext, newEntry, newUser, type Service } from './service.ts'
+import { storeArguments } from './store.ts'
 import { putFile } from './uploads.ts'
 
-export const place = (folder: string): string[] => ['--set', `service.data.folder=${folder}`, ...blobArgs(folder)]
+/** The arguments by which a command finds the store of a data folder. */
+export const place = async (folder: string): Promise<string[]> => [
+  ...(await storeArguments(folder)),
+  ...blobArgs(folder),
+]
 
-export const backUp = (folder: string, to: string): Promise<Run> => stowage(folder, ['backup', to, ...place(folder)])
+export const backUp = async (folder: string, to: string): Promise<Run> =>
+  await stowage(folder, ['backup', to, ...(await place(folder))])
 
-export const restore = (from: string, folder: string): Promise<Run> =>
-  stowage(from, ['restore', from, ...place(folder)])
+export const restore = async (from: string, folder: string): Promise<Run> =>
+  await stowage(from, ['restore', from, ...(await place(folder))])
 
 export function succeeded({ status, stdout, stderr }: Run): string {
   assert.equal(status, 0, stdout + stderr)
@@ -18,7 +24,7 @@ export function succeeded({ status, stdout, stderr }: Run): string {
 }
 
 export async function fsckIsClean(folder: string): Promise<string> {
-  const stdout = succeeded(await stowage(folder, ['fsck', ...place(folder)]))
+  const stdout = succeeded(await stowage(folder, ['fsck', ...(await place(folder))]))
   assert.match(stdout, /; 0 findings/)
   return stdout
 }

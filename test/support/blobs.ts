@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import type { BlobStore } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openDatabaseOf } from './store.ts'
 
 /** With `BLOBS=s3` the services of all tests keep their files in a bucket; `scripts/test.mjs` starts a server for it. */
 export const bucket = process.env['BLOBS'] === 's3' ? (process.env['STOWAGE_TEST_BUCKET'] ?? '') : undefined
@@ -52,7 +52,7 @@ export async function blobsOf({
   }
   // A small upload is but in memory until it is complete.
   const blobs = await blobStoreOf(folder)
-  const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+  const database = await openDatabaseOf(folder)
   try {
     const incoming = (await database.all<{ blob: string }>(sql`SELECT blob FROM uploads`)).map(({ blob }) => blob)
     const keys = new Set<string>()

@@ -176,7 +176,7 @@ test('without saying where, backup, restore and migrate-store tell how they are 
   ]) {
     assert.equal((await stowage(folder, args)).status, 2)
   }
-  const none = await stowage(folder, ['backup', join(folder, 'b'), ...place(folder)])
+  const none = await stowage(folder, ['backup', join(folder, 'b'), ...(await place(folder))])
   assert.match(none.stderr, /There is no store/)
 })
 

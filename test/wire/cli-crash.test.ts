@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { blobArgs, blobsOf, bucket, plantBlob } from '../support/blobs.ts'
+import { blobsOf, bucket, plantBlob } from '../support/blobs.ts'
 import { sql } from '../../src/stores/sql.ts'
+import { place } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import { eventually, sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, type Process, startProcess } from '../support/service.ts'
-import { onPostgres, openDatabaseOf, storeArguments } from '../support/store.ts'
+import { onPostgres, openDatabaseOf } from '../support/store.ts'
 import { putFile } from '../support/uploads.ts'
 
 const settings = { 'service.data.quota': 'on' }
 const fsck = async (folder: string, ...flags: string[]) =>
-  await stowage(folder, ['fsck', ...flags, ...(await storeArguments(folder)), ...blobArgs(folder)])
+  await stowage(folder, ['fsck', ...flags, ...(await place(folder))])
 
 /** Where others may be at work, what a crash leaves stays until its lease has run out: postgres-nodes.test.ts. */
 const alone = { skip: onPostgres && 'there are leases' }

@@ -9,20 +9,20 @@ import { startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const settings = { 'service.data.quota': 'on' }
-const at = (folder: string): string[] => place(folder).filter(word => word !== '--set')
+const at = async (folder: string): Promise<string[]> => (await place(folder)).filter(word => word !== '--set')
 
 test('a stopped store is copied to another place; the original stays, and neither may be in use (D7.5)', async t => {
   const service = await startProcess(t, { settings })
   const contents = await fill(service, await service.admin())
   const target = join(await temporaryFolder(t), 'copy')
-  const busy = await migrateStore(at(service.folder), at(target), service.folder)
+  const busy = await migrateStore(await at(service.folder), await at(target), service.folder)
   assert.equal(busy.status, 1)
   assert.match(busy.stderr, /in use by another Stowage process/)
   await service.stop()
 
   const before = await readFile(join(service.folder, 'store.sqlite'))
   assert.match(
-    succeeded(await migrateStore(at(service.folder), at(target), service.folder)),
+    succeeded(await migrateStore(await at(service.folder), await at(target), service.folder)),
     /5 files with 100000 bytes/,
   )
   assert.ok(before.equals(await readFile(join(service.folder, 'store.sqlite'))), 'the original is untouched')
@@ -33,11 +33,11 @@ test('a stopped store is copied to another place; the original stays, and neithe
   const other = await startProcess(t, { settings })
   await other.stop()
   for (const taken of [target, other.folder]) {
-    const { status, stderr } = await migrateStore(at(service.folder), at(taken), service.folder)
+    const { status, stderr } = await migrateStore(await at(service.folder), await at(taken), service.folder)
     assert.equal(status, 1)
     assert.match(stderr, /in use by another|There is a store already/)
   }
-  const itself = await migrateStore(at(service.folder), at(service.folder), service.folder)
+  const itself = await migrateStore(await at(service.folder), await at(service.folder), service.folder)
   assert.equal(itself.status, 1)
 })
 
@@ -51,7 +51,7 @@ test('each side is told by a configuration file as well', async t => {
     ['a', service.folder],
     ['b', target],
   ] as const) {
-    await writeFile(join(folder, `${name}.properties`), `${at(data).join('\n')}\n`)
+    await writeFile(join(folder, `${name}.properties`), `${(await at(data)).join('\n')}\n`)
   }
   succeeded(await stowage(folder, ['migrate-store', '--from', 'a.properties', '--to', 'b.properties']))
   await holds(await startProcess(t, { folder: target, settings }), contents)
@@ -67,12 +67,12 @@ test('a store whose filling was cut off does not start, and the same command goe
   const file = join(service.folder, 'files', blob.slice(0, 2), blob)
   await rename(file, `${file}.aside`)
   await mkdir(file)
-  assert.notEqual((await migrateStore(at(service.folder), at(target), service.folder)).status, 0)
+  assert.notEqual((await migrateStore(await at(service.folder), await at(target), service.folder)).status, 0)
   await assert.rejects(startProcess(t, { folder: target, settings }), /did not come to its end: run it again/)
 
   await rmdir(file)
   await rename(`${file}.aside`, file)
-  const said = succeeded(await migrateStore(at(service.folder), at(target), service.folder))
+  const said = succeeded(await migrateStore(await at(service.folder), await at(target), service.folder))
   assert.match(said, /5 files with 100000 bytes, [0-4] of them copied now/)
   await fsckIsClean(target)
   await holds(await startProcess(t, { folder: target, settings }), contents)
