@@ -70,13 +70,26 @@ interface OpenDatabase {
   readonly close: () => Promise<void>
 }
 
+/** What is asked of stores besides what the settings say. */
+interface Opening {
+  /** The tables stay as they were found. */
+  readonly bare?: boolean
+  /** Nobody else may have the store open, also where nodes could share it. */
+  readonly isAlone?: boolean
+}
+
 /** Prepares the database: made if need be, at the newest step of the schema, on PostgreSQL shared with other nodes. */
-async function openPrepared(settings: Settings, system: System, folder: string, bare: boolean): Promise<OpenDatabase> {
+async function openPrepared(
+  settings: Settings,
+  system: System,
+  folder: string,
+  { bare = false, isAlone = false }: Opening,
+): Promise<OpenDatabase> {
   const url = settings['service.repository.store.url']
   if (url !== undefined) {
     const { openPostgresDatabase } = await import('./stores/postgres-database.ts')
-    const database = await openPostgresDatabase(url, { system })
-    return await migrated({ database, isAlone: false, close: () => database.close() }, bare)
+    const database = await openPostgresDatabase(url, { system, isAlone })
+    return await migrated({ database, isAlone, close: () => database.close() }, bare)
   }
   const lock = await lockFolder(folder)
   try {
@@ -102,11 +115,11 @@ async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDataba
   }
 }
 
-/** The stores of a service; `bare` ones have the tables that they had. With a database file nobody else may use the folder. */
-export async function openStores(settings: Settings, system: System, { bare = false } = {}) {
+/** The stores of a service. With a database file nobody else may use the folder. @throws {StartupError} */
+export async function openStores(settings: Settings, system: System, opening: Opening = {}) {
   const folder = resolve(settings['service.data.folder'])
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const { database, isAlone, close: closeDatabase } = await openPrepared(settings, system, folder, bare)
+  const { database, isAlone, close: closeDatabase } = await openPrepared(settings, system, folder, opening)
   try {
     const blobs = await openBlobs(settings)
     const close = async (): Promise<void> => {

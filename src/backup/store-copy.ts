@@ -43,7 +43,7 @@ export async function fillStore(source: Source, target: Target, schema: readonly
   const copied = await copyBlobs(source.rows(filesTable), source.blobs, target.blobs)
   // A store that has gone on to later steps holds the rows.
   if (!isLater) {
-    await database.transaction(tx => copyRows(source, tx))
+    await database.transaction(tx => copyRows(source, tx), { unhurried: true })
     for (const table of tables) await requireSame(table, source, database)
   }
   await migrate(database, schema)

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { Overloaded, StartupError, StoreUnavailable } from '../base/errors.ts'
 import { Mutex } from '../base/mutex.ts'
 import type { System } from '../base/system.ts'
@@ -8,6 +8,7 @@ import type { Database, Queries, TransactionOptions } from './database.ts'
 import { changesOf, PostgresConnection } from './postgres-connection.ts'
 import { SerializationConflict, translated } from './postgres-errors.ts'
 import { openPool, placeOf } from './postgres-pool.ts'
+import { takeStore } from './postgres-presence.ts'
 import { type Sql, sql } from './sql.ts'
 
 export interface PostgresOptions {
@@ -16,6 +17,8 @@ export interface PostgresOptions {
   readonly connections?: number
   /** A server that has not answered a statement for so long counts as lost; 10 s by default, 0 waits for ever. */
   readonly patience?: Milliseconds
+  /** Nobody else may have the database open, no node and no command. */
+  readonly isAlone?: boolean
 }
 
 /** With so many transactions that have lost, nobody tries his luck beside them: the ones to come wait their turn as well. */
@@ -28,12 +31,17 @@ const ALONE = 0x73746f77
 
 /**
  * Connects to the database that `url` names.
- * @throws {StartupError} when it cannot be reached or does not keep text as UTF-8; the URL's password is not told
+ * @throws {StartupError} when it cannot be reached or does not keep text as UTF-8, or is in use where
+ *   it may not be; the URL's password is not told
  */
 export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Database> {
-  const { connections = 10, patience = 10_000 } = options
-  const database = new PostgresDatabase(await openPool(url, connections, patience), options.system, patience)
+  const { connections = 10, patience = 10_000, isAlone = false } = options
+  const pool = await openPool(url, { connections, patience, isShared: !isAlone })
+  const database = new PostgresDatabase(pool, options.system, patience)
   try {
+    if (isAlone && !(await database.takeStore())) {
+      throw new StartupError(`The database ${placeOf(url)} is in use by another Stowage process.`)
+    }
     const row = await database.get<{ encoding: string }>(sql`SELECT current_setting('server_encoding') AS encoding`)
     if (row?.encoding !== 'UTF8') {
       throw new StartupError(`The database ${placeOf(url)} is in ${row?.encoding ?? 'no encoding'}, not in UTF8.`)
@@ -63,6 +71,8 @@ class PostgresDatabase implements Database {
   #running = 0
   #idle: (() => void) | undefined
   #closed: Promise<void> | undefined
+  /** The connection that keeps others away. */
+  #guard: PoolClient | undefined
 
   constructor(pool: Pool, system: PostgresOptions['system'], patience: Milliseconds) {
     this.#pool = pool
@@ -140,8 +150,21 @@ class PostgresDatabase implements Database {
     this.#closed ??= new Promise<void>(resolve => {
       if (this.#running === 0) resolve()
       else this.#idle = resolve
-    }).then(() => this.#pool.end())
+    }).then(() => {
+      this.#guard?.release(true)
+      return this.#pool.end()
+    })
     return this.#closed
+  }
+
+  /** Keeps everybody else away until `close`; false when somebody is there. */
+  async takeStore(): Promise<boolean> {
+    try {
+      this.#guard = await this.#pool.connect()
+      return await takeStore(this.#guard)
+    } catch (error) {
+      throw translated(error)
+    }
   }
 
   async #queue<T>(began: Milliseconds, work: () => Promise<T>): Promise<T> {

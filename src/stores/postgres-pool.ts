@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Milliseconds } from '../base/units.ts'
+import { shareStore } from './postgres-presence.ts'
 
 /** So long a connection may take to be made, or to become free. */
 const CONNECT_TIMEOUT: Milliseconds = 5000
@@ -14,8 +15,15 @@ const session = [
   '-c jit=off',
 ].join(' ')
 
+export interface PoolOptions {
+  readonly connections: number
+  readonly patience: Milliseconds
+  /** Whether others may have the store open as well. */
+  readonly isShared: boolean
+}
+
 /** A pool for the database of the URL. The driver is loaded with the first one. */
-export async function openPool(url: string, connections: number, patience: Milliseconds): Promise<Pool> {
+export async function openPool(url: string, { connections, patience, isShared }: PoolOptions): Promise<Pool> {
   const { default: pg } = await import('pg')
   const address = new URL(url)
   address.searchParams.set('options', [session, address.searchParams.get('options')].filter(Boolean).join(' '))
@@ -23,6 +31,8 @@ export async function openPool(url: string, connections: number, patience: Milli
     connectionString: address.href,
     application_name: 'stowage',
     max: connections,
+    // One stays even when there is nothing to do, so that the store is seen to be in use.
+    ...(isShared ? { min: 1, verify: shareStore } : {}),
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     idle_in_transaction_session_timeout: IDLE_TIMEOUT,
     statement_timeout: patience,

@@ -149,3 +149,21 @@ test('a database that cannot be used stops the start and says why, without the p
     })
   }
 })
+
+test('who needs the database alone gets it only when nobody has it open, and then keeps all others out', async t => {
+  if (!requirePeer(t, postgres)) return
+  const url = await postgresDatabase()
+  const [node, other] = [await openAt(t, url), await openAt(t, url)]
+  await assert.rejects(openAt(t, url, { isAlone: true }), /in use by another Stowage process/)
+  await other.close()
+  await assert.rejects(openAt(t, url, { isAlone: true }), /in use by another Stowage process/)
+  assert.deepEqual(await node.get(sql`SELECT 1 AS one`), { one: 1 })
+  await node.close()
+  const alone = await openAt(t, url, { isAlone: true })
+  await assert.rejects(openAt(t, url, { isAlone: true }), /in use by another Stowage process/)
+  await assert.rejects(openAt(t, url), /cannot be used: a command is at work on the store that needs it alone/)
+  const rows = await Promise.all([1, 2, 3].map(number => alone.get(sql`SELECT ${number} AS number`)))
+  assert.equal(rows.length, 3)
+  await alone.close()
+  await openAt(t, url)
+})
