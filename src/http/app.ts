@@ -74,8 +74,8 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     closing = true
   })
   app.addHook('onSend', async (request, reply, payload) => {
-    // A connection kept alive after its last request would keep the service from ending.
-    if (closing) reply.header('connection', 'close')
+    // A connection kept alive after its last request would keep the service from ending, or be cut off by the end of it.
+    if (closing || on.readiness.isDraining) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     await noteAccess(on, request, reply)
     await holdForLateListener(request.raw)

@@ -22,6 +22,10 @@ export class Readiness {
     this.#isDraining = true
   }
 
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
   async check(): Promise<{ readonly isReady: boolean; readonly checks: Readonly<Record<string, State>> }> {
     const names = Object.keys(this.#probes)
     const states = await Promise.all(Object.values(this.#probes).map(look))

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { request } from 'node:https'
 import { after, test } from 'node:test'
 import { proveCluster } from '../proof/cluster.ts'
+import { prepareLoad } from '../proof/cluster-load.ts'
+import { Random } from '../proof/random.ts'
+import { until } from '../support/accounts.ts'
 import { type Cluster, requireCluster, startCluster } from '../support/cluster.ts'
 import { Visitor } from '../support/http-client.ts'
 import { newUser } from '../support/service.ts'
@@ -14,7 +17,8 @@ const endings: Array<() => Promise<void>> = []
 after(async () => {
   for (const end of endings) await end()
 })
-const cluster = (): Promise<Cluster> => (shared ??= startCluster({ after: end => void endings.unshift(end) }))
+const cluster = (): Promise<Cluster> =>
+  (shared ??= startCluster({ after: end => void endings.unshift(end) }, { 'service.http.drain-time': '3s' }))
 
 test('nodes are killed one after the other under load: what was acknowledged is there, quotas are exact, fsck is content', async t => {
   if (!requireCluster(t)) return
@@ -58,6 +62,57 @@ test('50 parallel wrong guesses spread over the nodes count exactly: five 401, t
   for (const base of [there.base, ...there.nodes.map(node => node.base)]) {
     assert.equal((await new Visitor(base).signIn(victim.name, victim.password)).status, 429)
   }
+})
+
+test('nodes restarted in turn under load lose no request: told to stop, each is not ready and serves on until nginx has turned away', async t => {
+  if (!requireCluster(t)) return
+  const there = await cluster()
+  const seed = Date.now() % 1_000_000
+  const load = await prepareLoad(there, new Random(seed), () => false)
+  load.begin()
+  for (const [index, node] of there.nodes.entries()) {
+    const before = load.tally.acknowledged
+    const stopped = node.stop()
+    const { status } = await until(
+      () => new Visitor(node.base).get('management/ready'),
+      answer => answer.status !== 200,
+    )
+    assert.equal(status, 503)
+    await there.nginx.withhold(index)
+    assert.equal(await stopped, 0)
+    await node.start()
+    await there.nginx.sendToAll()
+    assert.ok(load.tally.acknowledged > before, 'the load went on')
+  }
+  await load.end()
+  assert.equal(load.tally.open, 0)
+})
+
+test('with nginx told of nothing, reads go to another node while one stops or dies', async t => {
+  if (!requireCluster(t)) return
+  const there = await cluster()
+  const admin = await there.admin()
+  const [node] = there.nodes
+  assert.ok(node)
+  let [reads, isOver] = [0, false]
+  const read = async (): Promise<void> => {
+    while (!isOver) {
+      assert.equal((await admin.get('auth/user')).json()['user'], 'admin')
+      reads++
+    }
+  }
+  const readers = Promise.all(Array.from({ length: 4 }, read))
+  for (const end of [node.stop, node.kill]) {
+    const before = reads
+    await end()
+    await until(
+      () => reads,
+      count => count > before + 40,
+    )
+    await node.start()
+  }
+  isOver = true
+  await readers
 })
 
 test('the shipped configuration serves by TLS too', async t => {

@@ -26,6 +26,10 @@ export interface ClusterLoad {
   /** Logins that were opened, used and ended. */
   readonly logins: () => number
   begin(): void
+  /** True while every answer has been right. @throws what was wrong */
+  check(): boolean
+  /** Ends the load, whatever has become of it. */
+  stop(): Promise<void>
   /** Ends the load and holds what is there against what was acknowledged. */
   end(): Promise<void>
   readonly spaces: readonly Space[]
@@ -45,6 +49,7 @@ export async function prepareLoad(
   const ending = new AbortController()
   let shares: Space[] = []
   let clients: Promise<unknown> = Promise.resolve()
+  let failure: unknown
   const signInAndOut = async (): Promise<void> => {
     const visitor = new Visitor(cluster.base)
     while (!ending.signal.aborted) {
@@ -53,6 +58,7 @@ export async function prepareLoad(
         logins++
       } catch (error) {
         if (!leavesOpen(error)) throw error
+        visitor.cookie = undefined
       }
     }
   }
@@ -67,9 +73,19 @@ export async function prepareLoad(
         ...shares.map(async share => await work(admin, share, random.fork(), tally, manner)),
         signInAndOut(),
       ])
-      // Whoever waits for the end gets to know; until then it is nobody's.
-      ends.catch(() => ending.abort())
+      ends.catch((error: unknown) => {
+        ending.abort()
+        failure = error
+      })
       clients = ends
+    },
+    check() {
+      if (failure !== undefined) throw failure
+      return true
+    },
+    async stop() {
+      ending.abort()
+      await clients.catch(() => {})
     },
     async end() {
       ending.abort()

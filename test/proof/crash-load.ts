@@ -51,6 +51,9 @@ export class WrongAnswer extends Error {
   }
 }
 
+/** An answer to a read that did not come, or not as a whole. */
+export class ReadFailed extends Error {}
+
 const untilTheEnd: Manner = { isOver: () => false, leavesOpen: () => false }
 
 /**
@@ -151,7 +154,9 @@ async function setQuota(admin: Visitor, space: Space, random: Random, tally: Tal
 
 /** What was written last is read, whoever answers. */
 async function read(admin: Visitor, place: Place): Promise<void> {
-  const answer = await admin.get(pathOf(place))
+  const answer = await admin.get(pathOf(place)).catch((cause: unknown) => {
+    throw new ReadFailed(pathOf(place), { cause })
+  })
   expect('GET', answer, [200, 204, 404])
   requirePossible(place, heldIn(answer))
 }

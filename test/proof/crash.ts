@@ -10,6 +10,7 @@ import {
   filesIn,
   gather,
   newSpaces,
+  ReadFailed,
   settle,
   sharesOf,
   type Space,
@@ -109,8 +110,12 @@ async function loadAndKill(
   return spaces.flatMap(({ places }) => places).filter(({ possible }) => possible.length > 1).length
 }
 
-const isCutOff = (reason: unknown): boolean =>
-  reason instanceof Error && 'code' in reason && ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes(String(reason.code))
+function isCutOff(reason: unknown): boolean {
+  const error = reason instanceof ReadFailed ? reason.cause : reason
+  return (
+    error instanceof Error && 'code' in error && ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes(String(error.code))
+  )
+}
 
 async function check(service: Process, admin: Visitor, spaces: readonly Space[]): Promise<void> {
   await settle(admin, spaces)

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { requireCluster, startCluster } from '../support/cluster.ts'
+import { proveCluster } from './cluster.ts'
 import { proveCrash } from './crash.ts'
 import { proveFuzz } from './fuzz.ts'
 import { startInProcess } from '../support/service.ts'
@@ -13,6 +15,7 @@ import { proveSessions } from './session-model.ts'
 // `npm run prove:…`: the proofs that the tests run too, for as long as one has patience, repeatable by their seed.
 
 const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
+       npm run prove:cluster -- [--rounds N] [--seed S]
        npm run prove:model -- [--operations N] [--seed S]
        npm run prove:http -- [--operations N] [--seed S]
        npm run prove:fuzz -- [--cases N] [--seed S]
@@ -31,6 +34,7 @@ const { positionals, values } = parseArgs({
 })
 const proofs = new Map<string, () => Promise<object>>([
   ['crash', () => crash(whole(values.rounds), whole(values.seed))],
+  ['cluster', () => cluster(whole(values.rounds), whole(values.seed))],
   ['model', () => model(whole(values.operations), whole(values.seed))],
   ['fuzz', () => fuzz(whole(values.cases), whole(values.seed))],
   ['http', () => http(whole(values.operations), whole(values.seed))],
@@ -52,6 +56,22 @@ async function crash(rounds: number, seed: number) {
     return { ...report, medianStart: sorted[Math.floor(sorted.length / 2)], slowestStart: sorted.at(-1) }
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Needs the servers that `.ci/install-peers` installs. */
+async function cluster(rounds: number, seed: number) {
+  requireCluster({ skip: message => fail(message) })
+  const endings: Array<() => Promise<void>> = []
+  try {
+    const onRound = (round: number): void => void process.stderr.write(`round ${round}\n`)
+    return await proveCluster(await startCluster({ after: end => void endings.unshift(end) }), {
+      rounds,
+      seed,
+      onRound,
+    })
+  } finally {
+    for (const end of endings) await end()
   }
 }
 
@@ -107,8 +127,8 @@ function whole(text: string): number {
   return Number(text)
 }
 
-function fail(): never {
-  process.stderr.write(usage)
+function fail(reason = usage): never {
+  process.stderr.write(reason)
   process.exit(2)
 }
 

@@ -126,13 +126,16 @@ test('health and readiness are told to everybody, and no more than that', async 
   assert.deepEqual([ready.status, ready.json()], [200, { ready: true, checks: { database: 'up' } }])
 })
 
-test('a service told to stop says that it is not ready, and serves until it has drained', async t => {
+test('a service told to stop says that it is not ready, serves until it has drained, and lets go of each connection', async t => {
   const other = await startInProcess(t, { settings: { 'service.http.drain-time': '300ms' } })
   const guest = other.visitor()
-  assert.equal((await guest.get('management/ready')).status, 200)
+  const stays = { connection: 'keep-alive' }
+  const before = await guest.get('management/ready', stays)
+  assert.deepEqual([before.status, before.headers.connection], [200, 'keep-alive'])
   const closed = other.close()
   const ready = await guest.get('management/ready')
   assert.deepEqual([ready.status, ready.json<{ ready: boolean }>().ready], [503, false])
-  assert.equal((await guest.get('auth/user')).status, 200)
+  const served = await guest.get('auth/user', stays)
+  assert.deepEqual([served.status, served.headers.connection], [200, 'close'])
   await closed
 })
