@@ -16,7 +16,7 @@ import {
 } from './support.mjs'
 
 const SIZES = sizesUpTo(1_000_000)
-const MS = { ms: ROUND_MS }
+const MS = { ms: ROUND_MS, awake: true }
 const USERS = 4
 const program = fileURLToPath(new URL('./serve-tokens.mjs', import.meta.url))
 
@@ -37,7 +37,7 @@ export async function measure(say) {
       services.map(({ size, ...service }) => [`t${size}`, () => load(service, caller(service), MS)]),
     ),
   }
-  const results = await interleave(ROUNDS, work)
+  const results = await interleave(2 * ROUNDS, work, { warmUp: 3 })
   for (const { stop } of [bare, ...services]) await stop()
   const cpu = ({ cpu }) => cpu
   const [, , many, most] = services

@@ -98,12 +98,12 @@ async function measureRates(service, headers, contexts) {
       request('GET', `/${id}/entry/${1 + ((turn++ * 7919) % size)}?includeAll`, headers)
   const plain = request('GET', '/')
   const work = {
-    bareRead: () => load(bareJson, () => plain, { ms: ROUND_MS }),
+    bareRead: () => load(bareJson, () => plain, { ms: ROUND_MS, awake: true }),
     bareCommit: () => load(bareCommit, () => plain, { ms: ROUND_MS, connections: 16 }),
   }
   for (const context of contexts) {
     const body = creation(context)
-    work[`read ${context.size}`] = () => load(service, reading(context), { ms: ROUND_MS })
+    work[`read ${context.size}`] = () => load(service, reading(context), { ms: ROUND_MS, awake: true })
     work[`create ${context.size}`] = () => load(service, () => body, { ms: ROUND_MS, connections: 16, status: 201 })
   }
   const results = await interleave(ROUNDS, work)

@@ -22,13 +22,13 @@ const here = name => fileURLToPath(new URL(name, import.meta.url))
  * The program with a store in `folder`, by default a new one that `stop` removes. `program` may be another that takes the
  * same arguments; what it sends is for `process`.
  */
-export async function startService(settings = {}, { folder, program = here('../bin/stowage.js') } = {}) {
+export async function startService(settings = {}, { folder, program = here('../bin/stowage.js'), env = {} } = {}) {
   const data = folder ?? (await mkdtemp(join(tmpdir(), 'stowage-bench-')))
   const all = { 'service.http.port': '0', 'service.data.folder': data, 'service.log.level': 'warn', ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const begun = performance.now()
   const service = spawn(process.execPath, [...process.execArgv, program, 'serve', ...sets], {
-    env: { ...process.env, SERVICE_ADMIN_PASSWORD: PASSWORD },
+    env: { ...process.env, ...env, SERVICE_ADMIN_PASSWORD: PASSWORD },
     stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
   })
   const ended = once(service, 'exit')
@@ -96,13 +96,13 @@ export function median(values) {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
-/** Runs each of these in turn, again and again; resolves to what they gave, by name. The first round only warms up. */
-export async function interleave(rounds, work) {
+/** Runs each of these in turn, again and again; resolves to what they gave, by name. The first rounds only warm up. */
+export async function interleave(rounds, work, { warmUp = 1 } = {}) {
   const results = Object.fromEntries(Object.keys(work).map(name => [name, []]))
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = -warmUp; round < rounds; round++) {
     for (const [name, run] of Object.entries(work)) {
       const result = await run(round)
-      if (round > 0) results[name].push(result)
+      if (round >= 0) results[name].push(result)
     }
   }
   return results

@@ -1,6 +1,7 @@
 import { Audit } from './accounts/audit.ts'
 import { BasicCredentials } from './accounts/basic-credentials.ts'
 import { loadCommonPasswords } from './accounts/common-passwords.ts'
+import { KnownUsers } from './accounts/known-users.ts'
 import { Lockout } from './accounts/lockout.ts'
 import { Login } from './accounts/login.ts'
 import { MailQueue } from './accounts/mail-queue.ts'
@@ -49,6 +50,7 @@ export async function createAccounts(
       locksAdmins: settings['service.auth.temp.lockout.admin'],
     },
   )
+  const users = new KnownUsers(database)
   const sessions = new Sessions(tokens.store, tokens.vault, system, {
     maxAge: settings['service.auth.cookie.max-age'],
     refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
@@ -56,12 +58,12 @@ export async function createAccounts(
     mostPerUser: settings['service.auth.token.max-per-user'],
     writeDelay: tokens.writeDelay,
   })
-  const basic = settings['service.auth.http-basic'] ? new BasicCredentials(database, login, system) : undefined
+  const basic = settings['service.auth.http-basic'] ? new BasicCredentials(users, login, system) : undefined
   const mailer = await createMailer(settings)
   const mails = mailer && new MailQueue(mailer, log)
   const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
   const passwordReset = mails && new PasswordReset({ ...reset, mails })
-  return { audit, passwords, passwordRules, lockout, devices, login, sessions, basic, mails, passwordReset }
+  return { audit, passwords, passwordRules, lockout, devices, login, users, sessions, basic, mails, passwordReset }
 }
 
 async function createPasswords(settings: Settings, system: System): Promise<Passwords> {

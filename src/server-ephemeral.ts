@@ -1,5 +1,5 @@
 import { UNKNOWN_NAME_PREFIX } from './accounts/lockout.ts'
-import { TokenVault } from './accounts/token-vault.ts'
+import { openVault, TokenVault, type Vault } from './accounts/token-vault.ts'
 import { StartupError } from './base/errors.ts'
 import type { Milliseconds } from './base/units.ts'
 import type { Settings } from './config/settings.ts'
@@ -26,7 +26,7 @@ const WRITE_DELAY: Milliseconds = 1000
 /** Where logins are kept. */
 export interface Tokens {
   readonly store: EphemeralStore
-  readonly vault: TokenVault
+  readonly vault: Vault
   readonly writeDelay: Milliseconds
 }
 
@@ -48,8 +48,7 @@ export async function openEphemeralStores(
   const { system, log } = machine
   const url = settings['service.cluster.redis.url']
   const kind = settings['service.auth.token.store']
-  const secrets = kind === 'memory' ? [system.randomBytes(32)] : await tokenSecrets(settings, machine)
-  const vault = new TokenVault(secrets, system)
+  const vault = kind === 'memory' ? openVault : new TokenVault(await tokenSecrets(settings, machine), system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ephemeral =
     url === undefined

@@ -2,15 +2,16 @@ import { createHmac } from 'node:crypto'
 import { InvalidInput, Unauthenticated } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { Database } from '../stores/database.ts'
+import type { KnownUser, KnownUsers } from './known-users.ts'
 import type { Login } from './login.ts'
 import { normaliseName } from './names.ts'
 import type { Client } from './sessions.ts'
-import { findUser, type User } from './users.ts'
+import type { User } from './users.ts'
 
 /** Credentials that were found right are not hashed again for so long. */
 const LIFE: Milliseconds = 300_000
 const MOST_REMEMBERED = 10_000
+const WRONG = 'The user name or the password is wrong.'
 
 interface Verified {
   readonly userId: string
@@ -31,23 +32,23 @@ export interface Credentials {
  * each time, has the same epoch: a changed password, a disabled user and a lockout count with the next request (D4.3).
  */
 export class BasicCredentials {
-  readonly #database: Database
+  readonly #users: KnownUsers
   readonly #login: Judge
   readonly #system: System
   /** Made anew at each start: a memory dump of another run tells nothing. */
   readonly #key: Uint8Array
   readonly #verified = new Map<string, Verified>()
-  readonly #checking = new Map<string, Promise<User>>()
+  readonly #checking = new Map<string, Promise<KnownUser>>()
 
-  constructor(database: Database, login: Judge, system: System) {
-    this.#database = database
+  constructor(users: KnownUsers, login: Judge, system: System) {
+    this.#users = users
     this.#login = login
     this.#system = system
     this.#key = system.randomBytes(32)
   }
 
   /** @throws {Unauthenticated} `wrong-credentials` @throws {LockedOut} @throws {Forbidden} @throws {Overloaded} */
-  async user(credentials: Credentials, client: Client): Promise<User> {
+  async user(credentials: Credentials, client: Client): Promise<KnownUser> {
     const mac = this.#mac(credentials)
     return (await this.#remembered(mac, credentials, client)) ?? (await this.#checkOnce(mac, credentials, client))
   }
@@ -57,38 +58,39 @@ export class BasicCredentials {
     this.#verified.delete(this.#mac(credentials))
   }
 
-  async #remembered(mac: string, { name }: Credentials, client: Client): Promise<User | undefined> {
+  async #remembered(mac: string, { name }: Credentials, client: Client): Promise<KnownUser | undefined> {
     const verified = this.#verified.get(mac)
     if (!verified) return undefined
-    const user =
-      this.#system.monotonic() < verified.expires ? await findUser(this.#database, verified.userId) : undefined
-    if (user?.epoch === verified.epoch && (await this.#login.requireStillGood(user, normaliseName(name), client)))
-      return user
+    const known = this.#system.monotonic() < verified.expires ? await this.#users.find(verified.userId) : undefined
+    const isSame = known?.user.epoch === verified.epoch
+    if (isSame && (await this.#login.requireStillGood(known.user, normaliseName(name), client))) return known
     this.#verified.delete(mac)
     return undefined
   }
 
   /** Many requests with the same right credentials at once wait for one check; wrong ones are each judged (D6.2). */
-  async #checkOnce(mac: string, credentials: Credentials, client: Client): Promise<User> {
+  async #checkOnce(mac: string, credentials: Credentials, client: Client): Promise<KnownUser> {
     const others = await this.#checking.get(mac)?.catch(() => undefined)
     // It may have begun before the password was changed, and this request has come after.
-    const user = others && (await this.#remembered(mac, credentials, client))
-    if (user) return user
+    const known = others && (await this.#remembered(mac, credentials, client))
+    if (known) return known
     const check = this.#check(mac, credentials, client).finally(() => this.#checking.delete(mac))
     this.#checking.set(mac, check)
     return await check
   }
 
-  async #check(mac: string, credentials: Credentials, client: Client): Promise<User> {
+  async #check(mac: string, credentials: Credentials, client: Client): Promise<KnownUser> {
     const user = await this.#login
       .withPassword({ ...credentials, mechanism: 'basic', client })
       .catch((error: unknown) => {
         // What cannot be a password is, in a header, simply a wrong one (D4.2).
         if (!(error instanceof InvalidInput)) throw error
-        throw new Unauthenticated('wrong-credentials', 'The user name or the password is wrong.', { cause: error })
+        throw new Unauthenticated('wrong-credentials', WRONG, { cause: error })
       })
     this.#remember(mac, user)
-    return user
+    const known = await this.#users.find(user.id)
+    if (!known) throw new Unauthenticated('wrong-credentials', WRONG)
+    return known
   }
 
   #remember(mac: string, user: User): void {

@@ -28,7 +28,7 @@ const guestUser: User = {
 /** Who asks without being known. */
 export const guestFrom = (client: Client): Caller => ({ user: guestUser, groups: new Set(), client })
 
-export const isGuest = (caller: Caller): boolean => caller.user.id === GUEST
+export const isGuest = (caller: Pick<Caller, 'user'>): boolean => caller.user.id === GUEST
 
 /** Admin, or a member of the admin group: may do everything (wire facts 4.2, rule 1). */
 export const isAdmin = (caller: Caller): boolean => caller.user.id === ADMIN || caller.groups.has(ADMINS)

@@ -1,9 +1,10 @@
 import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
+import { SharedTexts } from '../base/shared-texts.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, AccessNotes } from './access-notes.ts'
-import type { TokenVault } from './token-vault.ts'
+import type { Vault } from './token-vault.ts'
 import type { User } from './users.ts'
 
 /** Where a request comes from, as the login list shows it. */
@@ -17,7 +18,7 @@ export interface Client {
 /** A login: what the server keeps about one token. */
 export interface Session {
   readonly token: string
-  /** What the store calls it; of no use as a token. */
+  /** What the store calls it; told to nobody. */
   readonly id: string
   readonly userId: string
   /** The user's epoch when the session was made or last confirmed; another one ends it. */
@@ -51,7 +52,7 @@ export interface SessionOptions {
   readonly writeDelay: Milliseconds
 }
 
-/** A session as the store has it: without a token that could be used. */
+/** A session as the store has it: with what the vault lets it know of the token. */
 interface Stored extends Omit<Session, 'id' | 'token'> {
   readonly sealed: string
 }
@@ -80,18 +81,19 @@ const sessionKey = (id: string): string => PREFIX + id
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
- * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by a MAC of the token and by user id, never by name. A session is only
+ * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by what the vault makes of the token, and by user id, never by name. A session is only
  * as good as its user's epoch: whoever recognises a caller compares it, so a raised epoch revokes with the next request
  * even if the store still holds the session.
  */
 export class Sessions {
   readonly #store: EphemeralStore
-  readonly #vault: TokenVault
+  readonly #vault: Vault
   readonly #system: System
   readonly #options: SessionOptions
   readonly #notes: AccessNotes
+  readonly #userAgents = new SharedTexts(1000)
 
-  constructor(store: EphemeralStore, vault: TokenVault, system: System, options: SessionOptions) {
+  constructor(store: EphemeralStore, vault: Vault, system: System, options: SessionOptions) {
     this.#store = store
     this.#vault = vault
     this.#system = system
@@ -116,7 +118,7 @@ export class Sessions {
       endsWithBrowser,
       cookieSent: now,
       // A device's token is its owner's secret; no list of logins needs it.
-      client: { address: client.address, userAgent: client.userAgent },
+      client: { address: client.address, userAgent: this.#userAgents.of(client.userAgent) },
     }
     const stored = { ...fresh, expires: this.#expiry(fresh, now) }
     const [id] = this.#vault.idsOf(token)

@@ -14,12 +14,32 @@ interface Keys {
   readonly binding: Uint8Array
 }
 
+/** What a store of logins may know of their tokens. */
+export interface Vault {
+  /** What a login with this token may be called in the store; new ones are called by the first. */
+  idsOf(token: string): readonly [string, ...string[]]
+  /** @param owner is bound to the token: the seal is good for nobody else. */
+  seal(token: string, owner: string): string
+  /** Whether the seal is of this token and owner: as `open` would tell, at a quarter of the time. */
+  isOf(sealed: string, token: string, owner: string): boolean
+  /** The token; `undefined` when the secret is no longer there, or the seal is not ours or not this owner's. */
+  open(sealed: string, owner: string): string | undefined
+}
+
+/** For a store that ends with the process: whoever reads its memory would find the secrets of a seal there as well. */
+export const openVault: Vault = {
+  idsOf: token => [token],
+  seal: token => token,
+  isOf: (sealed, token) => sealed === token,
+  open: sealed => sealed,
+}
+
 /**
  * Keeps tokens out of what is stored: a login is found by a MAC of its token and holds the token sealed, for the list of
  * logins shows it (interface 2.3). Whoever reads the store can use no token; and as the seal says whose login it is, who
  * can write to the store cannot turn one user's login into another's.
  */
-export class TokenVault {
+export class TokenVault implements Vault {
   readonly #keys: readonly Keys[]
   readonly #system: System
 
@@ -37,7 +57,6 @@ export class TokenVault {
     this.#system = system
   }
 
-  /** What a login with this token may be called in the store; new ones are called by the first. */
   idsOf(token: string): readonly [string, ...string[]] {
     const [first, ...others] = this.#keys.map(({ naming }) =>
       createHmac('sha256', naming).update(token).digest('base64url'),
@@ -45,7 +64,6 @@ export class TokenVault {
     return [first ?? '', ...others]
   }
 
-  /** @param owner is bound to the token: the seal is good for nobody else. */
   seal(token: string, owner: string): string {
     const [{ name, sealing, binding }] = this.#keys as [Keys]
     const nonce = this.#system.randomBytes(NONCE_BYTES)
@@ -54,7 +72,6 @@ export class TokenVault {
     return `${name}.${sealed.toString('base64url')}.${bound(binding, token, owner).toString('base64url')}`
   }
 
-  /** Whether the seal is of this token and owner: as `open` would tell, at a quarter of the time. */
   isOf(sealed: string, token: string, owner: string): boolean {
     const [name, , text = ''] = sealed.split('.')
     const keys = this.#keys.find(keys => keys.name === name)
@@ -63,7 +80,6 @@ export class TokenVault {
     return expected?.length === mac.length && timingSafeEqual(expected, mac)
   }
 
-  /** The token; `undefined` when the secret is no longer there, or the seal is not ours or not this owner's. */
   open(sealed: string, owner: string): string | undefined {
     const [name, text = ''] = sealed.split('.')
     const keys = this.#keys.find(keys => keys.name === name)

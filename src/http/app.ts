@@ -195,6 +195,7 @@ function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
 function noteAnswer({ log, metrics }: Services, request: FastifyRequest, reply: FastifyReply): void {
   const { method, routeOptions } = request
   metrics.answered({ method, route: routeOptions.url, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
+  if (!log.isLevelEnabled('info')) return
   log.info(
     {
       requestId: request.id,

@@ -1,11 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../accounts/caller.ts'
-import { groupsOf } from '../accounts/groups.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import type { Client } from '../accounts/sessions.ts'
-import { findUser } from '../accounts/users.ts'
 import { Unauthenticated } from '../base/errors.ts'
-import type { Queries } from '../stores/database.ts'
 import { authTokens, hasAuthCookie } from './cookies.ts'
 import type { Services } from './services.ts'
 
@@ -44,16 +41,16 @@ export async function callerByCookie(on: Services, request: FastifyRequest): Pro
   return undefined
 }
 
-async function callerOf({ sessions, database }: Services, token: string, client: Client): Promise<Caller | undefined> {
+async function callerOf({ sessions, users }: Services, token: string, client: Client): Promise<Caller | undefined> {
   const session = await sessions.find(token)
   if (!session) return undefined
-  const user = await findUser(database, session.userId)
+  const known = await users.find(session.userId)
   // The epoch is what revokes: whatever the session store still holds, the user's row decides (D3.5).
-  if (!user || user.disabled || !sessions.isCurrent(session, user)) {
+  if (!known || known.user.disabled || !sessions.isCurrent(session, known.user)) {
     await sessions.end(token)
     return undefined
   }
-  return { user, groups: await groupSet(database, user.id), client, session }
+  return { ...known, client, session }
 }
 
 /** @throws {Unauthenticated} for credentials that are wrong, malformed or of another scheme (D4.2) */
@@ -62,8 +59,7 @@ async function callerByBasic(on: Services, request: FastifyRequest, reply: Fasti
   const credentials = basicCredentials(request.headers.authorization)
   try {
     if (!on.basic || !credentials) throw new Unauthenticated('wrong-credentials', 'The credentials are malformed.')
-    const user = await on.basic.user(credentials, client)
-    return { user, groups: await groupSet(on.database, user.id), client }
+    return { ...(await on.basic.user(credentials, client)), client }
   } catch (error) {
     if (error instanceof Unauthenticated) challenge(request, reply)
     throw error
@@ -86,9 +82,6 @@ export function challenge(request: FastifyRequest, reply: FastifyReply): void {
   const isWanted = !(request.parameters.has('auth_challenge') && request.parameters.get('auth_challenge') === 'false')
   if (isWanted) reply.header('www-authenticate', CHALLENGE)
 }
-
-export const groupSet = async (queries: Queries, userId: string): Promise<ReadonlySet<string>> =>
-  new Set(await groupsOf(queries, userId))
 
 /** One `Set-Cookie` at most: the last word on the cookie wins. */
 export function setAuthCookie(reply: FastifyReply, value: string): void {

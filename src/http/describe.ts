@@ -1,6 +1,7 @@
 import type { Caller } from '../accounts/caller.ts'
 import { isGuest } from '../accounts/caller.ts'
 import type { Sessions } from '../accounts/sessions.ts'
+import type { User } from '../accounts/users.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../content/addresses.ts'
 import type { EntryView, ResourceView } from '../content/entry-view.ts'
@@ -10,13 +11,12 @@ import { acceptLanguage } from './negotiate.ts'
 
 /** The current-user information of interface 2.2 and D3.1. */
 export function describeCaller(
-  { caller, expires }: { readonly caller: Caller; readonly expires: Milliseconds | undefined },
+  { user, expires }: { readonly user: User; readonly expires: Milliseconds | undefined },
   language: string | undefined,
   base: BaseAddress,
 ): Record<string, unknown> {
-  const { user } = caller
   const common = { id: user.id, user: user.name, clientAcceptLanguage: acceptLanguage(language) }
-  if (isGuest(caller)) return common
+  if (isGuest({ user })) return common
   return {
     ...common,
     uri: base.outside(entryUri({ context: PRINCIPALS, id: user.id })),
@@ -32,8 +32,9 @@ export const expiryOf = ({ session }: Caller, sessions: Sessions): Milliseconds 
 
 /** `Sun Nov 22 10:00:00 UTC 2026` (D3.1). */
 function localeTime(time: Milliseconds): string {
-  const [weekday, day, month, year, clock] = new Date(time).toUTCString().replace(',', '').split(' ')
-  return `${weekday} ${month} ${day} ${clock} UTC ${year}`
+  // From `Sun, 22 Nov 2026 10:00:00 GMT`.
+  const text = new Date(time).toUTCString()
+  return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
 }
 
 /** ISO 8601 without a zone, in UTC, six fraction digits (interface 2.3, D3.2). */

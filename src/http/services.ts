@@ -1,5 +1,6 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { BasicCredentials } from '../accounts/basic-credentials.ts'
+import type { KnownUsers } from '../accounts/known-users.ts'
 import type { Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
 import type { PasswordReset } from '../accounts/password-reset.ts'
@@ -109,6 +110,7 @@ export interface CasLogin extends Landing {
 export interface Rooms {
   readonly database: Database
   readonly sessions: Sessions
+  readonly users: KnownUsers
   readonly login: Login
   readonly lockout: Lockout
   readonly audit: Audit

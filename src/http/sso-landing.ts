@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SsoRefused } from '../base/errors.ts'
 import type { Claim } from '../sso/identity-provider.ts'
 import { withQuery } from '../sso/with-query.ts'
-import { groupSet } from './caller.ts'
 import { describeCaller } from './describe.ts'
 import { prefersHtml } from './negotiate.ts'
 import { sendPage } from './send-page.ts'
@@ -36,8 +35,7 @@ export async function land(
     const ways = { account: on.base.at('ui/'), logout: on.base.at('auth/logout') }
     return sendPage(reply, signedInPage(lookFor(on, request), user.name ?? user.id, ways))
   }
-  const caller = { user, groups: await groupSet(on.database, user.id), client, session }
-  return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
+  return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], on.base)
 }
 
 /**

@@ -33,6 +33,11 @@ export interface TransactionOptions {
  */
 export interface Database extends Queries {
   /**
+   * Another number after each change, before anybody learns of it; `undefined` where others may change the store too.
+   * While it stays the same, so does all that can be read outside a transaction.
+   */
+  readonly revision: number | undefined
+  /**
    * Serialisable. Commits when `work` resolves, rolls back when it rejects and passes the rejection on.
    * `work` may run again after a conflict, so it touches nothing but `tx`; transactions do not nest. After an error of the
    * engine the transaction cannot go on.

@@ -62,6 +62,7 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
  */
 class PostgresDatabase implements Database {
   readonly engine = 'postgres'
+  readonly revision = undefined
   readonly #pool: Pool
   readonly #system: PostgresOptions['system']
   readonly #patience: Milliseconds

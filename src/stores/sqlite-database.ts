@@ -76,12 +76,17 @@ class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #connectReader: (() => SqliteConnection) | undefined
   readonly #mutex = new Mutex()
+  #revision = 0
   #closed: Promise<void> | undefined
 
   constructor(writer: SqliteConnection, reader: SqliteConnection, connectReader: (() => SqliteConnection) | undefined) {
     this.#writer = writer
     this.#reader = reader
     this.#connectReader = connectReader
+  }
+
+  get revision(): number {
+    return this.#revision
   }
 
   all<Row>(statement: Sql): Promise<Row[]> {
@@ -94,7 +99,7 @@ class SqliteDatabase implements Database {
 
   async run(statement: Sql): Promise<number> {
     this.#requireOpen()
-    return await this.#mutex.run(() => this.#writer.run(statement))
+    return await this.#mutex.run(() => this.#change(() => this.#writer.run(statement)))
   }
 
   async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -148,7 +153,7 @@ class SqliteDatabase implements Database {
     this.#requireOpen()
     // INSERT ... RETURNING is asked like a read, but writes.
     if (this.#reader !== this.#writer && !writesRows(statement)) return query(this.#reader)
-    return await this.#mutex.run(() => query(this.#writer))
+    return await this.#mutex.run(() => this.#change(() => query(this.#writer)))
   }
 
   /** Called with the mutex held. */
@@ -158,7 +163,7 @@ class SqliteDatabase implements Database {
     this.#writer.execute('BEGIN IMMEDIATE')
     try {
       const result = await work(transaction)
-      this.#writer.execute('COMMIT')
+      this.#change(() => this.#writer.execute('COMMIT'))
       return result
     } catch (error) {
       // A full disk makes the engine roll back by itself.
@@ -166,6 +171,15 @@ class SqliteDatabase implements Database {
       throw error
     } finally {
       transaction.end()
+    }
+  }
+
+  /** Failed or not: of a change reported as failed the engine may have kept something. */
+  #change<T>(work: () => T): T {
+    try {
+      return work()
+    } finally {
+      this.#revision++
     }
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BasicCredentials } from '../../src/accounts/basic-credentials.ts'
+import { type KnownUser, KnownUsers } from '../../src/accounts/known-users.ts'
 import { changeUser, findUser, insertUser, type User } from '../../src/accounts/users.ts'
 import { Unauthenticated } from '../../src/base/errors.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -26,14 +27,14 @@ test('who waits for a check that began before the password was changed is judged
     },
     requireStillGood: () => Promise.resolve(true),
   }
-  const basic = new BasicCredentials(database, login, new FakeSystem())
-  const ask = (): Promise<User> => basic.user({ name: 'ann', password: 'old' }, { address: '::1', userAgent: '' })
+  const basic = new BasicCredentials(new KnownUsers(database), login, new FakeSystem())
+  const ask = (): Promise<KnownUser> => basic.user({ name: 'ann', password: 'old' }, { address: '::1', userAgent: '' })
   const before = ask()
   await changeUser(database, await present(), { password: 'new' })
   const after = ask()
   // Both have looked for a running check by now.
   await present()
   finish()
-  assert.equal((await before).id, '1')
+  assert.equal((await before).user.id, '1')
   await assert.rejects(after, Unauthenticated)
 })

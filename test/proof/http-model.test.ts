@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startInProcess } from '../support/service.ts'
-import { skipForRedis } from '../support/token-store.ts'
 import { httpModelSettings, proveHttp } from './http-model.ts'
 
-test('over HTTP, too, sign-ins, logins and quotas are as the models say (D2, D6, D7.3)', {
-  skip: skipForRedis,
-}, async () => {
+test('over HTTP, too, sign-ins, logins and quotas are as the models say (D2, D6, D7.3)', async () => {
   const service = await startInProcess({ after }, { settings: httpModelSettings })
   assert.ok((await proveHttp(service, { runs: process.env['CI'] === 'true' ? 25 : 5 })) > 0)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
-import { TokenVault } from '../../src/accounts/token-vault.ts'
+import { openVault, TokenVault } from '../../src/accounts/token-vault.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../../src/base/units.ts'
 import { DatabaseEphemeralStore } from '../../src/stores/database-ephemeral-store.ts'
@@ -105,9 +105,10 @@ class Both {
   readonly #logins: Login[] = []
 
   constructor(store: EphemeralStore, system: FakeSystem, options: Options, plan: number) {
-    const vault = new TokenVault([system.randomBytes(32)], system)
+    const isInMemory = store instanceof MemoryEphemeralStore
+    const vault = isInMemory ? openVault : new TokenVault([system.randomBytes(32)], system)
     // Outside memory accesses wait a second at most: here until time passes.
-    const writeDelay: Milliseconds = store instanceof MemoryEphemeralStore ? 0 : 3_600_000
+    const writeDelay: Milliseconds = isInMemory ? 0 : 3_600_000
     this.#sessions = new Sessions(store, vault, system, { ...options, writeDelay })
     this.#system = system
     this.#options = options

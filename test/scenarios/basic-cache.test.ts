@@ -12,7 +12,6 @@ import {
 } from '../support/accounts.ts'
 import type { Answer } from '../support/http-client.ts'
 import { ADMIN_PASSWORD, startInProcess } from '../support/service.ts'
-import { skipForRedis } from '../support/token-store.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.auth.http-basic': 'on' } })
 const admin = await service.admin()
@@ -102,9 +101,7 @@ test('the old name with the old password is not the one who has the name now (D1
   assert.equal((await as('handed-on')).status, 401)
 })
 
-test('a lockout holds for remembered credentials with the next request, and ends on time (D4.3)', {
-  skip: skipForRedis,
-}, async () => {
+test('a lockout holds for remembered credentials with the next request, and ends on time (D4.3)', async () => {
   await remembered('locked')
   await guess(anyone, 'locked', 5)
   const refused = await as('locked')

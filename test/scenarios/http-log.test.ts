@@ -117,13 +117,14 @@ test('a line break in an address makes no second line in the log', async t => {
 
 test('a restart ends every login and keeps users, passwords and contents (interface 2.1, 3.1)', async t => {
   const folder = await temporaryFolder(t)
-  const first = await startProcess(t, { folder })
+  const settings = { 'service.auth.token.store': 'memory' }
+  const first = await startProcess(t, { folder, settings })
   const admin = await first.admin()
   const bob = await newUser(first, admin)
   const context = await newContext(admin)
   assert.equal(await first.stop(), 0)
 
-  const second = await startProcess(t, { folder, env: { SERVICE_ADMIN_PASSWORD: 'Another-Password-56' } })
+  const second = await startProcess(t, { folder, settings, env: { SERVICE_ADMIN_PASSWORD: 'Another-Password-56' } })
   const stale = await ask(`${second.base}auth/user`, { headers: { cookie: `auth_token=${bob.visitor.cookie}` } })
   assert.equal(stale.json()['user'], 'guest')
   assert.match(stale.headers['set-cookie']?.[0] ?? '', /^auth_token=; Max-Age=0; /)

@@ -8,9 +8,12 @@ export class FakeSystem implements System {
   #monotonic: Milliseconds = 1000
   #seed: string
   #drawn = 0
+  readonly #onPass: (duration: Milliseconds) => void
 
-  constructor(seed = 'seed') {
+  /** @param onPass learns of time that passes, where something does not go by this clock */
+  constructor(seed = 'seed', onPass: (duration: Milliseconds) => void = () => {}) {
     this.#seed = seed
+    this.#onPass = onPass
   }
 
   now(): Milliseconds {
@@ -37,6 +40,7 @@ export class FakeSystem implements System {
   pass(duration: Milliseconds): void {
     this.#now += duration
     this.#monotonic += duration
+    this.#onPass(duration)
   }
 
   /** Sets the wall clock, as an administrator or a time server would; the monotonic clock does not notice. */

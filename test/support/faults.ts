@@ -92,6 +92,9 @@ export function faultyDatabase(real: Database, faults: Faults): Database {
   })
   return {
     ...through(real),
+    get revision() {
+      return real.revision
+    },
     alone: work => real.alone(work),
     async transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T> {
       await faults.call('begin', async () => undefined)

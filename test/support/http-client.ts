@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { requireDescribed } from './interface-check.ts'
+import { aged } from './redis-age.ts'
 
 export interface Answer {
   readonly status: number
@@ -23,13 +24,14 @@ export interface Ask {
 }
 
 /** One request over a connection of its own, without the conveniences of `fetch` that hide what goes over the wire. */
-export function ask(url: string, options: Ask = {}): Promise<Answer> {
+export async function ask(url: string, options: Ask = {}): Promise<Answer> {
+  await aged()
   const { headers = {}, body, json, form } = options
   const payload =
     json !== undefined ? JSON.stringify(json) : form ? new URLSearchParams(form).toString() : (body ?? undefined)
   const type = json !== undefined ? 'application/json' : form ? 'application/x-www-form-urlencoded' : undefined
   const length = typeof payload === 'string' || payload instanceof Uint8Array ? Buffer.byteLength(payload) : undefined
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     const request = httpRequest(url, {
       method: methodOf(options),
       agent: false,

@@ -11,7 +11,7 @@ import { FakeSystem } from './fake-system.ts'
 import { Visitor } from './http-client.ts'
 import { storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { tokenSettings } from './token-store.ts'
+import { letTokensAge, tokenSettings } from './token-store.ts'
 
 /** What a test hands over: the part of node:test's context used here. */
 interface Test {
@@ -95,7 +95,7 @@ export async function startInProcess(t: Test, { settings = {}, folder }: Omit<St
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
   const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)
   // Nodes that share a folder draw different numbers.
-  const system = new FakeSystem(`${data}/${++nodes}`)
+  const system = new FakeSystem(`${data}/${++nodes}`, duration => letTokensAge(data, duration))
   const log = createLog('silent')
   const server = await createServer(loadSettings({ overrides }).settings, {
     system,

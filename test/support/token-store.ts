@@ -1,12 +1,11 @@
 import { after } from 'node:test'
 import { join } from 'node:path'
 import { startRedis } from './peers/redis.ts'
+import { age } from './redis-age.ts'
 
 /** `TOKENS=database` or `TOKENS=redis`: every service that a test starts keeps its logins there. */
 const kind = process.env['TOKENS'] ?? 'memory'
 const redis = kind === 'redis' ? await startRedis({ after }) : undefined
-/** For tests that turn the service's clock until something ends that Redis keeps. */
-export const skipForRedis = kind === 'redis' && 'Redis goes by a clock of its own'
 const folders: string[] = []
 
 /**
@@ -25,4 +24,9 @@ export function tokenSettings(
   if (!redis) return settings
   if (!folders.includes(folder)) folders.push(folder)
   return { ...settings, 'service.cluster.redis.url': `${redis.url}${folders.indexOf(folder)}` }
+}
+
+/** Lets time pass for what Redis keeps of the service with this data folder. */
+export function letTokensAge(folder: string, by: number): void {
+  if (redis && folders.includes(folder)) age(redis, folders.indexOf(folder), by)
 }

@@ -75,14 +75,15 @@ test('adminpw wins while it is set, obeys no rules, and is forgotten afterwards 
 })
 
 test('logins are lost with a restart, contents are not (interface 2.1)', async t => {
-  const first = await startProcess(t)
+  const settings = { 'service.auth.token.store': 'memory' }
+  const first = await startProcess(t, { settings })
   const admin = await first.admin()
   const context = await newContext(admin)
   const id = await newEntry(admin, context)
   await putFile(admin, `${context}/resource/${id}`, 'kept')
   const { metadata, resource } = await readEntry(admin, context, id)
   assert.equal(await first.stop('SIGINT'), 0)
-  const second = await startProcess(t, { folder: first.folder })
+  const second = await startProcess(t, { folder: first.folder, settings })
   const visitor = second.visitor()
   visitor.cookie = admin.cookie
   assert.equal((await visitor.get('auth/user')).json()['id'], '_guest')

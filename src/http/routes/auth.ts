@@ -42,12 +42,12 @@ const getBasic = (on: Services) => async (request: FastifyRequest, reply: Fastif
     challenge(request, reply)
     throw new Unauthenticated('not-signed-in', 'Send HTTP Basic credentials.')
   }
-  return describeCaller({ caller: request.caller, expires: undefined }, request.headers['accept-language'], on.base)
+  return describeCaller({ ...request.caller, expires: undefined }, request.headers['accept-language'], on.base)
 }
 
 const getUser = (on: Services) => async (request: FastifyRequest) =>
   describeCaller(
-    { caller: request.caller, expires: expiryOf(request.caller, on.sessions) },
+    { ...request.caller, expires: expiryOf(request.caller, on.sessions) },
     request.headers['accept-language'],
     on.base,
   )

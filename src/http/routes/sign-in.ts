@@ -3,7 +3,7 @@ import { MOST_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { DEVICE_LIFE } from '../../accounts/trusted-devices.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
-import { callerByCookie, groupSet, setAuthCookie } from '../caller.ts'
+import { callerByCookie, setAuthCookie } from '../caller.ts'
 import { describeCaller } from '../describe.ts'
 import { lookFor } from '../look.ts'
 import { prefersHtml } from '../negotiate.ts'
@@ -58,8 +58,7 @@ async function signIn(on: Services, { request, reply }: Exchange, form: Paramete
   setAuthCookie(reply, on.cookie.set(session.token, on.sessions.cookieLife(session)))
   if (on.devices)
     reply.header('set-cookie', on.cookie.setDevice(await on.devices.trust(user, client.device), DEVICE_LIFE / 1000))
-  const caller = { user, groups: await groupSet(on.database, user.id), client, session }
-  return describeCaller({ caller, expires: session.expires }, request.headers['accept-language'], on.base)
+  return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], on.base)
 }
 
 /** `?successurl`: where to go afterwards; `?ended`: a session has; `?email`: to the organisation of that address. */

@@ -1,0 +1,197 @@
+// What each kind of request costs on each machine of a large installation: processor time of the node, of PostgreSQL and of
+// Redis for one request, beside the same with everything in one process. Rates of several engines on one small machine would
+// say nothing; processor time adds up wherever they run. Needs the servers that `.ci/install-peers` installs.
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { cephGateway, startCephGateway } from '../build/test/support/peers/ceph-gateway.js'
+import { administer, ownPostgres, postgres, urlOf } from '../build/test/support/peers/postgres.js'
+import { redis, startRedis } from '../build/test/support/peers/redis.js'
+import pg from 'pg'
+import { cpuOf, load, request } from './load.mjs'
+import { ask, isQuick, loginOf, median, newContext, ROUND_MS, ROUNDS, signIn, startService } from './support.mjs'
+
+const USERS = isQuick ? 4 : 50
+const FILLED = isQuick ? 20 : 1000
+const JSON_TYPE = { 'content-type': 'application/json' }
+const MS = isQuick ? ROUND_MS : 2 * ROUND_MS
+
+export async function measure(say) {
+  const missing = [postgres, redis, cephGateway].filter(peer => !peer.available()).map(({ name }) => name)
+  if (missing.length > 0) throw new Error(`${missing.join(', ')} is not installed; see .ci/install-peers`)
+  const endings = []
+  const after = end => void endings.unshift(end)
+  try {
+    const engines = await startEngines({ after })
+    const quota = { 'service.data.quota': 'on' }
+    const one = await startService(quota)
+    after(one.stop)
+    const node = await startService({ ...quota, ...engines.settings }, { env: engines.env })
+    after(node.stop)
+    const [embedded, scaled] = [await prepare(one), await prepare(node)]
+    say('two services filled')
+    const costs = []
+    for (const [what, make] of Object.entries(requests))
+      costs.push(await costOf(what, make, { embedded, scaled }, engines))
+    say('requests made')
+    const sizes = await sizesOf(scaled, engines)
+    return { title: 'One request on many machines', rows: [...costs.flatMap(rowsOfCost), ...sizes], curves: [] }
+  } finally {
+    for (const end of endings) await end()
+  }
+}
+
+async function startEngines(t) {
+  const rows = await ownPostgres(t)
+  await administer(rows, 'CREATE DATABASE stowage')
+  const logins = await startRedis(t)
+  const bucket = await startCephGateway(t)
+  const redisPid = Number(/process_id:(\d+)/.exec(await logins.cli('INFO', 'server'))[1])
+  return {
+    rows,
+    logins,
+    env: { ...bucket.env, SERVICE_AUTH_TOKEN_KEY: randomBytes(32).toString('base64') },
+    settings: {
+      'service.data.store': `s3://${bucket.bucket}/bench`,
+      'service.repository.store.url': urlOf(rows, 'stowage'),
+      'service.cluster.redis.url': logins.url,
+      'service.auth.token.store': 'redis',
+    },
+    /** Seconds of processor time so far; every connection to PostgreSQL is a process of its own. */
+    async used() {
+      const children = await readFile(`/proc/${rows.pid}/task/${rows.pid}/children`, 'utf8')
+      const backends = [rows.pid, ...children.trim().split(' ').map(Number)]
+      return { postgres: sum(backends.map(pid => tryCpu(pid))), redis: cpuOf(redisPid) }
+    },
+  }
+}
+
+async function prepare(service) {
+  const headers = await signIn(service)
+  for (let n = 0; n < USERS; n++) {
+    const resource = { name: `user${n}`, password: service.password }
+    await ask(service, headers, 'POST', '_principals?graphtype=user', { resource })
+  }
+  const context = await newContext(service, headers)
+  const create = title =>
+    ask(service, headers, 'POST', context, {
+      metadata: {
+        [`${service.base}${context}/resource/_newId`]: {
+          'http://purl.org/dc/terms/title': [{ type: 'literal', value: title }],
+        },
+      },
+    })
+  const ids = []
+  for (let n = 0; n < FILLED; n++) ids.push(JSON.parse(await create(`Entry number ${n}`)).entryId)
+  return { service, headers, context, ids }
+}
+
+/** What is asked, each as bytes to send and the status of the answer. */
+const requests = {
+  'signing in': () => {
+    let turn = 0
+    return { next: () => loginOf(`user${turn++ % USERS}`), status: 200 }
+  },
+  'who am I': ({ headers }) => always(request('GET', '/auth/user', headers)),
+  'an entry with its metadata': ({ headers, context, ids }) => {
+    const all = ids.map(id => request('GET', `/${context}/entry/${id}?includeAll`, headers))
+    let turn = 0
+    return { next: () => all[turn++ % all.length], status: 200 }
+  },
+  'a search for one of many words': ({ headers }) =>
+    always(request('GET', '/search?type=solr&query=title%3Anumber&limit=20', headers)),
+  'creating an entry': ({ service, headers, context }) => {
+    const resource = `${service.base}${context}/resource/_newId`
+    const metadata = { [resource]: { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: 'New' }] } }
+    return always(request('POST', `/${context}`, { ...JSON_TYPE, ...headers }, JSON.stringify({ metadata })), 201)
+  },
+  'a file of 1 KiB': ({ headers, context, ids }) => {
+    const type = { 'content-type': 'application/octet-stream' }
+    const all = ids.map(id => request('PUT', `/${context}/resource/${id}`, { ...type, ...headers }, randomBytes(1024)))
+    let turn = 0
+    return { next: () => all[turn++ % all.length], status: undefined }
+  },
+}
+
+const always = (bytes, status = 200) => ({ next: () => bytes, status })
+
+async function costOf(what, make, { embedded, scaled }, engines) {
+  const ways = { embedded: make(embedded), scaled: make(scaled) }
+  const rounds = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const one = await load(embedded.service, ways.embedded.next, {
+      ms: MS,
+      connections: 8,
+      status: ways.embedded.status,
+    })
+    const before = await engines.used()
+    const many = await load(scaled.service, ways.scaled.next, { ms: MS, connections: 8, status: ways.scaled.status })
+    const after = await engines.used()
+    const each = engine => ((after[engine] - before[engine]) * 1e6) / many.count
+    if (round > 0) rounds.push({ embedded: one.cpu, node: many.cpu, postgres: each('postgres'), redis: each('redis') })
+  }
+  const of = machine => median(rounds.map(round => round[machine]))
+  return { what, embedded: of('embedded'), node: of('node'), postgres: of('postgres'), redis: of('redis') }
+}
+
+const rowsOfCost = ({ what, embedded, node, postgres, redis }) => [
+  {
+    what: `${what}: processor time on a node : in one process`,
+    value: node / embedded,
+    unit: 'ratio',
+    note: `node ${us(node)}, PostgreSQL ${us(postgres)}, Redis ${us(redis)}; in one process ${us(embedded)}`,
+  },
+]
+
+const us = value => (value >= 1000 ? `${(value / 1000).toFixed(1)} ms` : `${Math.round(value)} µs`)
+
+/** What is kept of each. */
+async function sizesOf({ service, headers, context }, { rows, logins }) {
+  const database = new pg.Client({ connectionString: urlOf(rows, 'stowage') })
+  await database.connect()
+  const stored = async () => {
+    await database.query('VACUUM')
+    return Number((await database.query("SELECT pg_database_size('stowage') AS size")).rows[0].size)
+  }
+  const memory = async () => Number(/used_memory:(\d+)/.exec(await logins.cli('INFO', 'memory'))[1])
+  const body = JSON.stringify({
+    metadata: {
+      [`${service.base}${context}/resource/_newId`]: {
+        'http://purl.org/dc/terms/title': [
+          { type: 'literal', value: 'An entry as large as most, with a title of its own' },
+        ],
+        'http://purl.org/dc/terms/description': [{ type: 'literal', value: 'Some more words about it. '.repeat(8) }],
+      },
+    },
+  })
+  const create = request('POST', `/${context}`, { ...JSON_TYPE, ...headers }, body)
+  const before = await stored()
+  const made = await load(service, () => create, { ms: isQuick ? 500 : 10_000, connections: 16, status: 201 })
+  const entry = ((await stored()) - before) / made.count
+  await database.end()
+  const empty = await memory()
+  let turn = 0
+  const signedIn = await load(service, () => loginOf(`user${turn++ % USERS}`), {
+    ms: isQuick ? 500 : 5000,
+    connections: 8,
+  })
+  const login = ((await memory()) - empty) / signedIn.count
+  return [
+    {
+      what: 'rows and indexes of an entry with 250 characters of metadata, in PostgreSQL',
+      value: entry / 1024,
+      unit: 'KiB',
+    },
+    { what: 'a login in Redis', value: login, unit: 'B' },
+  ]
+}
+
+const sum = numbers => numbers.reduce((all, one) => all + one, 0)
+
+/** A process that has ended meanwhile counts for nothing. */
+function tryCpu(pid) {
+  try {
+    return cpuOf(pid)
+  } catch {
+    return 0
+  }
+}

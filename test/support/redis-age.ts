@@ -1,0 +1,23 @@
+import type { RedisServer } from './peers/redis.ts'
+
+/** Takes so much off every life, and off the times that the sets of bounded kinds note. */
+const script = `
+local by = tonumber(ARGV[1])
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local left = redis.call('PTTL', key)
+  if left > by then redis.call('PEXPIRE', key, left - by)
+  elseif left >= 0 then redis.call('DEL', key)
+  elseif redis.call('TYPE', key).ok == 'zset' then
+    for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do redis.call('ZINCRBY', key, -by, member) end
+  end
+end`
+
+let ageing: Promise<unknown> = Promise.resolve()
+
+/** Lets a database of Redis grow older when a test turns the clock of its service: Redis has one of its own. */
+export function age(server: RedisServer, database: number, by: number): void {
+  ageing = ageing.then(() => server.cli('-n', String(database), 'EVAL', script, '0', String(by)))
+}
+
+/** Resolves when all that time has passed; a request waits for it. */
+export const aged = (): Promise<unknown> => ageing
