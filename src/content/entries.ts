@@ -11,7 +11,7 @@ import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, objectsOf } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
-import type { Database, Queries } from '../stores/database.ts'
+import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { CONTEXTS, contextIdOf, type EntryAddress, entryUri, PRINCIPALS } from './addresses.ts'
 import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
@@ -187,6 +187,7 @@ export class Entries {
       const whole = { entry: contextEntry, contextEntry: contextsEntry }
       requireRight(caller, 'administer', whole, 'delete a list with all its members')
     }
+    const options: TransactionOptions = entry.context === CONTEXTS || takesMembers ? { isLong: true } : {}
     const users = await this.#on.database.transaction(async tx => {
       const present = await findEntry(tx, entry)
       if (!present) throw gone(entry)
@@ -201,7 +202,7 @@ export class Entries {
         await this.#deleteOne(tx, one)
       }
       return deleted
-    })
+    }, options)
     for (const user of users) {
       await this.#on.sessions.clearAway(user.id)
       await this.#report(caller, 'user-deleted', user.id, user.name)

@@ -10,10 +10,12 @@ export const isList = ({ entryType, graphType }: Entry): boolean =>
 
 /** Ids of the members in their order. */
 export async function listMembers(queries: Queries, { context, id }: EntryAddress): Promise<string[]> {
-  const rows = await queries.all<{ member: string }>(
-    sql`SELECT member FROM list_members WHERE context = ${context} AND list = ${id} ORDER BY position`,
+  // One text instead of a row for each: a page of a list names all its members. No id holds a slash.
+  const row = await queries.get<{ members: string | null }>(
+    sql`SELECT string_agg(member, '/' ORDER BY position) AS members
+      FROM list_members WHERE context = ${context} AND list = ${id}`,
   )
-  return rows.map(row => row.member)
+  return row?.members?.split('/') ?? []
 }
 
 export async function countListMembers(queries: Queries, { context, id }: EntryAddress): Promise<number> {

@@ -24,6 +24,8 @@ export interface TransactionOptions {
   readonly durability?: 'full' | 'relaxed'
   /** Not given up however long a statement takes: for steps of the schema. */
   readonly unhurried?: true
+  /** Takes so long that nobody is to wait for it who came before. */
+  readonly isLong?: true
 }
 
 /**

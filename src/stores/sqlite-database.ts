@@ -4,8 +4,10 @@ import { Mutex } from '../base/mutex.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Database, Queries, TransactionOptions } from './database.ts'
 import type { Sql } from './sql.ts'
+import { SqliteCommits } from './sqlite-commits.ts'
 import { SqliteConnection, writesRows } from './sqlite-connection.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
+import { SqliteTransaction } from './sqlite-transaction.ts'
 
 export interface SqliteOptions {
   /** Memory for pages that reads have touched; 64 MiB by default. */
@@ -76,6 +78,7 @@ class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #connectReader: (() => SqliteConnection) | undefined
   readonly #mutex = new Mutex()
+  readonly #commits: SqliteCommits
   #revision = 0
   #closed: Promise<void> | undefined
 
@@ -83,6 +86,7 @@ class SqliteDatabase implements Database {
     this.#writer = writer
     this.#reader = reader
     this.#connectReader = connectReader
+    this.#commits = new SqliteCommits(writer, this.#mutex, () => this.#revision++)
   }
 
   get revision(): number {
@@ -104,18 +108,7 @@ class SqliteDatabase implements Database {
 
   async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     this.#requireOpen()
-    return await this.#mutex.run(async () => {
-      if (options.durability !== 'relaxed') return await this.#commit(work)
-      // In WAL mode NORMAL leaves the log unsynchronised on commit, FULL synchronises all of it: the next full commit
-      // makes the relaxed ones before it durable as well. A checkpoint synchronises the log first in either mode.
-      // The level cannot change inside a transaction, hence around it; the mutex keeps full commits out meanwhile.
-      this.#writer.execute('PRAGMA synchronous = NORMAL')
-      try {
-        return await this.#commit(work)
-      } finally {
-        this.#writer.execute('PRAGMA synchronous = FULL')
-      }
-    })
+    return await this.#commits.run(work, options)
   }
 
   /** The lock on the folder keeps everybody else away. */
@@ -156,24 +149,6 @@ class SqliteDatabase implements Database {
     return await this.#mutex.run(() => this.#change(() => query(this.#writer)))
   }
 
-  /** Called with the mutex held. */
-  async #commit<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
-    const transaction = new SqliteTransaction(this.#writer)
-    // IMMEDIATE: with the write lock taken first, no later statement can fail because another writer came in between.
-    this.#writer.execute('BEGIN IMMEDIATE')
-    try {
-      const result = await work(transaction)
-      this.#change(() => this.#writer.execute('COMMIT'))
-      return result
-    } catch (error) {
-      // A full disk makes the engine roll back by itself.
-      if (this.#writer.inTransaction) this.#writer.execute('ROLLBACK')
-      throw error
-    } finally {
-      transaction.end()
-    }
-  }
-
   /** Failed or not: of a change reported as failed the engine may have kept something. */
   #change<T>(work: () => T): T {
     try {
@@ -206,37 +181,5 @@ async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Pr
   } finally {
     at.end()
     connection.execute('ROLLBACK')
-  }
-}
-
-class SqliteTransaction implements Queries {
-  readonly engine = 'sqlite'
-  readonly #connection: SqliteConnection
-  #ended = false
-
-  constructor(connection: SqliteConnection) {
-    this.#connection = connection
-  }
-
-  end(): void {
-    this.#ended = true
-  }
-
-  async all<Row>(statement: Sql): Promise<Row[]> {
-    return this.#live().all(statement) as Row[]
-  }
-
-  async get<Row>(statement: Sql): Promise<Row | undefined> {
-    return this.#live().get(statement) as Row | undefined
-  }
-
-  async run(statement: Sql): Promise<number> {
-    return this.#live().run(statement)
-  }
-
-  #live(): SqliteConnection {
-    // Without a transaction open the statement would commit by itself.
-    if (this.#ended || !this.#connection.inTransaction) throw new Error('the transaction has ended')
-    return this.#connection
   }
 }

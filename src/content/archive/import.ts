@@ -64,10 +64,13 @@ export class ContextImport {
     const imported = await this.#on.arrivals.receive(context, incoming, async arrival => {
       await arrival.reserve(await surveyArchive(arrival.archive))
       const stored = await takeFiles(arrival, context, form)
-      return await this.#on.database.transaction(async tx => {
-        await rejudge(tx, caller, placed, { right: 'administer', what: 'import a context' })
-        return await replaceContent(tx, { arrival, context, form, stored })
-      })
+      return await this.#on.database.transaction(
+        async tx => {
+          await rejudge(tx, caller, placed, { right: 'administer', what: 'import a context' })
+          return await replaceContent(tx, { arrival, context, form, stored })
+        },
+        { isLong: true },
+      )
     })
     const detail = { context, entries: imported.entries, files: imported.files }
     const { user, client } = caller

@@ -1,0 +1,121 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Mutex } from '../base/mutex.ts'
+import type { Queries, TransactionOptions } from './database.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { SqliteTransaction } from './sqlite-transaction.ts'
+
+/** So many transactions share a commit at most: the first of them waits for the work of all. */
+const MOST_TOGETHER = 32
+
+interface Waiting {
+  readonly options: TransactionOptions
+  readonly work: (tx: Queries) => Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Transactions on the one connection that writes, in order of arrival. A commit waits for the disk, for longer than most work
+ * takes: those that wait for their turn meanwhile share the next one. Each is behind a savepoint, so that what fails is taken
+ * back alone, and none is told that it is done before all of it is on the disk.
+ */
+export class SqliteCommits {
+  readonly #connection: SqliteConnection
+  readonly #mutex: Mutex
+  readonly #onCommit: () => void
+  readonly #waiting: Waiting[] = []
+
+  /**
+   * @param mutex keeps everything else off the connection
+   * @param onCommit is called when rows may have changed, before anybody is told
+   */
+  constructor(connection: SqliteConnection, mutex: Mutex, onCommit: () => void) {
+    this.#connection = connection
+    this.#mutex = mutex
+    this.#onCommit = onCommit
+  }
+
+  run<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let end = (): void => {}
+      const keep = (result: T): void => void (end = () => resolve(result))
+      this.#waiting.push({ options, work: async tx => keep(await work(tx)), resolve: () => end(), reject })
+      // As many calls as transactions: most find theirs done.
+      this.#mutex.run(() => this.#runNext()).catch(reject)
+    })
+  }
+
+  async #runNext(): Promise<void> {
+    if (this.#waiting.length === 0) return
+    if (!this.#waiting.slice(0, MOST_TOGETHER).every(isRelaxed)) return await this.#runTogether(false)
+    // In WAL mode NORMAL leaves the log unsynchronised on commit, FULL synchronises all of it: the next full commit
+    // makes the relaxed ones before it durable as well. A checkpoint synchronises the log first in either mode.
+    // The level cannot change inside a transaction, hence around it; the mutex keeps full commits out meanwhile.
+    this.#connection.execute('PRAGMA synchronous = NORMAL')
+    try {
+      await this.#runTogether(true)
+    } finally {
+      this.#connection.execute('PRAGMA synchronous = FULL')
+    }
+  }
+
+  async #runTogether(relaxed: boolean): Promise<void> {
+    let next = this.#waiting.shift()
+    const done: Waiting[] = []
+    try {
+      // IMMEDIATE: with the write lock taken first, no later statement can fail because another writer came in between.
+      this.#connection.execute('BEGIN IMMEDIATE')
+    } catch (error) {
+      return next?.reject(error)
+    }
+    try {
+      for (; next; next = this.#join(next, done.length, relaxed)) {
+        if (await this.#isDone(next)) done.push(next)
+        // The engine blocks the process: requests that have arrived meanwhile get as far as here only now.
+        if (this.#waiting.length === 0) await setImmediate()
+      }
+      this.#commit()
+    } catch (error) {
+      if (this.#connection.inTransaction) this.#connection.execute('ROLLBACK')
+      for (const { reject } of done) reject(error)
+      return
+    }
+    for (const { resolve } of done) resolve()
+  }
+
+  /** The transaction that shares the commit with the last one. */
+  #join(last: Waiting, count: number, relaxed: boolean): Waiting | undefined {
+    const [next] = this.#waiting
+    const fits = next && !next.options.isLong && (!relaxed || isRelaxed(next))
+    return fits && !last.options.isLong && count < MOST_TOGETHER ? this.#waiting.shift() : undefined
+  }
+
+  async #isDone({ work, reject }: Waiting): Promise<boolean> {
+    this.#connection.execute('SAVEPOINT one')
+    const transaction = new SqliteTransaction(this.#connection)
+    try {
+      await work(transaction)
+      return true
+    } catch (error) {
+      reject(error)
+      // A full disk makes the engine take everything back by itself: the others have lost too.
+      if (!this.#connection.inTransaction) throw error
+      this.#connection.execute('ROLLBACK TO one')
+      return false
+    } finally {
+      transaction.end()
+      if (this.#connection.inTransaction) this.#connection.execute('RELEASE one')
+    }
+  }
+
+  #commit(): void {
+    try {
+      this.#connection.execute('COMMIT')
+    } finally {
+      // Also of a commit reported as failed the engine may have kept something.
+      this.#onCommit()
+    }
+  }
+}
+
+const isRelaxed = ({ options }: Waiting): boolean => options.durability === 'relaxed'
