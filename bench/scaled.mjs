@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { cephGateway, startCephGateway } from '../build/test/support/peers/ceph-gateway.js'
 import { administer, ownPostgres, postgres, urlOf } from '../build/test/support/peers/postgres.js'
 import { redis, startRedis } from '../build/test/support/peers/redis.js'
-import pg from 'pg'
+import { Client } from 'pg'
 import { cpuOf, load, request } from './load.mjs'
 import { ask, isQuick, loginOf, median, newContext, ROUND_MS, ROUNDS, signIn, startService } from './support.mjs'
 
@@ -146,7 +146,7 @@ const us = value => (value >= 1000 ? `${(value / 1000).toFixed(1)} ms` : `${Math
 
 /** What is kept of each. */
 async function sizesOf({ service, headers, context }, { rows, logins }) {
-  const database = new pg.Client({ connectionString: urlOf(rows, 'stowage') })
+  const database = new Client({ connectionString: urlOf(rows, 'stowage') })
   await database.connect()
   const stored = async () => {
     await database.query('VACUUM')

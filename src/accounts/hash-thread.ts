@@ -14,7 +14,7 @@ export type HashTask =
   | { readonly password: string; readonly stored: string }
 
 /** Enough that requests hardly notice a flood of logins; not so much that on a busy machine nobody can sign in. */
-const NICENESS = 5
+const NICENESS = 10
 
 // On Linux this is the priority of one thread, this one; elsewhere it would be that of the whole program.
 if (process.platform === 'linux') setPriority(NICENESS)

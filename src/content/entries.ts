@@ -13,11 +13,13 @@ import { type Graph, objectsOf } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
+import { Unchanged } from '../stores/unchanged.ts'
 import { CONTEXTS, contextIdOf, type EntryAddress, entryUri, PRINCIPALS } from './addresses.ts'
 import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
 import {
   deleteContextRow,
   findContext,
+  type FoundContext,
   getContext,
   renameContext,
   requireContextName,
@@ -43,20 +45,27 @@ interface Dependencies {
   readonly revisions: Revisions
 }
 
+/** Contexts whose access lists are kept at hand. */
+const MOST_CONTEXTS = 1000
+
 /** Judges the entry as it is inside the transaction, for instance against `If-Unmodified-Since`; throws to refuse. */
 export type Precondition = (entry: Entry) => void
 
 /** Finding entries, and changing what every entry has: info, metadata, name; deleting them (wire facts 3.3 to 3.6). */
 export class Entries {
   readonly #on: Dependencies
+  readonly #contexts: Unchanged<FoundContext>
 
   constructor(on: Dependencies) {
     this.#on = on
+    this.#contexts = new Unchanged(on.database, MOST_CONTEXTS)
   }
 
   /** @param contextKey id or name of the context. @throws {NotFound} */
   async get(contextKey: string, id: string, queries: Queries = this.#on.database): Promise<Placed> {
-    const { context, entry: contextEntry } = await getContext(queries, contextKey)
+    const look = (): Promise<FoundContext> => getContext(queries, contextKey)
+    const isOutside = queries === this.#on.database
+    const { context, entry: contextEntry } = await (isOutside ? this.#contexts.get(contextKey, look) : look())
     const entry = await findEntry(queries, { context: context.id, id })
     if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
     return { entry, contextEntry }

@@ -8,8 +8,8 @@ import { isBlobKey, requireBlobKey, requireRange } from './blob-key.ts'
 import { BlobMissing, type BlobStore, type ByteRange, type ListedBlob, type StoredBlob } from './blob-store.ts'
 import { type FileCalls, nodeFileCalls } from './file-calls.ts'
 
-/** Small chunks are gathered up to one of these before they are written; neither is ever copied. */
-const BATCH: Bytes = 2 ** 20
+/** Small chunks are gathered up to one of these before they are written, uncopied; more would leave the caches of the processor. */
+const BATCH: Bytes = 2 ** 18
 const BATCH_CHUNKS = 256
 
 /**

@@ -94,15 +94,16 @@ test('with nginx told of nothing, reads go to another node while one stops or di
   const admin = await there.admin()
   const [node] = there.nodes
   assert.ok(node)
-  let [reads, isOver] = [0, false]
+  let reads = 0
+  const over = new AbortController()
   const read = async (): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       assert.equal((await admin.get('auth/user')).json()['user'], 'admin')
       reads++
     }
   }
   const readers = Promise.all(Array.from({ length: 4 }, read))
-  for (const end of [node.stop, node.kill]) {
+  for (const end of [() => node.stop(), () => node.kill()]) {
     const before = reads
     await end()
     await until(
@@ -111,7 +112,7 @@ test('with nginx told of nothing, reads go to another node while one stops or di
     )
     await node.start()
   }
-  isOver = true
+  over.abort()
   await readers
 })
 
