@@ -10,10 +10,11 @@ export const isList = ({ entryType, graphType }: Entry): boolean =>
 
 /** Ids of the members in their order. */
 export async function listMembers(queries: Queries, { context, id }: EntryAddress): Promise<string[]> {
-  // One text instead of a row for each: a page of a list names all its members. No id holds a slash.
+  // One text instead of a row for each: a page of a list names all its members. No id holds a slash. The order is that of
+  // the index; asked for inside of the aggregate, it would be made again.
   const row = await queries.get<{ members: string | null }>(
-    sql`SELECT string_agg(member, '/' ORDER BY position) AS members
-      FROM list_members WHERE context = ${context} AND list = ${id}`,
+    sql`SELECT string_agg(member, '/') AS members
+      FROM (SELECT member FROM list_members WHERE context = ${context} AND list = ${id} ORDER BY position) AS ordered`,
   )
   return row?.members?.split('/') ?? []
 }

@@ -66,6 +66,7 @@ test('no statement about lists and relations goes through a whole table, so that
       parts: [`EXPLAIN QUERY PLAN ${parts[0]}`, ...parts.slice(1)],
       values,
     })
-    for (const { detail } of plan) assert.doesNotMatch(detail, /^SCAN|TEMP B-TREE/, parts.join('?'))
+    // `ordered` is what a part of the statement itself gives.
+    for (const { detail } of plan) assert.doesNotMatch(detail, /^SCAN (?!ordered$)|TEMP B-TREE/, parts.join('?'))
   }
 })
