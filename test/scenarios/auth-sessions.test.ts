@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { type Answer, ask } from '../support/http-client.ts'
 import { startBehind } from '../support/other-base.ts'
 import { ADMIN_PASSWORD, newUser, startInProcess } from '../support/service.ts'
+import { TICK } from '../support/token-store.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -92,11 +93,11 @@ test('refused calls do not prolong a login (interface 3.1)', async t => {
 test('with refresh off the login ends at its max age, whatever is called (interface 3.1)', async t => {
   const { service, visitor } = await signedIn(t, { 'service.auth.cookie.refresh-expiration-on-access': 'off' })
   const before = (await visitor.get('auth/user')).json()['authTokenExpires']
-  service.system.pass(DAY - 1)
+  service.system.pass(DAY - TICK)
   const answer = await visitor.get('auth/user')
   assert.equal(userOf(answer), 'admin')
   assert.equal(answer.json()['authTokenExpires'], before)
-  service.system.pass(1)
+  service.system.pass(TICK)
   const after = await visitor.get('auth/user')
   assert.equal(userOf(after), 'guest')
   assert.match(cookieOf(after) ?? '', /^auth_token=; Max-Age=0; /)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWithSaml } from '../support/saml-service.ts'
+import { TICK } from '../support/token-store.ts'
 
 const program = { accept: 'application/json' }
 
@@ -38,7 +39,7 @@ test('what the request was sent with comes back once, and from its own provider 
   )
 
   const slow = await someone.leave()
-  service.system.pass(900_000 - 1)
+  service.system.pass(900_000 - TICK)
   assert.equal((await browser().bring(someone.answerTo(slow, { assertionId: '_slow' }))).status, 200)
   const late = await someone.leave()
   service.system.pass(900_000)
@@ -122,9 +123,9 @@ test('the id of an assertion counts once per provider, until nobody could use it
   assert.equal(await statusOf('?idp=a', {}), 200)
   assert.equal(await statusOf('?idp=a', {}), 401)
   assert.equal(await statusOf('?idp=b', { idp: b }), 200)
-  service.system.pass(359_999)
+  service.system.pass(360_000 - TICK)
   assert.equal(await statusOf('?idp=a', {}), 401)
-  service.system.pass(1)
+  service.system.pass(TICK)
   assert.equal(await statusOf('?idp=a', {}), 200)
 })
 

@@ -1,11 +1,14 @@
 import { after } from 'node:test'
 import { join } from 'node:path'
+import type { Milliseconds } from '../../src/base/units.ts'
 import { startRedis } from './peers/redis.ts'
 import { age } from './redis-age.ts'
 
 /** `TOKENS=database` or `TOKENS=redis`: every service that a test starts keeps its logins there. */
 const kind = process.env['TOKENS'] ?? 'memory'
 const redis = kind === 'redis' ? await startRedis({ after }) : undefined
+/** The least time that a test can wait for: the clock of Redis goes on by itself while it does. */
+export const TICK: Milliseconds = kind === 'redis' ? 10_000 : 1
 const folders: string[] = []
 
 /**

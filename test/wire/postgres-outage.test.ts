@@ -11,6 +11,7 @@ import {
   stopPostgres,
   urlOf,
 } from '../support/peers/postgres.ts'
+import { blobArgs } from '../support/blobs.ts'
 import { stowage } from '../support/cli.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'
@@ -109,6 +110,10 @@ test('while PostgreSQL hangs, crashes or restarts requests are refused with 503;
   assert.equal(await service.stop(), 0)
   assert.doesNotMatch(service.output(), /Test-Password/)
   const where = [`service.data.folder=${service.folder}`, `service.repository.store.url=${url}`]
-  const proof = await stowage(service.folder, ['fsck', ...where.flatMap(set => ['--set', set])])
+  const proof = await stowage(service.folder, [
+    'fsck',
+    ...where.flatMap(set => ['--set', set]),
+    ...blobArgs(service.folder),
+  ])
   assert.equal(proof.status, 0, proof.stdout)
 })
