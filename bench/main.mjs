@@ -30,7 +30,7 @@ mkdirSync(folder, { recursive: true })
 for (const part of PARTS) {
   if (positionals.length === 0 || positionals.includes(part)) writeFileSync(kept(part), JSON.stringify(await run(part)))
 }
-const results = PARTS.map(read).filter(result => result !== undefined)
+const results = PARTS.map(read).filter(result => result !== undefined && result.rows.length > 0)
 write(join(root, 'bench/report'), results)
 if (values.publish) write(join(root, 'docs/proof'), results)
 process.stderr.write(`The report is in ${values.publish ? 'docs/proof' : 'bench/report'}/benchmarks.md.\n`)

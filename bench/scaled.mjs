@@ -10,6 +10,7 @@ import { Client } from 'pg'
 import { cpuOf, load, request } from './load.mjs'
 import { ask, isQuick, loginOf, median, newContext, ROUND_MS, ROUNDS, signIn, startService } from './support.mjs'
 
+const TITLE = 'What a request costs on many machines'
 const USERS = isQuick ? 4 : 50
 const FILLED = isQuick ? 20 : 1000
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -17,7 +18,10 @@ const MS = isQuick ? ROUND_MS : 2 * ROUND_MS
 
 export async function measure(say) {
   const missing = [postgres, redis, cephGateway].filter(peer => !peer.available()).map(({ name }) => name)
-  if (missing.length > 0) throw new Error(`${missing.join(', ')} is not installed; see .ci/install-peers`)
+  if (missing.length > 0) {
+    say(`left out: there is no ${missing.join(', no ')} here; see .ci/install-peers`)
+    return { title: TITLE, rows: [], curves: [] }
+  }
   const endings = []
   const after = end => void endings.unshift(end)
   try {
@@ -34,7 +38,7 @@ export async function measure(say) {
       costs.push(await costOf(what, make, { embedded, scaled }, engines))
     say('requests made')
     const sizes = await sizesOf(scaled, engines)
-    return { title: 'One request on many machines', rows: [...costs.flatMap(rowsOfCost), ...sizes], curves: [] }
+    return { title: TITLE, rows: [...costs.flatMap(rowsOfCost), ...sizes], curves: [] }
   } finally {
     for (const end of endings) await end()
   }
