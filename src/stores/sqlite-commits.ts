@@ -14,10 +14,16 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+/** What has become of a transaction; nobody is told yet. */
+interface End {
+  readonly one: Waiting
+  readonly failure?: { readonly error: unknown }
+}
+
 /**
  * Transactions on the one connection that writes, in order of arrival. A commit waits for the disk, for longer than most work
  * takes: those that wait for their turn meanwhile share the next one. Each is behind a savepoint, so that what fails is taken
- * back alone, and none is told that it is done before all of it is on the disk.
+ * back alone. None is told of its end before all of it is on the disk: who lost to another of them can read what that one did.
  */
 export class SqliteCommits {
   readonly #connection: SqliteConnection
@@ -61,7 +67,7 @@ export class SqliteCommits {
 
   async #runTogether(relaxed: boolean): Promise<void> {
     let next = this.#waiting.shift()
-    const done: Waiting[] = []
+    const ends: End[] = []
     try {
       // IMMEDIATE: with the write lock taken first, no later statement can fail because another writer came in between.
       this.#connection.execute('BEGIN IMMEDIATE')
@@ -69,18 +75,22 @@ export class SqliteCommits {
       return next?.reject(error)
     }
     try {
-      for (; next; next = this.#join(next, done.length, relaxed)) {
-        if (await this.#isDone(next)) done.push(next)
+      for (; next; next = this.#join(next, ends.length, relaxed)) {
+        ends.push(await this.#endOf(next))
         // The engine blocks the process: requests that have arrived meanwhile get as far as here only now.
         if (this.#waiting.length === 0) await setImmediate()
       }
       this.#commit()
     } catch (error) {
       if (this.#connection.inTransaction) this.#connection.execute('ROLLBACK')
-      for (const { reject } of done) reject(error)
+      next?.reject(error)
+      for (const { one, failure } of ends) one.reject(failure?.error ?? error)
       return
     }
-    for (const { resolve } of done) resolve()
+    for (const { one, failure } of ends) {
+      if (failure) one.reject(failure.error)
+      else one.resolve()
+    }
   }
 
   /** The transaction that shares the commit with the last one. */
@@ -90,18 +100,17 @@ export class SqliteCommits {
     return fits && !last.options.isLong && count < MOST_TOGETHER ? this.#waiting.shift() : undefined
   }
 
-  async #isDone({ work, reject }: Waiting): Promise<boolean> {
+  /** @throws when the engine has taken everything back, as it does by itself when the disk is full */
+  async #endOf(one: Waiting): Promise<End> {
     this.#connection.execute('SAVEPOINT one')
     const transaction = new SqliteTransaction(this.#connection)
     try {
-      await work(transaction)
-      return true
+      await one.work(transaction)
+      return { one }
     } catch (error) {
-      reject(error)
-      // A full disk makes the engine take everything back by itself: the others have lost too.
       if (!this.#connection.inTransaction) throw error
       this.#connection.execute('ROLLBACK TO one')
-      return false
+      return { one, failure: { error } }
     } finally {
       transaction.end()
       if (this.#connection.inTransaction) this.#connection.execute('RELEASE one')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Database, Queries, TransactionOptions } from '../../src/stores/database.ts'
+import { type Database, type Queries, type TransactionOptions, UniqueViolation } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -84,6 +84,19 @@ test('one that fails takes back what it did and nothing else, wherever it stands
       [0, 1, 2].filter(index => index !== failing),
     )
   }
+})
+
+test('who fails because of another in the same commit is told when what the other did can be read', async t => {
+  const database = await open(t)
+  const all = [1, 1].map(a =>
+    database
+      .transaction(tx => insert(tx, a))
+      .catch(async (error: unknown) => {
+        assert.ok(error instanceof UniqueViolation)
+        return await present(database)
+      }),
+  )
+  assert.deepEqual((await Promise.all(all))[1], [1])
 })
 
 test('when the engine takes everything back, all that shared the commit have failed, and the next goes on', async t => {
