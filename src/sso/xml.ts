@@ -175,6 +175,6 @@ export function textOf(element: Element): string | undefined {
 export const attributeOf = (element: Element, name: string): string | undefined =>
   element.hasAttribute(name) ? (element.getAttribute(name) ?? undefined) : undefined
 
-/** Text made safe for XML, in content and in quoted attributes. */
+/** Text made safe for XML, in content and in quoted attributes. Some readers take U+0085 and U+2028 for line ends, as XML 1.1 does. */
 export const escapeXml = (text: string): string =>
-  text.replaceAll(/[&<>"'\r\n\t]/g, character => `&#${character.codePointAt(0)};`)
+  text.replaceAll(/[&<>"'\r\n\t\u0085\u2028]/g, character => `&#${character.codePointAt(0)};`)

@@ -16,7 +16,7 @@ const parse = (text: string): Element => parseXml(text, messageLimits).documentE
 
 test('what is escaped is read back as it was, in content and in attributes', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), text => {
+    fc.property(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('\u0085', 'a\u2028b')), text => {
       // oxlint-disable-next-line no-control-regex -- what XML cannot hold
       fc.pre(!/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.test(text) && text.isWellFormed())
       const element = parse(`<a b="${escapeXml(text)}">${escapeXml(text)}</a>`)
@@ -24,7 +24,7 @@ test('what is escaped is read back as it was, in content and in attributes', () 
       assert.equal(attributeOf(element, 'b'), text)
     }),
   )
-  assert.equal(escapeXml(`<"&'>\n`), '&#60;&#34;&#38;&#39;&#62;&#10;')
+  assert.equal(escapeXml(`<"&'>\n\u2028`), '&#60;&#34;&#38;&#39;&#62;&#10;&#8232;')
 })
 
 test('whatever is parsed ends with a document or a refusal, never otherwise', () => {
