@@ -22,8 +22,8 @@ interface End {
 
 /**
  * Transactions on the one connection that writes, in order of arrival. A commit waits for the disk, for longer than most work
- * takes: those that wait for their turn meanwhile share the next one. Each is behind a savepoint, so that what fails is taken
- * back alone. None is told of its end before all of it is on the disk: who lost to another of them can read what that one did.
+ * takes: those that wait for their turn meanwhile share the next one. Each but the first is behind a savepoint, so that what fails is
+ * taken back alone. None is told of its end before all of it is on the disk: who lost to another of them can read what that one did.
  */
 export class SqliteCommits {
   readonly #connection: SqliteConnection
@@ -76,7 +76,7 @@ export class SqliteCommits {
     }
     try {
       for (; next; next = this.#join(next, ends.length, relaxed)) {
-        ends.push(await this.#endOf(next))
+        ends.push(ends.length === 0 ? await this.#endOfFirst(next) : await this.#endOf(next))
         // The engine blocks the process: requests that have arrived meanwhile get as far as here only now.
         if (this.#waiting.length === 0) await setImmediate()
       }
@@ -100,20 +100,36 @@ export class SqliteCommits {
     return fits && !last.options.isLong && count < MOST_TOGETHER ? this.#waiting.shift() : undefined
   }
 
+  /**
+   * Without a savepoint: behind one, full-text tables go to the disk with every statement, which many entries would feel.
+   * @throws what the work does: nobody else is concerned yet
+   */
+  async #endOfFirst(one: Waiting): Promise<End> {
+    await this.#work(one)
+    return { one }
+  }
+
   /** @throws when the engine has taken everything back, as it does by itself when the disk is full */
   async #endOf(one: Waiting): Promise<End> {
     this.#connection.execute('SAVEPOINT one')
-    const transaction = new SqliteTransaction(this.#connection)
     try {
-      await one.work(transaction)
+      await this.#work(one)
       return { one }
     } catch (error) {
       if (!this.#connection.inTransaction) throw error
       this.#connection.execute('ROLLBACK TO one')
       return { one, failure: { error } }
     } finally {
-      transaction.end()
       if (this.#connection.inTransaction) this.#connection.execute('RELEASE one')
+    }
+  }
+
+  async #work({ work }: Waiting): Promise<void> {
+    const transaction = new SqliteTransaction(this.#connection)
+    try {
+      await work(transaction)
+    } finally {
+      transaction.end()
     }
   }
 
