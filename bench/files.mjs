@@ -105,7 +105,7 @@ async function measureLarge({ service, headers, folder }, say) {
     const entry = JSON.parse(await ask(service, headers, 'POST', context, {})).entryId
     const url = `${service.base}${context}/resource/${entry}`
     const send = (to, withHeaders) => upload(to, file, withHeaders)
-    const rounds = isQuick ? 1 : 3
+    const rounds = isQuick ? 1 : 5
     // The first round, which only warms up, is not what grows.
     let before
     const { up, bareUp, down, bareDown } = await interleave(rounds, {
