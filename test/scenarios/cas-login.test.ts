@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWithCas } from '../support/cas-service.ts'
+import { TICK } from '../support/token-store.ts'
 
 const versions = { cas1: 'validate', cas2: 'serviceValidate', cas3: 'p3/serviceValidate', saml11: 'samlValidate' }
 
@@ -125,9 +126,9 @@ for (const [cookie, own, maxAge] of lives) {
     assert.match(set ?? '', /; Path=\/; SameSite=Strict; HttpOnly; Secure$/)
 
     const life = Number(maxAge ?? 86_400) * 1000
-    service.system.pass(life - 1)
+    service.system.pass(life - TICK)
     assert.equal(await someone.whoAmI(), 'anna')
-    service.system.pass(1)
+    service.system.pass(TICK)
     assert.equal(await someone.whoAmI(), 'guest')
   })
 }
