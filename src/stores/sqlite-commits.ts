@@ -28,17 +28,12 @@ interface End {
 export class SqliteCommits {
   readonly #connection: SqliteConnection
   readonly #mutex: Mutex
-  readonly #onCommit: () => void
   readonly #waiting: Waiting[] = []
 
-  /**
-   * @param mutex keeps everything else off the connection
-   * @param onCommit is called when rows may have changed, before anybody is told
-   */
-  constructor(connection: SqliteConnection, mutex: Mutex, onCommit: () => void) {
+  /** @param mutex keeps everything else off the connection */
+  constructor(connection: SqliteConnection, mutex: Mutex) {
     this.#connection = connection
     this.#mutex = mutex
-    this.#onCommit = onCommit
   }
 
   run<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -80,7 +75,7 @@ export class SqliteCommits {
         // The engine blocks the process: requests that have arrived meanwhile get as far as here only now.
         if (this.#waiting.length === 0) await setImmediate()
       }
-      this.#commit()
+      this.#connection.execute('COMMIT')
     } catch (error) {
       if (this.#connection.inTransaction) this.#connection.execute('ROLLBACK')
       next?.reject(error)
@@ -130,15 +125,6 @@ export class SqliteCommits {
       await work(transaction)
     } finally {
       transaction.end()
-    }
-  }
-
-  #commit(): void {
-    try {
-      this.#connection.execute('COMMIT')
-    } finally {
-      // Also of a commit reported as failed the engine may have kept something.
-      this.#onCommit()
     }
   }
 }

@@ -3,7 +3,7 @@ import { StartupError } from '../base/errors.ts'
 import { Mutex } from '../base/mutex.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Database, Queries, TransactionOptions } from './database.ts'
-import type { Sql } from './sql.ts'
+import { type Sql, sql } from './sql.ts'
 import { SqliteCommits } from './sqlite-commits.ts'
 import { SqliteConnection, writesRows } from './sqlite-connection.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
@@ -79,18 +79,20 @@ class SqliteDatabase implements Database {
   readonly #connectReader: (() => SqliteConnection) | undefined
   readonly #mutex = new Mutex()
   readonly #commits: SqliteCommits
-  #revision = 0
   #closed: Promise<void> | undefined
 
   constructor(writer: SqliteConnection, reader: SqliteConnection, connectReader: (() => SqliteConnection) | undefined) {
     this.#writer = writer
     this.#reader = reader
     this.#connectReader = connectReader
-    this.#commits = new SqliteCommits(writer, this.#mutex, () => this.#revision++)
+    this.#commits = new SqliteCommits(writer, this.#mutex)
   }
 
-  get revision(): number {
-    return this.#revision
+  /** As the connection that reads sees it: it counts the commits of all others, of other processes too (`stowage unlock`). */
+  get revision(): number | undefined {
+    this.#requireOpen()
+    if (this.#reader === this.#writer) return undefined
+    return (this.#reader.get(sql`PRAGMA data_version`) as { data_version: number }).data_version
   }
 
   all<Row>(statement: Sql): Promise<Row[]> {
@@ -103,7 +105,7 @@ class SqliteDatabase implements Database {
 
   async run(statement: Sql): Promise<number> {
     this.#requireOpen()
-    return await this.#mutex.run(() => this.#change(() => this.#writer.run(statement)))
+    return await this.#mutex.run(() => this.#writer.run(statement))
   }
 
   async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -146,16 +148,7 @@ class SqliteDatabase implements Database {
     this.#requireOpen()
     // INSERT ... RETURNING is asked like a read, but writes.
     if (this.#reader !== this.#writer && !writesRows(statement)) return query(this.#reader)
-    return await this.#mutex.run(() => this.#change(() => query(this.#writer)))
-  }
-
-  /** Failed or not: of a change reported as failed the engine may have kept something. */
-  #change<T>(work: () => T): T {
-    try {
-      return work()
-    } finally {
-      this.#revision++
-    }
+    return await this.#mutex.run(() => query(this.#writer))
   }
 
   #requireOpen(): void {

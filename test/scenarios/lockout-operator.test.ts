@@ -125,6 +125,19 @@ test('`stowage unlock NAME` lifts the lock of a running service, admin included,
   assert.equal(group.status, 1)
 })
 
+test('a lock that `stowage unlock` lifts is lifted for remembered Basic credentials too, with the next request (D4.3, D6.5)', async t => {
+  const running = await startProcess(t, { settings: { 'service.auth.http-basic': 'on' } })
+  await addUser(await running.admin(), 'scripted')
+  const ask = async (): Promise<number> =>
+    (await running.visitor().get('auth/user', basicAuth('scripted', GOOD_PASSWORD))).status
+  assert.equal(await ask(), 200)
+  await guess(running.visitor(), 'scripted', 5)
+  assert.equal(await ask(), 429)
+  assert.equal(await ask(), 429)
+  assert.equal((await run('unlock', 'scripted', ...(await storeArguments(running.folder)))).status, 0)
+  assert.equal(await ask(), 200)
+})
+
 test('`stowage unlock` without a name is a usage error; without a store it fails and makes none', async t => {
   for (const args of [['unlock'], ['unlock', '--set', 'service.data.folder=/nowhere'], ['unlock', 'bob', 'alice']]) {
     const { status, output } = await run(...args)

@@ -44,6 +44,34 @@ test('a read in a file does not wait for a running transaction', async t => {
   assert.equal(count?.n, 0)
 })
 
+test('the revision changes with every change, by this process or another, and with nothing else', async t => {
+  const path = join(await temporaryFolder(t), 'test.db')
+  const [database, stranger] = [await openSqliteDatabase(path), await openSqliteDatabase(path)]
+  for (const one of [database, stranger]) t.after(() => one.close())
+  const changes: Record<string, () => Promise<unknown>> = {
+    statement: () => database.run(sql`CREATE TABLE t (a INTEGER)`),
+    transaction: () => database.transaction(tx => tx.run(sql`INSERT INTO t VALUES (1)`)),
+    returning: () => database.get(sql`INSERT INTO t VALUES (2) RETURNING a`),
+    stranger: () => stranger.run(sql`INSERT INTO t VALUES (3)`),
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const before = database.revision
+    assert.equal(database.revision, before)
+    await change()
+    assert.notEqual(database.revision, before, name)
+  }
+  const before = database.revision
+  await database.all(sql`SELECT a FROM t`)
+  await database.transaction(async tx => await tx.all(sql`SELECT a FROM t`))
+  await assert.rejects(
+    database.transaction(async tx => {
+      await tx.run(sql`INSERT INTO t VALUES (4)`)
+      throw new Error('no')
+    }),
+  )
+  assert.equal(database.revision, before)
+})
+
 test('bytes come back as bytes, also none and a part of a larger buffer', async t => {
   const database = await openFile(t)
   for (const bytes of [new Uint8Array(), Uint8Array.of(1, 0, 255), Uint8Array.of(9, 1, 2, 9).subarray(1, 3)]) {
