@@ -57,7 +57,7 @@ export async function openEphemeralStores(
   return {
     ephemeral,
     tokens: {
-      // The settings have been checked: with tokens in Redis, its address is there.
+      // The settings have been checked: with tokens in Redis its address is there, with tokens in memory it is not.
       store: kind === 'database' ? inDatabase : ephemeral,
       vault,
       writeDelay: kind === 'memory' ? 0 : WRITE_DELAY,

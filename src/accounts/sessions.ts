@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
-import { SharedTexts } from '../base/shared-texts.ts'
+import { Recent } from '../base/recent.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, AccessNotes } from './access-notes.ts'
@@ -81,8 +81,8 @@ const sessionKey = (id: string): string => PREFIX + id
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
- * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by what the vault makes of the token, and by user id, never by name. A session is only
- * as good as its user's epoch: whoever recognises a caller compares it, so a raised epoch revokes with the next request
+ * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by what the vault makes of the token, and by user id, never by name. A
+ * session is only as good as its user's epoch: whoever recognises a caller compares it, so a raised epoch revokes with the next request
  * even if the store still holds the session.
  */
 export class Sessions {
@@ -91,7 +91,8 @@ export class Sessions {
   readonly #system: System
   readonly #options: SessionOptions
   readonly #notes: AccessNotes
-  readonly #userAgents = new SharedTexts(1000)
+  /** One copy of each browser's name: most logins have one of a few. */
+  readonly #userAgents = new Recent(name => name, 1000)
 
   constructor(store: EphemeralStore, vault: Vault, system: System, options: SessionOptions) {
     this.#store = store
@@ -118,7 +119,7 @@ export class Sessions {
       endsWithBrowser,
       cookieSent: now,
       // A device's token is its owner's secret; no list of logins needs it.
-      client: { address: client.address, userAgent: this.#userAgents.of(client.userAgent) },
+      client: { address: client.address, userAgent: this.#userAgents.get(client.userAgent) },
     }
     const stored = { ...fresh, expires: this.#expiry(fresh, now) }
     const [id] = this.#vault.idsOf(token)

@@ -1,8 +1,8 @@
+import { Recent } from '../base/recent.ts'
 import { UniqueViolation } from './database.ts'
 import type { Sql } from './sql.ts'
 import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
 import { bindable } from './bindable.ts'
-import { StatementCache } from './statement-cache.ts'
 
 interface Prepared {
   readonly statement: SqliteStatement
@@ -12,12 +12,12 @@ interface Prepared {
 /** One connection: statements prepared once, values checked before they are bound, errors of the engine told apart. */
 export class SqliteConnection {
   readonly #handle: SqliteHandle
-  readonly #cache: StatementCache<Prepared>
+  readonly #cache: Recent<Prepared>
 
   /** Keeps at most `statements` prepared statements. */
   constructor(handle: SqliteHandle, statements: number) {
     this.#handle = handle
-    this.#cache = new StatementCache(text => prepare(handle, text), statements)
+    this.#cache = new Recent(text => prepare(handle, text), statements)
   }
 
   get inTransaction(): boolean {

@@ -48,14 +48,29 @@ export function Confirm({ title, text, action, onConfirm, onClose }: ConfirmProp
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
-      <div class="buttons">
-        <Button kind="quiet" onPress={onClose}>
-          {t('cancel')}
-        </Button>
+      <DialogButtons onClose={onClose}>
         <Button kind="danger" onPress={confirm}>
           {action}
         </Button>
-      </div>
+      </DialogButtons>
     </Dialog>
+  )
+}
+
+/** At the end of a dialog: the way out, and what the dialog is for. */
+export function DialogButtons({
+  onClose,
+  children,
+}: {
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div class="buttons">
+      <Button kind="quiet" onPress={onClose}>
+        {t('cancel')}
+      </Button>
+      {children}
+    </div>
   )
 }

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { Field } from '../../components/field.tsx'
+import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Form } from '../../components/form.tsx'
 import type { Column } from '../../components/table.tsx'
 import { tell } from '../../components/toast.tsx'
@@ -13,6 +12,7 @@ import type { Group } from '../../lib/portions.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { AdminPage } from './admin-page.tsx'
 import { Directory } from './directory.tsx'
+import { NameField } from './name-field.tsx'
 
 /** Everybody who is signed in belongs to it. */
 export const EVERYBODY = '_users'
@@ -65,21 +65,15 @@ function NewGroup({ onClose }: { readonly onClose: () => void }) {
       <Form work={create}>
         {problem => (
           <>
-            <Field
+            <NameField
               label={t('groupName')}
               value={name}
               onValue={setName}
-              required
-              maxLength={255}
-              autocomplete="off"
               error={problem === undefined ? undefined : tellProblem(problem)}
             />
-            <div class="buttons">
-              <Button kind="quiet" onPress={onClose}>
-                {t('cancel')}
-              </Button>
+            <DialogButtons onClose={onClose}>
               <Button type="submit">{t('create')}</Button>
-            </div>
+            </DialogButtons>
           </>
         )}
       </Form>

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { Field } from '../../components/field.tsx'
+import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Form, FormError } from '../../components/form.tsx'
 import { Await } from '../../components/page.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
@@ -16,6 +15,7 @@ import { findPrincipal } from '../../lib/principals.ts'
 import { navigate } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { type Size, toBytes } from '../../lib/sizes.ts'
+import { NameField } from './name-field.tsx'
 import { SizeFields } from './size-fields.tsx'
 
 interface Status {
@@ -58,13 +58,10 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
     <Form work={create}>
       {problem => (
         <>
-          <Field
+          <NameField
             label={t('contextName')}
             value={name}
             onValue={setName}
-            required
-            maxLength={255}
-            autocomplete="off"
             hint={t('contextNameHint')}
             error={about(problem, ['name-taken', 'invalid-name'])}
           />
@@ -86,12 +83,9 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
             />
           )}
           {about(problem, fieldCodes) === undefined && <FormError problem={problem} />}
-          <div class="buttons">
-            <Button kind="quiet" onPress={onClose}>
-              {t('cancel')}
-            </Button>
+          <DialogButtons onClose={onClose}>
             <Button type="submit">{t('create')}</Button>
-          </div>
+          </DialogButtons>
         </>
       )}
     </Form>

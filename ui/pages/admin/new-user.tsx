@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { Field } from '../../components/field.tsx'
+import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Form, FormError } from '../../components/form.tsx'
 import { Await } from '../../components/page.tsx'
 import { tell } from '../../components/toast.tsx'
@@ -12,6 +11,7 @@ import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { navigate } from '../../lib/router.tsx'
 import { loadRules, NewPassword } from '../password-field.tsx'
+import { NameField } from './name-field.tsx'
 
 /** Makes a user and leads to his page. */
 export function NewUser({ onClose }: { readonly onClose: () => void }) {
@@ -32,13 +32,10 @@ export function NewUser({ onClose }: { readonly onClose: () => void }) {
           <Form work={create}>
             {problem => (
               <>
-                <Field
+                <NameField
                   label={t('userName')}
                   value={name}
                   onValue={setName}
-                  required
-                  maxLength={255}
-                  autocomplete="off"
                   hint={t('userNameHint')}
                   error={isAboutName(problem) ? tellProblem(problem) : undefined}
                 />
@@ -53,12 +50,9 @@ export function NewUser({ onClose }: { readonly onClose: () => void }) {
                 />
                 <p class="hint">{t('withoutPasswordHint')}</p>
                 {!isAboutName(problem) && !isAboutPassword(problem) && <FormError problem={problem} />}
-                <div class="buttons">
-                  <Button kind="quiet" onPress={onClose}>
-                    {t('cancel')}
-                  </Button>
+                <DialogButtons onClose={onClose}>
                   <Button type="submit">{t('create')}</Button>
-                </div>
+                </DialogButtons>
               </>
             )}
           </Form>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StatementCache } from '../../src/stores/statement-cache.ts'
+import { Recent } from '../../src/base/recent.ts'
 
 test('a text is prepared once while it is among the most recently used', () => {
   const prepared: string[] = []
-  const cache = new StatementCache(text => {
+  const cache = new Recent(text => {
     prepared.push(text)
     return text.toUpperCase()
   }, 2)
@@ -14,7 +14,7 @@ test('a text is prepared once while it is among the most recently used', () => {
 })
 
 test('a text that cannot be prepared leaves nothing behind', () => {
-  const cache = new StatementCache<string>(() => {
+  const cache = new Recent<string>(() => {
     throw new Error('syntax')
   }, 2)
   assert.throws(() => cache.get('a'), { message: 'syntax' })
