@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import type { Loaded } from '../lib/load.ts'
@@ -19,7 +19,7 @@ export function Page({ title, lead, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} – Stowage`
   }, [title])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFirst) heading.current?.focus({ preventScroll: true })
     isFirst = false
   }, [])

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Field } from './field.tsx'
 
 interface SearchFieldProps {
@@ -12,7 +12,7 @@ const PAUSE = 250
 
 export function SearchField({ label, value, onValue }: SearchFieldProps) {
   const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  useLayoutEffect(() => setTyped(value), [value])
   useEffect(() => {
     if (typed === value) return undefined
     const timer = setTimeout(() => onValue(typed), PAUSE)

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import { Button } from './button.tsx'
@@ -36,7 +36,7 @@ export async function attempt(work: () => Promise<unknown>, done: string): Promi
 export function Toasts() {
   const [toasts, setToasts] = useState<readonly Toast[]>([])
   const close = (id: number): void => setToasts(all => all.filter(toast => toast.id !== id))
-  useEffect(() => {
+  useLayoutEffect(() => {
     show = toast => {
       setToasts(all => [...all.slice(-2), toast])
       if (!toast.isBad) setTimeout(() => close(toast.id), GOOD_NEWS_LIFE)

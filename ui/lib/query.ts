@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
 import { onNavigate } from './router.tsx'
 
 type Values<K extends string> = Readonly<Record<K, string>>
@@ -8,7 +8,7 @@ export function useQuery<K extends string>(
   usual: Values<K>,
 ): readonly [Values<K>, (change: Partial<Values<K>>) => void] {
   const [values, setValues] = useState(() => read(usual))
-  useEffect(() => onNavigate(() => setValues(read(usual))), [])
+  useLayoutEffect(() => onNavigate(() => setValues(read(usual))), [])
   const change = useCallback((part: Partial<Values<K>>): void => {
     const next = { ...read(usual), ...part }
     const query = new URLSearchParams()

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { uiPath } from './base.ts'
 
 const changed = new EventTarget()
@@ -26,7 +26,7 @@ addEventListener('popstate', () => changed.dispatchEvent(new Event(CHANGE)))
 /** The address within the application, now and after every change of it. */
 export function usePath(): string {
   const [path, setPath] = useState(currentPath)
-  useEffect(() => onNavigate(() => setPath(currentPath())), [])
+  useLayoutEffect(() => onNavigate(() => setPath(currentPath())), [])
   return path
 }
 

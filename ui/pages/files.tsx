@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Await, Page } from '../components/page.tsx'
 import { QuotaBar } from '../components/quota-bar.tsx'
 import { type Context, contextTitle, loadContext, type Quota } from '../lib/contexts.ts'
@@ -27,7 +27,7 @@ export function Files({ parts }: { readonly parts: Readonly<Record<string, strin
 /** The uploads of a context, now and after every change of them. */
 function useUploads(context: string): readonly Upload[] {
   const [uploads, setUploads] = useState(() => uploadsOf(context))
-  useEffect(() => onUploads(() => setUploads(uploadsOf(context))), [context])
+  useLayoutEffect(() => onUploads(() => setUploads(uploadsOf(context))), [context])
   return uploads
 }
 

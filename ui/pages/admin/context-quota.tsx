@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Form } from '../../components/form.tsx'
 import { Card } from '../../components/page.tsx'
@@ -36,7 +36,7 @@ const sizeOf = ({ quota, hasDefaultQuota }: Quota) =>
 
 function QuotaForm({ id, title, quota, again }: ContextQuotaProps & { readonly quota: Quota }) {
   const [size, setSize] = useState<ReturnType<typeof fromBytes>>(sizeOf(quota))
-  useEffect(() => setSize(sizeOf(quota)), [quota.quota, quota.hasDefaultQuota])
+  useLayoutEffect(() => setSize(sizeOf(quota)), [quota.quota, quota.hasDefaultQuota])
   const path = `${part(id)}/quota`
   const put = async (wanted: number): Promise<void> => {
     await ask(path, { method: 'PUT', json: { quota: wanted } })

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import type { Page } from 'playwright-core'
+import { addUser } from '../support/accounts.ts'
+import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
+import { newPerson, openBrowser, signIn } from '../support/ui.ts'
+
+const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
+const admin = await service.admin()
+await addUser(admin, 'nils@example.org')
+const context = await newContext(admin)
+const inBrowser = await openBrowser()
+
+// A browser draws a page some time after its elements are there; longer on a slow machine. Nothing may wait for that with which
+// somebody's first key could collide.
+
+/** Types the text into the first of these elements, or gives it the focus, in the moment in which it is there. */
+async function actAtOnce(page: Page, selector: string, text?: string): Promise<void> {
+  await page.evaluate(
+    ([selector, text]) => {
+      const observer = new MutationObserver(() => {
+        const element = document.querySelector<HTMLElement>(selector)
+        if (!element) return
+        observer.disconnect()
+        element.focus()
+        element.dataset['acted'] = 'yes'
+        if (text === undefined || !(element instanceof HTMLInputElement)) return
+        element.value = text
+        element.dispatchEvent(new Event('input', { bubbles: true }))
+      })
+      observer.observe(document, { childList: true, subtree: true })
+    },
+    [selector, text] as const,
+  )
+}
+
+/** Two frames and the time after which effects come without one. */
+const settle = (page: Page): Promise<void> =>
+  page.evaluate(
+    () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 200)))),
+  )
+
+async function asAdmin(b: Parameters<typeof newPerson>[0]) {
+  const person = await newPerson(b)
+  await signIn(person.page, service.base, 'admin', ADMIN_PASSWORD)
+  await person.page.getByRole('link', { name: 'Administration' }).click()
+  await person.page.waitForSelector('nav >> text=Users')
+  return person
+}
+
+const goTo = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name, exact: true }).click()
+
+inBrowser('a new page does not take the focus from whom it was quicker to give it to', async b => {
+  const { page, complaints, close } = await asAdmin(b)
+  await actAtOnce(page, '.card > header button')
+  await goTo(page, 'Users')
+  await page.waitForSelector('.card > header button[data-acted]')
+  await settle(page)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog[open] form')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('what is typed into a search field as soon as it is there is searched for', async b => {
+  const { page, complaints, close } = await asAdmin(b)
+  await actAtOnce(page, 'input[type=search]', 'NILS')
+  await goTo(page, 'Users')
+  await page.waitForSelector('input[type=search][data-acted]')
+  await settle(page)
+  assert.equal(await page.inputValue('input[type=search]'), 'NILS')
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('a size typed into a form as soon as it is there stays', async b => {
+  const { page, complaints, close } = await asAdmin(b)
+  await goTo(page, 'Contexts')
+  await actAtOnce(page, '.size input', '7')
+  await page.locator(`a[href$="contexts/${context}"]`).click()
+  await page.waitForSelector('.size input[data-acted]')
+  await settle(page)
+  assert.equal(await page.inputValue('.size input'), '7')
+  assert.deepEqual(complaints, [])
+  await close()
+})
