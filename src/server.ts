@@ -95,7 +95,7 @@ async function assemble(
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
-    onThreshold: reached => void accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
+    onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
   }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
   const arrivals = new Arrivals({ database, blobs, ledger, garbage, system, log }, fileOptions)

@@ -81,7 +81,7 @@ export class Arrivals {
           await discardBlob(tx, key)
         },
       })
-      if (committed) reportGrowth(this.#options, ledger, context, committed)
+      if (committed) await reportGrowth(this.#options, ledger, context, committed)
       return result
     } finally {
       clearInterval(heartbeat)

@@ -75,7 +75,7 @@ export class Files {
         return { result: await makeVisible(tx, file, previous), discarded: previous?.blob, quota, growth }
       })
       this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
-      reportGrowth(this.#options, this.#ledger, place.context, { quota, growth })
+      await reportGrowth(this.#options, this.#ledger, place.context, { quota, growth })
       if (discarded !== undefined) await this.#deleteBlob(discarded)
       return result
     } catch (error) {

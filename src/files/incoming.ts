@@ -15,8 +15,8 @@ export interface Incoming {
 export interface FilesOptions {
   /** -1: no limit. Holds with quota off as well (interface 8). */
   readonly maxFileSize: Bytes
-  /** A context has come to a threshold of its quota ({@link reachedThreshold}); told after the commit, and never waited for. */
-  readonly onThreshold?: (reached: ReachedThreshold) => void
+  /** A context has come to a threshold of its quota ({@link reachedThreshold}); told after the commit. May not reject. */
+  readonly onThreshold?: (reached: ReachedThreshold) => Promise<void>
 }
 
 export interface ReachedThreshold {
@@ -43,12 +43,12 @@ export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): N
 }
 
 /** Tells, once the growth is committed, of the threshold that it has reached, if any. */
-export function reportGrowth(
+export async function reportGrowth(
   { onThreshold }: FilesOptions,
   ledger: Ledger,
   context: string,
   { quota: { quota, fillLevel }, growth }: { readonly quota: Quota; readonly growth: Bytes },
-): void {
+): Promise<void> {
   const percent = ledger.enforced ? reachedThreshold({ quota, fillLevel }, growth) : undefined
-  if (percent !== undefined) onThreshold?.({ context, percent, quota, fillLevel })
+  if (percent !== undefined) await onThreshold?.({ context, percent, quota, fillLevel })
 }
