@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { MailQueue } from '../../src/accounts/mail-queue.ts'
 import { createLog } from '../../src/base/log.ts'
 import { type Mail, MailFailure } from '../../src/stores/mailer.ts'
-import { until } from '../support/accounts.ts'
+import { until } from '../support/waiting.ts'
 
 const mailTo = (to: string): Mail => ({ to, subject: 's', text: 't', html: 'h' })
 

@@ -47,7 +47,7 @@ test('no header reaches a prototype, and every weight lies between 0 and 1 (D3.1
 
 test('a header built to be slow is read in no time', () => {
   const from = performance.now()
-  acceptLanguage(`${'a-'.repeat(8000)}!`)
-  acceptLanguage(`en;q=${' '.repeat(16_000)}x`)
-  assert.ok(performance.now() - from < 500)
+  acceptLanguage(`${'a-'.repeat(200_000)}!`)
+  acceptLanguage(`en;q=${' '.repeat(400_000)}x`)
+  assert.ok(performance.now() - from < 5000)
 })

@@ -8,6 +8,7 @@ import { Visitor } from '../support/http-client.ts'
 import { signalPostgres, startPostgres, stopPostgres } from '../support/peers/postgres.ts'
 import { ADMIN_PASSWORD, newContext, newEntry } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 /** Takes two stores away, resolves to what brings them back. */
 type Outage = (there: Cluster) => Promise<() => Promise<void>>
@@ -92,14 +93,5 @@ async function requireRecovered(what: string, base: string, path: string): Promi
       assert.ok(isClearRefusal(answer), `${answer.status} ${answer.text}`)
       return false
     })
-  }
-}
-
-/** A server that hangs is noticed after ten seconds, or thirty. */
-async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 120_000
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, `it did not happen: ${what}`)
-    await new Promise(resolve => setTimeout(resolve, 20))
   }
 }

@@ -4,10 +4,10 @@ import { after, test } from 'node:test'
 import { proveCluster } from '../proof/cluster.ts'
 import { prepareLoad } from '../proof/cluster-load.ts'
 import { Random } from '../proof/random.ts'
-import { until } from '../support/accounts.ts'
 import { type Cluster, requireCluster, startCluster } from '../support/cluster.ts'
 import { Visitor } from '../support/http-client.ts'
 import { newUser } from '../support/service.ts'
+import { until } from '../support/waiting.ts'
 
 const isCi = process.env['CI'] === 'true'
 const serviceOf = ({ base, admin }: Cluster) => ({ base, admin, folder: '', visitor: () => new Visitor(base) })

@@ -7,9 +7,9 @@ import { realSystem } from '../../src/base/system.ts'
 import { LoginFlows } from '../../src/sso/login-flows.ts'
 import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
 import { openRedisEphemeralStore } from '../../src/stores/redis-ephemeral-store.ts'
-import { until } from '../support/accounts.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { redis, startRedis } from '../support/peers/redis.ts'
+import { until } from '../support/waiting.ts'
 
 const log = createLog('silent')
 const LIMIT = 5

@@ -13,12 +13,12 @@ import { type Run, stowage } from '../support/cli.ts'
 import { cephGateway } from '../support/peers/ceph-gateway.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
-import { eventually } from '../support/raw-request.ts'
 import { useGateway } from '../support/s3.ts'
 import { newContext, newEntry, type Process, program, startProcess } from '../support/service.ts'
 import { survey } from '../support/survey.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 type Settings = Readonly<Record<string, string>>
 

@@ -3,7 +3,6 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stowage } from '../support/cli.ts'
 import type { Visitor } from '../support/http-client.ts'
-import { eventually } from '../support/raw-request.ts'
 import { type Process, startProcess } from '../support/service.ts'
 import { blobsOf } from '../support/blobs.ts'
 import {
@@ -19,6 +18,7 @@ import {
   WrongAnswer,
 } from './crash-load.ts'
 import { Random } from './random.ts'
+import { eventually } from '../support/waiting.ts'
 
 export interface CrashReport {
   readonly rounds: number

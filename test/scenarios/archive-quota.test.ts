@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { Readable } from 'node:stream'
 import { after, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { archiveOf, exportOf, importInto, membersOf } from '../support/archives.ts'
 import { assertRefused, type QuotaJson } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
@@ -12,6 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { onPostgres } from '../support/store.ts'
 import { blobsOf } from '../support/blobs.ts'
 import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 const quotaOn = { 'service.data.quota': 'on' }
 const service = await startInProcess({ after }, { settings: quotaOn })
@@ -84,10 +84,12 @@ test('an import that takes a context to a threshold of its quota is told of, lik
   const target = await withFiles(admin, 10)
   await admin.put(`${target}/quota`, { quota: 1000 })
   assert.equal((await importInto(admin, target, archive)).status, 200)
-  await until(async () => {
-    const { events } = (await admin.get('management/audit?limit=5')).json<{ events: Array<Record<string, unknown>> }>()
-    const told = events.find(({ event }) => event === 'quota-threshold')
-    return JSON.stringify(told)?.includes(`"context":"${target}","percent":90,"quota":1000,"fillLevel":900`) ?? false
+  const { events } = (await admin.get('management/audit?limit=5')).json<{ events: Array<Record<string, unknown>> }>()
+  assert.deepEqual(events.find(({ event }) => event === 'quota-threshold')?.['detail'], {
+    context: target,
+    percent: 90,
+    quota: 1000,
+    fillLevel: 900,
   })
 })
 
@@ -132,20 +134,14 @@ async function sendHalf(visitor: Visitor, context: string, archive: Buffer) {
   return sending
 }
 
-/** Waits until the condition holds. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; !(await condition()); await delay(20))
-    assert.ok(Date.now() < end, 'it never came')
-}
-
 test('a client that leaves in mid-import leaves nothing behind (D7.4)', async () => {
   const archive = await exportOf(admin, await withFiles(admin, 200_000))
   const target = await withFiles(admin, 10)
   const before = await blobsOf(service)
   const sending = await sendHalf(admin, target, archive)
-  await until(async () => (await blobsOf(service)).incoming.length === 1)
+  await eventually('it has begun', async () => (await blobsOf(service)).incoming.length === 1)
   sending.destroy()
-  await until(async () => (await blobsOf(service)).incoming.length === 0)
+  await eventually('nothing of it is left', async () => (await blobsOf(service)).incoming.length === 0)
   assert.deepEqual(await blobsOf(service), before)
   assert.deepEqual((await admin.get(target)).json(), ['f0'])
 })
@@ -163,13 +159,13 @@ test(
     const archive = await exportOf(one, await withFiles(one, 200_000))
     const target = await withFiles(one, 10)
     await sendHalf(one, target, archive)
-    await until(async () => (await blobsOf(first)).incoming.length === 1)
+    await eventually('it has begun', async () => (await blobsOf(first)).incoming.length === 1)
     await first.stop('SIGKILL')
 
     const second = await startProcess(t, { folder, settings: quotaOn })
     const two = await second.admin()
     assert.deepEqual((await two.get(target)).json(), ['f0'])
-    await until(async () => (await blobsOf(second)).incoming.length === 0)
+    await eventually('nothing of it is left', async () => (await blobsOf(second)).incoming.length === 0)
     assert.equal((await blobsOf(second)).stored.length, 2)
     await two.put(`${target}/quota`, { quota: 20 })
     assert.equal((await putFile(two, `${target}/resource/f0`, Buffer.alloc(20))).status, 201)

@@ -3,18 +3,12 @@ import { after, test } from 'node:test'
 import { blobsOf } from '../support/blobs.ts'
 import { assertRefused, graphOf, principal, readEntry, STORE, valuesOf } from '../support/content.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+import { eventually } from '../support/waiting.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
 const admin = await service.admin()
 
 const storedFiles = async (): Promise<string[]> => (await blobsOf(service)).stored
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let patience = 500; !(await condition()); patience--) {
-    assert.ok(patience > 0, 'it did not happen')
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
-}
 
 test('a deleted entry is gone with its metadata and file, and the room is free again (wire facts 3.3.3)', async () => {
   const context = await newContext(admin)
@@ -56,7 +50,7 @@ test('a deleted context takes all its entries and files along (wire facts 3.3.3)
   ])
     assertRefused(await admin.get(path), 404, 'not-found', path)
   assertRefused(await admin.post(context), 404, 'not-found')
-  await until(async () => (await storedFiles()).length === 0)
+  await eventually('its bytes go', async () => (await storedFiles()).length === 0)
   assert.deepEqual((await readEntry(admin, '_principals', user)).resource, {
     name: (await admin.get(`_principals/entry/${user}/name`)).json()['name'],
     customProperties: {},

@@ -3,15 +3,13 @@ import { PassThrough, Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { blobsOf } from '../support/blobs.ts'
 import { assertRefused, readEntry } from '../support/content.ts'
-import { eventually, sendRaw } from '../support/raw-request.ts'
+import { sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { putChunked, putFile, putForm } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 const LIMIT = 100_000
-const service = await startInProcess(
-  { after },
-  { settings: { 'service.data.max-file-size': String(LIMIT), 'service.http.body.idle-timeout': '150ms' } },
-)
+const service = await startInProcess({ after }, { settings: { 'service.data.max-file-size': String(LIMIT) } })
 const admin = await service.admin()
 const context = await newContext(admin)
 const newPlace = async (): Promise<{ id: string; path: string }> => {
@@ -125,24 +123,31 @@ for (const framing of ['Content-Length: 50000', 'Transfer-Encoding: chunked']) {
   })
 }
 
-test('a body that stops is 408, and nothing of it is left (D7.4)', async () => {
-  const { path } = await newPlace()
-  const request = await sendRaw(admin.base, head(path, 'Content-Length: 50000'), 'x'.repeat(100))
-  await request.until(/"code":"request-timeout"/)
-  assert.match(request.received(), /^HTTP\/1\.1 408 /)
-  request.socket.destroy()
-  await eventually('nothing of it is left', nothingComesIn)
-  assert.equal((await admin.get(path)).status, 204)
-})
-
-test('a JSON body that stops is 408 too', async () => {
-  const { id } = await newPlace()
-  const lines = head(`${context}/metadata/${id}`, 'Content-Length: 500').map(line =>
-    line.replace('text/plain', 'application/json'),
-  )
-  const request = await sendRaw(admin.base, lines, '{')
-  await request.until(/^HTTP\/1\.1 408 /)
-  request.socket.destroy()
+test('a body that stops, of a file or of metadata, is 408, and nothing of it is left (D7.4)', async t => {
+  const service = await startInProcess(t, { settings: { 'service.http.body.idle-timeout': '150ms' } })
+  const admin = await service.admin()
+  const context = await newContext(admin)
+  const id = await newEntry(admin, context)
+  for (const [kind, type] of [
+    ['resource', 'text/plain'],
+    ['metadata', 'application/json'],
+  ]) {
+    const request = await sendRaw(
+      admin.base,
+      [
+        `PUT ${new URL(`${admin.base}${context}/${kind}/${id}`).pathname} HTTP/1.1`,
+        `Cookie: auth_token=${admin.cookie}`,
+        `Content-Type: ${type}`,
+        'Content-Length: 50000',
+      ],
+      '{',
+    )
+    await request.until(/"code":"request-timeout"/)
+    assert.match(request.received(), /^HTTP\/1\.1 408 /, kind)
+    request.socket.destroy()
+  }
+  await eventually('nothing of it is left', async () => (await blobsOf(service)).incoming.length === 0)
+  assert.equal((await admin.get(`${context}/resource/${id}`)).status, 204)
 })
 
 test('an entry that is deleted in mid-upload gets no file (D7.4)', async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { ask } from '../support/http-client.ts'
 import { exchange, line } from '../support/raw.ts'
 import { newContext, newUser, startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
 
 interface Line {
   readonly msg?: string
@@ -22,11 +22,6 @@ const linesOf = (output: string): Line[] =>
     .split('\n')
     .filter(text => text.startsWith('{'))
     .map(text => JSON.parse(text) as Line)
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let waited = 0; !condition() && waited < 5000; waited += 10) await delay(10)
-  assert.ok(condition(), 'it did not come about')
-}
 
 test('no password, token or cookie reaches the log or the answers, whatever goes wrong (canary)', async t => {
   const canary = `Canary-${randomBytes(9).toString('hex')}`
@@ -93,7 +88,7 @@ test('each request has one line in the log with the id that its answer carries',
   }
   assert.equal(new Set(ids).size, asked.length)
   const found = (): Line[] => linesOf(service.output()).filter(({ requestId }) => ids.includes(requestId ?? ''))
-  await until(() => found().length >= asked.length)
+  await eventually('its line comes', () => found().length >= asked.length)
   assert.deepEqual(
     found().map(({ requestId }) => requestId),
     ids,
@@ -111,7 +106,7 @@ test('a line break in an address makes no second line in the log', async t => {
   const before = linesOf(service.output()).length
   const forged = '%0A{"level":"info","msg":"forged"}'
   await ask(`${service.base}auth/${forged}`, { headers: { 'user-agent': 'x"}\\n{"msg":"forged"}' } })
-  await until(() => linesOf(service.output()).length > before)
+  await eventually('its line comes', () => linesOf(service.output()).length > before)
   assert.ok(linesOf(service.output()).every(({ msg }) => msg !== 'forged'))
 })
 

@@ -127,7 +127,7 @@ test('health and readiness are told to everybody, and no more than that', async 
 })
 
 test('a service told to stop says that it is not ready, serves until it has drained, and lets go of each connection', async t => {
-  const other = await startInProcess(t, { settings: { 'service.http.drain-time': '300ms' } })
+  const other = await startInProcess(t, { settings: { 'service.http.drain-time': '2s' } })
   const guest = other.visitor()
   const stays = { connection: 'keep-alive' }
   const before = await guest.get('management/ready', stays)

@@ -9,10 +9,10 @@ import {
   openStore,
   plantPassword,
   storedPassword,
-  until,
   WRONG_PASSWORD,
 } from '../support/accounts.ts'
 import { startInProcess } from '../support/service.ts'
+import { until } from '../support/waiting.ts'
 
 const service = await startInProcess({ after })
 const admin = await service.admin()
@@ -100,7 +100,7 @@ test('a planted hash with absurd parameters is refused without the memory and ti
     await plantPassword(store, id, good.replace('m=19456,t=2,p=1', parameters))
     const began = performance.now()
     assert.equal(await signIn('absurd', GOOD_PASSWORD), 401, parameters)
-    assert.ok(performance.now() - began < 1000, parameters)
+    assert.ok(performance.now() - began < 5000, parameters)
     service.system.pass(300_000)
   }
   const grown = (process.memoryUsage().rss - rss) / 2 ** 20

@@ -7,11 +7,12 @@ import { sql } from '../../src/stores/sql.ts'
 import { stowage } from '../support/cli.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
-import { eventually, sendRaw } from '../support/raw-request.ts'
+import { sendRaw } from '../support/raw-request.ts'
 import { type InProcess, newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { blobArgs } from '../support/blobs.ts'
 import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 interface Cluster {
   readonly folder: string

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { blobsOf } from '../support/blobs.ts'
 import { assertRefused, type QuotaJson, readEntry } from '../support/content.ts'
-import { eventually, sendRaw } from '../support/raw-request.ts'
+import { sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, startInProcess } from '../support/service.ts'
 import { putChunked, putFile, putForm } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
 const admin = await service.admin()

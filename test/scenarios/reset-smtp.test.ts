@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
-import { addUser, NEXT_PASSWORD, until } from '../support/accounts.ts'
+import { addUser, NEXT_PASSWORD } from '../support/accounts.ts'
 import { type Process, startProcess } from '../support/service.ts'
 import { linkOf, selfSigned, type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
+import { until } from '../support/waiting.ts'
 
 const certificate = await selfSigned({ after })
 const user = { name: 'store', password: 'smtp-canary-password-1' }

@@ -65,13 +65,3 @@ export async function storedPassword(database: Database, id: string): Promise<st
 export async function plantPassword(database: Database, id: string, stored: string): Promise<void> {
   await database.run(sql`UPDATE principals SET password = ${stored} WHERE id = ${id}`)
 }
-
-/** Asks again until the answer is as wanted. */
-export async function until<T>(look: () => Promise<T> | T, isWanted: (value: T) => boolean): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    const value = await look()
-    if (isWanted(value)) return value
-    assert.ok(tries < 1000, `waited in vain; the last was ${JSON.stringify(value)}`)
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
-}

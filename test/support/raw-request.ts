@@ -35,11 +35,3 @@ export async function sendRaw(
   }
   return { socket, received: () => received, until, closed }
 }
-
-/** Waits for something that is bound to happen, and fails when it takes too long. */
-export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let patience = 1000; !(await condition()); patience--) {
-    assert.ok(patience > 0, `it did not happen: ${what}`)
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
-}

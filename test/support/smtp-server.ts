@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { until } from './accounts.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { until } from './waiting.ts'
 
 interface Test {
   after(work: () => Promise<void>): void

@@ -3,10 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addUser, GOOD_PASSWORD, until } from '../support/accounts.ts'
+import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { newPerson, openBrowser, signIn } from '../support/ui.ts'
+import { until } from '../support/waiting.ts'
 
 const MEGA = 1_048_576
 const settings = { 'service.data.quota': 'on', 'service.data.max-file-size': '60m' }

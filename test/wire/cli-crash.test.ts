@@ -4,10 +4,11 @@ import { blobsOf, bucket, plantBlob } from '../support/blobs.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { place } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
-import { eventually, sendRaw } from '../support/raw-request.ts'
+import { sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, type Process, startProcess } from '../support/service.ts'
 import { onPostgres, openDatabaseOf } from '../support/store.ts'
 import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 const settings = { 'service.data.quota': 'on' }
 const fsck = async (folder: string, ...flags: string[]) =>

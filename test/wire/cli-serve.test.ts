@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { blobsOf } from '../support/blobs.ts'
 import { readEntry } from '../support/content.ts'
 import { stowage } from '../support/cli.ts'
-import { eventually, sendRaw } from '../support/raw-request.ts'
+import { sendRaw } from '../support/raw-request.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startProcess } from '../support/service.ts'
 import { onPostgres } from '../support/store.ts'
 import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 const alone = { skip: onPostgres && 'nodes share a folder there' }
 

@@ -15,6 +15,7 @@ import { blobArgs } from '../support/blobs.ts'
 import { stowage } from '../support/cli.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 /** Uploads without end by several clients, each to entries of its own; says what was acknowledged and how each was refused. */
 class Load {
@@ -52,15 +53,6 @@ class Load {
     if (answer.status === expected) return true
     this.refused.push(answer)
     return false
-  }
-}
-
-/** A server that hangs is noticed after ten seconds. */
-async function eventually(what: string, condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 90_000
-  while (!condition()) {
-    assert.ok(performance.now() < deadline, `it did not happen: ${what}`)
-    await new Promise(resolve => setTimeout(resolve, 20))
   }
 }
 
