@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { Readable } from 'node:stream'
 import { requireDescribed } from './interface-check.ts'
 import { aged } from './redis-age.ts'
@@ -21,18 +22,21 @@ export interface Ask {
   readonly json?: unknown
   /** Sent as a form. */
   readonly form?: Readonly<Record<string, string>> | undefined
+  /** From where the connection is made, and by what TLS. */
+  readonly connection?: RequestOptions
 }
 
 /** One request over a connection of its own, without the conveniences of `fetch` that hide what goes over the wire. */
 export async function ask(url: string, options: Ask = {}): Promise<Answer> {
   await aged()
-  const { headers = {}, body, json, form } = options
+  const { headers = {}, body, json, form, connection } = options
   const payload =
     json !== undefined ? JSON.stringify(json) : form ? new URLSearchParams(form).toString() : (body ?? undefined)
   const type = json !== undefined ? 'application/json' : form ? 'application/x-www-form-urlencoded' : undefined
   const length = typeof payload === 'string' || payload instanceof Uint8Array ? Buffer.byteLength(payload) : undefined
   return await new Promise((resolve, reject) => {
-    const request = httpRequest(url, {
+    const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(url, {
+      ...connection,
       method: methodOf(options),
       agent: false,
       headers: {
@@ -71,16 +75,19 @@ const methodOf = ({ method, body, json, form }: Ask): string =>
  */
 export class Visitor {
   readonly base: string
+  readonly connection: RequestOptions
   cookie: string | undefined
 
-  constructor(base: string) {
+  constructor(base: string, connection: RequestOptions = {}) {
     this.base = base
+    this.connection = connection
   }
 
   /** @param path relative to the base address, without a leading slash */
   async ask(path: string, options: Ask = {}): Promise<Answer> {
     const cookie = this.cookie === undefined ? {} : { cookie: `auth_token=${this.cookie}` }
-    const answer = await ask(this.base + path, { ...options, headers: { ...cookie, ...options.headers } })
+    const headers = { ...cookie, ...options.headers }
+    const answer = await ask(this.base + path, { connection: this.connection, ...options, headers })
     requireDescribed(methodOf(options), `/${path}`, answer)
     for (const line of answer.headers['set-cookie'] ?? []) {
       const value = /^auth_token=([^;]*)/.exec(line)?.[1]

@@ -5,7 +5,7 @@ export interface Certified {
   readonly privateKey: KeyObject
 }
 
-/** A certificate for 127.0.0.1 that nobody vouches for, made anew: no private key has to lie in the repository. */
+/** A certificate for 127.0.0.1 and content.example that nobody vouches for, made anew: no private key has to lie in the repository. */
 export function selfSigned(): { readonly key: string; readonly cert: string } {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return {
@@ -23,8 +23,8 @@ export function certificateOf({ publicKey, privateKey }: Certified, expires = '2
   const commonName = sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from('127.0.0.1')))
   const name = sequence(der(0x31, commonName))
   const validity = sequence(der(0x18, Buffer.from('20200101000000Z')), der(0x18, Buffer.from(`${expires}1231235959Z`)))
-  const address = sequence(der(0x87, Buffer.from([127, 0, 0, 1])))
-  const alternativeName = sequence(der(0x06, Buffer.from('551d11', 'hex')), der(0x04, address))
+  const names = sequence(der(0x87, Buffer.from([127, 0, 0, 1])), der(0x82, Buffer.from('content.example')))
+  const alternativeName = sequence(der(0x06, Buffer.from('551d11', 'hex')), der(0x04, names))
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { selfSigned } from '../self-signed.ts'
-import { repository } from '../service.ts'
+import { fillIn, shipped } from '../shipped.ts'
 import type { Peer } from './peer.ts'
 import { freePort, startInNewFolder, startPeerProcess, type Test } from './peer-process.ts'
 
-const program = '/usr/sbin/nginx'
+export const nginxProgram = '/usr/sbin/nginx'
 
-export const nginx: Peer = { name: 'nginx', available: () => existsSync(program) }
+export const nginx: Peer = { name: 'nginx', available: () => existsSync(nginxProgram) }
 
 export interface NginxOptions {
   /** Where the nodes listen, whether or not they are up yet. */
@@ -30,27 +30,26 @@ export interface Nginx {
 export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promise<Nginx> {
   const tlsPort = await freePort()
   const { key, cert } = selfSigned()
-  const shipped = await readFile(join(repository, 'deploy/nginx-nodes.conf'), 'utf8')
+  const text = await shipped('nginx-nodes.conf')
   const site = (withheld?: number): string => {
-    const replacements = nodes.map((node, index) => {
+    const servers = nodes.map((node, index) => {
       const down = index === withheld ? ' down' : ''
       return [`server 10.0.0.1${index + 1}:8080`, `server 127.0.0.1:${node}${down}`] as const
     })
-    const all = [
-      ...replacements,
-      ['listen 443 ssl;', `listen 127.0.0.1:${tlsPort} ssl; listen 127.0.0.1:${port};`],
-      ['/etc/ssl/content.example.pem', 'cert.pem'],
-      ['/etc/ssl/content.example.key', 'key.pem'],
-    ] as const
-    return all.reduce((text, [placeholder, value]) => fill(text, placeholder, value), shipped)
+    return fillIn(text, {
+      ...Object.fromEntries(servers),
+      'listen 443 ssl;': `listen 127.0.0.1:${tlsPort} ssl; listen 127.0.0.1:${port};`,
+      '/etc/ssl/content.example.pem': 'cert.pem',
+      '/etc/ssl/content.example.key': 'key.pem',
+    })
   }
   const peer = await startInNewFolder(t, async folder => {
     await writeFile(join(folder, 'key.pem'), key, { mode: 0o600 })
     await writeFile(join(folder, 'cert.pem'), cert)
     await writeFile(join(folder, 'stowage.conf'), site())
-    await writeFile(join(folder, 'nginx.conf'), frame(folder))
+    await writeFile(join(folder, 'nginx.conf'), nginxFrame(folder))
     return startPeerProcess({
-      command: program,
+      command: nginxProgram,
       args: ['-p', folder, '-e', 'error.log', '-c', 'nginx.conf'],
       env: {},
       folder,
@@ -72,11 +71,6 @@ export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promis
 
 const WORKERS = 2
 
-function fill(text: string, placeholder: string, value: string): string {
-  if (!text.includes(placeholder)) throw new Error(`deploy/nginx-nodes.conf has no ${placeholder}`)
-  return text.replace(placeholder, value)
-}
-
 /** New workers take requests, and the old ones have been told to take no more. */
 async function workersStarted(folder: string): Promise<number> {
   const log = await readFile(join(folder, 'error.log'), 'utf8')
@@ -84,7 +78,7 @@ async function workersStarted(folder: string): Promise<number> {
 }
 
 /** What a distribution ships around a site, in a folder that is anybody's. */
-const frame = (folder: string): string => `
+export const nginxFrame = (folder: string): string => `
 daemon off;
 worker_processes ${WORKERS};
 pid nginx.pid;

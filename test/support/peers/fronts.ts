@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { once } from 'node:events'
+import { selfSigned } from '../self-signed.ts'
+import { fillIn, shipped } from '../shipped.ts'
+import { nginx, nginxFrame, nginxProgram } from './nginx.ts'
+import type { Peer } from './peer.ts'
+import { startInNewFolder, startPeerProcess, type Test } from './peer-process.ts'
+
+/** A web server in front of one service, as the file of that name in `deploy/` configures it. */
+export interface Front {
+  readonly peer: Peer
+  readonly file: string
+  /** It hands an answer on when the whole request has come in, and not before. */
+  readonly waitsForBodies?: true
+  /** The server's files in a folder of its own: the shipped one filled in, and what a distribution ships around it. */
+  readonly files: (shipped: string, ports: FrontPorts, folder: string) => Readonly<Record<string, string>>
+  readonly command: (folder: string) => { readonly command: string; readonly args: readonly string[] }
+}
+
+interface FrontPorts {
+  readonly service: number
+  readonly tls: number
+  /** Where it answers without TLS, if the configuration has anything there. */
+  readonly plain: number
+}
+
+/** The name that the shipped configurations have. */
+export const FRONT_NAME = 'content.example'
+
+const apacheProgram = '/usr/sbin/apache2'
+const caddyProgram = '/usr/bin/caddy'
+const apacheModules = 'mpm_event authz_core ssl socache_shmcb proxy proxy_http headers'
+const service = '127.0.0.1:8080'
+
+export const fronts: readonly Front[] = [
+  {
+    peer: nginx,
+    file: 'nginx.conf',
+    files: (text, ports, folder) => ({
+      'stowage.conf': fillIn(text, {
+        [service]: `127.0.0.1:${ports.service}`,
+        'listen 443 ssl;': `listen 127.0.0.1:${ports.tls} ssl;`,
+        'listen 80;': `listen 127.0.0.1:${ports.plain};`,
+        '/etc/ssl/content.example.pem': 'cert.pem',
+        '/etc/ssl/content.example.key': 'key.pem',
+      }),
+      'nginx.conf': nginxFrame(folder),
+    }),
+    command: folder => ({ command: nginxProgram, args: ['-p', folder, '-e', 'error.log', '-c', 'nginx.conf'] }),
+  },
+  {
+    peer: { name: 'Caddy', available: () => existsSync(caddyProgram) },
+    file: 'Caddyfile',
+    files: (text, ports, folder) => ({
+      // It would ask an authority for a certificate by itself.
+      Caddyfile: `{
+	admin off
+	http_port ${ports.plain}
+	default_bind 127.0.0.1
+	storage file_system ${folder}
+}
+${fillIn(text, {
+  [`${FRONT_NAME} {`]: `${FRONT_NAME}:${ports.tls} {\n\ttls cert.pem key.pem`,
+  [service]: `127.0.0.1:${ports.service}`,
+})}`,
+    }),
+    command: () => ({ command: caddyProgram, args: ['run', '--config', 'Caddyfile', '--adapter', 'caddyfile'] }),
+  },
+  {
+    peer: { name: 'Apache', available: () => existsSync(apacheProgram) },
+    file: 'apache.conf',
+    waitsForBodies: true,
+    files: (text, ports, folder) => ({
+      'httpd.conf': `
+ServerRoot ${folder}
+ServerName localhost
+PidFile apache.pid
+DefaultRuntimeDir ${folder}
+ErrorLog error.log
+Listen 127.0.0.1:${ports.tls}
+${apacheModules.replaceAll(/\w+/g, name => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`)}
+${fillIn(text, {
+  '<VirtualHost *:443>': `<VirtualHost *:${ports.tls}>`,
+  [service]: `127.0.0.1:${ports.service}`,
+  '/etc/ssl/content.example.pem': 'cert.pem',
+  '/etc/ssl/content.example.key': 'key.pem',
+})}`,
+    }),
+    command: folder => ({ command: apacheProgram, args: ['-f', join(folder, 'httpd.conf'), '-DFOREGROUND'] }),
+  },
+]
+
+/** Starts it; resolves to the certificate to trust, which is for {@link FRONT_NAME}. */
+export async function startFront(t: Test, front: Front, ports: FrontPorts): Promise<{ readonly ca: string }> {
+  const { key, cert } = selfSigned()
+  const text = await shipped(front.file)
+  await startInNewFolder(t, async folder => {
+    const files = { 'key.pem': key, 'cert.pem': cert, ...front.files(text, ports, folder) }
+    for (const [name, content] of Object.entries(files)) {
+      await writeFile(join(folder, name), content, { mode: name === 'key.pem' ? 0o600 : 0o644 })
+    }
+    return startPeerProcess({
+      ...front.command(folder),
+      env: { HOME: folder },
+      folder,
+      ready: async () => {
+        const socket = connect(ports.tls, '127.0.0.1')
+        await once(socket, 'connect')
+        socket.destroy()
+        return true
+      },
+    })
+  })
+  return { ca: cert }
+}
