@@ -87,9 +87,12 @@ export class BasicCredentials {
         if (!(error instanceof InvalidInput)) throw error
         throw new Unauthenticated('wrong-credentials', WRONG, { cause: error })
       })
-    this.#remember(mac, user)
     const known = await this.#users.find(user.id)
-    if (!known) throw new Unauthenticated('wrong-credentials', WRONG)
+    // Who has been disabled or has got another password during the check must not pass as he is now.
+    if (!known || known.user.disabled || known.user.epoch !== user.epoch) {
+      throw new Unauthenticated('wrong-credentials', WRONG)
+    }
+    this.#remember(mac, user)
     return known
   }
 

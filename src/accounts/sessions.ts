@@ -4,6 +4,7 @@ import { Recent } from '../base/recent.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, AccessNotes } from './access-notes.ts'
+import { digestOf } from './token-digest.ts'
 import type { Vault } from './token-vault.ts'
 import type { User } from './users.ts'
 
@@ -21,13 +22,8 @@ export interface Session {
   /** What the store calls it; told to nobody. */
   readonly id: string
   readonly userId: string
-  /** The user's epoch when the session was made or last confirmed; another one ends it. */
+  /** The user's epoch when the session was made. */
   readonly epoch: number
-  /**
-   * Set while the user changes his own password: the epoch that the change, once done, will give him. Counts for a short
-   * while only, for the process that set it may end before it takes it back.
-   */
-  readonly next?: { readonly epoch: number; readonly until: Milliseconds }
   readonly loginTime: Milliseconds
   readonly lastAccess: Milliseconds
   readonly expires: Milliseconds
@@ -73,17 +69,14 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/
 /** The cookie is sent again once this part of its life is gone, so that it never dies long before the session. */
 const COOKIE_RENEWAL = 1 / 20
 
-/** Longer than any change of a password takes. */
-const CHANGE_LIMIT: Milliseconds = 60_000
-
 const PREFIX = 'session:'
 const sessionKey = (id: string): string => PREFIX + id
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
  * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by what the vault makes of the token, and by user id, never by name. A
- * session is only as good as its user's epoch: whoever recognises a caller compares it, so a raised epoch revokes with the next request
- * even if the store still holds the session.
+ * session is only as good as its user's row says ({@link isCurrent}): whoever recognises a caller asks, so a raised epoch revokes with the
+ * next request even if the store still holds the session.
  */
 export class Sessions {
   readonly #store: EphemeralStore
@@ -165,31 +158,6 @@ export class Sessions {
     return { ...session, ...access }
   }
 
-  /** Whether the session was made under the user's present epoch. */
-  isCurrent({ epoch, next }: Session, user: User): boolean {
-    return epoch === user.epoch || (next?.epoch === user.epoch && this.#system.now() < next.until)
-  }
-
-  /**
-   * Runs a change that gives the user a new epoch, and lets this one session of his go on (D5.3): at every moment, also for
-   * other requests with the same token. If the change fails, the session is as it was.
-   */
-  async surviving<T>({ id, epoch }: Session, change: () => Promise<T>): Promise<T> {
-    const next = { epoch: epoch + 1, until: this.#system.now() + CHANGE_LIMIT }
-    // The change is done or has failed: a store that cannot be reached now does not alter that, and `next` runs out.
-    const settle = (epoch: number): Promise<unknown> =>
-      this.#change(id, ({ next: _settled, ...current }) => ({ ...current, epoch })).catch(unlessUnreachable)
-    await this.#change(id, current => ({ ...current, next }))
-    try {
-      const result = await change()
-      await settle(next.epoch)
-      return result
-    } catch (error) {
-      await settle(epoch)
-      throw error
-    }
-  }
-
   /** Whole seconds until the cookie of the session should end; `undefined` when it ends with the browser. */
   cookieLife(session: Session): Seconds | undefined {
     if (session.endsWithBrowser) return undefined
@@ -199,7 +167,7 @@ export class Sessions {
   /** The user's live sessions of the given epoch, oldest login first. */
   async list(user: User): Promise<Session[]> {
     const sessions = await Promise.all((await this.#idsOf(user.id)).map(id => this.#opened(id)))
-    return sessions.filter(session => session !== undefined && this.isCurrent(session, user)) as Session[]
+    return sessions.filter(session => session !== undefined && isCurrent(session, user)) as Session[]
   }
 
   /** Live logins of everybody; it looks at each of them. */
@@ -306,6 +274,10 @@ export class Sessions {
     return this.#options.absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : this.#options.absoluteMaxAge * 1000
   }
 }
+
+/** Whether the session is one of the user as he is now: made under his present epoch, or spared when it was raised. */
+export const isCurrent = ({ epoch, token }: Session, user: User): boolean =>
+  epoch === user.epoch || (user.sparedLogin !== undefined && user.sparedLogin === digestOf(token))
 
 /** Of accesses noted by several nodes the later counts, in whatever order they are written. */
 const withAccess =

@@ -1,6 +1,7 @@
 import { Conflict } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
+import { digestOf } from './token-digest.ts'
 
 export interface User {
   readonly id: string
@@ -10,6 +11,8 @@ export interface User {
   readonly password: string | undefined
   /** Rises whenever all earlier sessions and cached credentials of the user must end. */
   readonly epoch: number
+  /** A digest of the token by which the user himself raised the epoch last: that one login goes on (D5.3). */
+  readonly sparedLogin: string | undefined
   readonly disabled: boolean
   /** How often a lockout of the user has been lifted; wrong passwords are counted anew under each number. */
   readonly unlocks: number
@@ -24,6 +27,7 @@ interface UserRow {
   name: string | null
   password: string | null
   epoch: number
+  spared_login: string | null
   disabled: number
   unlocks: number
   language: string | null
@@ -31,13 +35,14 @@ interface UserRow {
   custom_properties: string
 }
 
-const columns = sql`id, name, password, epoch, disabled, unlocks, language, home_context, custom_properties`
+const columns = sql`id, name, password, epoch, spared_login, disabled, unlocks, language, home_context, custom_properties`
 
 const fromRow = (row: UserRow): User => ({
   id: row.id,
   name: row.name ?? undefined,
   password: row.password ?? undefined,
   epoch: row.epoch,
+  sparedLogin: row.spared_login ?? undefined,
   disabled: row.disabled !== 0,
   unlocks: row.unlocks,
   language: row.language ?? undefined,
@@ -95,18 +100,20 @@ export interface UserChange {
 
 /**
  * Applies the change and returns the user as it is now. A new password and disabling raise the epoch, which ends every
- * session and cached credential made under the old one (D5.3, D4.3).
+ * session and cached credential made under the old one (D5.3, D4.3), but for the login with the token `spared`.
  * @throws {Conflict} `name-taken`
  */
-export async function changeUser(tx: Queries, user: User, change: UserChange): Promise<User> {
+export async function changeUser(tx: Queries, user: User, change: UserChange, spared?: string): Promise<User> {
   const ends = change.password !== undefined || (change.disabled === true && !user.disabled)
-  const changed: User = { ...user, ...change, epoch: ends ? user.epoch + 1 : user.epoch }
+  const raised = { epoch: user.epoch + 1, sparedLogin: spared === undefined ? undefined : digestOf(spared) }
+  const changed: User = { ...user, ...change, ...(ends ? raised : {}) }
   await claimingName(
     changed.name,
     tx.run(sql`UPDATE principals SET
         name = ${changed.name ?? null},
         password = ${changed.password ?? null},
         epoch = ${changed.epoch},
+        spared_login = ${changed.sparedLogin ?? null},
         disabled = ${changed.disabled},
         language = ${changed.language ?? null},
         home_context = ${changed.homeContext ?? null},

@@ -9,10 +9,10 @@ import type { Database } from '../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from './addresses.ts'
 import { findContextNamed } from './contexts.ts'
 import { listEntryIds } from './entry-records.ts'
-import { anything, type Entries } from './entries.ts'
+import type { Entries } from './entries.ts'
 import type { Entry } from './entry.ts'
 import { requireOnly, requireQuotaValue } from './quota-request.ts'
-import { requireRight } from './rights.ts'
+import { type Judge, needs, requireRight } from './rights.ts'
 import { isObject, type Read, requireText } from './values.ts'
 
 interface Dependencies {
@@ -67,9 +67,10 @@ export class ContextResource {
   async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
     this.#requireQuota()
     const placed = await this.#on.entries.getContextEntry(contextKey)
-    requireAdmin(caller, 'set a quota')
+    const judge: Judge = caller => requireAdmin(caller, 'set a quota')
+    judge(caller, placed)
     const quota = read && readQuota(await read())
-    const entry = await this.#on.entries.change(caller, placed, anything, async (present, tx) => {
+    const entry = await this.#on.entries.change(caller, placed, { judge }, async (present, tx) => {
       await this.#on.ledger.setQuota(tx, present.id, quota)
       return present
     })
@@ -79,19 +80,22 @@ export class ContextResource {
   /** Sets name and quota, both or neither (D7.2). */
   async put(caller: Caller, contextKey: string, read: Read<unknown>): Promise<ContextDescription> {
     const placed = await this.#on.entries.getContextEntry(contextKey)
-    requireRight(caller, 'administer', placed, 'change this context')
+    const mayChange = needs('administer', 'change this context')
+    mayChange(caller, placed)
     const body = await read()
     if (!isObject(body)) throw new InvalidInput('invalid-value', 'A context is changed with a JSON object.')
     requireOnly(body, ['alias', 'name', 'quota'])
     const name = body['alias'] ?? body['name']
     const newName = name === undefined ? undefined : requireText(name, 'alias')
     const setsQuota = body['quota'] !== undefined
-    if (setsQuota) {
-      requireAdmin(caller, 'set a quota')
-      this.#requireQuota()
+    const judge: Judge = (caller, placed) => {
+      mayChange(caller, placed)
+      if (setsQuota) requireAdmin(caller, 'set a quota')
     }
+    judge(caller, placed)
+    if (setsQuota) this.#requireQuota()
     const quota = setsQuota ? requireQuotaValue(body['quota']) : undefined
-    const entry = await this.#on.entries.change(caller, placed, anything, async (present, tx) => {
+    const entry = await this.#on.entries.change(caller, placed, { judge }, async (present, tx) => {
       if (newName !== undefined) await this.#on.entries.setName(tx, present, newName)
       if (setsQuota) await this.#on.ledger.setQuota(tx, present.id, quota)
       return present

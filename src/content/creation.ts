@@ -1,9 +1,10 @@
 import type { Audit } from '../accounts/audit.ts'
-import { type Caller, denied, isAdmin, isGuest } from '../accounts/caller.ts'
+import { type Caller, denied, isAdmin, isGuest, requireAdmin } from '../accounts/caller.ts'
 import { findGroup, insertGroup, membersOf, setHomeContext, setMembers } from '../accounts/groups.ts'
 import { requireName } from '../accounts/names.ts'
 import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Passwords } from '../accounts/passwords.ts'
+import { presentCaller } from '../accounts/present-caller.ts'
 import { USERS } from '../accounts/principals.ts'
 import { findUser, insertUser } from '../accounts/users.ts'
 import { Conflict, InvalidInput, NotSupported } from '../base/errors.ts'
@@ -17,12 +18,13 @@ import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './a
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import { findContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
 import { type Entry, type EntryType, type GraphType, newEntry, resourceOf, touched } from './entry.ts'
-import { entryExists, insertEntry, isIdFree, updateEntry } from './entry-records.ts'
+import { entryExists, findEntry, insertEntry, isIdFree, updateEntry } from './entry-records.ts'
 import { appendToList, isList, replaceListMembers } from './list-records.ts'
 import { addRelations } from './relations.ts'
 import { readInfo } from './info.ts'
 import type { Revisions } from './revisions.ts'
 import { requireQuotaValue } from './quota-request.ts'
+import { requireRight } from './rights.ts'
 import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
 
 /** What the body of a creation may hold (wire facts 3.2.1); graphs in their inside form. */
@@ -72,6 +74,16 @@ export interface CreationOptions {
   readonly groupContextsForAll: boolean
 }
 
+/** What the resource of a new entry is made of. */
+interface Making {
+  readonly maker: Caller
+  readonly entry: Entry
+  readonly place: Place
+  readonly request: CreationRequest
+  readonly body: CreationBody
+  readonly password: string | undefined
+}
+
 /** Making entries, and the users, groups and contexts that some of them are (wire facts 3.2.1, 3.9). */
 export class Creation {
   readonly #on: Dependencies
@@ -91,13 +103,14 @@ export class Creation {
     const readBody = await request.body()
     const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
     const created = await database.transaction(async tx => {
-      // Judged once more in here: context or list may have been deleted, or given to others, while the body came.
-      const now = await placeFor(tx, caller, context, request.listUri)
+      // Judged once more in here: context, list and caller may not be what they were before the body came.
+      const maker = await presentCaller(tx, caller)
+      const now = await placeFor(tx, maker, context, request.listUri)
       const id = await freeId(tx, context, request.id)
       const body = readBody(id)
       const described = this.#describe({ context, id, request, body, caller })
-      const entry = await this.#placed(tx, caller, described, now, request)
-      const whole = await this.#withResource(tx, entry, request, body, password)
+      const entry = await this.#placed(tx, maker, described, now, request)
+      const whole = await this.#withResource(tx, { maker, entry, place: now, request, body, password })
       await insertEntry(tx, whole)
       if (isList(whole)) await replaceListMembers(tx, whole, await freeMembers(tx, whole, body.resource))
       await addRelations(tx, whole)
@@ -136,14 +149,18 @@ export class Creation {
     name: string | undefined,
     contextId: string | undefined,
   ): Promise<Entry> {
-    const mayCreate = isAdmin(caller) || (this.#options.groupContextsForAll && !isGuest(caller))
-    if (!mayCreate) throw denied(caller, 'create a group with a context')
+    const judge = (caller: Caller): void => {
+      if (isAdmin(caller) || (this.#options.groupContextsForAll && !isGuest(caller))) return
+      throw denied(caller, 'create a group with a context')
+    }
+    judge(caller)
     const groupName = name === undefined ? undefined : requireName(name)
     const contextName = name === undefined ? undefined : requireContextName(name)
     const now = this.#on.system.now()
     const by = caller.user.id
     const owner = [principalUri(by)]
     return await this.#on.database.transaction(async tx => {
+      judge(await presentCaller(tx, caller))
       const groupId = await freeId(tx, PRINCIPALS, undefined)
       const newContextId = await freeId(tx, CONTEXTS, contextId)
       const group = newEntry({
@@ -211,18 +228,12 @@ export class Creation {
   }
 
   /** Makes what the entry stands for, and returns the entry with what of it is kept in the entry. */
-  async #withResource(
-    tx: Queries,
-    entry: Entry,
-    request: CreationRequest,
-    body: CreationBody,
-    password: string | undefined,
-  ): Promise<Entry> {
+  async #withResource(tx: Queries, { maker, entry, place, request, body, password }: Making): Promise<Entry> {
     if (entry.entryType !== 'Local') return entry
     switch (entry.graphType) {
       case 'User':
         await this.#insertUser(tx, entry.id, body.resource, password)
-        if (request.groupUri !== undefined) await joinGroup(tx, request.groupUri, entry.id)
+        if (request.groupUri !== undefined) await joinGroup(tx, maker, place, request.groupUri, entry.id)
         return entry
       case 'Group': {
         const name = isObject(body.resource) ? body.resource['name'] : undefined
@@ -236,6 +247,7 @@ export class Creation {
         const resource = isObject(body.resource) ? body.resource : {}
         const name = resource['name'] ?? resource['alias']
         const quota = resource['quota'] === undefined ? undefined : requireQuotaValue(resource['quota'])
+        if (quota !== undefined) requireAdmin(maker, 'set a quota')
         if (quota !== undefined && !this.#on.ledger.enforced) throw quotaOff()
         await this.#openContext(
           tx,
@@ -328,11 +340,20 @@ async function freeMembers(tx: Queries, { context, id: own }: Entry, resource: u
   return present
 }
 
-async function joinGroup(tx: Queries, groupUri: string, userId: string): Promise<void> {
+/** A new member takes the right that any change of the members takes (wire facts 3.8). */
+async function joinGroup(
+  tx: Queries,
+  maker: Caller,
+  { contextEntry }: Place,
+  groupUri: string,
+  userId: string,
+): Promise<void> {
   const group = /^\.\/_principals\/(?:entry|resource)\/([A-Za-z0-9_-]+)$/.exec(groupUri)?.[1]
-  if (group === undefined || group === USERS || !(await findGroup(tx, group))) {
+  const entry = group === undefined ? undefined : await findEntry(tx, { context: PRINCIPALS, id: group })
+  if (group === undefined || group === USERS || !entry || !(await findGroup(tx, group))) {
     throw new InvalidInput('invalid-member', '`groupURI` does not denote a group that can be joined.')
   }
+  requireRight(maker, 'writeresource', { entry, contextEntry }, 'change the members of this group')
   await setMembers(tx, group, [...(await membersOf(tx, group)), userId])
 }
 

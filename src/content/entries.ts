@@ -1,5 +1,5 @@
 import type { Audit, AuditEvent } from '../accounts/audit.ts'
-import { type Caller, denied } from '../accounts/caller.ts'
+import type { Caller } from '../accounts/caller.ts'
 import { findGroup, renameGroup, setHomeContext } from '../accounts/groups.ts'
 import { requireName } from '../accounts/names.ts'
 import type { Sessions } from '../accounts/sessions.ts'
@@ -30,9 +30,10 @@ import { deleteEntriesOf, deleteEntry, findEntry, retireId, updateEntry } from '
 import { type InfoRequest, readInfo, withStatement, withSubjectMoved } from './info.ts'
 import { forgetList, forgetListsOf, isList, leaveList, listHolding } from './list-records.ts'
 import { applyAclBelow, entriesBelow } from './list-tree.ts'
+import { type Present, rejudge } from './rejudge.ts'
 import { dropRelations, dropRelationsOf, renewRelations } from './relations.ts'
 import type { Revisions } from './revisions.ts'
-import { may, type Placed, requireRight } from './rights.ts'
+import { type Judge, needs, type Placed, requireRight } from './rights.ts'
 import type { Read } from './values.ts'
 
 interface Dependencies {
@@ -50,6 +51,12 @@ const MOST_CONTEXTS = 1000
 
 /** Judges the entry as it is inside the transaction, for instance against `If-Unmodified-Since`; throws to refuse. */
 export type Precondition = (entry: Entry) => void
+
+/** What a change of an entry depends on. */
+export interface Conditions {
+  readonly judge: Judge
+  readonly precondition?: Precondition
+}
 
 /** Finding entries, and changing what every entry has: info, metadata, name; deleting them (wire facts 3.3 to 3.6). */
 export class Entries {
@@ -78,23 +85,23 @@ export class Entries {
   }
 
   /**
-   * Changes an entry in one transaction, its right judged before: precondition, then `change`; what it returns is written, later than before
-   * and with the caller among the contributors. Resolves to the entry as written.
+   * Changes an entry in one transaction: the right, judged before as well, the precondition, then `change`; what it returns is written,
+   * later than before and with the caller among the contributors. Resolves to the entry as written.
    */
   async change(
     caller: Caller,
-    { entry }: Placed,
-    precondition: Precondition,
-    change: (entry: Entry, tx: Queries) => Entry | Promise<Entry>,
+    placed: Placed,
+    { judge, precondition }: Conditions,
+    change: (entry: Entry, tx: Queries, present: Present) => Entry | Promise<Entry>,
   ): Promise<Entry> {
     return await this.#on.database.transaction(async tx => {
-      const present = await findEntry(tx, entry)
-      if (!present) throw gone(entry)
-      precondition(present)
-      const changed = touched(await change(present, tx), caller.user.id, this.#on.system.now())
+      const present = await rejudge(tx, caller, placed, judge)
+      const { entry } = present
+      precondition?.(entry)
+      const changed = touched(await change(entry, tx, present), caller.user.id, this.#on.system.now())
       await updateEntry(tx, changed)
-      await renewRelations(tx, present, changed)
-      await this.#on.revisions.note(tx, present, changed, caller.user.id)
+      await renewRelations(tx, entry, changed)
+      await this.#on.revisions.note(tx, entry, changed, caller.user.id)
       return changed
     })
   }
@@ -107,23 +114,25 @@ export class Entries {
     precondition: Precondition,
     toMembers = false,
   ): Promise<Entry> {
-    requireRight(caller, 'administer', placed, 'change the info of this entry')
+    const judge = needs('administer', 'change the info of this entry')
+    judge(caller, placed)
     const info = await read()
-    return await this.change(caller, placed, precondition, async (entry, tx) => {
+    return await this.change(caller, placed, { judge, precondition }, async (entry, tx, present) => {
       const asked = readInfo(info, entry)
       await this.#applyHomeContext(tx, entry, asked)
       const changed = withInfo(entry, asked)
-      const from = { list: changed, contextEntry: placed.contextEntry, acl: changed.acl }
-      if (toMembers) await applyAclBelow(tx, caller, from, this.#on.system.now())
+      const from = { list: changed, contextEntry: present.contextEntry, acl: changed.acl }
+      if (toMembers) await applyAclBelow(tx, present.caller, from, this.#on.system.now())
       return changed
     })
   }
 
   async putMetadata(caller: Caller, placed: Placed, read: Read<Graph>, precondition: Precondition): Promise<Entry> {
     if (placed.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
-    requireRight(caller, 'writemetadata', placed, 'change the metadata of this entry')
+    const judge = needs('writemetadata', 'change the metadata of this entry')
+    judge(caller, placed)
     const metadata = await read()
-    return await this.change(caller, placed, precondition, entry => ({ ...entry, metadata }))
+    return await this.change(caller, placed, { judge, precondition }, entry => ({ ...entry, metadata }))
   }
 
   /** Replaces the copy of metadata kept elsewhere (wire facts 3.6). */
@@ -136,9 +145,10 @@ export class Entries {
     if (!hasExternalMetadata(placed.entry) || liveSourceOf(placed.entry)) {
       throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
     }
-    requireRight(caller, 'writemetadata', placed, 'change the cached metadata of this entry')
+    const judge = needs('writemetadata', 'change the cached metadata of this entry')
+    judge(caller, placed)
     const cachedExternalMetadata = await read()
-    return await this.change(caller, placed, precondition, entry => {
+    return await this.change(caller, placed, { judge, precondition }, entry => {
       const cached = Math.max(this.#on.system.now(), (entry.cached ?? entry.modified) + 1)
       return { ...entry, cachedExternalMetadata, cached }
     })
@@ -156,16 +166,16 @@ export class Entries {
   async rename(caller: Caller, placed: Placed, read: Read<string>): Promise<Entry> {
     const { entry } = placed
     if (!hasName(entry)) throw new NotFound('not-found', 'Entries of this kind have no name.')
-    const right = entry.context === CONTEXTS ? 'administer' : 'writeresource'
-    requireRight(caller, right, placed, 'change this name')
-    if (entry.graphType === 'User' && !may(caller, 'administer', placed))
-      throw denied(caller, 'change the name of a user')
+    const isUser = entry.graphType === 'User'
+    const right = entry.context === CONTEXTS || isUser ? 'administer' : 'writeresource'
+    const judge = needs(right, isUser ? 'change the name of a user' : 'change this name')
+    judge(caller, placed)
     const name = await read()
-    const changed = await this.change(caller, placed, anything, async (present, tx) => {
+    const changed = await this.change(caller, placed, { judge }, async (present, tx) => {
       await this.setName(tx, present, name)
       return present
     })
-    if (entry.graphType === 'User') await this.#report(caller, 'user-renamed', entry.id)
+    if (isUser) await this.#report(caller, 'user-renamed', entry.id)
     return changed
   }
 
@@ -189,7 +199,8 @@ export class Entries {
    */
   async delete(caller: Caller, placed: Placed, precondition: Precondition, recursive = false): Promise<void> {
     const { entry, contextEntry } = placed
-    requireRight(caller, 'administer', placed, 'delete this entry')
+    const judge = needs('administer', 'delete this entry')
+    judge(caller, placed)
     const takesMembers = recursive && isList(entry)
     if (takesMembers) {
       const { entry: contextsEntry } = await getContext(this.#on.database, CONTEXTS)
@@ -198,8 +209,7 @@ export class Entries {
     }
     const options: TransactionOptions = entry.context === CONTEXTS || takesMembers ? { isLong: true } : {}
     const users = await this.#on.database.transaction(async tx => {
-      const present = await findEntry(tx, entry)
-      if (!present) throw gone(entry)
+      const { entry: present } = await rejudge(tx, caller, placed, judge)
       precondition(present)
       const all = takesMembers ? [present, ...(await entriesBelow(tx, present))] : [present]
       if (all.some(isSystemEntry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
@@ -265,9 +275,6 @@ export class Entries {
   }
 }
 
-/** The precondition of a request that states none. */
-export const anything: Precondition = () => undefined
-
 /** True for the kinds of entry that carry a name: contexts, groups, users. */
 export const hasName = (entry: Entry): boolean =>
   entry.context === CONTEXTS ||
@@ -276,9 +283,6 @@ export const hasName = (entry: Entry): boolean =>
 /** The entries that a new store begins with; in system contexts nobody else gets such an id. */
 const isSystemEntry = ({ context, id }: EntryAddress): boolean =>
   (context === CONTEXTS || context === PRINCIPALS) && id.startsWith('_')
-
-const gone = ({ context, id }: EntryAddress): NotFound =>
-  new NotFound('not-found', `The entry "${id}" in context ${context} has just been deleted.`)
 
 /** Where an entry was first made is told by the service; a new `info` leaves it as it is (wire facts 2.3). */
 const keepingOrigin = (entry: Entry, statements: Graph): Graph => {

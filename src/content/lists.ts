@@ -5,7 +5,7 @@ import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from './entry.ts'
 import { entryExists } from './entry-records.ts'
 import { replaceListMembers } from './list-records.ts'
-import { type Placed, requireRight } from './rights.ts'
+import { needs, type Placed } from './rights.ts'
 import { type Read, requireDistinct, requireIds } from './values.ts'
 
 /** Writing the members of lists (wire facts 3.8.5). */
@@ -18,9 +18,10 @@ export class Lists {
 
   /** @param read gives the new members in their new order, entries of the same context. */
   async put(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
-    requireRight(caller, 'writeresource', placed, 'change the members of this list')
+    const judge = needs('writeresource', 'change the members of this list')
+    judge(caller, placed)
     const members = requireDistinct(requireIds(await read()))
-    return await this.#entries.change(caller, placed, precondition, async (list, tx) => {
+    return await this.#entries.change(caller, placed, { judge, precondition }, async (list, tx) => {
       await requirePresent(tx, list.context, members)
       await replaceListMembers(tx, list, members)
       return list

@@ -6,7 +6,7 @@ import { Forbidden, InvalidInput } from '../base/errors.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from './entry.ts'
-import { type Placed, requireRight } from './rights.ts'
+import { needs, type Placed } from './rights.ts'
 import { type Read, requireDistinct, requireIds, requireText } from './values.ts'
 
 /** Writing the resources that live in the entry or in the accounts: texts, graphs, groups (wire facts 3.8). */
@@ -27,10 +27,11 @@ export class Resources {
 
   /** @param read gives the new members in their new order, ids of users. */
   async putGroup(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
-    requireRight(caller, 'writeresource', placed, 'change the members of this group')
+    const judge = needs('writeresource', 'change the members of this group')
+    judge(caller, placed)
     if (placed.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
     const members = requireDistinct(requireIds(await read()))
-    return await this.#entries.change(caller, placed, precondition, async (entry, tx) => {
+    return await this.#entries.change(caller, placed, { judge, precondition }, async (entry, tx) => {
       for (const id of members) {
         // The guest in a group would give the group's rights to everybody.
         if (id === GUEST || !(await findUser(tx, id))) throw noMember(`"${id}" is not a user who can be a member.`)
@@ -41,12 +42,10 @@ export class Resources {
   }
 
   async #putContent(caller: Caller, placed: Placed, precondition: Precondition, read: Read<string>): Promise<Entry> {
-    requireRight(caller, 'writeresource', placed, 'change the resource of this entry')
+    const judge = needs('writeresource', 'change the resource of this entry')
+    judge(caller, placed)
     const content = await read()
-    return await this.#entries.change(caller, placed, precondition, entry => ({
-      ...entry,
-      content,
-    }))
+    return await this.#entries.change(caller, placed, { judge, precondition }, entry => ({ ...entry, content }))
   }
 }
 

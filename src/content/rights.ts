@@ -60,6 +60,15 @@ export function requireRight(caller: Caller, right: Right, placed: Placed, what:
   if (!may(caller, right, placed)) throw denied(caller, what)
 }
 
+/** Whether the caller may do what he asks for; throws to refuse. Asked before a body is read, and again by the change. */
+export type Judge = (caller: Caller, placed: Placed) => void
+
+/** @param what completes "You may not …". */
+export const needs =
+  (right: Right, what: string): Judge =>
+  (caller, placed) =>
+    requireRight(caller, right, placed, what)
+
 /** The list that clients are told (wire facts 4.3): `administer` alone, or the strongest right of each half. */
 export function rightsOf(caller: Caller, placed: Placed): Right[] {
   if (may(caller, 'administer', placed)) return ['administer']

@@ -6,12 +6,12 @@ import type { Files } from '../files/files.ts'
 import type { Incoming } from '../files/incoming.ts'
 import { literal, objectsOf, type Graph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
-import { anything, type Entries } from './entries.ts'
+import type { Entries } from './entries.ts'
 import { type Entry, holdsFile, resourceOf, touched } from './entry.ts'
 import { updateEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { rejudge } from './rejudge.ts'
-import { type Placed, requireRight } from './rights.ts'
+import { needs, type Placed } from './rights.ts'
 
 interface Dependencies {
   readonly entries: Entries
@@ -35,7 +35,8 @@ export interface StoredUpload {
 /** The media type of bytes that nobody described. */
 export const UNTYPED = 'application/octet-stream'
 
-const uploading = { right: 'writeresource', what: 'upload to this entry' } as const
+const uploading = needs('writeresource', 'upload to this entry')
+const removing = needs('writeresource', 'delete the file of this entry')
 
 /** Files coming to entries and leaving them (wire facts 3.8.1, D7). */
 export class Uploads {
@@ -47,12 +48,12 @@ export class Uploads {
 
   /** Right and precondition are judged before a byte is asked for, and once more when the file is there. */
   async store(caller: Caller, placed: Placed, upload: Upload, precondition: FilePrecondition): Promise<StoredUpload> {
-    requireRight(caller, uploading.right, placed, uploading.what)
+    uploading(caller, placed)
     const { entry } = placed
     requireHoldsFile(entry)
     precondition(entry, await this.#on.files.find(entry))
     return await this.#on.files.store(entry, upload, async (tx, file, previous) => {
-      const present = await rejudge(tx, caller, placed, uploading)
+      const { entry: present } = await rejudge(tx, caller, placed, uploading)
       requireHoldsFile(present)
       precondition(present, previous)
       const changed = touched(present, caller.user.id, this.#on.system.now())
@@ -63,9 +64,9 @@ export class Uploads {
   }
 
   async remove(caller: Caller, placed: Placed, precondition: FilePrecondition): Promise<Entry> {
-    requireRight(caller, 'writeresource', placed, 'delete the file of this entry')
+    removing(caller, placed)
     requireHoldsFile(placed.entry)
-    const entry = await this.#on.entries.change(caller, placed, anything, async (present, tx) => {
+    const entry = await this.#on.entries.change(caller, placed, { judge: removing }, async (present, tx) => {
       precondition(present, await findFile(tx, present))
       if (!(await this.#on.files.remove(tx, present))) throw new NotFound('no-file', 'This entry has no file.')
       return { ...present, statements: describeFile(present, undefined) }

@@ -15,7 +15,7 @@ import type { Database, Queries } from '../stores/database.ts'
 import { requireHomeContext } from './contexts.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from './entry.ts'
-import { may, type Placed } from './rights.ts'
+import { type Judge, may, type Placed } from './rights.ts'
 import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
 
 /** The user resource as clients see it (wire facts 2.6). */
@@ -95,34 +95,34 @@ export class UserResource {
    */
   async put(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
     const user = await this.get(placed.entry.id)
-    const isSelf = user.id === caller.user.id && user.id !== GUEST
-    if (!isAdmin(caller) && !isSelf && !may(caller, 'writeresource', placed)) throw denied(caller, 'change this user')
+    mayChange(caller, placed)
     const wish = readWish(await read())
-    if (wish.password !== undefined && !isAdmin(caller) && !isSelf) throw denied(caller, 'change this password')
     requireAllowed(caller, user, wish)
     const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
-    const own = isSelf && change.password !== undefined ? caller.session : undefined
-    const write = (): Promise<Entry> => this.#write(caller, placed, precondition, change)
-    const entry = own ? await this.#on.sessions.surviving(own, write) : await write()
+    // Whoever changes his own password stays signed in by this one login.
+    const own = isSelf(caller, user) && change.password !== undefined ? caller.session : undefined
+    const entry = await this.#on.entries.change(
+      caller,
+      placed,
+      { judge: mayChange, precondition },
+      async (entry, tx, present) => {
+        const now = await this.get(entry.id, tx)
+        requireAllowed(present.caller, now, wish)
+        if (change.password !== undefined) {
+          // Somebody may have set another one while this one was hashed, to keep out who knows the old one.
+          if (isSelf(caller, now) && now.epoch !== caller.user.epoch) throw currentPasswordWrong()
+          await forgetDevices(tx, now.id)
+          // An administrator who sets a password helps somebody in: old wrong guesses must not stand in the way.
+          if (!isSelf(caller, now)) await liftLockout(tx, now.id)
+        }
+        await changeUser(tx, now, change, own?.token)
+        return entry
+      },
+    )
     // The epoch has ended the others already; this takes them out of the store.
     if (change.password !== undefined || change.disabled) await this.#on.sessions.clearAway(user.id, own)
     await this.#report(caller, user, change)
     return entry
-  }
-
-  async #write(caller: Caller, placed: Placed, precondition: Precondition, change: UserChange): Promise<Entry> {
-    return await this.#on.entries.change(caller, placed, precondition, async (present, tx) => {
-      const user = await this.get(present.id, tx)
-      if (change.password !== undefined) {
-        // Somebody may have set another one while this one was hashed, to keep out who knows the old one.
-        if (user.id === caller.user.id && user.epoch !== caller.user.epoch) throw currentPasswordWrong()
-        await forgetDevices(tx, user.id)
-        // An administrator who sets a password helps somebody in: old wrong guesses must not stand in the way.
-        if (user.id !== caller.user.id) await liftLockout(tx, user.id)
-      }
-      await changeUser(tx, user, change)
-      return present
-    })
   }
 
   async #report({ user: actor, client }: Caller, before: User, change: UserChange): Promise<void> {
@@ -160,8 +160,8 @@ export class UserResource {
     if (wish.password === undefined) return {}
     if (user.id === GUEST) throw new Forbidden('not-allowed', 'The guest has no password.')
     const password = requirePasswordText(wish.password, 'password')
-    const isSelf = user.id === caller.user.id
-    if (isSelf && this.#options.requireCurrentPassword) await this.#requireCurrent(caller, wish.currentPassword)
+    if (isSelf(caller, user) && this.#options.requireCurrentPassword)
+      await this.#requireCurrent(caller, wish.currentPassword)
     this.#on.passwordRules.require(password, [user.name, requireOptionalName(wish)])
     return { password: await this.#on.passwords.hash(password) }
   }
@@ -184,8 +184,18 @@ function readWish(body: unknown): Wish {
   return body
 }
 
-/** What only administrators change, and nobody for oneself. */
+const isSelf = (caller: Caller, { id }: { readonly id: string }): boolean => id === caller.user.id && id !== GUEST
+
+const mayChange: Judge = (caller, placed) => {
+  if (isAdmin(caller) || isSelf(caller, placed.entry) || may(caller, 'writeresource', placed)) return
+  throw denied(caller, 'change this user')
+}
+
+/** What only administrators change, or the user himself, and nobody for oneself. */
 function requireAllowed(caller: Caller, user: User, wish: Wish): void {
+  if (wish.password !== undefined && !isAdmin(caller) && !isSelf(caller, user)) {
+    throw denied(caller, 'change this password')
+  }
   const renames = wish.name !== undefined && requireName(requireText(wish.name, 'name')) !== user.name
   if (renames && !isAdmin(caller)) throw denied(caller, 'change the name of a user')
   if (renames && user.id.startsWith('_'))

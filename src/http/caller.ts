@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../accounts/caller.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
-import type { Client } from '../accounts/sessions.ts'
+import { type Client, isCurrent } from '../accounts/sessions.ts'
 import { Unauthenticated } from '../base/errors.ts'
 import { authTokens, hasAuthCookie } from './cookies.ts'
 import type { Services } from './services.ts'
@@ -46,7 +46,7 @@ async function callerOf({ sessions, users }: Services, token: string, client: Cl
   if (!session) return undefined
   const known = await users.find(session.userId)
   // The epoch is what revokes: whatever the session store still holds, the user's row decides (D3.5).
-  if (!known || known.user.disabled || !sessions.isCurrent(session, known.user)) {
+  if (!known || known.user.disabled || !isCurrent(session, known.user)) {
     await sessions.end(token)
     return undefined
   }

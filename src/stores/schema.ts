@@ -227,4 +227,9 @@ export const schema: readonly Migration[] = [
       sql`CREATE TABLE blob_holds (id TEXT PRIMARY KEY, expires BIGINT NOT NULL)`,
     ],
   },
+  {
+    id: 10,
+    name: 'the login by which a user changed his password',
+    statements: [sql`ALTER TABLE principals ADD COLUMN spared_login TEXT`],
+  },
 ]

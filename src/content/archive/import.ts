@@ -15,6 +15,7 @@ import type { Entry } from '../entry.ts'
 import { deleteEntriesOf, insertEntry } from '../entry-records.ts'
 import { forgetListsOf, insertMembership, isList, type Membership } from '../list-records.ts'
 import { rejudge } from '../rejudge.ts'
+import type { Judge } from '../rights.ts'
 import { addRelations, dropRelationsOf } from '../relations.ts'
 import { insertRevision } from '../revisions.ts'
 import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
@@ -58,7 +59,8 @@ export class ContextImport {
    */
   async import(caller: Caller, contextKey: string, incoming: Incoming, form: OutsideForm): Promise<Imported> {
     const placed = await this.#on.entries.getContextEntry(contextKey)
-    requireSuperUser(caller, 'import a context')
+    const judge: Judge = caller => requireSuperUser(caller, 'import a context')
+    judge(caller, placed)
     const context = placed.entry.id
     requireOrdinary(context)
     const imported = await this.#on.arrivals.receive(context, incoming, async arrival => {
@@ -66,7 +68,7 @@ export class ContextImport {
       const stored = await takeFiles(arrival, context, form)
       return await this.#on.database.transaction(
         async tx => {
-          await rejudge(tx, caller, placed, { right: 'administer', what: 'import a context' })
+          await rejudge(tx, caller, placed, judge)
           return await replaceContent(tx, { arrival, context, form, stored })
         },
         { isLong: true },
