@@ -51,9 +51,7 @@ export class MailQueue {
 
   #enqueue(job: () => Promise<void>): void {
     this.#waiting.push(job)
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined
-    })
+    this.#working ??= this.#work()
   }
 
   async #work(): Promise<void> {
@@ -65,6 +63,8 @@ export class MailQueue {
         this.#log.error({ err: error }, 'a mail could not be sent')
       }
     }
+    // In the step that found nothing to do: what is added after it begins anew.
+    this.#working = undefined
   }
 
   async #send(mail: Mail, failures = 0): Promise<void> {

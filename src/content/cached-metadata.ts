@@ -4,12 +4,12 @@ import { emptyGraph, type Graph, graphOf, type Statement, statementsOf, type Ter
 import type { Queries } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress } from './addresses.ts'
 import { findContext } from './contexts.ts'
-import type { Entry } from './entry.ts'
-import { findEntry } from './entry-records.ts'
+import type { Entry, EntryHead } from './entry.ts'
+import { findEntry, findEntryHead } from './entry-records.ts'
 import { may } from './rights.ts'
 
 /** True for the kinds of entry whose metadata, or part of it, is kept elsewhere (wire facts 1.3). */
-export const hasExternalMetadata = ({ entryType }: Entry): boolean =>
+export const hasExternalMetadata = ({ entryType }: EntryHead): boolean =>
   entryType === 'Reference' || entryType === 'LinkReference'
 
 /** The entry of this service whose metadata is named as external: what is shown then is not a copy (wire facts 3.6). */
@@ -36,7 +36,7 @@ export async function findCachedMetadata(
   const source = liveSourceOf(entry)
   if (!source) return { graph: entry.cachedExternalMetadata ?? emptyGraph, modified: entry.cached ?? entry.modified }
   const context = await findContext(queries, decodeSafely(source.context))
-  const contextEntry = context && (await findEntry(queries, { context: CONTEXTS, id: context.id }))
+  const contextEntry = context && (await findEntryHead(queries, { context: CONTEXTS, id: context.id }))
   const found = context && (await findEntry(queries, { context: context.id, id: source.id }))
   if (!contextEntry || !found || found.entryType === 'Reference') return undefined
   if (!may(caller, 'readmetadata', { entry: found, contextEntry })) return undefined

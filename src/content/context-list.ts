@@ -3,7 +3,7 @@ import type { Ledger } from '../files/quota-ledger.ts'
 import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS } from './addresses.ts'
-import { findEntry } from './entry-records.ts'
+import { findEntry, findEntryHead } from './entry-records.ts'
 import type { Placed } from './rights.ts'
 
 /** By name; the fullest first, which is the least room in relation to the quota; the most bytes first. */
@@ -21,7 +21,7 @@ export async function listContexts(
   const rows = await database.all<{ id: string }>(
     sql`SELECT c.id ${from} ORDER BY ${orderBy(sort, ledger)} coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
   )
-  const contextEntry = await findEntry(database, { context: CONTEXTS, id: CONTEXTS })
+  const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
   const items: Placed[] = []
   for (const { id } of rows) {
     const entry = await findEntry(database, { context: CONTEXTS, id })

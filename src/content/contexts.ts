@@ -3,8 +3,8 @@ import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { RELATIVE } from '../graph/iri.ts'
 import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from './addresses.ts'
-import type { Entry } from './entry.ts'
-import { findEntry, isIdFree } from './entry-records.ts'
+import type { EntryHead } from './entry.ts'
+import { findEntryHead, isIdFree } from './entry-records.ts'
 
 export interface Context {
   readonly id: string
@@ -31,13 +31,13 @@ export async function findContextNamed(queries: Queries, name: string): Promise<
 export interface FoundContext {
   readonly context: Context
   /** Its entry in `_contexts`, which carries its ACL. */
-  readonly entry: Entry
+  readonly entry: EntryHead
 }
 
 /** @throws {NotFound} */
 export async function getContext(queries: Queries, idOrName: string): Promise<FoundContext> {
   const context = await findContext(queries, idOrName)
-  const entry = context && (await findEntry(queries, { context: CONTEXTS, id: context.id }))
+  const entry = context && (await findEntryHead(queries, { context: CONTEXTS, id: context.id }))
   if (!entry) throw new NotFound('not-found', `There is no context "${idOrName}".`)
   return { context, entry }
 }

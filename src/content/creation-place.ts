@@ -6,7 +6,7 @@ import type { Queries } from '../stores/database.ts'
 import { type Acl, aclSlots } from './acl.ts'
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from './addresses.ts'
 import { findAddress, getContext } from './contexts.ts'
-import { type Entry, resourceOf } from './entry.ts'
+import { type Entry, type EntryHead, resourceOf } from './entry.ts'
 import { findEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { isList } from './list-records.ts'
@@ -15,7 +15,7 @@ import { may, requireRight } from './rights.ts'
 /** Where a new entry goes: its context, and the list that takes it, if one is named. */
 export interface Place {
   readonly context: string
-  readonly contextEntry: Entry
+  readonly contextEntry: EntryHead
   readonly list: Entry | undefined
   /** The caller may write to the context itself, not to the list alone. */
   readonly mayWriteContext: boolean

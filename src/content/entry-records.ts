@@ -3,10 +3,10 @@ import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { Acl } from './acl.ts'
 import type { EntryAddress } from './addresses.ts'
-import type { Entry, EntryType, GraphType, ResourceType } from './entry.ts'
+import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from './entry.ts'
 import { indexEntry, removeContextFromIndex, removeFromIndex } from './search-records.ts'
 
-interface EntryRow {
+interface HeadRow {
   context: string
   id: string
   entry_type: EntryType
@@ -19,12 +19,18 @@ interface EntryRow {
   creator: string | null
   contributors: string
   acl: string
+  cached: number | null
+}
+
+interface EntryRow extends HeadRow {
   statements: string
   metadata: string
   cached_external_metadata: string | null
-  cached: number | null
   content: string | null
 }
+
+const headColumns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created,
+  modified, creator, contributors, acl, cached`
 
 const columns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created, modified,
   creator, contributors, acl, statements, metadata, cached_external_metadata, cached, content`
@@ -33,7 +39,7 @@ const inEntries = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_ty
   e.created, e.modified, e.creator, e.contributors, e.acl, e.statements, e.metadata, e.cached_external_metadata, e.cached,
   e.content`
 
-const fromRow = (row: EntryRow): Entry => ({
+const headFromRow = (row: HeadRow): EntryHead => ({
   context: row.context,
   id: row.id,
   entryType: row.entry_type,
@@ -46,11 +52,15 @@ const fromRow = (row: EntryRow): Entry => ({
   creator: row.creator ?? undefined,
   contributors: JSON.parse(row.contributors) as string[],
   acl: JSON.parse(row.acl) as Acl,
+  cached: row.cached ?? undefined,
+})
+
+const fromRow = (row: EntryRow): Entry => ({
+  ...headFromRow(row),
   statements: JSON.parse(row.statements) as Graph,
   metadata: JSON.parse(row.metadata) as Graph,
   cachedExternalMetadata:
     row.cached_external_metadata === null ? undefined : (JSON.parse(row.cached_external_metadata) as Graph),
-  cached: row.cached ?? undefined,
   content: row.content ?? undefined,
 })
 
@@ -92,15 +102,10 @@ export async function entriesAfter(queries: Queries, { context, id }: EntryAddre
 
 const KEY_CHARACTERS = 500
 
-/** What rights go by, and no more: the graphs of an entry may be long. */
-const headColumns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created,
-  modified, creator, contributors, acl, '{}' AS statements, '{}' AS metadata, NULL AS cached_external_metadata, cached,
-  NULL AS content`
-
-/** An entry without its graphs. */
-export async function findEntryHead(queries: Queries, address: EntryAddress): Promise<Entry | undefined> {
-  const row = await queries.get<EntryRow>(sql`SELECT ${headColumns} FROM entries WHERE ${at(address)}`)
-  return row && fromRow(row)
+/** What rights go by, and no more. */
+export async function findEntryHead(queries: Queries, address: EntryAddress): Promise<EntryHead | undefined> {
+  const row = await queries.get<HeadRow>(sql`SELECT ${headColumns} FROM entries WHERE ${at(address)}`)
+  return row && headFromRow(row)
 }
 
 /**
@@ -112,13 +117,13 @@ export async function headsLinkingTo(
   uri: string,
   context: string | undefined,
   { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<Entry[]> {
+): Promise<EntryHead[]> {
   const key = [...uri].slice(0, KEY_CHARACTERS).join('')
   const here = context === undefined ? sql`` : sql`AND context = ${context}`
-  const rows = await queries.all<EntryRow>(sql`SELECT ${headColumns} FROM entries
+  const rows = await queries.all<HeadRow>(sql`SELECT ${headColumns} FROM entries
     WHERE substr(resource_uri, 1, 500) = ${key} AND resource_uri = ${uri} ${here}
     ORDER BY context, created, id LIMIT ${limit} OFFSET ${offset}`)
-  return rows.map(fromRow)
+  return rows.map(headFromRow)
 }
 
 /** The entries that are members of a list, in its order. */

@@ -10,7 +10,7 @@ import type { Database } from '../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from './addresses.ts'
 import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
 import { findContext } from './contexts.ts'
-import type { Entry } from './entry.ts'
+import type { Entry, EntryHead } from './entry.ts'
 import { findEntry } from './entry-records.ts'
 import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from './list-order.ts'
@@ -149,7 +149,7 @@ export class EntryViews {
   }
 
   /** The group resource with those of its members' data that the caller may read. */
-  async group(caller: Caller, group: Group, contextEntry: Entry): Promise<ResourceView> {
+  async group(caller: Caller, group: Group, contextEntry: EntryHead): Promise<ResourceView> {
     const ids = group.id === USERS ? await listUserIds(this.#database) : await membersOf(this.#database, group.id)
     const members: EntryView[] = []
     for (const id of ids) {

@@ -36,7 +36,8 @@ export type ResourceType = (typeof resourceTypes)[number]
  * What an entry is. Graphs and IRIs are in their inside form. `info` as clients know it is not stored: it is told from
  * these members and taken apart into them (`info.ts`).
  */
-export interface Entry extends EntryAddress {
+/** An entry without what may be long: its graphs, its text. */
+export interface EntryHead extends EntryAddress {
   readonly entryType: EntryType
   readonly graphType: GraphType
   readonly resourceType: ResourceType
@@ -52,17 +53,20 @@ export interface Entry extends EntryAddress {
   /** Ids of users, the creator first. */
   readonly contributors: readonly string[]
   readonly acl: Acl
+  readonly cached: Milliseconds | undefined
+}
+
+export interface Entry extends EntryHead {
   /** What else `info` says: format, label, status and whatever clients add. */
   readonly statements: Graph
   readonly metadata: Graph
   readonly cachedExternalMetadata: Graph | undefined
-  readonly cached: Milliseconds | undefined
   /** The resource of a String (its text), Graph or Pipeline (RDF/JSON). */
   readonly content: string | undefined
 }
 
 /** The IRI of what the entry is about. */
-export const resourceOf = (entry: Entry): string => entry.externalResource ?? resourceUri(entry)
+export const resourceOf = (entry: EntryHead): string => entry.externalResource ?? resourceUri(entry)
 
 /** True when bytes can be uploaded to it. */
 export const holdsFile = (entry: Entry): boolean =>

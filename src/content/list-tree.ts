@@ -2,7 +2,7 @@ import { type Caller, denied } from '../accounts/caller.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Queries } from '../stores/database.ts'
 import type { Acl } from './acl.ts'
-import { type Entry, touched } from './entry.ts'
+import { type Entry, type EntryHead, touched } from './entry.ts'
 import { entriesInList, updateEntry } from './entry-records.ts'
 import { isList } from './list-records.ts'
 import { may } from './rights.ts'
@@ -30,7 +30,7 @@ export async function entriesBelow(queries: Queries, list: Entry): Promise<Entry
 export async function applyAclBelow(
   tx: Queries,
   caller: Caller,
-  { list, contextEntry, acl }: { readonly list: Entry; readonly contextEntry: Entry; readonly acl: Acl },
+  { list, contextEntry, acl }: { readonly list: Entry; readonly contextEntry: EntryHead; readonly acl: Acl },
   now: Milliseconds,
 ): Promise<void> {
   if (!isList(list)) return

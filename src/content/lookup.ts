@@ -5,7 +5,7 @@ import type { Queries } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress } from './addresses.ts'
 import { findCachedMetadata, hasExternalMetadata, mergeGraphs } from './cached-metadata.ts'
 import { findAddress } from './contexts.ts'
-import { type Entry, resourceOf } from './entry.ts'
+import { type Entry, type EntryHead, resourceOf } from './entry.ts'
 import { findEntryHead, headsLinkingTo } from './entry-records.ts'
 import { may } from './rights.ts'
 
@@ -28,7 +28,7 @@ export async function lookUp(
   caller: Caller,
   wanted: { readonly uri: string; readonly scope: LookupScope; readonly context?: string },
 ): Promise<EntryAddress | undefined> {
-  const contexts = new Map<string, Entry | undefined>()
+  const contexts = new Map<string, EntryHead | undefined>()
   for await (const entry of entriesAbout(queries, wanted.uri, wanted.context)) {
     if (!has(entry, wanted.scope)) continue
     if (!contexts.has(entry.context)) {
@@ -53,7 +53,7 @@ export async function metadataIn(
   return mergeGraphs(entry.metadata, cached ?? emptyGraph)
 }
 
-async function* entriesAbout(queries: Queries, uri: string, context: string | undefined): AsyncGenerator<Entry> {
+async function* entriesAbout(queries: Queries, uri: string, context: string | undefined): AsyncGenerator<EntryHead> {
   const address = await findAddress(queries, uri)
   const own = address && (await findEntryHead(queries, address))
   const isHere = context === undefined || own?.context === context
@@ -68,7 +68,7 @@ async function* entriesAbout(queries: Queries, uri: string, context: string | un
   }
 }
 
-function has(entry: Entry, scope: LookupScope): boolean {
+function has(entry: EntryHead, scope: LookupScope): boolean {
   if (scope === 'local') return entry.entryType !== 'Reference'
   return scope === 'all' || hasExternalMetadata(entry)
 }

@@ -3,7 +3,7 @@ import { presentCaller } from '../accounts/present-caller.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import { CONTEXTS } from './addresses.ts'
-import { findEntry } from './entry-records.ts'
+import { findEntry, findEntryHead } from './entry-records.ts'
 import type { Judge, Placed } from './rights.ts'
 
 /** An entry and who asks for it, as they are inside a transaction. */
@@ -18,7 +18,7 @@ export interface Present extends Placed {
  */
 export async function rejudge(tx: Queries, caller: Caller, placed: Placed, judge: Judge): Promise<Present> {
   const entry = await findEntry(tx, placed.entry)
-  const contextEntry = await findEntry(tx, { context: CONTEXTS, id: placed.entry.context })
+  const contextEntry = await findEntryHead(tx, { context: CONTEXTS, id: placed.entry.context })
   if (!entry || !contextEntry || entry.created !== placed.entry.created) {
     const { context, id } = placed.entry
     throw new NotFound('not-found', `The entry "${id}" in context ${context} has just been deleted.`)

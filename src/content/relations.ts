@@ -7,7 +7,7 @@ import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { addressIn, CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, principalUri, resourceUri } from './addresses.ts'
 import { type Entry, resourceOf } from './entry.ts'
-import { entriesAfter, findEntry } from './entry-records.ts'
+import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
 import { listHolding } from './list-records.ts'
 import { may } from './rights.ts'
 
@@ -90,7 +90,7 @@ export async function relationsOf(queries: Queries, caller: Caller, entry: Entry
 
 async function mayReadMetadata(queries: Queries, caller: Caller, source: EntryAddress): Promise<boolean> {
   const entry = await findEntry(queries, source)
-  const contextEntry = await findEntry(queries, { context: CONTEXTS, id: source.context })
+  const contextEntry = await findEntryHead(queries, { context: CONTEXTS, id: source.context })
   return entry !== undefined && contextEntry !== undefined && may(caller, 'readmetadata', { entry, contextEntry })
 }
 

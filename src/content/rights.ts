@@ -2,14 +2,19 @@ import { type Caller, denied, isAdmin, isGuest } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import { type AclSlot, isOwnAcl } from './acl.ts'
 import { PRINCIPALS, principalUri } from './addresses.ts'
-import type { Entry } from './entry.ts'
+import type { Entry, EntryHead } from './entry.ts'
 
 export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
 
-/** An entry together with the entry of the context it lies in, which is what rights are decided on. */
-export interface Placed {
+/** What rights are decided on: an entry, together with the entry of the context it lies in. */
+export interface Judged {
+  readonly entry: EntryHead
+  readonly contextEntry: EntryHead
+}
+
+/** An entry with all that it says, and the entry of its context. */
+export interface Placed extends Judged {
   readonly entry: Entry
-  readonly contextEntry: Entry
 }
 
 /** The slots of which one is enough for a right; write implies read of the same half. */
@@ -29,7 +34,7 @@ function namesCaller(list: readonly string[] | undefined, caller: Caller): boole
 }
 
 /** Wire facts 4.1: whether the caller stands in a slot of the entry. */
-function has(caller: Caller, entry: Entry, slot: AclSlot): boolean {
+function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
   const list = entry.acl[slot]
   return (
     names(list, GUEST) ||
@@ -39,11 +44,11 @@ function has(caller: Caller, entry: Entry, slot: AclSlot): boolean {
   )
 }
 
-const isOwnUserEntry = (caller: Caller, entry: Entry): boolean =>
+const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>
   entry.context === PRINCIPALS && entry.id === caller.user.id && entry.entryType === 'Local'
 
 /** Wire facts 4.2: the decision for one right, the first rule that matches wins. */
-export function may(caller: Caller, right: Right, { entry, contextEntry }: Placed): boolean {
+export function may(caller: Caller, right: Right, { entry, contextEntry }: Judged): boolean {
   if (isAdmin(caller)) return true
   if (isOwnUserEntry(caller, entry) && (right === 'readmetadata' || right === 'readresource')) return true
   if (has(caller, contextEntry, 'admin')) return true
@@ -56,12 +61,12 @@ export function may(caller: Caller, right: Right, { entry, contextEntry }: Place
 }
 
 /** @throws {Unauthenticated | Forbidden} when the caller lacks the right. `what` completes "You may not …". */
-export function requireRight(caller: Caller, right: Right, placed: Placed, what: string): void {
+export function requireRight(caller: Caller, right: Right, placed: Judged, what: string): void {
   if (!may(caller, right, placed)) throw denied(caller, what)
 }
 
 /** Whether the caller may do what he asks for; throws to refuse. Asked before a body is read, and again by the change. */
-export type Judge = (caller: Caller, placed: Placed) => void
+export type Judge = (caller: Caller, placed: Judged) => void
 
 /** @param what completes "You may not …". */
 export const needs =
@@ -70,7 +75,7 @@ export const needs =
     requireRight(caller, right, placed, what)
 
 /** The list that clients are told (wire facts 4.3): `administer` alone, or the strongest right of each half. */
-export function rightsOf(caller: Caller, placed: Placed): Right[] {
+export function rightsOf(caller: Caller, placed: Judged): Right[] {
   if (may(caller, 'administer', placed)) return ['administer']
   const strongest = (write: Right, read: Right): Right[] =>
     may(caller, write, placed) ? [write] : may(caller, read, placed) ? [read] : []

@@ -4,7 +4,7 @@ import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
-import { findEntry } from './entry-records.ts'
+import { findEntry, findEntryHead } from './entry-records.ts'
 import { PostgresFinder } from './postgres-finder.ts'
 import { may, type Placed } from './rights.ts'
 import type { Facet, Finder, Reader, SearchRequest } from './search-engine.ts'
@@ -73,7 +73,7 @@ export class Search {
     for (const address of addresses) {
       const entry = await findEntry(this.#database, address)
       if (!contexts.has(address.context)) {
-        contexts.set(address.context, await findEntry(this.#database, { context: CONTEXTS, id: address.context }))
+        contexts.set(address.context, await findEntryHead(this.#database, { context: CONTEXTS, id: address.context }))
       }
       const contextEntry = contexts.get(address.context)
       if (entry && contextEntry && may(caller, 'readmetadata', { entry, contextEntry })) {

@@ -3,7 +3,7 @@ import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Database, Engine } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from './addresses.ts'
-import { findEntry } from './entry-records.ts'
+import { findEntry, findEntryHead } from './entry-records.ts'
 import { may, type Placed } from './rights.ts'
 
 export interface Page {
@@ -24,7 +24,7 @@ export async function writableContexts(
   const rows = await database.all<{ id: string }>(
     sql`SELECT c.id ${from} ORDER BY coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
   )
-  const contextEntry = await findEntry(database, { context: CONTEXTS, id: CONTEXTS })
+  const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
   const contexts: Placed[] = []
   for (const { id } of rows) {
     const entry = await findEntry(database, { context: CONTEXTS, id })

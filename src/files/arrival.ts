@@ -4,10 +4,10 @@ import type { Bytes } from '../base/units.ts'
 import { type BlobStore, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { discardBlob, type FileRecord, removeFilesOf } from './file-records.ts'
+import { discardBlob, type FileRecord, isFile, removeFilesOf } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
 import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
-import type { Ledger, Quota } from './quota-ledger.ts'
+import type { Ledger, Quota, Reservation } from './quota-ledger.ts'
 import type { RandomAccess } from './zip-reader.ts'
 
 /** An archive that has come in, and the files out of it that are to take the place of all files of a context. */
@@ -53,11 +53,12 @@ export class Arrivals {
   async receive<T>(context: string, incoming: Incoming, work: (arrival: Arrival) => Promise<T>): Promise<T> {
     const { blobs, ledger, garbage, log } = this.#on
     const key = this.#newKey()
+    const written = [key]
+    let total: Bytes = 0
     const reservation = await ledger.reserve(context, key, 0)
     const heartbeat = keepAlive(ledger, log, reservation)
     try {
       const { size } = await blobs.write(key, incoming.open(), incoming.signal)
-      let total: Bytes = 0
       let committed: { readonly quota: Quota; readonly growth: Bytes } | undefined
       const result = await work({
         archive: { size, read: range => blobs.read(key, range) },
@@ -69,6 +70,7 @@ export class Arrivals {
         store: async bytes => {
           const blob = this.#newKey()
           await ledger.addPart(reservation, blob)
+          written.push(blob)
           const file = { blob, ...(await blobs.write(blob, bytes, incoming.signal)) }
           total += file.size
           return file
@@ -83,14 +85,22 @@ export class Arrivals {
       })
       if (committed) await reportGrowth(this.#options, ledger, context, committed)
       return result
+    } catch (error) {
+      await this.#letGo(reservation, written).catch((error: unknown) =>
+        log.error({ err: error }, 'undoing an import failed; it will be undone later'),
+      )
+      throw error
     } finally {
       clearInterval(heartbeat)
-      // Does nothing where the transaction has been committed.
-      await ledger
-        .forfeit(reservation)
-        .catch((error: unknown) => log.error({ err: error }, 'undoing an import failed; it will be undone later'))
       await garbage.collect().catch((error: unknown) => log.error({ err: error }, 'deleting old files failed'))
     }
+  }
+
+  /** Where the reservation has ended already, by the commit or by its lease, only what has become a file stays. */
+  async #letGo(reservation: Reservation, written: readonly string[]): Promise<void> {
+    const { database, ledger, garbage } = this.#on
+    if (await ledger.forfeit(reservation)) return
+    for (const blob of written) if (!(await isFile(database, blob))) await garbage.delete(blob)
   }
 
   #newKey(): string {

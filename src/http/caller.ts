@@ -93,7 +93,11 @@ export function setAuthCookie(reply: FastifyReply, value: string): void {
 export async function noteAccess(on: Services, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { session } = request.caller
   if (!session) return
-  const renewed = await on.sessions.noteAccess(session, reply.statusCode < 400)
+  const renewed = await on.sessions.noteAccess(session, reply.statusCode < 400).catch((error: unknown) => {
+    // What has been done stays done: the next request prolongs the session.
+    on.log.error({ err: error }, 'noting an access failed')
+    return undefined
+  })
   if (renewed && !reply.hasHeader('set-cookie')) {
     setAuthCookie(reply, on.cookie.set(renewed.token, on.sessions.cookieLife(renewed)))
   }

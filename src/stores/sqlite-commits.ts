@@ -52,7 +52,6 @@ export class SqliteCommits {
     // In WAL mode NORMAL leaves the log unsynchronised on commit, FULL synchronises all of it: the next full commit
     // makes the relaxed ones before it durable as well. A checkpoint synchronises the log first in either mode.
     // The level cannot change inside a transaction, hence around it; the mutex keeps full commits out meanwhile.
-    this.#connection.execute('PRAGMA synchronous = NORMAL')
     try {
       await this.#runTogether(true)
     } finally {
@@ -64,6 +63,7 @@ export class SqliteCommits {
     let next = this.#waiting.shift()
     const ends: End[] = []
     try {
+      if (relaxed) this.#connection.execute('PRAGMA synchronous = NORMAL')
       // IMMEDIATE: with the write lock taken first, no later statement can fail because another writer came in between.
       this.#connection.execute('BEGIN IMMEDIATE')
     } catch (error) {
@@ -123,6 +123,8 @@ export class SqliteCommits {
     const transaction = new SqliteTransaction(this.#connection)
     try {
       await work(transaction)
+      // Work that passes over an error may have passed over one by which the engine took everything back.
+      if (!this.#connection.inTransaction) throw new Error('the engine has ended the transaction')
     } finally {
       transaction.end()
     }

@@ -85,6 +85,20 @@ test('closing gives up what waits, what pauses and what hangs, and then closes t
   assert.deepEqual(tried, ['busy', 'hangs'])
 })
 
+test('a mail that comes in any moment of the one before is sent', async t => {
+  for (let moments = 0; moments < 20; moments++) {
+    const { queue, tried, add } = setUp([], async () => undefined)
+    t.after(() => queue.close())
+    queue.add(async () => undefined)
+    for (let moment = 0; moment < moments; moment++) await undefined
+    add('good')
+    await until(
+      () => tried.length,
+      length => length === 1,
+    )
+  }
+})
+
 test('more mails than a thousand are dropped, not kept in memory', async () => {
   const { queue, tried, add } = setUp([], () => new Promise(() => undefined))
   for (let number = 0; number < 1200; number++) add(`user-${number}`)

@@ -6,6 +6,7 @@ import { Conflict } from '../../src/base/errors.ts'
 import { type Arrival, Arrivals } from '../../src/files/arrival.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { LEASE, Ledger } from '../../src/files/quota-ledger.ts'
+import type { BlobStore } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
@@ -63,4 +64,47 @@ for (const nobodyElse of [true, false]) {
     assert.deepEqual(await spaces(), [{ used: 0, reserved: 0 }])
     assert.deepEqual(await database.all(sql`SELECT blob FROM discarded_blobs`), [])
   })
+}
+
+for (const late of ['the archive', 'a part'] as const) {
+  test(`bytes of ${late} that are stored only after the import has been given up go as well (D7.5)`, async t => {
+    const folder = await temporaryFolder(t)
+    const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+    t.after(() => database.close())
+    await migrate(database, schema)
+    const blobs = storingAtTheEnd(await FolderBlobStore.open(join(folder, 'files')))
+    const system = new FakeSystem()
+    const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
+    const garbage = new Garbage(database, blobs, ledger, system)
+    await ledger.open(database, '3')
+    const on = { database, blobs, ledger, garbage, system, log: createLog('silent') }
+    const lapsing = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('some')
+      system.pass(LEASE + 1)
+      await garbage.recover(false)
+    }
+    const open = (): AsyncGenerator<Uint8Array> => (late === 'the archive' ? lapsing() : bytesOf('archive'))
+    const incoming = { declaredSize: undefined, open, signal: new AbortController().signal }
+    const ended = new Arrivals(on, { maxFileSize: -1 }).receive('3', incoming, async (arrival: Arrival) => {
+      await arrival.store(late === 'a part' ? lapsing() : bytesOf('part'))
+      await database.transaction(tx => arrival.replaceFiles(tx))
+    })
+    await assert.rejects(ended, Conflict)
+    for await (const { key } of blobs.list()) assert.fail(`${key} is left`)
+  })
+}
+
+/** As a bucket does it: an object is there when all of it has come, whatever was deleted before. */
+function storingAtTheEnd(blobs: BlobStore): BlobStore {
+  return {
+    write: async (key, bytes, signal) => {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of bytes) chunks.push(chunk)
+      return await blobs.write(key, bytesOf(Buffer.concat(chunks).toString()), signal)
+    },
+    read: (key, range) => blobs.read(key, range),
+    delete: key => blobs.delete(key),
+    list: () => blobs.list(),
+    close: () => blobs.close(),
+  }
 }

@@ -108,6 +108,26 @@ test('when the engine takes everything back, all that shared the commit have fai
   assert.deepEqual(await present(database), [2])
 })
 
+test('work that passes over an error by which the engine took everything back has failed, and nothing of it is there', async t => {
+  for (const order of [
+    [13, 1, 2],
+    [1, 13, 2],
+    [1, 2, 13],
+  ]) {
+    const database = await open(t)
+    await database.run(sql`CREATE TRIGGER full BEFORE INSERT ON t WHEN new.a = 13
+      BEGIN SELECT RAISE(ROLLBACK, 'the disk is full'); END`)
+    const all = order.map(a => database.transaction(tx => insert(tx, a).catch(() => undefined)))
+    const done = (await statuses(all)).map((status, index) => (status === 'fulfilled' ? order[index] : undefined))
+    assert.deepEqual(
+      await present(database),
+      done.filter(a => a !== undefined),
+      String(order),
+    )
+    assert.ok(!done.includes(13), String(order))
+  }
+})
+
 test('when the commit itself fails nobody is told that it is done, and nothing is', async t => {
   const database = await open(t)
   await database.run(sql`CREATE TABLE u (a INTEGER REFERENCES t DEFERRABLE INITIALLY DEFERRED)`)

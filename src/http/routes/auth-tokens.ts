@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, denied, isAdmin, requireSignedIn } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
+import { presentCaller } from '../../accounts/present-caller.ts'
 import type { Session } from '../../accounts/sessions.ts'
 import { findUserByName, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
@@ -51,9 +52,12 @@ const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user
 
 const deleteTokens = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   requireSignedIn(request.caller, 'end logins')
-  const { user, session, client } = request.caller
   const wish = readWish(await on.bodies.json(request.raw, reply.raw))
-  const removed = 'token' in wish ? await endOne(on, request.caller, wish.token) : user.id
+  // The body may have come for hours.
+  const caller = await presentCaller(on.database, request.caller)
+  requireSignedIn(caller, 'end logins')
+  const { user, session, client } = caller
+  const removed = 'token' in wish ? await endOne(on, caller, wish.token) : user.id
   if ('scope' in wish) await on.sessions.endAll(user.id, wish.scope === 'others' ? session : undefined)
   await on.audit.record({
     event: 'token-removed',
