@@ -18,7 +18,7 @@ import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './a
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import { findContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
 import { type Entry, type EntryType, type GraphType, newEntry, resourceOf, touched } from './entry.ts'
-import { entryExists, findEntry, insertEntry, isIdFree, updateEntry } from './entry-records.ts'
+import { findEntry, insertEntry, isIdFree, presentIds, updateEntry } from './entry-records.ts'
 import { appendToList, isList, replaceListMembers } from './list-records.ts'
 import { addRelations } from './relations.ts'
 import { readInfo } from './info.ts'
@@ -333,11 +333,9 @@ async function freeId(tx: Queries, context: string, wanted: string | undefined):
 
 /** The ids that are entries of the context, each once; a new list passes over the others (wire facts 3.2.1). */
 async function freeMembers(tx: Queries, { context, id: own }: Entry, resource: unknown): Promise<string[]> {
-  const present: string[] = []
-  for (const id of new Set(requireIds(resource ?? []))) {
-    if (id !== own && (await entryExists(tx, { context, id }))) present.push(id)
-  }
-  return present
+  const ids = [...new Set(requireIds(resource ?? []))]
+  const present = await presentIds(tx, context, ids)
+  return ids.filter(id => id !== own && present.has(id))
 }
 
 /** A new member takes the right that any change of the members takes (wire facts 3.8). */

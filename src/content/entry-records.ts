@@ -1,6 +1,6 @@
 import type { Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Acl } from './acl.ts'
 import type { EntryAddress } from './addresses.ts'
 import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from './entry.ts'
@@ -73,8 +73,16 @@ export async function findEntry(queries: Queries, address: EntryAddress): Promis
   return row && fromRow(row)
 }
 
-export async function entryExists(queries: Queries, address: EntryAddress): Promise<boolean> {
-  return (await queries.get(sql`SELECT 1 AS present FROM entries WHERE ${at(address)}`)) !== undefined
+/** Those of the ids that are entries of the context. */
+export async function presentIds(queries: Queries, context: string, ids: readonly string[]): Promise<Set<string>> {
+  const present = new Set<string>()
+  for (const some of portionsOf(ids)) {
+    const rows = await queries.all<{ id: string }>(
+      sql`SELECT id FROM entries WHERE context = ${context} AND id IN (${listed(some)})`,
+    )
+    for (const { id } of rows) present.add(id)
+  }
+  return present
 }
 
 /** Ids of all entries of a context, numbers in their order, then the rest by name. */

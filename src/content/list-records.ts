@@ -1,6 +1,6 @@
 import { Conflict } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { listed, portionsOf, sql } from '../stores/sql.ts'
 import type { EntryAddress } from './addresses.ts'
 import type { Entry } from './entry.ts'
 
@@ -62,14 +62,15 @@ export async function appendToList(tx: Queries, list: EntryAddress, member: stri
   const row = await tx.get<{ last: number | null }>(
     sql`SELECT max(position) AS last FROM list_members WHERE context = ${list.context} AND list = ${list.id}`,
   )
-  await insertMember(tx, list, member, (row?.last ?? 0) + 1)
+  await insertMembers(tx, list, [{ member, position: (row?.last ?? 0) + 1 }])
 }
 
 /** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would hold itself */
 export async function replaceListMembers(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
   await requireNoCircle(tx, list, new Set(members))
   await tx.run(sql`DELETE FROM list_members WHERE context = ${list.context} AND list = ${list.id}`)
-  for (const [index, member] of members.entries()) await insertMember(tx, list, member, index + 1)
+  const placed = members.map((member, index) => ({ member, position: index + 1 }))
+  for (const some of portionsOf(placed)) await insertMembers(tx, list, some)
 }
 
 /** Takes the entry out of the list it is in. */
@@ -86,16 +87,23 @@ export async function forgetListsOf(tx: Queries, context: string): Promise<void>
   await tx.run(sql`DELETE FROM list_members WHERE context = ${context}`)
 }
 
-async function insertMember(tx: Queries, list: EntryAddress, member: string, position: number): Promise<void> {
-  const { context, id } = list
-  const other = await listHolding(tx, { context, id: member })
-  if (other !== undefined) throw inOtherList(member, other)
+interface PlacedMember {
+  readonly member: string
+  readonly position: number
+}
+
+async function insertMembers(tx: Queries, { context, id }: EntryAddress, some: readonly PlacedMember[]): Promise<void> {
+  const elsewhere = await tx.get<{ member: string; list: string }>(
+    sql`SELECT member, list FROM list_members
+      WHERE context = ${context} AND member IN (${listed(some.map(({ member }) => member))}) LIMIT 1`,
+  )
+  if (elsewhere) throw inOtherList(elsewhere.member, elsewhere.list)
+  const rows = some.map(({ member, position }) => sql`(${context}, ${member}, ${id}, ${position})`)
   try {
-    await tx.run(sql`INSERT INTO list_members (context, member, list, position)
-      VALUES (${context}, ${member}, ${id}, ${position})`)
+    await tx.run(sql`INSERT INTO list_members (context, member, list, position) VALUES ${listed(rows)}`)
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error
-    throw new Conflict('conflict', `The entry "${member}" is in another list.`, { cause: error })
+    throw new Conflict('conflict', 'One of the entries is in another list.', { cause: error })
   }
 }
 

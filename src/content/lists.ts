@@ -3,7 +3,7 @@ import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from './entry.ts'
-import { entryExists } from './entry-records.ts'
+import { presentIds } from './entry-records.ts'
 import { replaceListMembers } from './list-records.ts'
 import { needs, type Placed } from './rights.ts'
 import { type Read, requireDistinct, requireIds } from './values.ts'
@@ -35,8 +35,7 @@ export class Lists {
 }
 
 async function requirePresent(tx: Queries, context: string, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    if (await entryExists(tx, { context, id })) continue
-    throw new InvalidInput('invalid-member', `There is no entry "${id}" in this context.`)
-  }
+  const present = await presentIds(tx, context, ids)
+  const missing = ids.find(id => !present.has(id))
+  if (missing !== undefined) throw new InvalidInput('invalid-member', `There is no entry "${missing}" in this context.`)
 }

@@ -39,6 +39,14 @@ export function name(text: string): Sql {
   return { parts: [text], values: [] }
 }
 
+/** Engines limit how many values a statement may have; many rows are written or asked for in portions of so many. */
+const PORTION = 200
+
+/** The items in portions that fit into a statement. */
+export function* portionsOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += PORTION) yield items.slice(from, from + PORTION)
+}
+
 /** Pieces of a statement one after the other, with commas in between. */
 export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
   return pieces.reduce<Sql>((all, piece, index) => (index === 0 ? sql`${piece}` : sql`${all}, ${piece}`), sql``)

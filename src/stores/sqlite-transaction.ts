@@ -1,12 +1,18 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Milliseconds } from '../base/units.ts'
 import type { Queries } from './database.ts'
 import type { Sql } from './sql.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
+
+/** The engine blocks the process: after so long others get their turn. They read, or wait to write. */
+const LONGEST_STRETCH: Milliseconds = 10
 
 /** A connection as the work of one transaction sees it: until the transaction ends. */
 export class SqliteTransaction implements Queries {
   readonly engine = 'sqlite'
   readonly #connection: SqliteConnection
   #ended = false
+  #begun = performance.now()
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
@@ -17,15 +23,24 @@ export class SqliteTransaction implements Queries {
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
+    await this.#pause()
     return this.#live().all(statement) as Row[]
   }
 
   async get<Row>(statement: Sql): Promise<Row | undefined> {
+    await this.#pause()
     return this.#live().get(statement) as Row | undefined
   }
 
   async run(statement: Sql): Promise<number> {
+    await this.#pause()
     return this.#live().run(statement)
+  }
+
+  async #pause(): Promise<void> {
+    if (performance.now() - this.#begun < LONGEST_STRETCH) return
+    await setImmediate()
+    this.#begun = performance.now()
   }
 
   #live(): SqliteConnection {

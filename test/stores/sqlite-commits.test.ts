@@ -54,6 +54,21 @@ test('a transaction that takes long shares no commit: who came before is told be
   assert.deepEqual(seen, [[], [0], [0, 1]])
 })
 
+test('while a transaction takes long, others get their turn', async t => {
+  const database = await open(t)
+  let turns = 0
+  await database.transaction(async tx => {
+    const began = performance.now()
+    const count = (): void => void (++turns < 3 && setImmediate(count))
+    setImmediate(count)
+    for (let a = 0; turns < 3; a++) {
+      await insert(tx, a)
+      assert.ok(performance.now() - began < 10_000, 'it blocks the process')
+    }
+  })
+  assert.equal(turns, 3)
+})
+
 test('after relaxed transactions one that must be on the disk begins a commit of its own', async t => {
   const database = await open(t)
   let full: Promise<number[]> | undefined
