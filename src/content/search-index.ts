@@ -249,7 +249,7 @@ function joinLines(texts: Iterable<string>, most: number): string {
   let length = 0
   for (const text of texts) {
     if (length > most) break
-    const line = oneLine(text)
+    const line = oneLine(text.slice(0, most))
     lines.push(line)
     length += line.length + 1
   }

@@ -1,6 +1,6 @@
 import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { portionsOf, type Sql, sql } from '../stores/sql.ts'
 import { type Acl, isOwnAcl } from './acl.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from './addresses.ts'
 import type { Entry } from './entry.ts'
@@ -22,6 +22,10 @@ const CONTEXT_DEFAULT = 0
 export const WHO_READS = 0
 /** How many of the latest changes are on record. */
 const KEPT_CHANGES = 2000
+/** So many strings are written by one statement. */
+const MOST_STRINGS = 2000
+/** Texts of so many characters together are written by one statement; where there are more, each by its own. */
+const MOST_TEXT = 65_536
 
 export const sqliteIndex: IndexWriter = {
   write,
@@ -101,19 +105,29 @@ async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, n
     )
   // A searched text has a row here too: it tells that there is one, and its place in an order.
   const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
-  await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
-    SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered([...strings, ...keys])})`)
+  // In portions, so that others get their turn between them.
+  for (const some of portionsOf([...strings, ...keys], MOST_STRINGS)) {
+    await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
+      SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(some)})`)
+  }
   await tx.run(sql`INSERT INTO search_numbers (field, value, doc)
     SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(numbers)})`)
   const base = doc * 2 ** FIELD_BITS
-  if (ngrams.size > 0) {
+  for (const some of togetherOrAlone(ngrams)) {
     await tx.run(sql`INSERT INTO search_ngrams (rowid, value)
-      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(ngrams)})`)
+      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(some)})`)
   }
-  if (texts.size > 0) {
+  for (const some of togetherOrAlone(texts)) {
     await tx.run(sql`INSERT INTO search_texts (rowid, value)
-      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(texts)})`)
+      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(some)})`)
   }
+}
+
+type NamedText = readonly [field: string, text: string]
+
+function togetherOrAlone(texts: ReadonlyMap<string, string>): Iterable<readonly NamedText[]> {
+  const length = [...texts.values()].reduce((sum, text) => sum + text.length, 0)
+  return portionsOf([...texts], length > MOST_TEXT ? 1 : Math.max(1, texts.size))
 }
 
 /** The numbers of fields, new ones given where needed. Beyond the room for them fields are not indexed. */

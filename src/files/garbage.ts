@@ -10,12 +10,17 @@ const BATCH = 200
 /** Deletes the bytes that nothing refers to any more: blobs let go of, and what died with an upload. */
 export class Garbage {
   readonly #database: Database
-  readonly #blobs: Pick<BlobStore, 'delete'>
+  readonly #blobs: Pick<BlobStore, 'delete' | 'unfinished'>
   readonly #ledger: Ledger
   readonly #system: Pick<System, 'now'>
   #collecting: Promise<void> | undefined
 
-  constructor(database: Database, blobs: Pick<BlobStore, 'delete'>, ledger: Ledger, system: Pick<System, 'now'>) {
+  constructor(
+    database: Database,
+    blobs: Pick<BlobStore, 'delete' | 'unfinished'>,
+    ledger: Ledger,
+    system: Pick<System, 'now'>,
+  ) {
     this.#database = database
     this.#blobs = blobs
     this.#ledger = ledger
@@ -52,6 +57,8 @@ export class Garbage {
       isAnyUndone = (await this.#ledger.forfeit(reservation)) || isAnyUndone
     }
     if (isAnyUndone) await this.collect()
+    // After a power cut there may be bytes of an upload whose record did not get to the disk.
+    if (nobodyElse) for (const blob of await this.#blobs.unfinished()) await this.#blobs.delete(blob)
   }
 
   async #deleteDiscarded(): Promise<void> {

@@ -35,6 +35,8 @@ export interface BlobStore {
   delete(key: string): Promise<void>
   /** Every blob, finished or left half-written by a crash, in no particular order. */
   list(): AsyncIterable<ListedBlob>
+  /** Keys of blobs that are being written or were left half-written by a crash: those that can be told without a server. */
+  unfinished(): Promise<readonly string[]>
   close(): Promise<void>
 }
 

@@ -89,6 +89,10 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
+  async unfinished(): Promise<readonly string[]> {
+    return (await this.#files.readdir(join(this.#folder, 'incoming'))).filter(isBlobKey)
+  }
+
   async close(): Promise<void> {}
 
   /** Writes, synchronises and closes; closes after a failure too. */

@@ -115,6 +115,11 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
+  /** A start does not wait for the bucket; `fsck` finds them by {@link list}. */
+  async unfinished(): Promise<readonly string[]> {
+    return []
+  }
+
   async close(): Promise<void> {
     this.#reader.destroy()
     this.#client.destroy()

@@ -42,9 +42,9 @@ export function name(text: string): Sql {
 /** Engines limit how many values a statement may have; many rows are written or asked for in portions of so many. */
 const PORTION = 200
 
-/** The items in portions that fit into a statement. */
-export function* portionsOf<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < items.length; from += PORTION) yield items.slice(from, from + PORTION)
+/** The items in portions, by default such as fit into a statement as values of their own. */
+export function* portionsOf<T>(items: readonly T[], size = PORTION): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
 /** Pieces of a statement one after the other, with commas in between. */

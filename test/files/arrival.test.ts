@@ -105,6 +105,7 @@ function storingAtTheEnd(blobs: BlobStore): BlobStore {
     read: (key, range) => blobs.read(key, range),
     delete: key => blobs.delete(key),
     list: () => blobs.list(),
+    unfinished: () => blobs.unfinished(),
     close: () => blobs.close(),
   }
 }

@@ -18,7 +18,8 @@ test('the bytes of an upload taken for dead go only after it can no longer be co
   // The machine slept: the upload goes on, but its lease has lapsed.
   system.pass(LEASE + 1)
   const deleted: string[] = []
-  const blobs: Pick<BlobStore, 'delete'> = {
+  const blobs: Pick<BlobStore, 'delete' | 'unfinished'> = {
+    unfinished: async () => [],
     async delete(key) {
       await assert.rejects(
         database.transaction(tx => ledger.commit(tx, lease, 10)),
@@ -39,7 +40,7 @@ test('while a copy of the store is made, garbage waits; it goes when the hold is
   const system = new FakeSystem()
   const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
   const deleted: string[] = []
-  const blobs = { delete: async (key: string) => void deleted.push(key) }
+  const blobs = { delete: async (key: string) => void deleted.push(key), unfinished: async () => [] }
   const garbage = new Garbage(database, blobs, ledger, system)
   const discard = (blob: string) => database.run(sql`INSERT INTO discarded_blobs (blob) VALUES (${blob})`)
 

@@ -61,10 +61,7 @@ test('while a transaction takes long, others get their turn', async t => {
     const began = performance.now()
     const count = (): void => void (++turns < 3 && setImmediate(count))
     setImmediate(count)
-    for (let a = 0; turns < 3; a++) {
-      await insert(tx, a)
-      assert.ok(performance.now() - began < 10_000, 'it blocks the process')
-    }
+    for (let a = 0; performance.now() - began < 200; a++) await insert(tx, a)
   })
   assert.equal(turns, 3)
 })
