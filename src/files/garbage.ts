@@ -14,6 +14,7 @@ export class Garbage {
   readonly #ledger: Ledger
   readonly #system: Pick<System, 'now'>
   #collecting: Promise<void> | undefined
+  #isAskedFor = false
 
   constructor(
     database: Database,
@@ -39,12 +40,22 @@ export class Garbage {
     })
   }
 
-  /** Deletes all discarded blobs. Whoever calls while it runs waits for the same run. */
+  /** Deletes all discarded blobs. Whoever calls while it runs waits for that run, which looks once more then. */
   collect(): Promise<void> {
-    this.#collecting ??= this.#deleteDiscarded().finally(() => {
-      this.#collecting = undefined
-    })
+    this.#isAskedFor = true
+    this.#collecting ??= this.#collectWhileAskedFor()
     return this.#collecting
+  }
+
+  async #collectWhileAskedFor(): Promise<void> {
+    try {
+      while (this.#isAskedFor) {
+        this.#isAskedFor = false
+        await this.#deleteDiscarded()
+      }
+    } finally {
+      this.#collecting = undefined
+    }
   }
 
   /**

@@ -10,7 +10,11 @@ const LONGEST_DRAIN: Milliseconds = 5000
  * closing at once would make the system discard the answer, reading on would let a refused upload run to its end.
  */
 export function drainUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  response.on('finish', () => void closeAfterBody(request))
+  // Before Node's own listener, which would have all that comes thrown away unseen if nobody had begun to read.
+  response.prependListener('finish', () => {
+    if (!request.complete) request.read(0)
+    void closeAfterBody(request)
+  })
 }
 
 async function closeAfterBody(request: IncomingMessage): Promise<void> {

@@ -2,14 +2,19 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { HashThreads } from '../../src/accounts/hash-threads.ts'
+import { until } from '../support/waiting.ts'
 
 const cost = { memory: 19_456, iterations: 2, parallelism: 1 }
 
 /** Of every thread of this process, its own first. */
 const niceness = (): number[] =>
-  readdirSync('/proc/self/task').map(thread =>
-    Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]),
-  )
+  readdirSync('/proc/self/task').flatMap(thread => {
+    try {
+      return Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+    } catch {
+      return []
+    }
+  })
 
 test('passwords are hashed on threads of a lower priority than the one that answers requests (D5.1)', {
   skip: process.platform !== 'linux',
@@ -23,7 +28,8 @@ test('passwords are hashed on threads of a lower priority than the one that answ
   assert.deepEqual(checks, [true, false])
   assert.ok(lower() >= 1)
   await threads.close()
-  assert.equal(lower(), 0)
+  // A thread that has ended may be seen for a moment longer.
+  await until(lower, count => count === 0)
 })
 
 test('closing lets the work in progress end', async () => {

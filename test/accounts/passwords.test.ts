@@ -118,7 +118,8 @@ test('a wrong password takes the usual time for a user with a legacy hash or a g
     assert.equal(await dear.verify('wrong', stored), false)
     return performance.now() - from
   }
-  const unknown = await timed(undefined)
+  // The least of three: the machine may stall.
+  const unknown = Math.min(await timed(undefined), await timed(undefined), await timed(undefined))
   for (const stored of [legacyVectors[0][1], 'plain']) assert.ok((await timed(stored)) > unknown / 4, stored)
 })
 

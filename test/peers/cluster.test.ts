@@ -18,7 +18,7 @@ after(async () => {
   for (const end of endings) await end()
 })
 const cluster = (): Promise<Cluster> =>
-  (shared ??= startCluster({ after: end => void endings.unshift(end) }, { 'service.http.drain-time': '3s' }))
+  (shared ??= startCluster({ after: end => void endings.unshift(end) }, { 'service.http.drain-time': '8s' }))
 
 test('nodes are killed one after the other under load: what was acknowledged is there, quotas are exact, fsck is content', async t => {
   if (!requireCluster(t)) return

@@ -25,7 +25,7 @@ async function behind(t: Test, front: Front) {
       'service.http.port': String(ports.service),
       'service.http.trusted-proxies.1': '127.0.0.1/32',
       'service.baseurl.folder': base,
-      'service.data.max-file-size': String(64 * MIB),
+      'service.data.max-file-size': String(6 * MIB),
     },
   })
   const { ca } = await startFront(t, front, ports)
@@ -84,7 +84,7 @@ for (const front of fronts) {
 
     await t.test('a large file goes in and comes back whole and in part, with its validators', async () => {
       const path = `${context}/resource/${await newEntry(admin, context)}`
-      const bytes = randomBytes(40 * MIB)
+      const bytes = randomBytes(5 * MIB)
       assert.equal((await putFile(admin, path, bytes)).status, 201)
       const whole = await admin.get(path)
       assert.ok(whole.bytes.equals(bytes))
@@ -96,7 +96,7 @@ for (const front of fronts) {
 
     await t.test('a file over the limit is refused with the reason, if possible before it is sent', async () => {
       const path = `${context}/resource/${await newEntry(admin, context)}`
-      assertRefused(await putFile(admin, path, Buffer.alloc(65 * MIB)), 413, 'file-too-large')
+      assertRefused(await putFile(admin, path, Buffer.alloc(7 * MIB)), 413, 'file-too-large')
       if (front.waitsForBodies) return
       const body = new PassThrough()
       const headers = { 'content-type': 'text/plain', 'content-length': String(100 * MIB) }

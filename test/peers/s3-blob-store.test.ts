@@ -148,7 +148,7 @@ else {
   })
 
   test('a server that answers no more, or is gone, is StoreUnavailable soon, and is used again when it is back', async t => {
-    const store = await S3BlobStore.open(newPlace(), { patience: 500 })
+    const store = await S3BlobStore.open(newPlace(), { patience: 1500 })
     t.after(() => store.close())
     const key = newKey()
     await store.write(key, mebibytes(1), neverAborted)
@@ -159,7 +159,7 @@ else {
       await assert.rejects(store.write(newKey(), mebibytes(20), neverAborted), StoreUnavailable)
       await assert.rejects(store.delete(newKey()), StoreUnavailable)
       await assert.rejects(listed(store), StoreUnavailable)
-      assert.ok(performance.now() - began < 60_000)
+      assert.ok(performance.now() - began < 300_000)
     }
     gateway().freeze()
     try {

@@ -81,7 +81,7 @@ test('real Chromium signs in by SAML at a provider of another site', async t => 
     const service = await startWithSaml(t, { own: { idp, settings } })
     const page = await browser.page()
     await page.goto(`${service.base}auth/saml?idp=own`, { waitUntil: 'commit' })
-    await page.waitForURL(`${login.origin}/login`, { timeout: 5000 }).catch(() => undefined)
+    await page.waitForURL(`${login.origin}/login`)
     assert.equal(page.url(), `${login.origin}/login`)
   })
 })

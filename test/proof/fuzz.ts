@@ -26,7 +26,7 @@ export interface FuzzReport {
 /** Longer than this nobody may hold up the others. */
 const MOST_STALL = 100
 /** The machine may do something else for a while; a case that stalls does so each time. */
-const TRIES = 5
+const TRIES = 20
 const MOST_GROWTH = 64 * 2 ** 20
 const BATCH = 20
 
@@ -89,7 +89,7 @@ class Fuzzer {
     let least = Number.POSITIVE_INFINITY
     for (let tries = 0; tries < TRIES && least >= MOST_STALL; tries++) {
       // What nothing at all stands still for is the machine's, not the case's.
-      const idle = await stallOf(() => new Promise(resolve => setTimeout(resolve, 200)))
+      const idle = await stallOf(() => new Promise(resolve => setTimeout(resolve, 500)))
       least = Math.min(least, (await stallOf(() => this.#try(target, bytes, number))) - idle)
     }
     this.#longest = Math.max(this.#longest, least)

@@ -52,7 +52,7 @@ for (const path of ['/', '/store/', '/a/b/']) {
 test('max-age -1: the login ends after a day without a call, and the cookie is never sent again (D2.5)', async t => {
   const { service, visitor } = await signedIn(t, { 'service.auth.cookie.max-age': '-1' })
   for (let day = 0; day < 3; day++) {
-    service.system.pass(DAY - 1000)
+    service.system.pass(DAY - TICK)
     const answer = await visitor.get('auth/user')
     assert.equal(userOf(answer), 'admin')
     assert.equal(cookieOf(answer), undefined)

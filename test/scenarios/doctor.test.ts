@@ -84,7 +84,7 @@ test('the doctor compares its clock with that of the provider', async t => {
   })
   const { status, stdout } = await examine(t, { 'service.auth.saml.idp.own.metadata.url': `${provider.origin}/idp` })
   assert.equal(status, 0, stdout)
-  assert.match(stdout, /^warning: SAML own: clocks differ by 1(19|20|21) s$/m)
+  assert.match(stdout, /^warning: SAML own: clocks differ by 1(1[0-9]|2[01]) s$/m)
 })
 
 test('the doctor warns of dangerous switches', async t => {

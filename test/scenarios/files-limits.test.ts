@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { blobsOf } from '../support/blobs.ts'
@@ -101,6 +102,20 @@ test('an endless chunked body is stopped at the limit, not read to its end (D7.4
   assert.equal((await admin.get(path)).status, 204)
   await eventually('nothing of it is left', nothingComesIn)
 })
+
+for (const framing of ['Content-Length: 99999999999', 'Transfer-Encoding: chunked']) {
+  test(`who goes on sending after his upload was refused is cut off soon: ${framing} (D7.4)`, async () => {
+    const { path } = await newPlace()
+    const { socket, closed } = await sendRaw(admin.base, head(path, framing))
+    const piece = Buffer.alloc(65_536)
+    const pieces = framing.includes('chunked') ? [Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')] : [piece]
+    while (!socket.destroyed && socket.bytesWritten < 200 * 2 ** 20) {
+      for (const bytes of pieces) socket.write(bytes)
+      if (socket.writableNeedDrain) await Promise.race([once(socket, 'drain').catch(() => undefined), closed])
+    }
+    assert.ok(socket.bytesWritten < 64 * 2 ** 20, `${socket.bytesWritten} bytes were taken`)
+  })
+}
 
 for (const framing of ['Content-Length: 50000', 'Transfer-Encoding: chunked']) {
   test(`a client that leaves in mid-upload leaves the old file as it was: ${framing} (D7.4)`, async () => {

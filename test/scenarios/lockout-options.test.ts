@@ -57,8 +57,8 @@ test('max.attempts=-1 never locks anybody (interface 5.9)', async t => {
 
 test('the duration is taken with its unit, and as milliseconds without one (interface 5.9)', async t => {
   for (const [written, milliseconds] of [
-    ['30500', 30_500],
-    ['90s', 90_000],
+    ['600500', 600_500],
+    ['900s', 900_000],
     ['2h', 7_200_000],
   ] as const) {
     const service = await startInProcess(t, {

@@ -146,16 +146,20 @@ test('a full hash queue is 503 with Retry-After, counts nothing, and the permit 
   })
   const guessUnknown = () => slow.visitor().signIn('nobody-at-all', WRONG_PASSWORD)
   const form = `auth_username=somebody&auth_password=${WRONG_PASSWORD}`
-  const leaving = request(`${slow.base}auth/cookie`, {
-    method: 'POST',
-    agent: false,
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': form.length },
-  })
-  leaving.on('error', () => undefined)
-  await new Promise<void>(resolve => leaving.end(form, resolve))
-  const full = await until(
-    () => slow.visitor().signIn(name, GOOD_PASSWORD),
-    ({ status }) => status === 503,
+  const begin = async () => {
+    const leaving = request(`${slow.base}auth/cookie`, {
+      method: 'POST',
+      agent: false,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': form.length },
+    })
+    leaving.on('error', () => undefined)
+    await new Promise<void>(resolve => leaving.end(form, resolve))
+    return leaving
+  }
+  // It may be overtaken, and be the one that is refused: then once more.
+  const { leaving, full } = await until(
+    async () => ({ leaving: await begin(), full: await slow.visitor().signIn(name, GOOD_PASSWORD) }),
+    ({ full }) => full.status === 503,
   )
   assert.deepEqual([codeOf(full), full.headers['retry-after']], ['overloaded', '1'])
   const closed = new Promise(resolve => leaving.once('close', resolve))
@@ -176,7 +180,8 @@ test('with room for one in the queue, one of many waits and the rest is refused 
     settings: {
       'service.auth.password.hash.concurrency': '1',
       'service.auth.password.hash.queue': '1',
-      'service.auth.password.argon2.iterations': '20',
+      'service.auth.password.argon2.memory': '49152',
+      'service.auth.password.argon2.iterations': '64',
     },
   })
   const answers = await Promise.all(

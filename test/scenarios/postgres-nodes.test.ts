@@ -24,7 +24,11 @@ interface Cluster {
 async function newCluster(t: { after(work: () => Promise<void>): void }): Promise<Cluster> {
   const folder = await temporaryFolder(t)
   const url = await postgresDatabase()
-  const settings = { 'service.repository.store.url': url, 'service.data.quota': 'on' }
+  const settings = {
+    'service.repository.store.url': url,
+    'service.data.quota': 'on',
+    'service.http.body.idle-timeout': '10m',
+  }
   return { folder, url, start: () => startInProcess(t, { folder, settings }) }
 }
 

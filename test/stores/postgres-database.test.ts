@@ -70,14 +70,14 @@ test('a transaction that hides an error of the engine is not said to have been c
 
 test('a statement that takes too long is given up, on the server too, and the next one is served', async t => {
   if (!requirePeer(t, postgres)) return
-  const database = await openAt(t, await postgresDatabase(), { patience: 200, connections: 1 })
+  const database = await openAt(t, await postgresDatabase(), { patience: 1000, connections: 1 })
   await assert.rejects(database.get(sql`SELECT pg_sleep(20)`), StoreUnavailable)
   await assert.rejects(
     database.transaction(tx => tx.get(sql`SELECT pg_sleep(20)`)),
     StoreUnavailable,
   )
   assert.deepEqual(await database.get(sql`SELECT 1 AS one`), { one: 1 })
-  const slow = database.transaction(tx => tx.get(sql`SELECT pg_sleep(0.5), 2 AS two`), { unhurried: true })
+  const slow = database.transaction(tx => tx.get(sql`SELECT pg_sleep(1.5), 2 AS two`), { unhurried: true })
   assert.equal(((await slow) as { two: number }).two, 2)
 })
 

@@ -9,6 +9,7 @@ import { ephemeralStoreSuite } from '../conformance/ephemeral-store.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { redis, startRedis } from '../support/peers/redis.ts'
+import { age, aged } from '../support/redis-age.ts'
 
 const LONG = 60_000
 const log = createLog('silent')
@@ -24,15 +25,19 @@ async function open(t: TestContext, url: string, capacity: readonly Capacity[] =
   return store
 }
 
-if (redis.available()) {
-  ephemeralStoreSuite('Redis', async () => ({
-    store: await openRedisEphemeralStore(freshUrl(), log),
-    pass: duration => pause(duration),
-  }))
-  ephemeralStoreSuite('Redis, keys of a bounded kind', async () => ({
-    store: await openRedisEphemeralStore(freshUrl(), log, { capacity: [{ prefix: '', most: 1000 }] }),
-    pass: duration => pause(duration),
-  }))
+if (server) {
+  const openAged = async (capacity: readonly Capacity[]) => {
+    const database = databases
+    return {
+      store: await openRedisEphemeralStore(freshUrl(), log, { capacity }),
+      pass: async (duration: number) => {
+        age(server, database, duration)
+        await aged()
+      },
+    }
+  }
+  ephemeralStoreSuite('Redis', () => openAged([]))
+  ephemeralStoreSuite('Redis, keys of a bounded kind', () => openAged([{ prefix: '', most: 1000 }]))
 } else {
   test('the rules of a store of forgettable facts, by Redis', t => void requirePeer(t, redis))
 }
@@ -93,13 +98,14 @@ test('what has ended takes no room among the bounded', async t => {
 
 test('an entry whose life was left as it was still ends, and one that never was is not kept', async t => {
   if (!requirePeer(t, redis)) return
-  const url = freshUrl()
-  const store = await open(t, url)
-  await store.add('a:1', 1, 200)
+  const database = databases
+  const store = await open(t, freshUrl())
+  await store.add('a:1', 1, LONG)
   await store.update<number>('a:1', (old = 0) => ({ value: old + 1 }))
   await store.update('a:2', () => ({ value: 1 }))
   assert.deepEqual([await store.get('a:1'), await store.get('a:2')], [2, undefined])
-  await pause(250)
+  if (server) age(server, database, LONG)
+  await aged()
   assert.equal(await store.get('a:1'), undefined)
 })
 

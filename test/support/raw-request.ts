@@ -24,7 +24,7 @@ export async function sendRaw(
   let received = ''
   socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
   socket.on('error', () => {})
-  const closed = once(socket, 'close').then(() => undefined)
+  const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
   socket.write([...head, `Host: ${hostname}:${port}`, '', ''].join('\r\n'))
   if (body.length > 0) socket.write(body)
   const until = async (pattern: RegExp): Promise<void> => {

@@ -59,7 +59,8 @@ export async function startProcess(t: Test, { settings = {}, folder, env = {} }:
     env: { ...process.env, SERVICE_ADMIN_PASSWORD: ADMIN_PASSWORD, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const exited = once(child, 'exit') as Promise<[number | null]>
+  // Not before all that it printed has come.
+  const exited = once(child, 'close') as Promise<[number | null]>
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
     child.kill(signal)
     return (await exited)[0]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** How long something that is bound to happen may take on a busy machine, where a server that hangs is noticed after 30 s. */
-const PATIENCE = 120_000
+export const PATIENCE = 120_000
 
 /** Waits for something that is bound to happen, and fails when it takes too long. */
 export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {

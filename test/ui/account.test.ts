@@ -159,6 +159,7 @@ inBrowser('by keyboard alone: to the content, along the bar, to another page, wh
   await newContext(admin, [id])
   const { page, complaints, close } = await newPerson(b)
   await page.goto(`${service.base}auth/login`)
+  await page.waitForSelector('[name=auth_username]:focus')
   await page.keyboard.type(name)
   await page.keyboard.press('Tab')
   await page.keyboard.type(GOOD_PASSWORD)

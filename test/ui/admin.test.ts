@@ -36,6 +36,7 @@ inBrowser('a user is made by keyboard, found, disabled, enabled and given anothe
   await page.keyboard.type('short')
   await page.keyboard.press('Enter')
   await page.waitForSelector('dialog .rules .broken')
+  await page.waitForSelector('dialog .error')
   await page.getByLabel('New password', { exact: true }).fill(GOOD_PASSWORD)
   await page.keyboard.press('Enter')
   await page.waitForSelector('dialog .error:text("The name is taken.")')

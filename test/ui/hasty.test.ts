@@ -44,7 +44,7 @@ async function asAdmin(b: Parameters<typeof newPerson>[0]) {
   const person = await newPerson(b)
   await signIn(person.page, service.base, 'admin', ADMIN_PASSWORD)
   await person.page.getByRole('link', { name: 'Administration' }).click()
-  await person.page.waitForSelector('nav >> text=Users')
+  await person.page.waitForSelector('.counts')
   return person
 }
 

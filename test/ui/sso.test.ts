@@ -4,7 +4,7 @@ import { ask } from '../support/http-client.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { chromium, startChromium } from '../support/peers/chromium.ts'
 import { simpleSamlPhp, startSimpleSaml } from '../support/peers/simplesamlphp.ts'
-import { startWithSaml } from '../support/saml-at-peers.ts'
+import { setClock, startWithSaml } from '../support/saml-at-peers.ts'
 import { startInProcess } from '../support/service.ts'
 import { startWithSaml as startWithFakeIdp } from '../support/saml-service.ts'
 import { complaintsOf, fillIn } from '../support/sso-in-chromium.ts'
@@ -26,6 +26,7 @@ test('from the sign-in page to a real identity provider and on to the account, b
   const service = await startWithSaml(t, { campus: { idp, settings: { 'domains.1': 'example.org' } } })
   const browser = await startChromium(t)
   for (const way of ['by name', 'by e-mail'] as const) {
+    setClock(service)
     const { page, close } = await newPerson(browser, { refusals: [400] })
     const complaints = complaintsOf(page, new URL(idp.entityId).origin)
     await page.goto(`${service.base}auth/login`)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import type { Loaded } from '../lib/load.ts'
@@ -16,7 +16,7 @@ let isFirst = true
 /** A page: its title is the window's, and gets the focus when one comes here from another page. */
 export function Page({ title, lead, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} – Stowage`
   }, [title])
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { Field } from './field.tsx'
 
 interface SearchFieldProps {
@@ -13,7 +13,7 @@ const PAUSE = 250
 export function SearchField({ label, value, onValue }: SearchFieldProps) {
   const [typed, setTyped] = useState(value)
   useLayoutEffect(() => setTyped(value), [value])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (typed === value) return undefined
     const timer = setTimeout(() => onValue(typed), PAUSE)
     return () => clearTimeout(timer)

@@ -11,7 +11,8 @@ interface Sending {
 
 /** Makes an entry and puts the file into it; after a refusal, a failure or an abort the entry is gone again. @throws {Problem} */
 export async function sendFile({ context, file, signal, onSent }: Sending): Promise<void> {
-  const { entryId } = await ask<{ readonly entryId: string }>(part(context), { method: 'POST', json: {}, signal })
+  // Cut off, it would not tell whether there is an entry by now, and which.
+  const { entryId } = await ask<{ readonly entryId: string }>(part(context), { method: 'POST', json: {} })
   try {
     await put(address(`${part(context)}/resource/${part(entryId)}`), file, signal, onSent)
   } catch (error) {

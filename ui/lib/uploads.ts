@@ -78,7 +78,8 @@ async function send({ id, context, file }: Upload): Promise<void> {
     await sendFile({ context, file, signal: controller.signal, onSent: sent => change(id, { sent }) })
     change(id, { state: 'done', sent: file.size })
   } catch (problem) {
-    change(id, controller.signal.aborted ? { state: 'cancelled' } : { state: 'refused', problem })
+    // Who has cancelled it is told so, and may have asked for another try by now.
+    if (!controller.signal.aborted) change(id, { state: 'refused', problem })
   } finally {
     aborts.delete(id)
     goOn()

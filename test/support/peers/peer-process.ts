@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { PATIENCE } from '../waiting.ts'
 
 /** What a test hands over: the part of node:test's context used here. */
 export interface Test {
@@ -27,7 +29,7 @@ export interface Launch {
   readonly folder: string
   /** Whether the server answers as itself; asked again and again, may throw. */
   readonly ready: () => Promise<boolean>
-  /** Milliseconds until it must be; 30 s if absent. */
+  /** Milliseconds until it must be; two minutes if absent. */
   readonly patience?: number
 }
 
@@ -37,7 +39,7 @@ export interface PeerProcess {
   stop(): Promise<void>
 }
 
-const usualPatience = 30_000
+const usualPatience = PATIENCE
 
 // Ends the peer when the far end of descriptor 3 is closed: this process is gone then, in whatever way.
 const guarded = '(cat <&3 >/dev/null; kill -KILL 0) & exec "$@" 3<&-'
@@ -117,15 +119,23 @@ export async function processesOf(group: number): Promise<readonly number[]> {
   })
 }
 
+/** Below those that the system gives to whoever asks for any, and to the near end of every connection. */
+const [FIRST_PORT, LAST_PORT] = [20_000, 32_767]
+
 /** A port that was free a moment ago: the wanted one, or it throws. Otherwise whoever has it might pass for the peer. */
-export async function freePort(wanted = 0): Promise<number> {
-  const server = createServer().listen(wanted, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a socket without a port')
-  return address.port
+export async function freePort(wanted?: number): Promise<number> {
+  for (;;) {
+    const port = wanted ?? randomInt(FIRST_PORT, LAST_PORT)
+    const server = createServer().listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      server.close()
+      await once(server, 'close')
+      return port
+    } catch (error) {
+      if (wanted !== undefined) throw error
+    }
+  }
 }
 
 /** Runs a peer in a new folder and removes the folder when it has stopped, at the end of the test at the latest. */

@@ -101,7 +101,7 @@ async function findOrStart(): Promise<Pick<PostgresServer, 'port'>> {
   try {
     await mkdir(folder)
   } catch {
-    for (let tries = 0; tries < 3000; tries++) {
+    for (let tries = 0; tries < 6000; tries++) {
       const port = Number(await readFile(ready, 'utf8').catch(() => ''))
       if (port > 0) return { port }
       await pause(20)
