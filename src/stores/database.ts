@@ -35,8 +35,8 @@ export interface TransactionOptions {
  */
 export interface Database extends Queries {
   /**
-   * Another number after each change, whoever made it; `undefined` where the engine cannot tell. While it stays the same, so
-   * does all that can be read outside a transaction.
+   * Another number after each change, of another process from the next turn of the event loop on; `undefined` where the engine
+   * cannot tell. While it stays the same, so does all that can be read outside a transaction.
    */
   readonly revision: number | undefined
   /**

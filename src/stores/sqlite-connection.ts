@@ -13,11 +13,17 @@ interface Prepared {
 export class SqliteConnection {
   readonly #handle: SqliteHandle
   readonly #cache: Recent<Prepared>
+  #statements = 0
 
   /** Keeps at most `statements` prepared statements. */
   constructor(handle: SqliteHandle, statements: number) {
     this.#handle = handle
     this.#cache = new Recent(text => prepare(handle, text), statements)
+  }
+
+  /** How many statements have been executed. */
+  get statements(): number {
+    return this.#statements
   }
 
   get inTransaction(): boolean {
@@ -43,6 +49,7 @@ export class SqliteConnection {
 
   /** For statements that must not be cached, such as pragmas: some take effect when they are prepared, and only then. */
   execute(text: string): void {
+    this.#statements++
     this.#handle.exec(text)
   }
 
@@ -52,6 +59,7 @@ export class SqliteConnection {
   }
 
   #execute<T>(statement: Sql, use: (prepared: Prepared, values: ReturnType<typeof bindable>[]) => T): T {
+    this.#statements++
     const values = statement.values.map(bindable)
     const prepared = this.#cache.get(statementText(statement))
     try {

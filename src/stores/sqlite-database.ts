@@ -80,6 +80,8 @@ class SqliteDatabase implements Database {
   readonly #mutex = new Mutex()
   readonly #commits: SqliteCommits
   #closed: Promise<void> | undefined
+  /** The revision that this turn of the event loop has seen, good until we write something ourselves. */
+  #seen: { readonly statements: number; readonly revision: number } | undefined
 
   constructor(writer: SqliteConnection, reader: SqliteConnection, connectReader: (() => SqliteConnection) | undefined) {
     this.#writer = writer
@@ -88,11 +90,20 @@ class SqliteDatabase implements Database {
     this.#commits = new SqliteCommits(writer, this.#mutex)
   }
 
-  /** As the connection that reads sees it: it counts the commits of all others, of other processes too (`stowage unlock`). */
+  /**
+   * As the connection that reads sees it: it counts the commits of all others, of other processes too (`stowage unlock`). These
+   * count from the next turn of the event loop on: many requests are served in one, and would ask the engine each.
+   */
   get revision(): number | undefined {
     this.#requireOpen()
     if (this.#reader === this.#writer) return undefined
-    return (this.#reader.get(sql`PRAGMA data_version`) as { data_version: number }).data_version
+    const { statements } = this.#writer
+    if (this.#seen?.statements !== statements) {
+      const { data_version: revision } = this.#reader.get(sql`PRAGMA data_version`) as { data_version: number }
+      this.#seen = { statements, revision }
+      setImmediate(() => (this.#seen = undefined))
+    }
+    return this.#seen.revision
   }
 
   all<Row>(statement: Sql): Promise<Row[]> {

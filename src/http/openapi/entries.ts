@@ -23,7 +23,7 @@ export const entryOperations: Operations = {
       resource: 'URI of the resource.',
       'cached-external-metadata': 'URI of metadata elsewhere.',
       informationresource: '`false`: the resource is a thing.',
-      groupURI: 'Group that a new user joins.',
+      groupURI: 'Group that a new user joins; takes the right to write to the group.',
       list: 'List that the entry joins.',
       template: 'Entry whose metadata are added.',
       rdfFormat: 'Syntax of the graphs in the body.',
