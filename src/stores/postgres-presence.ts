@@ -13,14 +13,18 @@ const PATIENCE: Milliseconds = 5000
 
 /** Says on a new connection, for as long as it lasts, that the store is in use; fails where somebody needs it alone. */
 export const shareStore = callbackify(async (client: PoolClient): Promise<void> => {
-  const shared = await isTaken(client, 'pg_try_advisory_lock_shared')
-  if (!shared) throw new Error('a command is at work on the store that needs it alone')
+  if (await isGranted(client, 'pg_try_advisory_lock_shared')) return
+  throw new Error('a command is at work on the store that needs it alone')
 })
 
 /** Keeps everybody else from the store for as long as the connection lasts; false when somebody has it open. */
-export async function takeStore(client: PoolClient): Promise<boolean> {
-  // Never in a queue: behind one who waits the nodes at work would be turned away.
-  for (let waited = 0; !(await isTaken(client, 'pg_try_advisory_lock')); waited += PAUSE) {
+export function takeStore(client: PoolClient): Promise<boolean> {
+  return isGranted(client, 'pg_try_advisory_lock')
+}
+
+/** Never in a queue: behind one who waits the nodes at work would be turned away. */
+async function isGranted(client: PoolClient, verb: string): Promise<boolean> {
+  for (let waited = 0; !(await isTaken(client, verb)); waited += PAUSE) {
     if (waited >= FAREWELL) return false
     await pause(PAUSE)
   }

@@ -1,10 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
+import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Queries } from './database.ts'
 import type { Sql } from './sql.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
-/** The engine blocks the process: after so long others get their turn. They read, or wait to write. */
+/**
+ * The engine blocks the process: after so long others get their turn. They read, or wait to write. By the clock of the machine,
+ * whatever clock a test turns.
+ */
 const LONGEST_STRETCH: Milliseconds = 10
 
 /** A connection as the work of one transaction sees it: until the transaction ends. */
@@ -12,7 +16,7 @@ export class SqliteTransaction implements Queries {
   readonly engine = 'sqlite'
   readonly #connection: SqliteConnection
   #ended = false
-  #begun = performance.now()
+  #begun = realSystem.monotonic()
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
@@ -38,9 +42,9 @@ export class SqliteTransaction implements Queries {
   }
 
   async #pause(): Promise<void> {
-    if (performance.now() - this.#begun < LONGEST_STRETCH) return
+    if (realSystem.monotonic() - this.#begun < LONGEST_STRETCH) return
     await setImmediate()
-    this.#begun = performance.now()
+    this.#begun = realSystem.monotonic()
   }
 
   #live(): SqliteConnection {
