@@ -99,6 +99,17 @@ test('nor does who has been disabled, or whose password an administrator has set
   }
 })
 
+test('whose login has ended does not go on as a guest either, where guests may write', async () => {
+  const { id, visitor } = await newUser(service, admin)
+  const context = await newContext(admin, ['_guest'])
+  const entry = await newEntry(visitor, context)
+  const creation = await begin(visitor, 'POST', context, {})
+  const metadata = await begin(visitor, 'PUT', `${context}/metadata/${entry}`, {})
+  assert.equal((await admin.put(asUser(id), { disabled: true })).status, 204)
+  assert.deepEqual([await creation(), await metadata()], [401, 401])
+  assert.equal((await service.visitor().post(context)).status, 201)
+})
+
 test('who changes his own password meanwhile goes on with that login, and with no other (D5.3)', async () => {
   const { id, name, password, visitor } = await newUser(service, admin)
   const context = await newContext(admin, [id])
