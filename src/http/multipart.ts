@@ -3,6 +3,13 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { InvalidInput } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
+
+/**
+ * More than a socket gives at once. A part that ends in the piece that fills its buffer is never asked for more by the parser,
+ * which then waits for ever to go on with the rest.
+ */
+const PIECE: Bytes = 262_144
 
 /** A part of a form that carries a file. */
 export interface FilePart {
@@ -54,7 +61,7 @@ export async function firstFile(request: IncomingMessage, body: AsyncIterable<Ui
 function openParser(request: IncomingMessage): BusboyInstance {
   try {
     const headers = request.headers as BusboyHeaders
-    return new Busboy({ headers, limits: { fieldSize: 65_536, fields: 100, headerPairs: 100 } })
+    return new Busboy({ headers, fileHwm: PIECE, limits: { fieldSize: 65_536, fields: 100, headerPairs: 100 } })
   } catch (error) {
     throw asRefusal(error)
   }

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { firstFile } from '../../src/http/multipart.ts'
+
+const request = { headers: { 'content-type': 'multipart/form-data; boundary=xX' } } as IncomingMessage
+
+async function* inPieces(body: Buffer, size: number): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < body.length; from += size) yield body.subarray(from, from + size)
+}
+
+const skipped = {
+  'a field': 'Content-Disposition: form-data; name="a"',
+  'a part without a name': 'X-Other: 1',
+  'a name with a line break': 'Content-Disposition: form-data; name="f"; filename="a.txt"\ryX',
+}
+
+for (const [what, header] of Object.entries(skipped)) {
+  test(`the file is found behind ${what}, however long that is and in whatever pieces it comes`, async () => {
+    for (const length of [0, 1, 16_384, 60_000, 65_536, 100_000, 1_000_000]) {
+      for (const size of [1000, 16_384, 65_536]) {
+        const body = Buffer.from(
+          `--xX\r\n${header}\r\n\r\n${'-'.repeat(length)}\r\n` +
+            '--xX\r\nContent-Disposition: form-data; name="f"; filename="b.txt"\r\n\r\nhello\r\n--xX--\r\n',
+        )
+        const file = await firstFile(request, inPieces(body, size))
+        const chunks: Uint8Array[] = []
+        for await (const chunk of file.bytes) chunks.push(chunk)
+        assert.deepEqual([file.fileName, Buffer.concat(chunks).toString()], ['b.txt', 'hello'], `${length}, ${size}`)
+      }
+    }
+  })
+}
