@@ -18,7 +18,7 @@ import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from './a
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import { findContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
 import { type Entry, type EntryType, type GraphType, newEntry, resourceOf, touched } from './entry.ts'
-import { findEntry, insertEntry, isIdFree, presentIds, updateEntry } from './entry-records.ts'
+import { findEntryHead, insertEntry, isIdFree, presentIds, updateEntry } from './entry-records.ts'
 import { appendToList, isList, replaceListMembers } from './list-records.ts'
 import { addRelations } from './relations.ts'
 import { readInfo } from './info.ts'
@@ -347,7 +347,7 @@ async function joinGroup(
   userId: string,
 ): Promise<void> {
   const group = /^\.\/_principals\/(?:entry|resource)\/([A-Za-z0-9_-]+)$/.exec(groupUri)?.[1]
-  const entry = group === undefined ? undefined : await findEntry(tx, { context: PRINCIPALS, id: group })
+  const entry = group === undefined ? undefined : await findEntryHead(tx, { context: PRINCIPALS, id: group })
   if (group === undefined || group === USERS || !entry || !(await findGroup(tx, group))) {
     throw new InvalidInput('invalid-member', '`groupURI` does not denote a group that can be joined.')
   }

@@ -39,14 +39,12 @@ export interface PeerProcess {
   stop(): Promise<void>
 }
 
-const usualPatience = PATIENCE
-
 // Ends the peer when the far end of descriptor 3 is closed: this process is gone then, in whatever way.
 const guarded = '(cat <&3 >/dev/null; kill -KILL 0) & exec "$@" 3<&-'
 
 /** Starts a server as a process group of its own and resolves when it is ready. */
 export async function startPeerProcess(launch: Launch): Promise<PeerProcess> {
-  const { command, args, env, folder, ready, patience = usualPatience } = launch
+  const { command, args, env, folder, ready, patience = PATIENCE } = launch
   const path = join(folder, 'log')
   // Not a pipe: a server that outlives this process would keep the test runner waiting for its end.
   const log = await open(path, 'a')
