@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { hash, verify } from '@node-rs/argon2'
-import { openSqliteDatabase } from '../dist/stores/sqlite-database.js'
+import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { sql } from '../dist/stores/sql.js'
 
 const [what, ...values] = process.argv.slice(2)

@@ -3,9 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { newEntry } from '../dist/content/entry.js'
+import { newEntry } from '../dist/model/entry.js'
 import { insertEntry } from '../dist/content/entry-records.js'
-import { openSqliteDatabase } from '../dist/stores/sqlite-database.js'
+import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { sql } from '../dist/stores/sql.js'
 import { load, request } from './load.mjs'
 import {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { findUser, insertUser } from '../dist/accounts/users.js'
-import { openSqliteDatabase } from '../dist/stores/sqlite-database.js'
+import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { load, request } from './load.mjs'
 import {
   interleave,

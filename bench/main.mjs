@@ -22,8 +22,8 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
-buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/main.js')
+buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
+buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
 
 const folder = join(root, 'bench/report')
 mkdirSync(folder, { recursive: true })

@@ -2,13 +2,13 @@
 // half. Three ways: again (nothing has changed since), after a write, and first (nothing is in memory). Medians; rounds over
 // the stores are interleaved.
 import { guestFrom } from '../dist/accounts/caller.js'
-import { newEntry } from '../dist/content/entry.js'
+import { newEntry } from '../dist/model/entry.js'
 import { deleteEntry, findEntry, insertEntry, updateEntry } from '../dist/content/entry-records.js'
-import { Search } from '../dist/content/search.js'
-import { parseQuery } from '../dist/content/search-query.js'
+import { Search } from '../dist/search/search.js'
+import { parseQuery } from '../dist/search/query.js'
 import { migrate } from '../dist/stores/migrations.js'
 import { schema } from '../dist/stores/schema.js'
-import { openSqliteDatabase } from '../dist/stores/sqlite-database.js'
+import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { sql } from '../dist/stores/sql.js'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

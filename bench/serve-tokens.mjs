@@ -1,7 +1,7 @@
 // The program, with a way to fill it with logins: a million of them by password would take hours.
 import { setTimeout } from 'node:timers/promises'
 import { Sessions } from '../dist/accounts/sessions.js'
-import { main } from '../dist/main.js'
+import { main } from '../dist/commands/main.js'
 
 const SAMPLES = 2000
 const PER_USER = 8

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { buildIfStale, installIfMissing, root, run } from './prepare.mjs'
 
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
+buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
 const bin = name => join(root, 'node_modules/.bin', name)
 run(bin('tsc'), ['-p', 'tsconfig.json', '--noEmit'])
 run(bin('tsc'), ['-p', 'ui/tsconfig.json', '--noEmit'])

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { buildIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
-buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/main.js')
+buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
+buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
 const main = join(root, 'build/test/proof/main.js')
 const proof = spawn(process.execPath, ['--enable-source-maps', main, ...process.argv.slice(2)], {
   cwd: root,

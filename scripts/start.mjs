@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
+buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
 buildUiIfStale('dist/ui')
 // npm does not pass a signal on that ends it: without it, this ends too, instead of holding on to port and data.
 const parent = process.ppid
 setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGTERM'), 1000).unref()
 
-const { main } = await import(pathToFileURL(join(root, 'dist/main.js')).href)
+const { main } = await import(pathToFileURL(join(root, 'dist/commands/main.js')).href)
 process.exit(await main(['serve', ...process.argv.slice(2)]))

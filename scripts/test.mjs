@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url'
 import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/main.js')
-buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/main.js')
+buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
+buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
 buildUiIfStale('dist/ui')
 buildUiIfStale('build/src/ui')
 
@@ -61,7 +61,7 @@ async function runScaledOut() {
   }
   process.stderr.write('Once more with rows in PostgreSQL, files in S3, logins in Redis.\n')
   return await run(
-    ['accounts', 'content', 'files', 'scenarios', 'wire'].map(room => join('test', room, '/')),
+    ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire'].map(room => join('test', room, '/')),
     {
       ...process.env,
       ...SCALED,

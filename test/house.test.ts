@@ -36,7 +36,7 @@ function readSources(): Source[] {
 /** Room → the rooms it may import, as the table of docs/architecture.md says. */
 function readRooms(): ReadonlyMap<string, readonly string[] | 'everything'> {
   const page = readFileSync(join(repository, 'docs/architecture.md'), 'utf8')
-  const rows = [...page.matchAll(/^\| `([a-z/]+)\/` \| [^|]+ \| ([^|]+) \|$/gm)]
+  const rows = [...page.matchAll(/^\| `([a-z0-9/]+)\/` \| [^|]+ \| ([^|]+) \|$/gm)]
   return new Map(
     rows.map(([, room = '', may = '']) => [
       room,
@@ -61,12 +61,19 @@ test('the table of rooms and the folders under src/ are the same', () => {
 test('a room imports only the rooms that the table names', () => {
   const wrong = sources.flatMap(({ path, files }) => {
     const room = roomOf(path)
-    const may = room === '' ? 'everything' : (rooms.get(room) ?? [])
+    const may = rooms.get(room) ?? []
     return files
       .filter(file => may !== 'everything' && roomOf(file) !== room && !may.includes(roomOf(file)))
       .map(file => `${path} imports ${file}`)
   })
   assert.deepEqual(wrong, [])
+})
+
+test('src/ holds rooms and nothing beside them', () => {
+  assert.deepEqual(
+    sources.filter(({ path }) => roomOf(path) === '').map(({ path }) => path),
+    [],
+  )
 })
 
 test('every import leads to a file', () => {
@@ -114,9 +121,9 @@ test('only stores/ knows an engine', () => {
   assert.ok(found.length > 0)
 })
 
-test('only stores/, backup/, config/, sso/fetch.ts, server*.ts and version.ts touch the file system', () => {
+test('only stores/, backup/, config/, sso/fetch.ts, server*.ts and assembly/version.ts touch the file system', () => {
   const found = importers(/^node:fs/)
-  const wrong = found.filter(path => !/^(stores|backup|config)\/|^(server(-\w+)?|version|sso\/fetch)\.ts$/.test(path))
+  const wrong = found.filter(path => !/^(stores|backup|config|assembly)\/|^sso\/fetch\.ts$/.test(path))
   assert.deepEqual(wrong, [])
   assert.ok(found.length > 0)
 })

@@ -1,4 +1,4 @@
-import { version as programVersion } from '../version.ts'
+import { version as programVersion } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
 import { backup } from './backup.ts'
 import { config } from './config.ts'

@@ -1,6 +1,6 @@
 import { realSystem } from '../base/system.ts'
 import { fsck as check } from '../files/fsck.ts'
-import { openStores, requireStore } from '../server-stores.ts'
+import { openStores, requireStore } from '../assembly/stores.ts'
 import { type Command, print } from './command.ts'
 import { count } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'

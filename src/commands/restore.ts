@@ -1,7 +1,7 @@
 import { realSystem } from '../base/system.ts'
 import { openBackup } from '../backup/backup.ts'
 import { fillStore } from '../backup/store-copy.ts'
-import { openStores } from '../server-stores.ts'
+import { openStores } from '../assembly/stores.ts'
 import { schema } from '../stores/schema.ts'
 import { type Command, UsageError } from './command.ts'
 import { printCopied } from './copied.ts'

@@ -1,8 +1,8 @@
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { createServer, type Server } from '../server.ts'
-import { version } from '../version.ts'
+import { createServer, type Server } from '../assembly/server.ts'
+import { version } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 

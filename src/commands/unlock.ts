@@ -3,7 +3,7 @@ import { normaliseName } from '../accounts/names.ts'
 import { findUserByName, liftLockout } from '../accounts/users.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
-import { openDatabase } from '../server-stores.ts'
+import { openDatabase } from '../assembly/stores.ts'
 import { type Command, print, printError, UsageError } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 

@@ -2,11 +2,11 @@ import type { Caller } from '../accounts/caller.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { emptyGraph, type Graph, graphOf, type Statement, statementsOf, type Term } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { CONTEXTS, type EntryAddress } from './addresses.ts'
+import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { findContext } from './contexts.ts'
-import type { Entry, EntryHead } from './entry.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
-import { may } from './rights.ts'
+import { may } from '../model/rights.ts'
 
 /** True for the kinds of entry whose metadata, or part of it, is kept elsewhere (wire facts 1.3). */
 export const hasExternalMetadata = ({ entryType }: EntryHead): boolean =>

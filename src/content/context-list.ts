@@ -2,9 +2,9 @@ import { countRows, holds, type Listed, type Portion } from '../accounts/directo
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
-import { CONTEXTS, PRINCIPALS } from './addresses.ts'
+import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
-import type { Placed } from './rights.ts'
+import type { Placed } from '../model/rights.ts'
 
 /** By name; the fullest first, which is the least room in relation to the quota; the most bytes first. */
 export const contextOrders = ['name', 'fullness', 'used'] as const

@@ -2,8 +2,8 @@ import { Conflict, InvalidInput, NotFound } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { RELATIVE } from '../graph/iri.ts'
-import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from './addresses.ts'
-import type { EntryHead } from './entry.ts'
+import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from '../model/addresses.ts'
+import type { EntryHead } from '../model/entry.ts'
 import { findEntryHead, isIdFree } from './entry-records.ts'
 
 export interface Context {

@@ -3,14 +3,14 @@ import { InvalidInput } from '../base/errors.ts'
 import { type Graph, graphOf, type Statement, statementsOf, uri } from '../graph/graph.ts'
 import { dc, dct, store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Acl, aclSlots } from './acl.ts'
-import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from './addresses.ts'
+import { type Acl, aclSlots } from '../model/acl.ts'
+import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
 import { findAddress, getContext } from './contexts.ts'
-import { type Entry, type EntryHead, resourceOf } from './entry.ts'
+import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { findEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { isList } from './list-records.ts'
-import { may, requireRight } from './rights.ts'
+import { may, requireRight } from '../model/rights.ts'
 
 /** Where a new entry goes: its context, and the list that takes it, if one is named. */
 export interface Place {

@@ -14,7 +14,7 @@ import { store } from '../graph/vocabulary.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { Unchanged } from '../stores/unchanged.ts'
-import { CONTEXTS, contextIdOf, type EntryAddress, entryUri, PRINCIPALS } from './addresses.ts'
+import { CONTEXTS, contextIdOf, type EntryAddress, entryUri, PRINCIPALS } from '../model/addresses.ts'
 import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
 import {
   deleteContextRow,
@@ -25,7 +25,7 @@ import {
   requireContextName,
   requireHomeContext,
 } from './contexts.ts'
-import { type Entry, resourceOf, touched } from './entry.ts'
+import { type Entry, resourceOf, touched } from '../model/entry.ts'
 import { deleteEntriesOf, deleteEntry, findEntry, retireId, updateEntry } from './entry-records.ts'
 import { type InfoRequest, readInfo, withStatement, withSubjectMoved } from './info.ts'
 import { forgetList, forgetListsOf, isList, leaveList, listHolding } from './list-records.ts'
@@ -33,7 +33,7 @@ import { applyAclBelow, entriesBelow } from './list-tree.ts'
 import { type Present, rejudge } from './rejudge.ts'
 import { dropRelations, dropRelationsOf, renewRelations } from './relations.ts'
 import type { Revisions } from './revisions.ts'
-import { type Judge, needs, type Placed, requireRight } from './rights.ts'
+import { type Judge, needs, type Placed, requireRight } from '../model/rights.ts'
 import type { Read } from './values.ts'
 
 interface Dependencies {

@@ -1,10 +1,10 @@
 import type { Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
-import type { Acl } from './acl.ts'
-import type { EntryAddress } from './addresses.ts'
-import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from './entry.ts'
-import { indexEntry, removeContextFromIndex, removeFromIndex } from './search-records.ts'
+import type { Acl } from '../model/acl.ts'
+import type { EntryAddress } from '../model/addresses.ts'
+import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from '../model/entry.ts'
+import { indexEntry, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 
 interface HeadRow {
   context: string

@@ -10,7 +10,7 @@ import {
   uri,
 } from '../graph/graph.ts'
 import { dct, owl, prov, rdf, store, xsd } from '../graph/vocabulary.ts'
-import { type Acl, type AclSlot, aclSlots } from './acl.ts'
+import { type Acl, type AclSlot, aclSlots } from '../model/acl.ts'
 import {
   cachedMetadataUri,
   entryUri,
@@ -19,8 +19,8 @@ import {
   principalUri,
   relationsUri,
   revisionUri,
-} from './addresses.ts'
-import { type Entry, type EntryType, entryTypes, graphTypes, resourceOf, resourceTypes } from './entry.ts'
+} from '../model/addresses.ts'
+import { type Entry, type EntryType, entryTypes, graphTypes, resourceOf, resourceTypes } from '../model/entry.ts'
 import type { RevisionNote } from './revisions.ts'
 
 /** What `info` says beyond the entry itself: kept elsewhere, told here. */

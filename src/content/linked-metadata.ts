@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
 import { type Graph, graphOf, type Statement, statementsOf, type Term } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import type { EntryAddress } from './addresses.ts'
+import type { EntryAddress } from '../model/addresses.ts'
 import { findEntry } from './entry-records.ts'
 import { lookUp, metadataIn } from './lookup.ts'
 

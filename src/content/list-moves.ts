@@ -5,7 +5,7 @@ import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, renameIris } from '../graph/graph.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { isOwnAcl } from './acl.ts'
+import { isOwnAcl } from '../model/acl.ts'
 import {
   cachedMetadataUri,
   CONTEXTS,
@@ -15,16 +15,16 @@ import {
   PRINCIPALS,
   relationsUri,
   resourceUri,
-} from './addresses.ts'
+} from '../model/addresses.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
-import { type Entry, touched } from './entry.ts'
+import { type Entry, touched } from '../model/entry.ts'
 import { deleteEntry, findEntry, insertEntry, updateEntry } from './entry-records.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import { entriesBelow } from './list-tree.ts'
 import { addRelations, dropRelations } from './relations.ts'
 import { moveRevisions } from './revisions.ts'
-import { type Placed, requireRight } from './rights.ts'
+import { type Placed, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
   readonly database: Database

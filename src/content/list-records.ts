@@ -1,8 +1,8 @@
 import { Conflict } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { listed, portionsOf, sql } from '../stores/sql.ts'
-import type { EntryAddress } from './addresses.ts'
-import type { Entry } from './entry.ts'
+import type { EntryAddress } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
 
 /** Lists keep the order of their members; an entry is in one list of its context at most (wire facts 3.8.5). */
 export const isList = ({ entryType, graphType }: Entry): boolean =>

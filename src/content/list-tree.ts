@@ -1,11 +1,11 @@
 import { type Caller, denied } from '../accounts/caller.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Queries } from '../stores/database.ts'
-import type { Acl } from './acl.ts'
-import { type Entry, type EntryHead, touched } from './entry.ts'
+import type { Acl } from '../model/acl.ts'
+import { type Entry, type EntryHead, touched } from '../model/entry.ts'
 import { entriesInList, updateEntry } from './entry-records.ts'
 import { isList } from './list-records.ts'
-import { may } from './rights.ts'
+import { may } from '../model/rights.ts'
 
 /** All that is in a list and in the lists inside it, each list before its members. */
 export async function entriesBelow(queries: Queries, list: Entry): Promise<Entry[]> {

@@ -1,11 +1,11 @@
 import type { Caller } from '../accounts/caller.ts'
 import { findFile } from '../files/file-records.ts'
 import type { Queries } from '../stores/database.ts'
-import type { Entry } from './entry.ts'
+import type { Entry } from '../model/entry.ts'
 import { entriesInList, findEntry } from './entry-records.ts'
 import { listMembers } from './list-records.ts'
 import { type Order, type Paging, pageOf, sorted, titleOf } from './list-order.ts'
-import { may, type Placed } from './rights.ts'
+import { may, type Placed } from '../model/rights.ts'
 
 /** Longer lists keep their own order: sorting loads every member. */
 const MOST_SORTED = 2000

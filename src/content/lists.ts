@@ -2,10 +2,10 @@ import type { Caller } from '../accounts/caller.ts'
 import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import type { Entries, Precondition } from './entries.ts'
-import type { Entry } from './entry.ts'
+import type { Entry } from '../model/entry.ts'
 import { presentIds } from './entry-records.ts'
 import { replaceListMembers } from './list-records.ts'
-import { needs, type Placed } from './rights.ts'
+import { needs, type Placed } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds } from './values.ts'
 
 /** Writing the members of lists (wire facts 3.8.5). */

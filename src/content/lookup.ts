@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
 import { emptyGraph, type Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { CONTEXTS, type EntryAddress } from './addresses.ts'
+import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { findCachedMetadata, hasExternalMetadata, mergeGraphs } from './cached-metadata.ts'
 import { findAddress } from './contexts.ts'
-import { type Entry, type EntryHead, resourceOf } from './entry.ts'
+import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { findEntryHead, headsLinkingTo } from './entry-records.ts'
-import { may } from './rights.ts'
+import { may } from '../model/rights.ts'
 
 /** Which metadata are asked for: those kept here, those from elsewhere, or both. */
 export const lookupScopes = ['all', 'local', 'external'] as const

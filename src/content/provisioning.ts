@@ -3,10 +3,10 @@ import type { Client } from '../accounts/sessions.ts'
 import { findUserByName, insertUser, type User } from '../accounts/users.ts'
 import type { System } from '../base/system.ts'
 import type { Database } from '../stores/database.ts'
-import { userAcl } from './acl.ts'
-import { PRINCIPALS } from './addresses.ts'
+import { userAcl } from '../model/acl.ts'
+import { PRINCIPALS } from '../model/addresses.ts'
 import { nextId } from './contexts.ts'
-import { newEntry } from './entry.ts'
+import { newEntry } from '../model/entry.ts'
 import { insertEntry } from './entry-records.ts'
 
 interface Dependencies {

@@ -2,9 +2,9 @@ import type { Caller } from '../accounts/caller.ts'
 import { presentCaller } from '../accounts/present-caller.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
-import { CONTEXTS } from './addresses.ts'
+import { CONTEXTS } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
-import type { Judge, Placed } from './rights.ts'
+import type { Judge, Placed } from '../model/rights.ts'
 
 /** An entry and who asks for it, as they are inside a transaction. */
 export interface Present extends Placed {

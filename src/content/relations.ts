@@ -5,11 +5,19 @@ import { RELATIVE } from '../graph/iri.ts'
 import { store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { addressIn, CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, principalUri, resourceUri } from './addresses.ts'
-import { type Entry, resourceOf } from './entry.ts'
+import {
+  addressIn,
+  CONTEXTS,
+  type EntryAddress,
+  entryUri,
+  PRINCIPALS,
+  principalUri,
+  resourceUri,
+} from '../model/addresses.ts'
+import { type Entry, resourceOf } from '../model/entry.ts'
 import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
 import { listHolding } from './list-records.ts'
-import { may } from './rights.ts'
+import { may } from '../model/rights.ts'
 
 type Part = 'info' | 'metadata'
 

@@ -5,8 +5,8 @@ import { findUser } from '../accounts/users.ts'
 import { Forbidden, InvalidInput } from '../base/errors.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Entries, Precondition } from './entries.ts'
-import type { Entry } from './entry.ts'
-import { needs, type Placed } from './rights.ts'
+import type { Entry } from '../model/entry.ts'
+import { needs, type Placed } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds, requireText } from './values.ts'
 
 /** Writing the resources that live in the entry or in the accounts: texts, graphs, groups (wire facts 3.8). */

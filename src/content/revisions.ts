@@ -3,8 +3,8 @@ import type { Milliseconds } from '../base/units.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import type { EntryAddress } from './addresses.ts'
-import type { Entry } from './entry.ts'
+import type { EntryAddress } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
 
 /** What `info` tells of a revision (wire facts 2.8). */
 export interface RevisionNote {

@@ -7,7 +7,7 @@ import { rdf } from '../graph/vocabulary.ts'
 import type { Database } from '../stores/database.ts'
 import type { Entries } from './entries.ts'
 import { findEntry, idsAfter } from './entry-records.ts'
-import { may, requireRight } from './rights.ts'
+import { may, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
   readonly database: Database

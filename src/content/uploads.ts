@@ -7,11 +7,11 @@ import type { Incoming } from '../files/incoming.ts'
 import { literal, objectsOf, type Graph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import type { Entries } from './entries.ts'
-import { type Entry, holdsFile, resourceOf, touched } from './entry.ts'
+import { type Entry, holdsFile, resourceOf, touched } from '../model/entry.ts'
 import { updateEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { rejudge } from './rejudge.ts'
-import { needs, type Placed } from './rights.ts'
+import { needs, type Placed } from '../model/rights.ts'
 
 interface Dependencies {
   readonly entries: Entries

@@ -14,8 +14,8 @@ import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { requireHomeContext } from './contexts.ts'
 import type { Entries, Precondition } from './entries.ts'
-import type { Entry } from './entry.ts'
-import { type Judge, may, type Placed } from './rights.ts'
+import type { Entry } from '../model/entry.ts'
+import { type Judge, may, type Placed } from '../model/rights.ts'
 import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
 
 /** The user resource as clients see it (wire facts 2.6). */

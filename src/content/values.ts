@@ -1,5 +1,5 @@
 import { Conflict, InvalidInput } from '../base/errors.ts'
-import { isId } from './addresses.ts'
+import { isId } from '../model/addresses.ts'
 
 /** Fetches what the caller sent. Called once the right has been judged: what is refused is not even read (D1.5). */
 export type Read<T> = () => Promise<T>

@@ -2,9 +2,9 @@ import { type Caller, isAdmin } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Database, Engine } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
-import { CONTEXTS, PRINCIPALS, principalUri } from './addresses.ts'
+import { CONTEXTS, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
-import { may, type Placed } from './rights.ts'
+import { may, type Placed } from '../model/rights.ts'
 
 export interface Page {
   readonly limit: number

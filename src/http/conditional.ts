@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { PreconditionFailed } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { Entry } from '../content/entry.ts'
+import type { Entry } from '../model/entry.ts'
 import type { FileRecord } from '../files/file-records.ts'
 
 /** What tells one state of a resource from another. */

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
-import { graphTypes } from '../content/entry.ts'
+import { graphTypes } from '../model/entry.ts'
 import { type Order, type Paging, sortKeys } from '../content/list-order.ts'
 import type { Parameters } from './query.ts'
 

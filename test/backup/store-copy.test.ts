@@ -12,7 +12,7 @@ import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { migrate, schemaVersion } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const FILES = 30

@@ -7,7 +7,7 @@ import { Ledger } from '../../src/files/quota-ledger.ts'
 import type { Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
-import { everybody } from '../../src/content/acl.ts'
-import { newEntry } from '../../src/content/entry.ts'
+import { everybody } from '../../src/model/acl.ts'
+import { newEntry } from '../../src/model/entry.ts'
 import { insertEntry } from '../../src/content/entry-records.ts'
 import { linkedMetadata } from '../../src/content/linked-metadata.ts'
 import { literal, uri } from '../../src/graph/graph.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 
 test('a walk along links has at most a thousand entries (wire facts 3.5)', async t => {
   const database = await openSqliteDatabase(':memory:')

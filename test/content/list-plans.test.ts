@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
-import { newEntry } from '../../src/content/entry.ts'
+import { newEntry } from '../../src/model/entry.ts'
 import { insertEntry } from '../../src/content/entry-records.ts'
 import {
   appendToList,
@@ -19,7 +19,7 @@ import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
 import type { Sql } from '../../src/stores/sql.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 
 test('no statement about lists and relations goes through a whole table, so that large contexts are as quick as small', async t => {
   const database = await openSqliteDatabase(':memory:')

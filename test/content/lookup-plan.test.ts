@@ -4,7 +4,7 @@ import { headsLinkingTo } from '../../src/content/entry-records.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
 import type { Sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 
 test('an entry is found by the URI of its resource without going through a table or sorting (wire facts 3.12)', async t => {
   const database = await openSqliteDatabase(':memory:')

@@ -11,7 +11,7 @@ import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -6,7 +6,7 @@ import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import type { Extent } from './extent.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newEntry as newContentEntry } from '../../src/content/entry.ts'
+import { newEntry as newContentEntry } from '../../src/model/entry.ts'
 import { insertEntry } from '../../src/content/entry-records.ts'
 import { graphOf as graphInside, literal } from '../../src/graph/graph.ts'
 import { openStore } from '../support/accounts.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { predicateHash } from '../../src/content/search-index.ts'
+import { predicateHash } from '../../src/search/index-fields.ts'
 import { assertRefused, DCT, graphOf, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import { escaped, find, idsOf, searchPath } from '../support/search.ts'
 import { newContext, newEntry, startInProcess } from '../support/service.ts'

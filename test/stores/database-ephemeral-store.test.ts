@@ -5,7 +5,7 @@ import { DatabaseEphemeralStore } from '../../src/stores/database-ephemeral-stor
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/stores/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { ephemeralStoreSuite } from '../conformance/ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -3,13 +3,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { StartupError } from '../../src/base/errors.ts'
-import { lockFolder } from '../../src/stores/folder-lock.ts'
+import { lockFolder } from '../../src/stores/sqlite/folder-lock.ts'
 import { type Child, sourceUrl, startChild } from '../support/child-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const lockElsewhere = (folder: string): Promise<Child> =>
   startChild(`
-    import { lockFolder } from '${sourceUrl('stores/folder-lock.ts')}'
+    import { lockFolder } from '${sourceUrl('stores/sqlite/folder-lock.ts')}'
     await lockFolder('${folder}')
     globalThis.gc?.()
     console.log('ready')

@@ -4,7 +4,7 @@ import { StartupError } from '../../src/base/errors.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { type Migration, migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 
 const first: Migration = {
   id: 1,

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { type SqliteOptions, openSqliteDatabase } from '../../src/stores/sqlite-database.ts'
+import { type SqliteOptions, openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { databaseSuite } from '../conformance/database.ts'
 import { sourceUrl, startChild } from '../support/child-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -154,7 +154,7 @@ for (const durability of ['full', 'relaxed'] as const) {
   test(`a ${durability} transaction that has resolved survives the kill of its process`, async t => {
     const path = join(await temporaryFolder(t), 'test.db')
     const child = await startChild(`
-      import { openSqliteDatabase } from '${sourceUrl('stores/sqlite-database.ts')}'
+      import { openSqliteDatabase } from '${sourceUrl('stores/sqlite/sqlite-database.ts')}'
       import { sql } from '${sourceUrl('stores/sql.ts')}'
       import { writeSync } from 'node:fs'
       const database = await openSqliteDatabase('${path}')

@@ -24,7 +24,7 @@ const placeOf = (folder: string): string =>
 const opened = new Map<string, Promise<BlobStore>>()
 
 async function openBucket(place: string): Promise<BlobStore> {
-  const { S3BlobStore } = await import('../../src/stores/s3-blob-store.ts')
+  const { S3BlobStore } = await import('../../src/stores/s3/s3-blob-store.ts')
   return await S3BlobStore.open(place, { endpoint: process.env['AWS_ENDPOINT_URL_S3'] })
 }
 

@@ -1,6 +1,6 @@
 import type { Graph } from '../../graph/graph.ts'
-import type { Acl } from '../acl.ts'
-import type { EntryType, GraphType, ResourceType } from '../entry.ts'
+import type { Acl } from '../../model/acl.ts'
+import type { EntryType, GraphType, ResourceType } from '../../model/entry.ts'
 
 /** The archive of a context, as docs/interface.md describes it. Members stand in the zip in just this order. */
 export const FORMAT = 'stowage-context'

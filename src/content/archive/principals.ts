@@ -2,9 +2,9 @@ import { findGroup, findGroupByName } from '../../accounts/groups.ts'
 import { systemNames } from '../../accounts/principals.ts'
 import { findUser, findUserByName } from '../../accounts/users.ts'
 import type { Queries } from '../../stores/database.ts'
-import { aclSlots } from '../acl.ts'
-import { principalUri } from '../addresses.ts'
-import type { Entry } from '../entry.ts'
+import { aclSlots } from '../../model/acl.ts'
+import { principalUri } from '../../model/addresses.ts'
+import type { Entry } from '../../model/entry.ts'
 import type { PrincipalLine } from './format.ts'
 
 /** The id of the principal that an IRI in its inside form denotes; access lists may hold anything else as well. */

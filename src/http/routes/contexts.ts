@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotSupported } from '../../base/errors.ts'
 import type { ContextDescription } from '../../content/context-resource.ts'
-import { PRINCIPALS } from '../../content/addresses.ts'
+import { PRINCIPALS } from '../../model/addresses.ts'
 import { entryValidators, validatorHeaders } from '../conditional.ts'
 import { readCreation } from '../creation-request.ts'
 import { type Route, pathPart } from '../route.ts'

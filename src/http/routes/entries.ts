@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
-import { entryUri } from '../../content/addresses.ts'
+import { entryUri } from '../../model/addresses.ts'
 import { hasName } from '../../content/entries.ts'
-import type { Entry } from '../../content/entry.ts'
-import { type Placed, requireRight } from '../../content/rights.ts'
+import type { Entry } from '../../model/entry.ts'
+import { type Placed, requireRight } from '../../model/rights.ts'
 import { isObject } from '../../content/values.ts'
 import {
   entryValidators,

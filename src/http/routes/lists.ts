@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, WrongMethod } from '../../base/errors.ts'
-import { type EntryAddress, entryUri } from '../../content/addresses.ts'
+import { type EntryAddress, entryUri } from '../../model/addresses.ts'
 import { findAddress } from '../../content/contexts.ts'
 import { isList } from '../../content/list-records.ts'
 import { relationsOf } from '../../content/relations.ts'

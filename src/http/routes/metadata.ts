@@ -2,7 +2,7 @@ import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { denied } from '../../accounts/caller.ts'
 import { InvalidInput, NotFound, NotSupported, WrongMethod } from '../../base/errors.ts'
-import { cachedMetadataUri, metadataUri } from '../../content/addresses.ts'
+import { cachedMetadataUri, metadataUri } from '../../model/addresses.ts'
 import {
   type CachedMetadata,
   findCachedMetadata,
@@ -10,9 +10,9 @@ import {
   liveSourceOf,
   mergeGraphs,
 } from '../../content/cached-metadata.ts'
-import type { Entry } from '../../content/entry.ts'
+import type { Entry } from '../../model/entry.ts'
 import { linkedMetadata } from '../../content/linked-metadata.ts'
-import { requireRight } from '../../content/rights.ts'
+import { requireRight } from '../../model/rights.ts'
 import { fileNameOf } from '../../content/uploads.ts'
 import { emptyGraph, type Graph } from '../../graph/graph.ts'
 import {

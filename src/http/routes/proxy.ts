@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
-import { requireRight } from '../../content/rights.ts'
+import { requireRight } from '../../model/rights.ts'
 import type { Proxy } from '../../proxy/proxy.ts'
 import { abandonment } from '../abandonment.ts'
 import { pathPart, type Route } from '../route.ts'

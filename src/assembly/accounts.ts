@@ -1,0 +1,112 @@
+import { Audit } from '../accounts/audit.ts'
+import { BasicCredentials } from '../accounts/basic-credentials.ts'
+import { loadCommonPasswords } from '../accounts/common-passwords.ts'
+import { KnownUsers } from '../accounts/known-users.ts'
+import { Lockout } from '../accounts/lockout.ts'
+import { Login } from '../accounts/login.ts'
+import { MailQueue } from '../accounts/mail-queue.ts'
+import { PasswordLoginPolicy } from '../accounts/password-login-policy.ts'
+import { PasswordReset } from '../accounts/password-reset.ts'
+import { NIST_MIN_LENGTH, PasswordRules } from '../accounts/password-rules.ts'
+import { Passwords } from '../accounts/passwords.ts'
+import { Sessions } from '../accounts/sessions.ts'
+import { TrustedDevices } from '../accounts/trusted-devices.ts'
+import { Limiter } from '../base/limiter.ts'
+import type { System } from '../base/system.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Machine } from './machine.ts'
+import type { EphemeralStores } from './ephemeral-stores.ts'
+import type { Database } from '../stores/database.ts'
+import type { Mailer } from '../stores/mailer.ts'
+import { openSmtpMailer } from '../stores/smtp-mailer.ts'
+
+export type Accounts = Awaited<ReturnType<typeof createAccounts>>
+
+/** Part of `assembly/server.ts`: who there is and who may sign in. */
+export async function createAccounts(
+  settings: Settings,
+  { system, log }: Machine,
+  { database, ephemeral, tokens }: EphemeralStores & { readonly database: Database },
+) {
+  const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
+  const passwords = await createPasswords(settings, system)
+  const passwordRules = await createPasswordRules(settings)
+  const policy = new PasswordLoginPolicy({
+    mode: settings['service.auth.password'],
+    whitelist: settings['service.auth.password.whitelist.<n>'],
+    blacklist: settings['service.auth.password.blacklist.<n>'],
+  })
+  const lockout = new Lockout(ephemeral, system, {
+    maxAttempts: settings['service.auth.temp.lockout.max.attempts'],
+    duration: settings['service.auth.temp.lockout.duration'],
+  })
+  const distinguishesDevices = settings['service.auth.temp.lockout.trusted-devices']
+  const devices = distinguishesDevices ? new TrustedDevices(database, system) : undefined
+  const adminPassword = settings['service.auth.adminpw']
+  const login = new Login(
+    { database, passwords, policy, lockout, devices, audit },
+    {
+      adminOverride: adminPassword === undefined ? undefined : await passwords.hash(adminPassword),
+      locksAdmins: settings['service.auth.temp.lockout.admin'],
+    },
+  )
+  const users = new KnownUsers(database)
+  const sessions = new Sessions(tokens.store, tokens.vault, system, {
+    maxAge: settings['service.auth.cookie.max-age'],
+    refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
+    absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
+    mostPerUser: settings['service.auth.token.max-per-user'],
+    writeDelay: tokens.writeDelay,
+  })
+  const basic = settings['service.auth.http-basic'] ? new BasicCredentials(users, login, system) : undefined
+  const mailer = await createMailer(settings)
+  const mails = mailer && new MailQueue(mailer, log)
+  const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
+  const passwordReset = mails && new PasswordReset({ ...reset, mails })
+  return { audit, passwords, passwordRules, lockout, devices, login, users, sessions, basic, mails, passwordReset }
+}
+
+async function createPasswords(settings: Settings, system: System): Promise<Passwords> {
+  const cost = {
+    memory: settings['service.auth.password.argon2.memory'],
+    iterations: settings['service.auth.password.argon2.iterations'],
+    parallelism: settings['service.auth.password.argon2.parallelism'],
+  }
+  const limiter = new Limiter({
+    concurrency: settings['service.auth.password.hash.concurrency'],
+    queue: settings['service.auth.password.hash.queue'],
+    what: 'password checks',
+  })
+  return await Passwords.create(cost, limiter, system)
+}
+
+async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
+  const isNist = settings['service.auth.password.profile'] === 'nist'
+  const minLength = settings['service.auth.password.rule.min-length']
+  return new PasswordRules({
+    // The profile asks for length and for what is hard to guess; classes of characters add little to either.
+    lowercase: !isNist && settings['service.auth.password.rule.lowercase'],
+    uppercase: !isNist && settings['service.auth.password.rule.uppercase'],
+    number: !isNist && settings['service.auth.password.rule.number'],
+    symbol: !isNist && settings['service.auth.password.rule.symbol'],
+    minLength: isNist ? Math.max(NIST_MIN_LENGTH, minLength) : minLength,
+    custom: settings['service.auth.password.rule.custom.<n>'],
+    ...(isNist ? { common: await loadCommonPasswords() } : {}),
+  })
+}
+
+/** `undefined` while passwords are not reset by e-mail: nothing else sends any. */
+async function createMailer(settings: Settings): Promise<Mailer | undefined> {
+  const host = settings['service.smtp.host']
+  const from = settings['service.smtp.from']
+  // The settings have been checked: with the switch on, host and sender are there.
+  if (!settings['service.auth.password-reset'] || host === undefined || from === undefined) return undefined
+  return await openSmtpMailer({
+    host,
+    from,
+    port: settings['service.smtp.port'],
+    security: settings['service.smtp.security'],
+    username: settings['service.smtp.username'],
+    password: settings['service.smtp.password'],
+  })
+}

@@ -1,0 +1,81 @@
+import { UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
+import { openVault, TokenVault, type Vault } from '../accounts/token-vault.ts'
+import { StartupError } from '../base/errors.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Machine } from './machine.ts'
+import { FLOW_PREFIX } from '../sso/login-flows.ts'
+import type { Database } from '../stores/database.ts'
+import { DatabaseEphemeralStore } from '../stores/database-ephemeral-store.ts'
+import type { Capacity, EphemeralStore } from '../stores/ephemeral-store.ts'
+import { parseKeys, readKeyFile } from '../stores/key-file.ts'
+import { MemoryEphemeralStore } from '../stores/memory-ephemeral-store.ts'
+import { openRedisEphemeralStore } from '../stores/redis/redis-ephemeral-store.ts'
+
+/** What strangers can cause, and how much of it is kept. */
+const capacity: readonly Capacity[] = [
+  // Names that nobody has whose wrong passwords are counted; guessing through more of them costs an attacker hours.
+  { prefix: UNKNOWN_NAME_PREFIX, most: 100_000 },
+  // Logins under way at identity providers, which anybody can begin.
+  { prefix: FLOW_PREFIX, most: 100_000 },
+]
+
+/** How long the time of an access waits to be written to a store outside this process. */
+const WRITE_DELAY: Milliseconds = 1000
+
+/** Where logins are kept. */
+export interface Tokens {
+  readonly store: EphemeralStore
+  readonly vault: Vault
+  readonly writeDelay: Milliseconds
+}
+
+export interface EphemeralStores {
+  /** All that may be forgotten but the logins. */
+  readonly ephemeral: EphemeralStore
+  readonly tokens: Tokens
+  /** Clears away what has expired where no engine does it by itself. */
+  readonly sweep: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** Part of `assembly/server.ts`: the stores of facts that may be forgotten. @throws {StartupError} */
+export async function openEphemeralStores(
+  settings: Settings,
+  machine: Machine,
+  database: Database,
+): Promise<EphemeralStores> {
+  const { system, log } = machine
+  const url = settings['service.cluster.redis.url']
+  const kind = settings['service.auth.token.store']
+  const vault = kind === 'memory' ? openVault : new TokenVault(await tokenSecrets(settings, machine), system)
+  const inDatabase = new DatabaseEphemeralStore(database, system)
+  const ephemeral =
+    url === undefined
+      ? new MemoryEphemeralStore(system, { capacity })
+      : await openRedisEphemeralStore(url, log, { capacity })
+  return {
+    ephemeral,
+    tokens: {
+      // The settings have been checked: with tokens in Redis its address is there, with tokens in memory it is not.
+      store: kind === 'database' ? inDatabase : ephemeral,
+      vault,
+      writeDelay: kind === 'memory' ? 0 : WRITE_DELAY,
+    },
+    sweep: () => inDatabase.sweep(),
+    close: () => ephemeral.close(),
+  }
+}
+
+async function tokenSecrets(settings: Settings, { system, tokenKey }: Machine): Promise<Uint8Array[]> {
+  const file = settings['service.auth.token.key-file']
+  if ((file === undefined) === (tokenKey === undefined)) {
+    throw new StartupError(
+      `service.auth.token.store=${settings['service.auth.token.store']} keeps tokens outside memory, sealed: ` +
+        'it needs either service.auth.token.key-file or the environment variable SERVICE_AUTH_TOKEN_KEY.',
+    )
+  }
+  return file === undefined
+    ? parseKeys((tokenKey ?? '').replaceAll(',', '\n'), 'SERVICE_AUTH_TOKEN_KEY')
+    : await readKeyFile(file, system)
+}

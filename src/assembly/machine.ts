@@ -1,0 +1,13 @@
+import type { Log } from '../base/log.ts'
+import type { System } from '../base/system.ts'
+
+/** What the program runs on and with, as it is handed to the server. */
+export interface Machine {
+  readonly system: System
+  readonly log: Log
+  /** `SERVICE_ADMIN_PASSWORD`; counts only when the store is new (D5.5). */
+  readonly adminPassword: string | undefined
+  /** `SERVICE_AUTH_TOKEN_KEY`: what tokens outside memory are sealed with, instead of a key file; not yet checked. */
+  readonly tokenKey?: string | undefined
+  readonly version: string
+}

@@ -1,0 +1,307 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { ADMIN } from '../accounts/principals.ts'
+import { findUser } from '../accounts/users.ts'
+import { requireWhole } from '../backup/store-copy.ts'
+import { StartupError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { System } from '../base/system.ts'
+import type { Settings } from '../config/settings.ts'
+import { ContextExport } from '../content/archive/export.ts'
+import { ContextImport } from '../content/archive/import.ts'
+import { ContextResource } from '../content/context-resource.ts'
+import { Creation } from '../content/creation.ts'
+import { Entries } from '../content/entries.ts'
+import { EntryViews } from '../content/entry-view.ts'
+import { initialise } from '../content/initialise.ts'
+import { ListMoves } from '../content/list-moves.ts'
+import { Lists } from '../content/lists.ts'
+import { buildMissingRelations } from '../content/relations.ts'
+import { Resources } from '../content/resources.ts'
+import { Revisions } from '../content/revisions.ts'
+import { Search } from '../search/search.ts'
+import { Statistics } from '../content/statistics.ts'
+import { hashTestPasswords } from '../content/test-data.ts'
+import { Uploads } from '../content/uploads.ts'
+import { UserResource } from '../content/user-resource.ts'
+import { Arrivals } from '../files/arrival.ts'
+import { Files } from '../files/files.ts'
+import type { FilesOptions } from '../files/incoming.ts'
+import { Fullness } from '../files/fullness.ts'
+import { Garbage } from '../files/garbage.ts'
+import { Ledger } from '../files/quota-ledger.ts'
+import { GraphReader } from '../graph/graph-reader.ts'
+import { createApp } from '../http/app.ts'
+import { Metrics } from '../http/metrics.ts'
+import { Readiness } from '../http/readiness.ts'
+import { BaseAddress } from '../http/base-address.ts'
+import type { CookieOptions } from '../http/cookies.ts'
+import type { HttpOptions } from '../http/services.ts'
+import type { Machine } from './machine.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
+import { Proxy } from '../proxy/proxy.ts'
+import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
+import { createSso } from './sso.ts'
+import { openStores, type Stores } from './stores.ts'
+import { loadUi } from './ui.ts'
+import type { Database } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+
+const LEAST_ADMIN_PASSWORD_CHARACTERS = 8
+const SWEEP_INTERVAL = 60_000
+
+export interface Server {
+  /** Resolves, once requests are served, to the base address. */
+  listen(): Promise<string>
+  /** Lets requests in progress finish, then lets go of everything. */
+  close(): Promise<void>
+  /** False while nobody could sign in as admin. */
+  readonly adminHasPassword: boolean
+  readonly dataFolder: string
+}
+
+/** Puts the house together: the only place that chooses drivers and turns settings into the options of each room. */
+export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
+  requireAdminPassword(machine.adminPassword)
+  const stores = await openStores(settings, machine.system)
+  let ephemeralStores: EphemeralStores | undefined
+  try {
+    await requireWhole(stores.database)
+    ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
+    return await assemble(settings, machine, stores, ephemeralStores)
+  } catch (error) {
+    await ephemeralStores?.close()
+    await stores.close()
+    throw error
+  }
+}
+
+async function assemble(
+  settings: Settings,
+  machine: Machine,
+  stores: Stores,
+  ephemeralStores: EphemeralStores,
+): Promise<Server> {
+  const { database, blobs } = stores
+  const { system, log } = machine
+  const books = {
+    enforced: settings['service.data.quota'],
+    defaultQuota: settings['service.data.quota.default'],
+  }
+  const ledger = new Ledger(database, system, books)
+  const garbage = new Garbage(database, blobs, ledger, system)
+  // If nobody else is at work, every upload on record is one that a crash cut off.
+  await garbage.recover(stores.isAlone)
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
+  const fileOptions: FilesOptions = {
+    maxFileSize: settings['service.data.max-file-size'],
+    onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
+  }
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
+  const arrivals = new Arrivals({ database, blobs, ledger, garbage, system, log }, fileOptions)
+  const { adminPassword } = machine
+  const search = new Search(database)
+  await database.alone(async () => {
+    await initialise({
+      database,
+      ledger,
+      now: system.now(),
+      adminPasswordHash: async () =>
+        adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
+      testHashes: async () =>
+        settings['service.repository.store.init-with-test-data']
+          ? await hashTestPasswords(password => accounts.passwords.hash(password))
+          : undefined,
+    })
+    await database.transaction(buildMissingRelations, { unhurried: true })
+    await search.catchUp()
+  })
+  const content = createContent(settings, { ...accounts, database, files, arrivals, ledger, system })
+
+  const configuredBase = settings['service.baseurl.folder']
+  let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
+  const getBase = (): BaseAddress => {
+    if (!base) throw new Error('the base address is known only once the server listens')
+    return base
+  }
+  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
+  const ui = await loadUi()
+  const graphs = new GraphReader()
+  const fullness = new Fullness(database, system, books)
+  const metrics = new Metrics({ ...accounts, files, fullness, system })
+  const readiness = new Readiness({
+    database: () => database.get(sql`SELECT 1 AS one`),
+  })
+  const app = createApp(
+    {
+      ...accounts,
+      ...content,
+      search,
+      sso,
+      database,
+      files,
+      ledger,
+      graphs,
+      metrics,
+      readiness,
+      ui,
+      proxy: createProxy(settings, machine),
+      system,
+      log,
+    },
+    httpOptions(settings, machine, getBase, base?.path ?? '/'),
+  )
+  const admin = await findUser(database, ADMIN)
+  const sweep = repeat(log, async () => {
+    await garbage.recover(false)
+    await garbage.collect()
+    await accounts.audit.expire()
+    await search.tidy()
+    await accounts.passwordReset?.expire()
+    await ephemeralStores.sweep()
+    for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
+  })
+
+  return {
+    adminHasPassword: settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined,
+    dataFolder: stores.folder,
+    async listen() {
+      await listen(app, settings['service.http.host'], settings['service.http.port'])
+      const { port } = app.server.address() as AddressInfo
+      base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
+      void files.collectGarbage()
+      return base.href
+    },
+    async close() {
+      readiness.drain()
+      await setTimeout(settings['service.http.drain-time'])
+      clearInterval(sweep)
+      await app.close()
+      await accounts.mails?.close()
+      await sso.saml?.close()
+      await graphs.close()
+      await files.collectGarbage()
+      await accounts.sessions.close()
+      await accounts.passwords.close()
+      await ephemeralStores.close()
+      await stores.close()
+    },
+  }
+}
+
+interface ContentDependencies extends Accounts {
+  readonly database: Database
+  readonly files: Files
+  readonly arrivals: Arrivals
+  readonly ledger: Ledger
+  readonly system: System
+}
+
+/** Contexts, entries and what they hold. */
+function createContent(settings: Settings, on: ContentDependencies) {
+  const revisions = new Revisions(settings['service.repository.provenance'])
+  const entries = new Entries({ ...on, revisions })
+  const withEntries = { ...on, entries }
+  return {
+    entries,
+    uploads: new Uploads(withEntries),
+    userResource: new UserResource(withEntries, {
+      requireCurrentPassword: settings['service.auth.password.require-current-password'],
+    }),
+    revisions,
+    creation: new Creation(
+      { ...on, revisions },
+      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
+    ),
+    views: new EntryViews(on.database, on.ledger, on.lockout, revisions),
+    resources: new Resources(entries),
+    lists: new Lists(entries),
+    listMoves: new ListMoves(on),
+    contexts: new ContextResource(withEntries),
+    exports: new ContextExport(on),
+    imports: new ContextImport(withEntries),
+    statistics: new Statistics(withEntries),
+  }
+}
+
+/** `undefined` when nothing is fetched for others. */
+function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+  if (!settings['service.proxy']) return undefined
+  return new Proxy({
+    hosts: {
+      forGuests: settings['service.proxy.guest-hosts.<n>'],
+      private: settings['service.proxy.private-hosts.<n>'],
+    },
+    maxBytes: settings['service.proxy.max-size'],
+    timeout: settings['service.proxy.timeout'],
+    userAgent: `Stowage/${version}`,
+  })
+}
+
+const unusable: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'that takes more rights than this program has',
+}
+
+/** @throws {StartupError} naming host and port when they cannot be listened on */
+async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    const reason = unusable[error instanceof Error && 'code' in error ? String(error.code) : '']
+    if (reason === undefined) throw error
+    throw new StartupError(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error })
+  }
+}
+
+/** Runs the chore every minute until the timer is cleared. */
+function repeat(log: Log, chore: () => Promise<void>): NodeJS.Timeout {
+  const run = (): void => {
+    chore().catch((error: unknown) => log.error({ err: error }, 'tidying up failed'))
+  }
+  return setInterval(run, SWEEP_INTERVAL).unref()
+}
+
+/** @throws {StartupError} when the password for admin is too short (D5.5) */
+function requireAdminPassword(password: string | undefined): void {
+  if (password === undefined || [...password].length >= LEAST_ADMIN_PASSWORD_CHARACTERS) return
+  throw new StartupError(
+    `SERVICE_ADMIN_PASSWORD is too short: it must have at least ${LEAST_ADMIN_PASSWORD_CHARACTERS} characters.`,
+  )
+}
+
+/** The flags of the cookie (interface 5.2). */
+export function cookieOptions(settings: Settings, basePath: string): CookieOptions {
+  const path = settings['service.auth.cookie.path']
+  return {
+    path: path === 'auto' ? basePath : path,
+    httpOnly: settings['service.auth.cookie.httponly'],
+    secure: settings['service.auth.cookie.secure'],
+    sameSite: settings['service.auth.cookie.samesite'],
+  }
+}
+
+function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddress, basePath: string): HttpOptions {
+  return {
+    base,
+    trustedProxies: settings['service.http.trusted-proxies.<n>'],
+    cookie: cookieOptions(settings, basePath),
+    invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],
+    inlineTypes: settings['service.data.inline-types.<n>'],
+    body: {
+      idleTimeout: settings['service.http.body.idle-timeout'],
+      minimumRate: settings['service.http.body.minimum-rate'],
+      maxJson: settings['service.http.json.max-size'],
+    },
+    cors: {
+      enabled: settings['service.cors'],
+      origins: settings['service.cors.origins.<n>'],
+      maxAge: settings['service.cors.max-age'],
+    },
+    jsonp: settings['service.jsonp'],
+    search: { maxLimit: settings['service.solr.max-limit'] },
+    metricsToken: settings['service.metrics.token'],
+    version: machine.version,
+  }
+}

@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { StartupError } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import { readEnvironment } from '../config/environment.ts'
+import type { Settings } from '../config/settings.ts'
+import type { BlobStore } from '../stores/blob-store.ts'
+import type { Database } from '../stores/database.ts'
+import { FolderBlobStore } from '../stores/folder-blob-store.ts'
+import { lockFolder } from '../stores/sqlite/folder-lock.ts'
+import { migrate } from '../stores/migrations.ts'
+import { placeOf } from '../stores/postgres/postgres-pool.ts'
+import { schema } from '../stores/schema.ts'
+import { sql } from '../stores/sql.ts'
+import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
+
+const DATABASE_FILE = 'store.sqlite'
+
+export type Stores = Awaited<ReturnType<typeof openStores>>
+
+/**
+ * The database of a store that is there already, which services may have open at the same time.
+ * @throws {StartupError} when there is none; nothing is made then
+ */
+export async function openDatabase(settings: Settings, system: System): Promise<Database> {
+  const url = settings['service.repository.store.url']
+  if (url === undefined) return await openSqliteDatabase(requireFile(settings))
+  const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
+  const database = await openPostgresDatabase(url, { system })
+  try {
+    const row = await database.get<{ found: string | null }>(sql`SELECT to_regclass('schema_migrations') AS found`)
+    if (row?.found) return database
+    throw new StartupError('There is no store in the database.')
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** @throws {StartupError} when there is no store yet */
+export async function requireStore(settings: Settings, system: System): Promise<void> {
+  await (await openDatabase(settings, system)).close()
+}
+
+/** What the database server says it is, and where; `undefined` without one. @throws {StartupError} when it cannot be used */
+export async function describeServer(settings: Settings, system: System): Promise<string | undefined> {
+  const url = settings['service.repository.store.url']
+  if (url === undefined) return undefined
+  const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
+  const database = await openPostgresDatabase(url, { system })
+  try {
+    const row = await database.get<{ version: string }>(sql`SELECT current_setting('server_version') AS version`)
+    return `PostgreSQL ${row?.version.split(' ')[0] ?? ''} at ${placeOf(url)}`
+  } finally {
+    await database.close()
+  }
+}
+
+function requireFile(settings: Settings): string {
+  const file = resolve(settings['service.data.folder'], DATABASE_FILE)
+  if (!existsSync(file)) throw new StartupError(`There is no store in ${dirname(file)}.`)
+  return file
+}
+
+interface OpenDatabase {
+  readonly database: Database
+  /** Nobody else has the store open, nor its files. */
+  readonly isAlone: boolean
+  readonly close: () => Promise<void>
+}
+
+/** What is asked of stores besides what the settings say. */
+interface Opening {
+  /** The tables stay as they were found. */
+  readonly bare?: boolean
+  /** Nobody else may have the store open, also where nodes could share it. */
+  readonly isAlone?: boolean
+}
+
+/** Prepares the database: made if need be, at the newest step of the schema, on PostgreSQL shared with other nodes. */
+async function openPrepared(
+  settings: Settings,
+  system: System,
+  folder: string,
+  { bare = false, isAlone = false }: Opening,
+): Promise<OpenDatabase> {
+  const url = settings['service.repository.store.url']
+  if (url !== undefined) {
+    const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
+    const database = await openPostgresDatabase(url, { system, isAlone })
+    return await migrated({ database, isAlone, close: () => database.close() }, bare)
+  }
+  const lock = await lockFolder(folder)
+  try {
+    const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
+    const close = async (): Promise<void> => {
+      await database.close()
+      await lock.release()
+    }
+    return await migrated({ database, isAlone: true, close }, bare)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDatabase> {
+  try {
+    if (!bare) await migrate(opened.database, schema)
+    return opened
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** The stores of a service. With a database file nobody else may use the folder. @throws {StartupError} */
+export async function openStores(settings: Settings, system: System, opening: Opening = {}) {
+  const folder = resolve(settings['service.data.folder'])
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const { database, isAlone, close: closeDatabase } = await openPrepared(settings, system, folder, opening)
+  try {
+    const blobs = await openBlobs(settings)
+    const close = async (): Promise<void> => {
+      await blobs.close()
+      await closeDatabase()
+    }
+    return { folder, database, blobs, isAlone, close }
+  } catch (error) {
+    await closeDatabase()
+    throw error
+  }
+}
+
+/** Where uploaded files are. @throws {StartupError} when they cannot be there. */
+export async function openBlobs(settings: Settings): Promise<BlobStore> {
+  const place = settings['service.data.store']
+  if (place === 'folder') return await FolderBlobStore.open(resolve(settings['service.data.folder'], 'files'))
+  // Only who asks for it pays for Amazon's client.
+  const { S3BlobStore } = await import('../stores/s3/s3-blob-store.ts')
+  return await S3BlobStore.open(place, readEnvironment().s3)
+}

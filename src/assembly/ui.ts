@@ -1,0 +1,28 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { StartupError } from '../base/errors.ts'
+import type { Asset, UiAssets } from '../http/ui-assets.ts'
+
+const folder = new URL('../ui/', import.meta.url)
+const MANIFEST = 'manifest.json'
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** Part of `assembly/server.ts`: the built pages, read once. @throws {StartupError} when they have not been built */
+export async function loadUi(): Promise<UiAssets> {
+  try {
+    const names = JSON.parse(await readFile(new URL(MANIFEST, folder), 'utf8')) as UiAssets['names']
+    const files = new Map<string, Asset>()
+    for (const name of await readdir(folder)) {
+      const mediaType = mediaTypes[extname(name)]
+      if (mediaType !== undefined) files.set(name, { bytes: await readFile(new URL(name, folder)), mediaType })
+    }
+    return { names, files }
+  } catch (error) {
+    throw new StartupError('The pages of the user interface are missing. Run `npm run build`.', { cause: error })
+  }
+}

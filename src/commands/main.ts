@@ -1,0 +1,32 @@
+import { StartupError } from '../base/errors.ts'
+import { printError, UsageError } from './command.ts'
+import { commands, usage } from './commands.ts'
+
+/** Runs the verb that the arguments name, and resolves to the exit status. */
+export async function main(args: readonly string[]): Promise<number> {
+  const [name = 'help', ...rest] = args.map(arg => aliases.get(arg) ?? arg)
+  const command = commands.find(command => command.name === name)
+  if (!command) {
+    printError(`stowage: there is no command "${name}"\n\n${usage()}`)
+    return 2
+  }
+  try {
+    return await command.run(rest)
+  } catch (error) {
+    if (error instanceof UsageError) {
+      printError(`stowage ${name}: ${error.message}\nusage: stowage ${name} ${command.usage}`)
+      return 2
+    }
+    if (error instanceof StartupError) {
+      printError(`stowage: ${error.message}`)
+      return 1
+    }
+    throw error
+  }
+}
+
+const aliases: ReadonlyMap<string, string> = new Map([
+  ['--help', 'help'],
+  ['-h', 'help'],
+  ['--version', 'version'],
+])

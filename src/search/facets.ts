@@ -1,0 +1,117 @@
+import { RE2JS } from 're2js'
+import { InvalidInput } from '../base/errors.ts'
+import type { Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import { EntrySet, numbersOf } from './doc-bitmap.ts'
+import type { Facet, FacetRequest } from './engine.ts'
+import { fieldName, kindOfField } from './fields.ts'
+import { type Fields, firstValues, hasValue, valuesOf } from './query-to-sql.ts'
+import type { SearchSets } from './condition-sets.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
+
+/** Of so many values those are sought that match an expression. */
+export const MOST_MATCHED_VALUES = 10_000
+
+/** Of a field with more values than this no sets are kept. */
+const MOST_SETS = 100
+
+export interface Counted {
+  readonly value: string | number
+  readonly count: number
+}
+
+/** What is asked in order to count. */
+export interface Counting {
+  readonly queries: Queries
+  readonly sets: SearchSets
+  readonly fields: Fields
+  readonly few: number
+  readonly generation: number
+}
+
+/** Counts the values of a field over all hits. */
+export async function facetOf(
+  hits: EntrySet,
+  field: string,
+  request: FacetRequest,
+  counting: Counting,
+): Promise<Facet> {
+  const counts = (await countBySets(hits, field, counting)) ?? (await countByRows(hits, field, counting))
+  return describeFacet(field, request, counts)
+}
+
+/** The facet as it is told: the most frequent values come first, those that the request is about. */
+export function describeFacet(field: string, request: FacetRequest, { counted, missing }: Counts): Facet {
+  const kind = kindOfField(fieldName(field))
+  const fits = matching(request.matches)
+  const values = counted
+    .filter(({ count }) => count >= Math.max(request.minCount, 1))
+    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    .map(({ value, count }) => ({ value: kind === 'date' ? new Date(value).toISOString() : String(value), count }))
+  const shown: Facet['values'][number][] = []
+  for (const value of request.matches === undefined ? values : values.slice(0, MOST_MATCHED_VALUES)) {
+    if (shown.length === request.limit) break
+    if (fits(value)) shown.push(value)
+  }
+  if (request.missing) shown.push({ value: undefined, count: missing })
+  return { name: field, isUri: kind === 'uri', values: shown }
+}
+
+export interface Counts {
+  readonly counted: readonly Counted[]
+  /** Hits without the field. */
+  readonly missing: number
+}
+
+/** Many hits, but few values: who has each of them is kept in memory. */
+async function countBySets(
+  hits: EntrySet,
+  field: string,
+  { queries, sets, fields, few, generation }: Counting,
+): Promise<Counts | undefined> {
+  const number = fields.keyOf(field)
+  const kind = kindOfField(fieldName(field))
+  if (hits.size <= few || number === undefined || (kind !== 'string' && kind !== 'uri')) return undefined
+  const values = await firstValues(queries, number, MOST_SETS + 1)
+  if (values.length > MOST_SETS) return undefined
+  const counted: Counted[] = []
+  let rest = hits
+  for (const value of values) {
+    const having = await sets.narrow(hits, hasValue(number, value, sqliteDialect), generation)
+    if (having.size > 0) counted.push({ value, count: having.size })
+    rest = rest.without(having)
+  }
+  return { counted, missing: rest.size }
+}
+
+async function countByRows(hits: EntrySet, field: string, { queries, fields, few }: Counting): Promise<Counts> {
+  const pairs = valuesOf(field, fields, sqliteDialect)
+  if (!pairs) return { counted: [], missing: hits.size }
+  // A few hits are asked for their values, of many it is quicker to go through all values.
+  const asked =
+    hits.size > few
+      ? pairs
+      : sql`SELECT v.doc, v.value FROM json_each(${JSON.stringify(hits.docs())}) h
+          CROSS JOIN (${pairs}) v ON v.doc = h.value`
+  const rows = await queries.all<{ value: string | number; docs: string }>(
+    sql`SELECT value, group_concat(doc) AS docs FROM (${asked}) GROUP BY value`,
+  )
+  const having: number[] = []
+  const counted: Counted[] = []
+  for (const { value, docs } of rows) {
+    const before = having.length
+    for (const doc of numbersOf(docs)) if (hits.has(doc)) having.push(doc)
+    if (having.length > before) counted.push({ value, count: having.length - before })
+  }
+  return { counted, missing: hits.size - EntrySet.of(having).size }
+}
+
+function matching(expression: string | undefined): (of: { readonly value: string }) => boolean {
+  if (expression === undefined) return () => true
+  try {
+    const compiled = RE2JS.compile(expression)
+    return ({ value }) => compiled.matches(value)
+  } catch (error) {
+    throw new InvalidInput('invalid-query', '`facetMatches` is not a regular expression.', { cause: error })
+  }
+}

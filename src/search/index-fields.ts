@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto'
+import { type Graph, objectsOf, statementsOf, type Term } from '../graph/graph.ts'
+import { RELATIVE } from '../graph/iri.ts'
+import { rdf, store, xsd } from '../graph/vocabulary.ts'
+import type { Acl, AclSlot } from '../model/acl.ts'
+import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
+import { type Entry, resourceOf } from '../model/entry.ts'
+
+/** What the index holds of one entry: field and value, each pair once. */
+export interface IndexFields {
+  /** Compared to the letter. */
+  readonly strings: ReadonlyArray<readonly [field: string, value: string]>
+  /** Searched for parts of words; all values of a field together, one to a line. */
+  readonly ngrams: ReadonlyMap<string, string>
+  /** Searched for words. */
+  readonly texts: ReadonlyMap<string, string>
+  readonly numbers: ReadonlyArray<readonly [field: string, value: number]>
+}
+
+/** What `info` and accounts say beyond the entry itself. */
+export interface IndexSurroundings {
+  readonly userName?: string | undefined
+  readonly contextName?: string | undefined
+}
+
+const DC = 'http://purl.org/dc/elements/1.1/'
+const DCT = 'http://purl.org/dc/terms/'
+const FOAF = 'http://xmlns.com/foaf/0.1/'
+const VCARD = 'http://www.w3.org/2006/vcard/ns#'
+const SKOS = 'http://www.w3.org/2004/02/skos/core#'
+
+const titlePredicates = [
+  `${FOAF}name`,
+  `${VCARD}fn`,
+  `${DCT}title`,
+  `${DC}title`,
+  `${SKOS}prefLabel`,
+  `${SKOS}altLabel`,
+  `${SKOS}hiddenLabel`,
+  'http://www.w3.org/2000/01/rdf-schema#label',
+  'http://schema.org/name',
+  'https://schema.org/name',
+]
+const firstNames = [`${FOAF}firstName`, `${FOAF}givenName`, `${VCARD}given-name`]
+const lastNames = [`${FOAF}lastName`, `${FOAF}familyName`, `${FOAF}surname`, `${VCARD}family-name`]
+const descriptionPredicates = [`${DCT}description`, `${DC}description`]
+const tagPredicates = [`${DCT}subject`, `${DC}subject`]
+const KEYWORD = 'http://www.w3.org/ns/dcat#keyword'
+const languagePredicates = [`${DCT}language`, `${DC}language`]
+const emailPredicates = [`${FOAF}mbox`, `${VCARD}hasEmail`, `${VCARD}email`]
+const profilePredicates = ['http://entrystore.org/terms/profile', 'http://entryscape.com/terms/entityType']
+const PROJECT_TYPE = 'http://entryscape.com/terms/projectType'
+
+const aclFields: Readonly<Record<AclSlot, string>> = {
+  admin: 'acl.admin',
+  mread: 'acl.metadata.r',
+  mwrite: 'acl.metadata.rw',
+  rread: 'acl.resource.r',
+  rwrite: 'acl.resource.rw',
+}
+
+const XSD = xsd.string.slice(0, -'string'.length)
+const integerTypes = new Set(
+  ['integer', 'long', 'int', 'short', 'byte', 'nonNegativeInteger', 'positiveInteger', 'unsignedInt'].map(
+    name => XSD + name,
+  ),
+)
+const dateTypes = new Set(['date', 'dateTime', 'dateTimeStamp', 'gYear', 'gYearMonth'].map(name => XSD + name))
+
+/** Bounds of what one entry can put into the index: what lies beyond is not found. */
+const MOST_PREDICATES = 1000
+const LONGEST_STRING = 4096
+const LONGEST_NGRAM_TEXT = 32_768
+const LONGEST_TEXT = 262_144
+
+/** The part of a field's name that stands for a predicate, as clients write it: of the absolute IRI. */
+export const predicateHash = (predicate: string): string =>
+  createHash('md5').update(predicate).digest('hex').slice(0, 8)
+
+/** The same as the index has it. Which hash clients make of an IRI under the base address hangs on where that is. */
+const predicateName = (predicate: string): string =>
+  predicate.startsWith(RELATIVE) ? predicate : predicateHash(predicate)
+
+export function indexFieldsOf(entry: Entry, { userName, contextName }: IndexSurroundings = {}): IndexFields {
+  const index = new Index()
+  describeEntry(index, entry)
+  index.string('username', userName)
+  index.string('contextname', contextName)
+  for (const graph of metadataOf(entry)) {
+    describeResource(index, graph, resourceOf(entry))
+    describeStatements(index, graph)
+  }
+  return index.fields()
+}
+
+/** Local metadata, or the copy of external one for a Reference, or both for a LinkReference. */
+function metadataOf(entry: Entry): Graph[] {
+  const external = entry.cachedExternalMetadata ? [entry.cachedExternalMetadata] : []
+  if (entry.entryType === 'Reference') return external
+  return entry.entryType === 'LinkReference' ? [entry.metadata, ...external] : [entry.metadata]
+}
+
+function describeEntry(index: Index, entry: Entry): void {
+  const r = resourceOf(entry)
+  index.string('uri', entryUri(entry))
+  index.string('resource', r)
+  index.string('context', resourceUri({ context: CONTEXTS, id: entry.context }))
+  index.string('graphType', entry.graphType)
+  index.string('entryType', entry.entryType)
+  index.string('resourceType', entry.resourceType)
+  if (entry.graphType !== 'None') index.string('rdfType', store.term(entry.graphType))
+  if (entry.resourceType !== 'InformationResource') index.string('rdfType', store.term(entry.resourceType))
+  for (const type of objectsOf(entry.statements, r, rdf.type)) index.string('rdfType', type.value)
+  index.number('created', entry.created)
+  index.number('modified', entry.modified)
+  if (entry.creator !== undefined) index.string('creator', principalUri(entry.creator))
+  for (const contributor of entry.contributors) index.string('contributors', principalUri(contributor))
+  for (const [slot, field] of Object.entries(aclFields)) {
+    for (const principal of entry.acl[slot as AclSlot] ?? []) index.string(field, principal)
+  }
+  for (const status of objectsOf(entry.statements, entryUri(entry), store.term('status'))) {
+    index.string('status', status.value)
+  }
+  for (const predicate of profilePredicates) {
+    for (const { value } of objectsOf(entry.statements, metadataUri(entry), predicate)) index.string('profile', value)
+  }
+  for (const { value } of objectsOf(entry.statements, r, PROJECT_TYPE)) index.string('projectType', value)
+}
+
+function describeResource(index: Index, graph: Graph, r: string): void {
+  const about = (predicates: readonly string[]): Term[] =>
+    predicates.flatMap(predicate => [...objectsOf(graph, r, predicate)])
+  const literals = (predicates: readonly string[]): Term[] => about(predicates).filter(({ type }) => type === 'literal')
+
+  for (const type of about([rdf.type])) index.string('rdfType', type.value)
+  const titles = literals(titlePredicates)
+  const [first] = literals(firstNames)
+  const [last] = literals(lastNames)
+  if (first && last) titles.push({ type: 'literal', value: `${first.value} ${last.value}` })
+  for (const { value, lang } of titles) {
+    index.ngram('title', value)
+    index.ngram(`title.${languageOf(lang)}`, value)
+    index.text('all', value)
+  }
+  for (const { value, lang } of literals(descriptionPredicates)) {
+    index.ngram('description', value)
+    index.text(`description.${languageOf(lang)}`, value)
+    index.text('all', value)
+  }
+  for (const { value } of literals([...tagPredicates, KEYWORD])) {
+    index.ngram('tag.literal', value)
+    index.text('all', value)
+  }
+  for (const { type, value } of about(tagPredicates)) if (type === 'uri') index.string('tag.uri', value)
+  for (const { value } of about(languagePredicates)) index.string('lang', value)
+  for (const { value } of about(emailPredicates)) index.string('email', value.replace(/^mailto:/i, ''))
+}
+
+function describeStatements(index: Index, graph: Graph): void {
+  const hashes = new Map<string, string>()
+  for (const { predicate, object } of statementsOf(graph)) {
+    if (object.type === 'bnode') continue
+    const hash = hashes.get(predicate) ?? predicateName(predicate)
+    if (hashes.size >= MOST_PREDICATES && !hashes.has(predicate)) continue
+    hashes.set(predicate, hash)
+    const { value, datatype } = object
+    if (object.type === 'uri') {
+      index.string('metadata.object.uri', value)
+      index.string(`metadata.predicate.uri.${hash}`, value)
+      continue
+    }
+    if (datatype === undefined) index.text('metadata.object.literal', value)
+    index.ngram(`metadata.predicate.literal.${hash}`, value)
+    index.text(`metadata.predicate.literal_t.${hash}`, value)
+    index.string(`metadata.predicate.literal_s.${hash}`, value)
+    if (datatype === undefined) continue
+    if (integerTypes.has(datatype)) index.single(`metadata.predicate.integer.${hash}`, readInteger(value))
+    if (dateTypes.has(datatype)) index.single(`metadata.predicate.date.${hash}`, readDate(value))
+  }
+}
+
+const languageOf = (lang: string | undefined): string => lang?.toLowerCase() ?? 'nolang'
+
+/** A whole number that the store can tell from its neighbours. */
+export function readInteger(text: string): number | undefined {
+  const value = /^[+-]?\d{1,16}$/.test(text.trim()) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+/** A point of time: ISO 8601, also only a year, month or day; without a zone it is UTC. */
+export function readDate(text: string): number | undefined {
+  const shape = /^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?)?)?(Z|[+-]\d\d:\d\d)?$/
+  const [, year, month = '01', day = '01', time = '00:00', zone = 'Z'] = shape.exec(text.trim()) ?? []
+  if (year === undefined) return undefined
+  const value = Date.parse(`${year.startsWith('-') ? '-00' + year.slice(1) : year}-${month}-${day}T${time}${zone}`)
+  return Number.isNaN(value) ? undefined : value
+}
+
+class Index {
+  readonly #strings = new Map<string, readonly [string, string]>()
+  readonly #ngrams = new Map<string, string[]>()
+  readonly #texts = new Map<string, string[]>()
+  readonly #numbers = new Map<string, number>()
+
+  string(field: string, value: string | undefined): void {
+    if (value === undefined || value.length > LONGEST_STRING) return
+    this.#strings.set(`${field} ${value}`, [field, clean(value)])
+  }
+
+  ngram(field: string, value: string): void {
+    add(this.#ngrams, field, value)
+  }
+
+  text(field: string, value: string): void {
+    add(this.#texts, field, value)
+  }
+
+  number(field: string, value: number): void {
+    this.#numbers.set(field, value)
+  }
+
+  /** The first value of a field that has but one. */
+  single(field: string, value: number | undefined): void {
+    if (value !== undefined && !this.#numbers.has(field)) this.#numbers.set(field, value)
+  }
+
+  fields(): IndexFields {
+    return {
+      strings: [...this.#strings.values()],
+      ngrams: joined(this.#ngrams, LONGEST_NGRAM_TEXT),
+      texts: joined(this.#texts, LONGEST_TEXT),
+      numbers: [...this.#numbers],
+    }
+  }
+}
+
+function add(to: Map<string, string[]>, field: string, value: string): void {
+  const values = to.get(field)
+  if (values) values.push(value)
+  else to.set(field, [value])
+}
+
+const joined = (values: ReadonlyMap<string, readonly string[]>, most: number): Map<string, string> =>
+  new Map([...values].map(([field, texts]) => [field, clean(joinLines(new Set(texts), most))]))
+
+/** No more of them than there is room for: a graph may say thousands of things by one predicate. */
+function joinLines(texts: Iterable<string>, most: number): string {
+  const lines: string[] = []
+  let length = 0
+  for (const text of texts) {
+    if (length > most) break
+    const line = oneLine(text.slice(0, most))
+    lines.push(line)
+    length += line.length + 1
+  }
+  return lines.join('\n').slice(0, most)
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/** As the engine takes text: no NUL, no half of a surrogate pair. */
+const clean = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
+
+const LONGEST_SORT_KEY = 100
+
+/** A searched text's place in an order. */
+export const sortKey = (text: string): string =>
+  (text.split('\n', 1)[0] ?? '').slice(0, LONGEST_SORT_KEY).toLowerCase().toWellFormed()
+
+/** Who reads the metadata of an entry by its own ACL (wire facts 4.2, rule 4). */
+export const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]

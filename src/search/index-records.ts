@@ -1,0 +1,67 @@
+import type { Engine, Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
+import { postgresIndex } from './postgres-index.ts'
+import type { IndexWriter } from './engine.ts'
+import { kindOfField } from './fields.ts'
+import { indexFieldsOf } from './index-fields.ts'
+import { sqliteIndex } from './sqlite-index.ts'
+
+const writers: Readonly<Record<Engine, IndexWriter>> = { sqlite: sqliteIndex, postgres: postgresIndex }
+
+/** Brings the index up to an entry that has just been written, in the same transaction: the next search knows it. */
+export async function indexEntry(tx: Queries, entry: Entry): Promise<void> {
+  await writers[tx.engine].write(tx, entry, indexFieldsOf(entry, await findNames(tx, entry)))
+}
+
+export const removeFromIndex = (tx: Queries, address: EntryAddress): Promise<void> =>
+  writers[tx.engine].remove(tx, address)
+
+export const removeContextFromIndex = (tx: Queries, context: string): Promise<void> =>
+  writers[tx.engine].removeContext(tx, context)
+
+/** Removes what some deleted entries left behind; true when there is nothing more of it. */
+export const sweep = (tx: Queries, most: number): Promise<boolean> => writers[tx.engine].sweep(tx, most)
+
+/** Some entries that the index lacks, as after an upgrade. */
+export async function unindexed(queries: Queries, most: number): Promise<EntryAddress[]> {
+  return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries WHERE NOT EXISTS (
+      SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
+    ) LIMIT ${most}`)
+}
+
+/** Names that the index holds but the entry does not. */
+async function findNames(
+  queries: Queries,
+  { context, id }: EntryAddress,
+): Promise<{ readonly userName: string | undefined; readonly contextName: string | undefined }> {
+  const user = await queries.get<{ name: string | null }>(
+    sql`SELECT name FROM principals WHERE kind = 'user' AND id = ${context === '_principals' ? id : ''}`,
+  )
+  const named = await queries.get<{ name: string | null }>(
+    sql`SELECT name FROM contexts WHERE id = ${context === CONTEXTS ? id : ''}`,
+  )
+  return { userName: user?.name ?? undefined, contextName: named?.name ?? undefined }
+}
+
+/** What the index holds of an entry, field by field. @param outside gives the absolute form of an IRI. */
+export async function indexedDocument(
+  queries: Queries,
+  entry: Entry,
+  outside: (iri: string) => string,
+): Promise<Record<string, string[]>> {
+  const { strings, ngrams, texts, numbers } = indexFieldsOf(entry, await findNames(queries, entry))
+  const values = new Map<string, string[]>()
+  const add = (field: string, value: string): void => {
+    const present = values.get(field)
+    if (present) present.push(value)
+    else values.set(field, [value])
+  }
+  for (const [field, value] of strings) add(field, kindOfField(field) === 'uri' ? outside(value) : value)
+  for (const [field, lines] of [...ngrams, ...texts]) for (const line of lines.split('\n')) add(field, line)
+  for (const [field, value] of numbers) {
+    add(field, kindOfField(field) === 'date' ? new Date(value).toISOString() : String(value))
+  }
+  return Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,148 @@
+import type { Queries } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import type { EntryAddress } from '../model/addresses.ts'
+import { EntrySet, numbersOf } from './doc-bitmap.ts'
+import type { Order } from './engine.ts'
+import { fieldName, kindOfField } from './fields.ts'
+import { type Fields, listed } from './query-to-sql.ts'
+
+/** Who fits better than others, and by how much; empty when all fit alike. */
+export type Scores = ReadonlyArray<{ readonly set: EntrySet; readonly weight: number }>
+
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
+interface Wanted {
+  readonly order: readonly Order[]
+  readonly scores: Scores
+  readonly fields: Fields
+  readonly page: Page
+}
+
+const FIRST_STEP = 500
+/** With more levels of score than this all hits are put in order one by one. */
+const MOST_LEVELS = 64
+const byChange: Order = { field: 'modified', descends: true }
+
+/** The entries of one page. Not all of them are put in order where an index shows which come first. */
+export async function pageOf(queries: Queries, found: EntrySet, few: number, wanted: Wanted): Promise<EntryAddress[]> {
+  const { scores, fields, page } = wanted
+  const order = wanted.order.filter(({ field }) => field !== 'score' || scores.length > 0)
+  const [first = byChange, ...rest] = order
+  const isByBest = first.field === 'score' && first.descends
+  if (page.limit === 0 || page.offset >= found.size) return []
+  if (found.size <= few || (first.field === 'score' && !isByBest))
+    return await sorted(queries, found, { ...wanted, order })
+  if (!isByBest) {
+    const { among, before } = await partOf(queries, found, { by: first, fields, page })
+    return await sorted(queries, among, { ...wanted, order, page: { ...page, offset: page.offset - before } })
+  }
+  const { better, level } = bestOf(found, scores, page.offset + page.limit)
+  const begin = await sorted(queries, better, { ...wanted, order })
+  const following = { offset: Math.max(0, page.offset - better.size), limit: page.limit - begin.length }
+  const unscored = { order: rest, scores: [], fields, page: following }
+  return [...begin, ...(await pageOf(queries, level, few, unscored))]
+}
+
+/** The entries that stand above the level of score on which the page ends, and those on it. */
+function bestOf(found: EntrySet, scores: Scores, most: number): { better: EntrySet; level: EntrySet } {
+  let levels = new Map([[0, found]])
+  for (const { set, weight } of scores) {
+    const next = new Map<number, EntrySet>()
+    const add = (score: number, part: EntrySet): unknown =>
+      part.size > 0 && next.set(score, part.or(next.get(score) ?? EntrySet.EMPTY))
+    for (const [score, level] of levels) {
+      add(score + weight, level.and(set))
+      add(score, level.without(set))
+    }
+    if (next.size > MOST_LEVELS) return { better: found, level: EntrySet.EMPTY }
+    levels = next
+  }
+  let better = EntrySet.EMPTY
+  for (const [, level] of [...levels].sort(([a], [b]) => b - a)) {
+    if (better.size + level.size >= most) return { better, level }
+    better = better.or(level)
+  }
+  return { better, level: EntrySet.EMPTY }
+}
+
+/**
+ * Those entries of which a page can consist, by this key: with the first and the last of it all that are like them. How
+ * many stand before those comes along. All entries, where no index helps.
+ */
+async function partOf(
+  queries: Queries,
+  found: EntrySet,
+  { by, fields, page }: { by: Order; fields: Fields; page: Page },
+): Promise<{ among: EntrySet; before: number }> {
+  const all = { among: found, before: 0 }
+  const rows = rowsOf(by, fields)
+  const most = page.offset + page.limit
+  if (!rows || most > found.size) return all
+  const direction = by.descends ? sql`DESC` : sql`ASC`
+  // An entry with several values stands where it is met first.
+  const met = new Set<number>()
+  for (let step = FIRST_STEP, seen = 0; met.size < most; seen += step, step *= 4) {
+    const row = await queries.get<{ docs: string | null }>(sql`SELECT group_concat(doc) AS docs
+      FROM (SELECT doc FROM ${rows} ORDER BY value ${direction} LIMIT ${step} OFFSET ${seen})`)
+    const docs = numbersOf(row?.docs ?? '')
+    for (const doc of docs) if (met.size < most && found.has(doc)) met.add(doc)
+    if (docs.length < step && met.size < most) return all
+  }
+  const inOrder = [...met]
+  const like = async (at: number): Promise<EntrySet> =>
+    found.and(await likeOne(queries, rows, inOrder[at] ?? 0, direction))
+  const first = await like(page.offset)
+  const before = inOrder.findIndex(doc => first.has(doc))
+  return {
+    among: EntrySet.of(inOrder.slice(before))
+      .or(first)
+      .or(await like(most - 1)),
+    before,
+  }
+}
+
+async function likeOne(queries: Queries, rows: Sql, doc: number, direction: Sql): Promise<EntrySet> {
+  const row = await queries.get<{ docs: string | null }>(sql`SELECT group_concat(doc) AS docs FROM ${rows}
+    AND value = (SELECT value FROM ${rows} AND doc = ${doc} ORDER BY value ${direction} LIMIT 1)`)
+  return EntrySet.parse(row?.docs ?? '')
+}
+
+/** `doc` and `value` in the order of an index, up to the WHERE. */
+function rowsOf({ field }: Order, fields: Fields): Sql | undefined {
+  const kind = kindOfField(fieldName(field))
+  const number = fields.keyOf(field)
+  if (field === 'lists' || kind === undefined || number === undefined) return undefined
+  return kind === 'date' || kind === 'integer'
+    ? sql`search_numbers WHERE field = ${number}`
+    : sql`search_strings WHERE field = ${number}`
+}
+
+async function sorted(
+  queries: Queries,
+  found: EntrySet,
+  { order, scores, fields, page }: Wanted,
+): Promise<EntryAddress[]> {
+  const keys = order.flatMap(({ field, descends }) => {
+    const key = field === 'score' ? sql`f.value ->> 1` : sortKey({ field, descends }, fields)
+    // Entries without the field stand last in either direction.
+    if (!key) return []
+    return [descends ? sql`${key} DESC NULLS LAST` : sql`${key} ASC NULLS LAST`]
+  })
+  const scoreOf = (doc: number): number => scores.reduce((sum, { set, weight }) => sum + (set.has(doc) ? weight : 0), 0)
+  const rows = JSON.stringify(found.docs().map(doc => [doc, scoreOf(doc)]))
+  return await queries.all<EntryAddress>(sql`SELECT e.context, e.id
+    FROM json_each(${rows}) f CROSS JOIN search_entries e ON e.doc = f.value ->> 0
+    ORDER BY ${listed([...keys, sql`e.modified DESC`, sql`e.doc DESC`])}
+    LIMIT ${page.limit} OFFSET ${page.offset}`)
+}
+
+/** Of several values the one that comes first in this direction. */
+export function sortKey({ field, descends }: Order, fields: Fields): Sql | undefined {
+  if (field === 'modified') return sql`e.modified`
+  const rows = rowsOf({ field, descends }, fields)
+  const one = descends ? sql`max(value)` : sql`min(value)`
+  return rows && sql`(SELECT ${one} FROM ${rows} AND doc = e.doc)`
+}

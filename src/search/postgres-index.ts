@@ -1,0 +1,131 @@
+import type { Queries } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import type { Bytes } from '../base/units.ts'
+import { GUEST, USERS } from '../accounts/principals.ts'
+import { type Acl, isOwnAcl } from '../model/acl.ts'
+import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
+import type { IndexWriter } from './engine.ts'
+import { type IndexFields, readersOf, sortKey } from './index-fields.ts'
+import { folded, trigramsOf, wordsOf } from './words.ts'
+import { sweepDiscarded } from './discarded.ts'
+
+const MOST_FIELDS_UNDER = 1000
+/** Longer names have no room in a row of an index, beside the beginning of a value. */
+const LONGEST_FIELD: Bytes = 512
+const LARGEST_CHARACTER = '\u{10FFFF}'
+
+/** The search index in PostgreSQL: rows and lexemes, with nothing that all writers have to share. */
+export const postgresIndex: IndexWriter = {
+  write,
+  remove,
+  removeContext,
+  sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
+}
+
+async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
+  const { context, id, modified } = entry
+  const readers = isOwnAcl(entry.acl) ? JSON.stringify(narrowest(readersOf(entry.acl))) : null
+  const row = await tx.get<{
+    doc: number
+    added: number
+  }>(sql`INSERT INTO search_entries (context, id, readers, modified)
+    VALUES (${context}, ${id},
+      CASE WHEN CAST(${readers} AS JSONB) IS NOT NULL
+        THEN ARRAY(SELECT jsonb_array_elements_text(CAST(${readers} AS JSONB))) END,
+      ${modified})
+    ON CONFLICT (context, id) DO UPDATE SET readers = excluded.readers, modified = excluded.modified
+    RETURNING doc, xmax = 0 AS added`)
+  if (!row) throw new Error('the index gave no number')
+  // Looking for rows that cannot be there would only clash with others who add theirs beside them.
+  if (row.added === 0) await clearFields(tx, row.doc)
+  await writeFields(tx, row.doc, fields)
+  if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
+}
+
+async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  const row = await tx.get<{ doc: number }>(
+    sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
+  )
+  if (row) await clearFields(tx, row.doc)
+  if (context === CONTEXTS) await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${id}`)
+}
+
+async function removeContext(tx: Queries, context: string): Promise<void> {
+  await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
+  await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)
+}
+
+async function clearFields(tx: Queries, doc: number): Promise<void> {
+  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_ngrams WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_texts WHERE doc = ${doc}`)
+}
+
+async function writeFields(tx: Queries, doc: number, fields: IndexFields): Promise<void> {
+  const short = <T>(pairs: Iterable<readonly [string, T]>): Array<readonly [string, T]> =>
+    [...pairs].filter(([field]) => Buffer.byteLength(field) <= LONGEST_FIELD)
+  const [strings, numbers] = [short(fields.strings), short(fields.numbers)]
+  const [ngrams, texts] = [short(fields.ngrams), short(fields.texts)]
+  // A searched text has a row here too: it tells that there is one, and its place in an order.
+  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
+  await tx.run(sql`INSERT INTO search_strings (doc, field, value)
+    SELECT DISTINCT CAST(${doc} AS BIGINT), r ->> 0, r ->> 1
+    FROM json_array_elements(CAST(${JSON.stringify([...strings, ...keys])} AS JSON)) r`)
+  await tx.run(sql`INSERT INTO search_numbers (doc, field, value)
+    SELECT ${doc}, r ->> 0, CAST(r ->> 1 AS BIGINT) FROM json_array_elements(CAST(${JSON.stringify(numbers)} AS JSON)) r`)
+  if (ngrams.length > 0) {
+    const rows = ngrams.map(([field, text]) => [field, folded(text), trigramsOf(text)])
+    await tx.run(sql`INSERT INTO search_ngrams (doc, field, value, grams)
+      SELECT ${doc}, r ->> 0, r ->> 1, array_to_tsvector(ARRAY(SELECT json_array_elements_text(r -> 2)))
+      FROM json_array_elements(CAST(${JSON.stringify(rows)} AS JSON)) r`)
+  }
+  if (texts.length > 0) {
+    const rows = texts.map(([field, text]) => {
+      const words = wordsOf(text)
+      return [field, ` ${words.join(' ')} `, [...new Set(words)]]
+    })
+    await tx.run(sql`INSERT INTO search_texts (doc, field, value, words)
+      SELECT ${doc}, r ->> 0, r ->> 1, array_to_tsvector(ARRAY(SELECT json_array_elements_text(r -> 2)))
+      FROM json_array_elements(CAST(${JSON.stringify(rows)} AS JSON)) r`)
+  }
+}
+
+/** Whom everybody's or every user's reading includes counts for nothing. */
+function narrowest(readers: readonly string[]): readonly string[] {
+  const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
+  return wide === undefined ? [...new Set(readers)] : [wide]
+}
+
+/** Changing a context's ACL rewrites these few rows, none of its entries. */
+async function writeContextReaders(tx: Queries, context: string, acl: Acl): Promise<void> {
+  const owners = new Set(acl.admin)
+  const readers = new Set([...owners, ...(acl.rread ?? []), ...(acl.rwrite ?? [])])
+  await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${context}`)
+  for (const principal of readers) {
+    await tx.run(sql`INSERT INTO search_context_readers (principal, context, owns)
+      VALUES (${principal}, ${context}, ${owners.has(principal)})`)
+  }
+}
+
+/** Some fields whose names begin so, in the order of their names; not all rows are gone through. */
+export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
+  const end = start + LARGEST_CHARACTER
+  const next = (from: Sql): Sql => sql`least(
+    (SELECT min(field) FROM search_strings WHERE ${from} AND field < ${end}),
+    (SELECT min(field) FROM search_numbers WHERE ${from} AND field < ${end}))`
+  const rows = await queries.all<{ name: string }>(sql`
+    WITH RECURSIVE f (name) AS (
+      SELECT ${next(sql`field >= ${start}`)} UNION ALL SELECT ${next(sql`field > f.name`)} FROM f WHERE f.name IS NOT NULL
+    ) SELECT name FROM f WHERE name IS NOT NULL LIMIT ${MOST_FIELDS_UNDER}`)
+  return rows.map(({ name }) => name)
+}
+
+export async function hasField(queries: Queries, field: string): Promise<boolean> {
+  const row = await queries.get<{
+    found: number
+  }>(sql`SELECT EXISTS (SELECT 1 FROM search_strings WHERE field = ${field})
+    OR EXISTS (SELECT 1 FROM search_numbers WHERE field = ${field}) AS found`)
+  return row?.found === 1
+}

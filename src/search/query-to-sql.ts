@@ -1,0 +1,303 @@
+import type { Queries } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import { GUEST } from '../accounts/principals.ts'
+import { InvalidInput } from '../base/errors.ts'
+import { RELATIVE } from '../graph/iri.ts'
+import { principalUri } from '../model/addresses.ts'
+import type { Bound, Dialect, FieldKey, Reader, Single } from './engine.ts'
+import { type FieldKind, fieldName, kindOfField } from './fields.ts'
+import { predicateHash, readDate, readInteger } from './index-fields.ts'
+import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './query.ts'
+
+/** Queries as SQL. Conditions speak of an entry `e` of the index. */
+
+/** Fulfilled by who fulfils each of `every`, one of `some` unless there are none, and none of `none`. */
+export interface Joined {
+  readonly kind: 'joined'
+  readonly every: readonly Condition[]
+  readonly some: readonly Condition[]
+  readonly none: readonly Condition[]
+}
+
+export type Condition = Single | Joined
+
+const EVERYTHING: Condition = { kind: 'joined', every: [], some: [], none: [] }
+const NOTHING: Condition = { kind: 'single', test: sql`FALSE`, set: sql`SELECT doc FROM search_entries WHERE FALSE` }
+
+/** Words that stand in every text and find nothing. */
+const stopWords = new Set(
+  (
+    'a an and are as at be but by for if in into is it no not of on or such that the their then there these they this ' +
+    'to was will with'
+  ).split(' '),
+)
+
+export interface Weight {
+  readonly condition: Condition
+  readonly weight: number
+}
+
+export interface Fields {
+  /** `undefined` for one that no entry has. */
+  keyOf(field: string): FieldKey | undefined
+}
+
+/** The names of all fields that the queries ask for. */
+export function fieldNames(asked: readonly Query[]): Set<string> {
+  const names = new Set<string>()
+  const collect = (query: Query): void => {
+    if (query.kind === 'clauses') for (const part of partsOf(query)) collect(part)
+    else names.add(fieldName(query.field))
+  }
+  for (const query of asked) collect(query)
+  return names
+}
+
+/**
+ * A field by the hash of its predicate may be one under the base address, which the index has as it is: its name, if that is
+ * so. @param findUnder gives the fields whose names begin so
+ */
+export async function findRelative(
+  name: string,
+  findUnder: (start: string) => Promise<readonly string[]>,
+  outside: (iri: string) => string,
+): Promise<string | undefined> {
+  const [, start, hash] = /^(metadata\.predicate\.[a-z_]+\.)([0-9a-f]{8})$/.exec(name) ?? []
+  if (start === undefined) return undefined
+  const relative = await findUnder(start + RELATIVE)
+  return relative.find(field => predicateHash(outside(field.slice(start.length))) === hash)
+}
+
+const partsOf = ({ every, some, none }: Clauses): Query[] => [...every, ...some, ...none]
+
+/** With commas between them. */
+export const listed = (parts: readonly Sql[]): Sql => {
+  const texts: string[] = ['']
+  const values: Sql['values'][number][] = []
+  parts.forEach((part, index) => {
+    const [first = '', ...rest] = part.parts
+    texts[texts.length - 1] += `${index === 0 ? '' : ', '}${first}`
+    texts.push(...rest)
+    values.push(...part.values)
+  })
+  return { parts: texts, values }
+}
+
+const named = (which: Sql): Single => ({
+  kind: 'single',
+  test: sql`EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND ${which})`,
+  set: sql`SELECT doc FROM search_strings WHERE ${which}`,
+})
+
+export const hasValue = (field: FieldKey, value: string, { among }: Dialect): Single =>
+  named(sql`field = ${field} AND ${among([value])}`)
+
+/** The first values of a field, each once, without going through all who have them. */
+export async function firstValues(queries: Queries, field: FieldKey, most: number): Promise<string[]> {
+  const next = (from: Sql): Sql => sql`(SELECT min(value) FROM search_strings WHERE field = ${field} ${from})`
+  const rows = await queries.all<{ value: string }>(sql`
+    WITH RECURSIVE v (value) AS (
+      SELECT ${next(sql``)} UNION ALL SELECT ${next(sql`AND value > v.value`)} FROM v WHERE v.value IS NOT NULL
+    ) SELECT value FROM v WHERE value IS NOT NULL LIMIT ${most}`)
+  return rows.map(({ value }) => value)
+}
+
+/** Turns queries into conditions. */
+export class Conditions {
+  readonly #fields: Fields
+  readonly #inside: (iri: string) => string
+  readonly #dialect: Dialect
+
+  /** @param inside gives the stored form of an IRI that somebody wrote. */
+  constructor(fields: Fields, inside: (iri: string) => string, dialect: Dialect) {
+    this.#fields = fields
+    this.#inside = inside
+    this.#dialect = dialect
+  }
+
+  of(query: Query): Condition {
+    if (query.kind === 'term') return this.#term(query)
+    if (query.kind === 'range') return this.#range(query)
+    const { every, some, none } = query
+    const all = (parts: readonly Query[]): Condition[] => parts.map(part => this.of(part))
+    const optional = every.length > 0 ? [] : this.#isOneField(some) ? [this.#oneOf(some)] : all(some)
+    return { kind: 'joined', every: all(every), some: optional, none: all(none) }
+  }
+
+  /** How well a hit fits: the sum of what it fulfils of these, by their boosts. Empty when all hits fit alike. */
+  weights(query: Query, factor = 1): Weight[] {
+    if (query.kind !== 'clauses') return []
+    const boost = factor * query.boost
+    const parts = [...query.every, ...query.some].flatMap(part => this.weights(part, boost))
+    const optional = query.some.length + Math.min(query.every.length, 1)
+    if (optional <= 1 || this.#isOneField(query.some)) return parts
+    return [...query.some.map(part => ({ condition: this.of(part), weight: part.boost * boost })), ...parts]
+  }
+
+  #oneOf(parts: readonly Query[]): Condition {
+    const [first] = parts
+    const field = first?.kind === 'term' ? this.#fields.keyOf(first.field) : undefined
+    if (field === undefined) return NOTHING
+    const values = parts.map(part => this.#inside(part.kind === 'term' ? (plainText(part) ?? '') : ''))
+    return named(sql`field = ${field} AND ${this.#dialect.among(values)}`)
+  }
+
+  /** Exact terms of one field are asked for in one go, as clients do with many URIs. */
+  #isOneField(parts: readonly Query[]): boolean {
+    const [first] = parts
+    return (
+      parts.length > 1 &&
+      parts.every(
+        part =>
+          part.kind === 'term' &&
+          first?.kind === 'term' &&
+          part.field === first.field &&
+          part.boost === first.boost &&
+          part.field !== 'lists' &&
+          kindOfField(part.field) === 'uri' &&
+          plainText(part) !== undefined,
+      )
+    )
+  }
+
+  #term(term: Term): Condition {
+    if (term.field === '*') return isOnlyAny(term.parts) ? EVERYTHING : NOTHING
+    const kind = kindOfField(fieldName(term.field))
+    if (kind === undefined) return NOTHING
+    if (kind === 'boolean') return publicIs(readBoolean(term), this.#dialect)
+    if (term.field === 'lists') return this.#lists(term)
+    const field = this.#fields.keyOf(term.field)
+    if (kind === 'date' || kind === 'integer') {
+      const bound = isOnlyAny(term.parts) ? undefined : readNumber(kind, plainText(term) ?? '')
+      return field === undefined ? NOTHING : numbersBetween(field, bound, bound)
+    }
+    if (field === undefined) return NOTHING
+    if (isOnlyAny(term.parts)) return hasField(field)
+    if (kind === 'ngram') return ngrams(field, term, this.#dialect)
+    if (kind === 'text') return words(field, term, this.#dialect)
+    return this.#string(field, kind, term.parts)
+  }
+
+  #string(field: FieldKey, kind: FieldKind, parts: readonly TermPart[]): Condition {
+    const [first, ...rest] = parts
+    const start = typeof first === 'string' ? first : ''
+    const prefix = kind === 'uri' ? this.#inside(start) : start
+    if (rest.length === 0 && typeof first === 'string') return hasValue(field, prefix, this.#dialect)
+    const { like } = this.#dialect
+    return named(sql`field = ${field} AND ${like(typeof first === 'string' ? [prefix, ...rest] : parts)}`)
+  }
+
+  /** Membership is told from the lists themselves. */
+  #lists(term: Term): Condition {
+    const uri = plainText(term)
+    const [, context, id] = /^\.\/([^/]+)\/resource\/([^/]+)$/.exec(uri === undefined ? '' : this.#inside(uri)) ?? []
+    if (!isOnlyAny(term.parts) && (context === undefined || id === undefined)) return NOTHING
+    const which = isOnlyAny(term.parts) ? sql`TRUE` : sql`l.context = ${context ?? ''} AND l.id = ${id ?? ''}`
+    const set = sql`SELECT m.doc FROM (${listMembers(which)}) m`
+    return { kind: 'single', test: sql`e.doc IN (${set})`, set, hangsOn: 'lists' }
+  }
+
+  #range(range: Range): Condition {
+    const { from, to, includesFrom, includesTo } = range
+    const isOpen = from === undefined && to === undefined
+    const kind = kindOfField(fieldName(range.field))
+    if (isOpen && kind !== 'integer' && kind !== 'date') {
+      return this.#term({ kind: 'term', field: range.field, parts: [ANY], isPhrase: false, boost: 1 })
+    }
+    const isNumber = kind === 'date' || kind === 'integer'
+    const low = isNumber && from !== undefined ? readNumber(kind, from) : undefined
+    const high = isNumber && to !== undefined ? readNumber(kind, to) : undefined
+    const field = this.#fields.keyOf(range.field)
+    if (field === undefined) return NOTHING
+    if (isNumber) {
+      const first = low === undefined || includesFrom ? low : low + 1
+      return numbersBetween(field, first, high === undefined || includesTo ? high : high - 1)
+    }
+    if (kind !== 'string' && kind !== 'uri') return NOTHING
+    const bound = (text: string | undefined, isIncluded: boolean): Bound | undefined =>
+      text === undefined ? undefined : { value: kind === 'uri' ? this.#inside(text) : text, isIncluded }
+    const { between } = this.#dialect
+    return named(sql`field = ${field} AND ${between(bound(from, includesFrom), bound(to, includesTo))}`)
+  }
+}
+
+const isOnlyAny = (parts: readonly TermPart[]): boolean => parts.length === 1 && parts[0] === ANY
+
+const hasField = (field: FieldKey): Condition => named(sql`field = ${field}`)
+
+function numbersBetween(field: FieldKey, low: number | undefined, high: number | undefined): Condition {
+  const which = sql`field = ${field} AND value BETWEEN ${low ?? Number.MIN_SAFE_INTEGER} AND ${high ?? Number.MAX_SAFE_INTEGER}`
+  return {
+    kind: 'single',
+    test: sql`EXISTS (SELECT 1 FROM search_numbers WHERE doc = e.doc AND ${which})`,
+    set: sql`SELECT doc FROM search_numbers WHERE ${which}`,
+  }
+}
+
+function readNumber(kind: 'date' | 'integer', text: string): number {
+  const value = kind === 'date' ? readDate(text) : readInteger(text)
+  if (value !== undefined) return value
+  const what = kind === 'date' ? 'a date of ISO 8601' : 'a whole number'
+  throw new InvalidInput('invalid-query', `The query has "${text.slice(0, 40)}" where ${what} is expected.`)
+}
+
+function readBoolean(term: Term): boolean | undefined {
+  if (isOnlyAny(term.parts)) return undefined
+  return /^(true|t|1)$/i.test(plainText(term) ?? '')
+}
+
+/** Whose metadata the reader may read; of administrators, every entry that there is. */
+export function readable(reader: Reader, { readableBy }: Dialect): Single {
+  const test = readableBy(reader)
+  return { kind: 'single', test, set: sql`SELECT e.doc FROM search_entries e WHERE ${test}`, hangsOn: 'readers' }
+}
+
+const isPublic = (dialect: Dialect): Single => readable({ principals: [principalUri(GUEST)], userId: GUEST }, dialect)
+
+function publicIs(wanted: boolean | undefined, dialect: Dialect): Condition {
+  if (wanted === undefined) return EVERYTHING
+  return wanted ? isPublic(dialect) : { kind: 'joined', every: [], some: [], none: [isPublic(dialect)] }
+}
+
+const listMembers = (which: Sql): Sql => sql`SELECT s.doc AS doc, './' || l.context || '/resource/' || l.id AS value
+  FROM list_members m, entries l, search_entries s
+  WHERE l.context = m.context AND l.id = m.list AND s.context = m.context AND s.id = m.member AND ${which}`
+
+/** Pairs of `doc` and `value` of a field, for counting values. */
+export function valuesOf(field: string, fields: Fields, dialect: Dialect): Sql | undefined {
+  const kind = kindOfField(fieldName(field))
+  if (field === 'lists') return listMembers(sql`TRUE`)
+  if (kind === 'boolean')
+    return sql`SELECT e.doc, CASE WHEN ${isPublic(dialect).test} THEN 'true' ELSE 'false' END AS value
+    FROM search_entries e`
+  const number = fields.keyOf(field)
+  if (number === undefined) return undefined
+  if (kind === 'string' || kind === 'uri') return sql`SELECT doc, value FROM search_strings WHERE field = ${number}`
+  if (kind === 'integer' || kind === 'date') return sql`SELECT doc, value FROM search_numbers WHERE field = ${number}`
+  return undefined
+}
+
+/** Parts of words: each of the words somewhere in the field, a phrase as it stands. */
+function ngrams(field: FieldKey, term: Term, { containing }: Dialect): Condition {
+  const pieces = term.isPhrase
+    ? [plainText(term) ?? '']
+    : term.parts.flatMap(part => (typeof part === 'string' ? part.split(/\s+/) : []))
+  const wanted = pieces.map(piece => piece.replace(/\s+/g, ' ').trim()).filter(piece => piece !== '')
+  const [first, ...others] = wanted.map(piece => containing(field, clean(piece)))
+  if (!first) return NOTHING
+  return others.length === 0 ? first : { kind: 'joined', every: [first, ...others], some: [], none: [] }
+}
+
+function words(field: FieldKey, term: Term, { wording }: Dialect): Condition {
+  const [first, ...rest] = term.parts
+  const text = typeof first === 'string' ? first : ''
+  const isPrefix = rest.length > 0
+  if (!/[\p{L}\p{N}]/u.test(text)) return NOTHING
+  const all = text.split(/\s+/).filter(word => word !== '')
+  const kept = all.filter(word => !stopWords.has(word.toLowerCase()))
+  const wanted = term.isPhrase || isPrefix ? [text] : kept
+  return wanted.length === 0 ? NOTHING : wording(field, wanted.map(clean), isPrefix)
+}
+
+/** As engines take text. */
+const clean = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()

@@ -1,0 +1,101 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
+import { GUEST, USERS } from '../accounts/principals.ts'
+import type { Bytes } from '../base/units.ts'
+import type { Database } from '../stores/database.ts'
+import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
+import { findEntry, findEntryHead } from '../content/entry-records.ts'
+import { PostgresFinder } from './postgres-finder.ts'
+import { may, type Placed } from '../model/rights.ts'
+import type { Facet, Finder, Reader, SearchRequest } from './engine.ts'
+import { fieldName, kindOfField } from './fields.ts'
+import { malformed, type Query } from './query.ts'
+import { indexEntry, sweep, unindexed } from './index-records.ts'
+import { SqliteFinder } from './sqlite-finder.ts'
+
+export interface Found {
+  /** How many entries there are that fit and that the caller may read. */
+  readonly total: number
+  readonly hits: readonly Placed[]
+  readonly facets: readonly Facet[]
+}
+
+const BATCH = 100
+const MOST_TEXT_TERMS = 32
+
+export interface SearchOptions {
+  /** The memory for what searches may use again; 32 MiB by default. PostgreSQL has its own. */
+  readonly room?: Bytes
+  /** So few entries are looked at one by one rather than through indexes and sets; 2000 by default. */
+  readonly few?: number
+}
+
+/** Finding entries by what they say, out of those whose metadata the caller may read (wire facts 3.10). */
+export class Search {
+  readonly #database: Database
+  readonly #finder: Finder
+
+  constructor(database: Database, { room = 32 * 2 ** 20, few = 2000 }: SearchOptions = {}) {
+    this.#database = database
+    this.#finder =
+      database.engine === 'postgres' ? new PostgresFinder(database) : new SqliteFinder(database, { room, few })
+  }
+
+  async find(caller: Caller, request: SearchRequest): Promise<Found> {
+    requireBearable([request.query, ...request.filters])
+    const { page, ...answer } = await this.#finder.answer(readerOf(caller), request)
+    return { ...answer, hits: await this.#readable(caller, page) }
+  }
+
+  /** Indexes what the index lacks; before the service answers for the first time. */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const addresses = await unindexed(this.#database, BATCH)
+      if (addresses.length === 0) return
+      await this.#database.transaction(async tx => {
+        for (const address of addresses) {
+          const entry = await findEntry(tx, address)
+          if (entry) await indexEntry(tx, entry)
+        }
+      })
+    }
+  }
+
+  /** Clears away what deleted contexts have left in the index. */
+  async tidy(): Promise<void> {
+    while (!(await this.#database.transaction(tx => sweep(tx, BATCH), { durability: 'relaxed' }))) await setImmediate()
+  }
+
+  /** What the index says is judged once more by the rules themselves, entry by entry. */
+  async #readable(caller: Caller, addresses: readonly EntryAddress[]): Promise<Placed[]> {
+    const hits: Placed[] = []
+    const contexts = new Map<string, Placed['contextEntry'] | undefined>()
+    for (const address of addresses) {
+      const entry = await findEntry(this.#database, address)
+      if (!contexts.has(address.context)) {
+        contexts.set(address.context, await findEntryHead(this.#database, { context: CONTEXTS, id: address.context }))
+      }
+      const contextEntry = contexts.get(address.context)
+      if (entry && contextEntry && may(caller, 'readmetadata', { entry, contextEntry })) {
+        hits.push({ entry, contextEntry })
+      }
+    }
+    return hits
+  }
+}
+
+/** Each text that is sought may be in every entry; nobody else is served while many such are looked through. */
+function requireBearable(queries: readonly Query[]): void {
+  const count = (query: Query): number => {
+    if (query.kind !== 'clauses') return ['ngram', 'text'].includes(kindOfField(fieldName(query.field)) ?? '') ? 1 : 0
+    return [...query.every, ...query.some, ...query.none].reduce((sum, part) => sum + count(part), 0)
+  }
+  const terms = queries.reduce((sum, query) => sum + count(query), 0)
+  if (terms > MOST_TEXT_TERMS) throw malformed(`seeks words or parts of words in more than ${MOST_TEXT_TERMS} terms`)
+}
+
+function readerOf(caller: Caller): Reader {
+  const everybody = isGuest(caller) ? [GUEST] : [GUEST, USERS]
+  const principals = [...everybody, caller.user.id, ...caller.groups].map(principalUri)
+  return { principals: isAdmin(caller) ? undefined : principals, userId: caller.user.id }
+}

@@ -1,0 +1,52 @@
+import { type Sql, sql } from '../stores/sql.ts'
+import type { Bound, Dialect, FieldKey, Single } from './engine.ts'
+import { ANY, ONE, type TermPart } from './query.ts'
+import { FIELD_BITS, FIELD_MASK, LARGEST_CHARACTER, readableBy } from './sqlite-index.ts'
+
+function among(values: readonly string[]): Sql {
+  const [only] = values
+  if (only !== undefined && values.length === 1) return sql`value = ${only}`
+  return sql`value IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
+}
+
+function between(from: Bound | undefined, to: Bound | undefined): Sql {
+  const lower = !from ? sql`TRUE` : from.isIncluded ? sql`value >= ${from.value}` : sql`value > ${from.value}`
+  const upper = !to ? sql`TRUE` : to.isIncluded ? sql`value <= ${to.value}` : sql`value < ${to.value}`
+  return sql`${lower} AND ${upper}`
+}
+
+function like(parts: readonly TermPart[]): Sql {
+  const start = typeof parts[0] === 'string' ? parts[0] : ''
+  return sql`value >= ${start} AND value < ${start + LARGEST_CHARACTER} AND value GLOB ${parts.map(globOf).join('')}`
+}
+
+const globOf = (part: TermPart): string =>
+  part === ANY ? '*' : part === ONE ? '?' : part.replace(/[[*?]/g, character => `[${character}]`)
+
+const containing = (field: FieldKey, text: string): Single => fullText('search_ngrams', field, matchOfPart(text))
+
+/** Less than three characters are the beginning of trigrams; the vocabulary tells of which. */
+function matchOfPart(piece: string): Sql {
+  if ([...piece].length >= 3) return sql`${quoted(piece)}`
+  const start = piece.toLowerCase()
+  return sql`(SELECT coalesce(group_concat('"' || replace(term, '"', '""') || '"', ' OR '), '""')
+    FROM search_ngram_terms WHERE term >= ${start} AND term < ${start + LARGEST_CHARACTER})`
+}
+
+const wording = (field: FieldKey, phrases: readonly string[], isPrefix: boolean): Single =>
+  fullText('search_texts', field, sql`${phrases.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')}`)
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+function fullText(table: 'search_ngrams' | 'search_texts', field: FieldKey, match: Sql): Single {
+  const from = table === 'search_ngrams' ? sql`search_ngrams WHERE search_ngrams` : sql`search_texts WHERE search_texts`
+  return {
+    kind: 'single',
+    isSlow: true,
+    test: sql`EXISTS (SELECT 1 FROM ${from} MATCH ${match} AND rowid = (e.doc << ${FIELD_BITS}) + ${field})`,
+    set: sql`SELECT rowid >> ${FIELD_BITS} AS doc FROM ${from} MATCH ${match} AND (rowid & ${FIELD_MASK}) = ${field}`,
+  }
+}
+
+/** The words of SQLite, with FTS5. */
+export const sqliteDialect: Dialect = { among, between, like, containing, wording, readableBy }

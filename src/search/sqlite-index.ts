@@ -1,0 +1,198 @@
+import { GUEST, USERS } from '../accounts/principals.ts'
+import type { Queries } from '../stores/database.ts'
+import { portionsOf, type Sql, sql } from '../stores/sql.ts'
+import { type Acl, isOwnAcl } from '../model/acl.ts'
+import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
+import type { IndexWriter, Reader } from './engine.ts'
+import { type IndexFields, readersOf, sortKey } from './index-fields.ts'
+import { sweepDiscarded } from './discarded.ts'
+
+/** The search index in SQLite, with FTS5. */
+
+/** Room for the number of a field below the number of a document in the row ids of the full-text tables. */
+export const FIELD_BITS = 20
+export const FIELD_MASK = 2 ** FIELD_BITS - 1
+const MOST_FIELDS_UNDER = 1000
+export const LARGEST_CHARACTER = '\u{10FFFF}'
+/** The audience of entries without an ACL of their own. */
+const CONTEXT_DEFAULT = 0
+
+/** In place of a document: entries that are as they were may be readable for others now. */
+export const WHO_READS = 0
+/** How many of the latest changes are on record. */
+const KEPT_CHANGES = 2000
+/** So many strings are written by one statement. */
+const MOST_STRINGS = 2000
+/** Texts of so many characters together are written by one statement; where there are more, each by its own. */
+const MOST_TEXT = 65_536
+
+export const sqliteIndex: IndexWriter = {
+  write,
+  remove,
+  removeContext,
+  sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
+}
+
+async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
+  const { context, id, modified } = entry
+  const audience = isOwnAcl(entry.acl) ? await audienceOf(tx, readersOf(entry.acl)) : CONTEXT_DEFAULT
+  const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
+    VALUES (${context}, ${id}, ${audience}, ${modified})
+    ON CONFLICT (context, id) DO UPDATE SET audience = excluded.audience, modified = excluded.modified
+    RETURNING doc`)
+  if (!row) throw new Error('the index gave no number')
+  await noteChange(tx, row.doc)
+  await clearFields(tx, row.doc)
+  await writeFields(tx, row.doc, fields)
+  if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
+}
+
+async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  const row = await tx.get<{ doc: number }>(
+    sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
+  )
+  if (row) {
+    await noteChange(tx, row.doc)
+    await clearFields(tx, row.doc)
+  }
+  if (context === CONTEXTS) await writeContextReaders(tx, id, {})
+}
+
+async function removeContext(tx: Queries, context: string): Promise<void> {
+  await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
+  if ((await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)) > 0) await noteChange(tx, WHO_READS)
+}
+
+async function noteChange(tx: Queries, doc: number): Promise<void> {
+  await tx.run(sql`INSERT INTO search_changes (doc) VALUES (${doc})`)
+  await tx.run(sql`DELETE FROM search_changes
+    WHERE generation <= (SELECT max(generation) FROM search_changes) - ${KEPT_CHANGES}`)
+}
+
+/** The number of the latest change. */
+export async function latestGeneration(queries: Queries): Promise<number> {
+  const row = await queries.get<{ latest: number | null }>(sql`SELECT max(generation) AS latest FROM search_changes`)
+  return row?.latest ?? 0
+}
+
+/** What has changed after that generation; `undefined` when that is not on record any more. */
+export async function changesAfter(queries: Queries, generation: number): Promise<ReadonlySet<number> | undefined> {
+  const rows = await queries.all<{ generation: number; doc: number }>(
+    sql`SELECT generation, doc FROM search_changes WHERE generation > ${generation} ORDER BY generation`,
+  )
+  const [first] = rows
+  return first === undefined || first.generation === generation + 1 ? new Set(rows.map(({ doc }) => doc)) : undefined
+}
+
+async function clearFields(tx: Queries, doc: number): Promise<void> {
+  const [first, last] = [doc * 2 ** FIELD_BITS, doc * 2 ** FIELD_BITS + FIELD_MASK]
+  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_ngrams WHERE rowid BETWEEN ${first} AND ${last}`)
+  await tx.run(sql`DELETE FROM search_texts WHERE rowid BETWEEN ${first} AND ${last}`)
+}
+
+async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, numbers }: IndexFields): Promise<void> {
+  const named = [...strings, ...ngrams, ...texts, ...numbers].map(([field]) => field)
+  const numberOf = await fieldNumbers(tx, [...new Set(named)])
+  const numbered = <T>(pairs: Iterable<readonly [string, T]>): string =>
+    JSON.stringify(
+      [...pairs].flatMap(([field, value]) => {
+        const number = numberOf.get(field)
+        return number === undefined ? [] : [[number, value]]
+      }),
+    )
+  // A searched text has a row here too: it tells that there is one, and its place in an order.
+  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
+  // In portions, so that others get their turn between them.
+  for (const some of portionsOf([...strings, ...keys], MOST_STRINGS)) {
+    await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
+      SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(some)})`)
+  }
+  await tx.run(sql`INSERT INTO search_numbers (field, value, doc)
+    SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(numbers)})`)
+  const base = doc * 2 ** FIELD_BITS
+  for (const some of togetherOrAlone(ngrams)) {
+    await tx.run(sql`INSERT INTO search_ngrams (rowid, value)
+      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(some)})`)
+  }
+  for (const some of togetherOrAlone(texts)) {
+    await tx.run(sql`INSERT INTO search_texts (rowid, value)
+      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(some)})`)
+  }
+}
+
+type NamedText = readonly [field: string, text: string]
+
+function togetherOrAlone(texts: ReadonlyMap<string, string>): Iterable<readonly NamedText[]> {
+  const length = [...texts.values()].reduce((sum, text) => sum + text.length, 0)
+  return portionsOf([...texts], length > MOST_TEXT ? 1 : Math.max(1, texts.size))
+}
+
+/** The numbers of fields, new ones given where needed. Beyond the room for them fields are not indexed. */
+async function fieldNumbers(tx: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const found = await findFields(tx, names)
+  const missing = names.filter(name => !found.has(name))
+  if (missing.length === 0) return found
+  await tx.run(sql`INSERT INTO search_fields (name) SELECT value FROM json_each(${JSON.stringify(missing)})
+    WHERE (SELECT count(*) FROM search_fields) + ${missing.length} < ${FIELD_MASK}`)
+  return await findFields(tx, names)
+}
+
+export async function findFields(queries: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await queries.all<{ number: number; name: string }>(
+    sql`SELECT number, name FROM search_fields WHERE name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`,
+  )
+  return new Map(rows.map(({ number, name }) => [name, number]))
+}
+
+/** Some fields whose names begin so, in the order of their names. */
+export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
+  const rows = await queries.all<{ name: string }>(sql`SELECT name FROM search_fields
+    WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MOST_FIELDS_UNDER}`)
+  return rows.map(({ name }) => name)
+}
+
+/** The number of this set of readers; whom everybody's or every user's reading includes counts for nothing. */
+async function audienceOf(tx: Queries, readers: readonly string[]): Promise<number> {
+  const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
+  const principals = JSON.stringify(wide === undefined ? [...new Set(readers)].sort() : [wide])
+  await tx.run(sql`INSERT INTO search_audiences (principals) VALUES (${principals}) ON CONFLICT DO NOTHING`)
+  const row = await tx.get<{ audience: number }>(
+    sql`SELECT audience FROM search_audiences WHERE principals = ${principals}`,
+  )
+  if (!row) throw new Error('the index gave no audience')
+  await tx.run(sql`INSERT OR IGNORE INTO search_audience_members (principal, audience)
+    SELECT value, ${row.audience} FROM json_each(${principals})`)
+  return row.audience
+}
+
+/** Changing a context's ACL rewrites these few rows, none of its entries. */
+async function writeContextReaders(tx: Queries, context: string, acl: Acl): Promise<void> {
+  const owners = new Set(acl.admin)
+  const readers = new Set([...owners, ...(acl.rread ?? []), ...(acl.rwrite ?? [])])
+  const rows = [...readers].sort().map(principal => ({ principal, owns: owners.has(principal) ? 1 : 0 }))
+  const before = await tx.all<{ principal: string; owns: number }>(
+    sql`SELECT principal, owns FROM search_context_readers WHERE context = ${context} ORDER BY principal`,
+  )
+  if (JSON.stringify(before) === JSON.stringify(rows)) return
+  await noteChange(tx, WHO_READS)
+  await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${context}`)
+  for (const { principal, owns } of rows) {
+    await tx.run(sql`INSERT INTO search_context_readers (principal, context, owns)
+      VALUES (${principal}, ${context}, ${owns})`)
+  }
+}
+
+/** Whether the reader may read the metadata of entry `e`: what `rights.ts` says, for many entries at once. */
+export function readableBy({ principals, userId }: Reader): Sql {
+  if (principals === undefined) return sql`TRUE`
+  const named = sql`principal IN (SELECT value FROM json_each(${JSON.stringify(principals)}))`
+  return sql`(
+    +e.audience IN (SELECT audience FROM search_audience_members WHERE ${named})
+    OR (+e.audience = ${CONTEXT_DEFAULT} AND +e.context IN (SELECT context FROM search_context_readers WHERE ${named}))
+    OR +e.context IN (SELECT context FROM search_context_readers WHERE ${named} AND owns = 1)
+    OR (+e.context = '_principals' AND +e.id = ${userId})
+  )`
+}

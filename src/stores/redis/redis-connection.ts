@@ -1,0 +1,176 @@
+import type { createClient } from '@redis/client'
+import { StartupError, StoreUnavailable } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import type { Milliseconds } from '../../base/units.ts'
+
+/** An answer that takes longer is no answer: the connection is given up then, and every command on it fails at once. */
+const COMMAND_LIMIT: Milliseconds = 2000
+/** The client's own limit counts what it sends as well as what it gets, so it catches a silent greeting only. */
+const GREETING_LIMIT: Milliseconds = 3000
+/** Often enough for that limit to leave a healthy connection alone. */
+const PING_INTERVAL: Milliseconds = 1000
+const LONGEST_PAUSE: Milliseconds = 1000
+/** The first version whose `SET` takes all options that are used; Valkey calls itself 7 or later as well. */
+const OLDEST_VERSION = 7
+
+type Client = ReturnType<typeof createClient>
+
+/**
+ * Connects to `redis://` or `rediss://[user:password@]host[:port][/database]`.
+ * @throws {StartupError} which names host and port, never the password
+ */
+export async function connectRedis(url: string, log: Log): Promise<RedisConnection> {
+  const place = placeOf(url)
+  // Loaded only where it is used.
+  const driver = await import('@redis/client')
+  let isStarted = false
+  const make = (): Client =>
+    driver.createClient({
+      url,
+      // Commands that cannot be sent fail at once, instead of waiting for a connection.
+      disableOfflineQueue: true,
+      pingInterval: PING_INTERVAL,
+      socket: {
+        connectTimeout: COMMAND_LIMIT,
+        socketTimeout: GREETING_LIMIT,
+        reconnectStrategy: attempts => isStarted && Math.min(LONGEST_PAUSE, 50 * 2 ** attempts),
+      },
+    })
+  let connection: RedisConnection | undefined
+  try {
+    connection = new RedisConnection(make, place, log)
+    await connection.open()
+    isStarted = true
+    return connection
+  } catch (error) {
+    await connection?.close()
+    if (error instanceof StartupError) throw error
+    throw new StartupError(`Redis at ${place} cannot be used: ${withoutPassword(reasonOf(error), url)}`)
+  }
+}
+
+/** One connection that comes back by itself. While it is away, every command fails soon with {@link StoreUnavailable}. */
+export class RedisConnection {
+  readonly #make: () => Client
+  readonly #place: string
+  readonly #log: Log
+  #client: Client
+  #isAway = false
+  #isClosed = false
+
+  constructor(make: () => Client, place: string, log: Log) {
+    this.#make = make
+    this.#place = place
+    this.#log = log
+    this.#client = this.#listened(make())
+  }
+
+  /** @throws {Error} at once when there is no server, or not one that can be used */
+  async open(): Promise<void> {
+    await this.#client.connect()
+    await this.#examine()
+  }
+
+  /**
+   * The reply to one command. After a rejection it may have been executed all the same, even a while later.
+   * @throws {StoreUnavailable}
+   */
+  async command(...parts: readonly string[]): Promise<unknown> {
+    const client = this.#client
+    try {
+      const reply = await withinLimit(client.sendCommand(parts))
+      this.#noteBack()
+      return reply
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) throw error
+      if (error instanceof NoAnswer) this.#replace(client)
+      // What else the server refuses is no fault of the request: it is loading, read-only, full …
+      this.#noteAway(error)
+      throw new StoreUnavailable('The store of logins and lockouts', { cause: error, retryAfter: 2 })
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const client = this.#client
+    // Waits for the replies to come, if the connection is alive.
+    await withinLimit(client.close()).catch(() => client.destroy())
+  }
+
+  /** @throws {StartupError} when the server is too old */
+  async #examine(): Promise<void> {
+    const info = String(await this.command('INFO', 'server', 'memory'))
+    const version = /^redis_version:(\d+)[^\r\n]*/m.exec(info)
+    if (Number(version?.[1]) < OLDEST_VERSION) {
+      throw new StartupError(
+        `Redis at ${this.#place} is too old (${version?.[0]}): version ${OLDEST_VERSION} or later is needed.`,
+      )
+    }
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction'
+    if (policy === 'noeviction') return
+    this.#log.warn(
+      { policy },
+      'Redis may drop logins and lockouts when it is full: set its maxmemory-policy to noeviction',
+    )
+  }
+
+  /** Whoever else waits on the silent connection waits no longer. */
+  #replace(client: Client): void {
+    if (this.#client !== client || this.#isClosed) return
+    this.#client = this.#listened(this.#make())
+    client.destroy()
+    // Tries until it is there, or closed.
+    this.#client.connect().catch((error: unknown) => this.#noteAway(error))
+  }
+
+  #listened(client: Client): Client {
+    // Without a listener an error of the socket would end the process.
+    client.on('error', (error: unknown) => this.#noteAway(error))
+    client.on('ready', () => this.#noteBack())
+    return client
+  }
+
+  #noteAway(error: unknown): void {
+    if (this.#isAway || this.#isClosed) return
+    this.#isAway = true
+    this.#log.error({ reason: reasonOf(error), redis: this.#place }, 'Redis cannot be reached')
+  }
+
+  #noteBack(): void {
+    if (!this.#isAway) return
+    this.#isAway = false
+    this.#log.info({ redis: this.#place }, 'Redis is reached again')
+  }
+}
+
+class NoAnswer extends Error {}
+
+async function withinLimit<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_resolve, reject) => {
+    // An answer that lies there already, while this process was held up, is read first.
+    const refuse = (): void => reject(new NoAnswer(`no answer within ${COMMAND_LIMIT} ms`))
+    timer = setTimeout(() => setImmediate(refuse), COMMAND_LIMIT)
+  })
+  try {
+    return await Promise.race([work, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Host, port and database: what may be shown of the address. */
+const placeOf = (url: string): string => {
+  const { host, pathname } = new URL(url)
+  return host + pathname
+}
+
+const reasonOf = (error: unknown): string => {
+  const cause = error instanceof StoreUnavailable ? error.cause : error
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+function withoutPassword(text: string, url: string): string {
+  const { password } = new URL(url)
+  return password === '' ? text : text.replaceAll(password, '…').replaceAll(decodeURIComponent(password), '…')
+}

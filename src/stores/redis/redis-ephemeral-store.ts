@@ -1,0 +1,149 @@
+import { KeyedMutex } from '../../base/keyed-mutex.ts'
+import type { Log } from '../../base/log.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { Overloaded } from '../../base/errors.ts'
+import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'
+import { connectRedis, type RedisConnection } from './redis-connection.ts'
+import { addScript, runScript, swapScript, takeScript } from './redis-scripts.ts'
+
+export interface RedisEphemeralStoreOptions {
+  /** For facts that strangers can cause in any number. A key belongs to the first prefix that fits. */
+  readonly capacity?: readonly Capacity[]
+}
+
+/** Before every key of ours. */
+const PREFIX = 'stowage:'
+/** Before the sorted sets that bound the number of keys; no pattern for the keys themselves finds them. */
+const BOUND_PREFIX = 'stowage-bound:'
+/** Keys that one step of `scan` looks at. */
+const SLICE = 500
+/** Only other nodes can come in between, each with one change of a key at a time: many more than there are nodes. */
+const MOST_TRIES = 200
+
+/**
+ * Opens a store of forgettable facts in Redis or Valkey, 7 or later: one server or one primary, no Redis Cluster. Lives
+ * are counted by the server's clock. Every verb rejects with `StoreUnavailable` while the server is away.
+ * @throws {StartupError}
+ */
+export async function openRedisEphemeralStore(
+  url: string,
+  log: Log,
+  options: RedisEphemeralStoreOptions = {},
+): Promise<EphemeralStore> {
+  return new RedisEphemeralStore(await connectRedis(url, log), options)
+}
+
+class RedisEphemeralStore implements EphemeralStore {
+  readonly #redis: RedisConnection
+  readonly #capacity: readonly Capacity[]
+  readonly #changing = new KeyedMutex()
+
+  constructor(redis: RedisConnection, { capacity = [] }: RedisEphemeralStoreOptions) {
+    this.#redis = redis
+    this.#capacity = capacity
+  }
+
+  async get<T>(key: string): Promise<T | undefined> {
+    return parse<T>(await this.#redis.command('GET', PREFIX + key))
+  }
+
+  async add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean> {
+    const text = JSON.stringify(value)
+    const bound = this.#bound(key)
+    if (!bound) return (await this.#redis.command('SET', PREFIX + key, text, 'NX', 'PX', whole(ttl))) === 'OK'
+    const added = await runScript(
+      this.#redis,
+      addScript,
+      [PREFIX + key, BOUND_PREFIX + bound.prefix],
+      [text, whole(ttl), String(bound.most)],
+    )
+    return added === 1
+  }
+
+  /** In turn within this process, so that a key in great demand is not fought for by all of its requests. */
+  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
+    return this.#changing.run(key, async () => {
+      let seen = textOf(await this.#redis.command('GET', PREFIX + key))
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
+        const kept = change(parse<T>(seen))
+        const present = await this.#swap(key, seen, kept)
+        if (present === 1) return kept?.value
+        seen = textOf(present)
+      }
+      throw new Overloaded('Too many changes of one record at once.')
+    })
+  }
+
+  async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
+    const each = (key: string) => this.update<T>(key, old => (old === undefined ? undefined : change(key, old)))
+    // Commands that are given at once travel together.
+    for (let from = 0; from < keys.length; from += SLICE) await Promise.all(keys.slice(from, from + SLICE).map(each))
+  }
+
+  async take<T>(key: string): Promise<T | undefined> {
+    const bound = this.#bound(key)
+    if (!bound) return parse<T>(await this.#redis.command('GETDEL', PREFIX + key))
+    return parse<T>(await runScript(this.#redis, takeScript, [PREFIX + key, BOUND_PREFIX + bound.prefix]))
+  }
+
+  async *scan<T>(prefix: string): AsyncIterable<readonly [key: string, value: T]> {
+    for await (const keys of this.#keys(prefix)) {
+      const values = keys.length === 0 ? [] : ((await this.#redis.command('MGET', ...keys)) as unknown[])
+      for (const [index, key] of keys.entries()) {
+        const value = parse<T>(values[index])
+        if (value !== undefined) yield [key.slice(PREFIX.length), value]
+      }
+    }
+  }
+
+  async count(prefix: string): Promise<number> {
+    let live = 0
+    for await (const keys of this.#keys(prefix)) live += keys.length
+    return live
+  }
+
+  async close(): Promise<void> {
+    await this.#redis.close()
+  }
+
+  /** The server's own keys, a slice at a time, each once. */
+  async *#keys(prefix: string): AsyncIterable<string[]> {
+    const pattern = `${PREFIX}${prefix.replaceAll(/[\\*?[\]^-]/g, '\\$&')}*`
+    // The server may give a key more than once.
+    const seen = new Set<string>()
+    let cursor = '0'
+    do {
+      const reply = await this.#redis.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', String(SLICE))
+      const [next, found] = reply as [cursor: string, keys: string[]]
+      const keys = found.filter(key => !seen.has(key))
+      for (const key of keys) seen.add(key)
+      yield keys
+      cursor = next
+    } while (cursor !== '0')
+  }
+
+  #swap(key: string, seen: string, kept: Kept<unknown> | undefined): Promise<unknown> {
+    const bound = this.#bound(key)
+    // A life that is over, or one that is to stay as it was where there was none, means: not kept.
+    const isKept = kept !== undefined && (kept.ttl === undefined ? seen !== '' : kept.ttl > 0)
+    const value = isKept ? JSON.stringify(kept.value) : ''
+    const ttl = isKept && kept.ttl !== undefined ? whole(kept.ttl) : ''
+    const keys = bound ? [PREFIX + key, BOUND_PREFIX + bound.prefix] : [PREFIX + key]
+    return runScript(this.#redis, swapScript, keys, [seen, value, ttl, String(bound?.most ?? 0)])
+  }
+
+  #bound(key: string): Capacity | undefined {
+    return this.#capacity.find(({ prefix }) => key.startsWith(prefix))
+  }
+}
+
+/** A present value is never empty: it is JSON. */
+const textOf = (reply: unknown): string => (typeof reply === 'string' ? reply : '')
+
+const parse = <T>(reply: unknown): T | undefined => {
+  const text = textOf(reply)
+  return text === '' ? undefined : (JSON.parse(text) as T)
+}
+
+/** The server takes whole milliseconds, at least 1. */
+const whole = (ttl: Milliseconds): string => String(Math.max(1, Math.ceil(ttl)))

@@ -1,0 +1,186 @@
+import { DeleteObjectCommand, HeadBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { type Hash, createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { StartupError, StoreUnavailable } from '../../base/errors.ts'
+import type { Bytes } from '../../base/units.ts'
+import { abortable } from '../abortable.ts'
+import { isBlobKey, requireBlobKey, requireRange } from '../blob-key.ts'
+import { BlobMissing, type BlobStore, type ByteRange, type ListedBlob, type StoredBlob } from '../blob-store.ts'
+import { createS3Client, isAbsentObject, PATIENCE, type S3Options, s3Call } from './s3-client.ts'
+import { objectsIn, sizeOfUnfinished, unfinishedIn } from './s3-listing.ts'
+import { abortMultipart, beginMultipart, PART, partSize, type S3Multipart, type S3Object } from './s3-multipart.ts'
+import { readObject } from './s3-reader.ts'
+
+/**
+ * Blobs as objects of a bucket, named by a prefix and their keys. A blob that fits in one part is one request; a larger one
+ * goes part by part, one on its way while the next is gathered, and is not there before the last step of it.
+ */
+export class S3BlobStore implements BlobStore {
+  readonly #reader: S3Client
+  readonly #client: S3Client
+  readonly #bucket: string
+  readonly #prefix: string
+  readonly #options: S3Options
+
+  private constructor(bucket: string, prefix: string, options: S3Options) {
+    this.#reader = createS3Client('read', options)
+    this.#client = createS3Client('write', options)
+    this.#bucket = bucket
+    this.#prefix = prefix
+    this.#options = options
+  }
+
+  /** `place` is `s3://bucket` or `s3://bucket/prefix`. @throws {StartupError} when the bucket cannot be used. */
+  static async open(place: string, options: S3Options = {}): Promise<S3BlobStore> {
+    const [bucket = '', ...prefix] = place.replace(/^s3:\/\//, '').split('/')
+    const store = new S3BlobStore(bucket, [...prefix, ''].join('/'), options)
+    try {
+      await store.#client.send(new HeadBucketCommand({ Bucket: bucket }))
+      return store
+    } catch (cause) {
+      await store.close()
+      throw new StartupError(`The bucket ${bucket} cannot be used: ${reasonOf(cause)}.`, { cause })
+    }
+  }
+
+  /**
+   * After a `StoreUnavailable` nobody knows how far it got: bytes under way may still arrive, so the key is to be deleted
+   * a while later. A blob takes up to three parts of memory.
+   */
+  async write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
+    const object = this.#object(key)
+    signal.throwIfAborted()
+    // What breaks on the way to the server ends the waiting for the source as well.
+    const broken = new AbortController()
+    const either = AbortSignal.any([signal, broken.signal])
+    const hash = createHash('sha256')
+    let size = 0
+    let upload: S3Multipart | undefined
+    let sending: Promise<void> = Promise.resolve()
+    try {
+      for await (const part of inParts(abortable(bytes, either), hash)) {
+        size += part.length
+        await sending
+        if (part.length < PART && !upload) {
+          await this.#put(object, part, either)
+          return { size, sha256: hash.digest('hex') }
+        }
+        upload ??= await beginMultipart(this.#client, object, either)
+        sending = upload.add(part)
+        sending.catch((error: unknown) => broken.abort(error))
+      }
+      await sending
+      await upload?.complete()
+      return { size, sha256: hash.digest('hex') }
+    } catch (error) {
+      await sending.catch(() => {})
+      // What cannot be removed now is found by `list`; the first error says more than this one would.
+      if (!(error instanceof StoreUnavailable)) await this.delete(key).catch(() => {})
+      throw error
+    }
+  }
+
+  async read(key: string, range?: ByteRange): Promise<Readable> {
+    const object = this.#object(key)
+    if (range) requireRange(range)
+    try {
+      return await readObject(this.#reader, object, range, this.#options.patience ?? PATIENCE)
+    } catch (error) {
+      throw isAbsentObject(error) ? new BlobMissing(key, { cause: error }) : error
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    const object = this.#object(key)
+    const unfinished = unfinishedIn(this.#client, { Bucket: this.#bucket, Prefix: object.Key })
+    for await (const { UploadId = '' } of unfinished) {
+      await abortMultipart(this.#client, object, UploadId)
+    }
+    await s3Call(this.#client.send(new DeleteObjectCommand(object)))
+  }
+
+  /** A blob that is completed meanwhile may come twice. */
+  async *list(): AsyncIterable<ListedBlob> {
+    // First of all what is being written: in the other order a blob completed in between would be missed.
+    const place = { Bucket: this.#bucket, Prefix: this.#prefix }
+    for await (const upload of unfinishedIn(this.#client, place)) {
+      const key = this.#keyOf(upload.Key)
+      if (key === undefined) continue
+      const size = await sizeOfUnfinished(this.#client, this.#bucket, upload)
+      yield { key, size, modified: timeOf(upload.Initiated) }
+    }
+    for await (const { Key, Size = 0, LastModified } of objectsIn(this.#client, place)) {
+      const key = this.#keyOf(Key)
+      if (key !== undefined) yield { key, size: Size, modified: timeOf(LastModified) }
+    }
+  }
+
+  /** A start does not wait for the bucket; `fsck` finds them by {@link list}. */
+  async unfinished(): Promise<readonly string[]> {
+    return []
+  }
+
+  async close(): Promise<void> {
+    this.#reader.destroy()
+    this.#client.destroy()
+  }
+
+  async #put(object: S3Object, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+    await s3Call(this.#client.send(new PutObjectCommand({ ...object, Body: bytes }), { abortSignal: signal }), signal)
+  }
+
+  #object(key: string): S3Object {
+    requireBlobKey(key)
+    return { Bucket: this.#bucket, Key: `${this.#prefix}${key}` }
+  }
+
+  /** `undefined` for objects of others. */
+  #keyOf(name = ''): string | undefined {
+    const key = name.slice(this.#prefix.length)
+    return name.startsWith(this.#prefix) && isBlobKey(key) ? key : undefined
+  }
+}
+
+const timeOf = (date: Date | undefined): number => date?.getTime() ?? 0
+
+/** Gathers chunks up to the sizes of parts. There is one part at least, and only the last may be smaller. */
+async function* inParts(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  let number = 1
+  let room = partSize(number)
+  // Copied, because a client may send single bytes, each of which would keep a whole object alive.
+  let part = Buffer.alloc(0)
+  let size = 0
+  for await (let chunk of chunks) {
+    hash.update(chunk)
+    while (chunk.length > 0) {
+      const taken = chunk.subarray(0, room - size)
+      if (size + taken.length > part.length) part = grown(part, size, Math.min(room, 2 * (size + taken.length)))
+      part.set(taken, size)
+      size += taken.length
+      chunk = chunk.subarray(taken.length)
+      if (size < room) break
+      yield part
+      room = partSize(++number)
+      part = Buffer.alloc(0)
+      size = 0
+    }
+  }
+  if (number === 1 || size > 0) yield part.subarray(0, size)
+}
+
+function grown(part: Buffer<ArrayBuffer>, used: Bytes, size: Bytes): Buffer<ArrayBuffer> {
+  // Outside the pool, or a small blob would keep a slab of others alive.
+  const larger = Buffer.allocUnsafeSlow(size)
+  larger.set(part.subarray(0, used))
+  return larger
+}
+
+/** What a person who has just configured the store can do something about. */
+function reasonOf(error: unknown): string {
+  const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
+  if (status === 404) return 'there is no such bucket'
+  if (status === 403) return 'the server refuses these credentials'
+  // A connection that is refused at each of several addresses has no message, but a code.
+  const { message = '', code = '' } = error as { message?: string; code?: string }
+  return (message || code || String(error)).replace(/\.$/, '')
+}

@@ -1,0 +1,71 @@
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { Readable } from 'node:stream'
+import type { Milliseconds } from '../../base/units.ts'
+import type { ByteRange } from '../blob-store.ts'
+import { filesUnavailable, s3Call } from './s3-client.ts'
+import type { S3Object } from './s3-multipart.ts'
+
+/** So many times in a row a connection may break without a byte in between. */
+const ATTEMPTS = 3
+
+interface Body {
+  readonly bytes: Readable
+  readonly size: number
+}
+
+/**
+ * The bytes of an object. A connection that breaks on the way, or is silent for longer than `patience` while somebody waits,
+ * is followed by another that goes on where it ended.
+ */
+export async function readObject(
+  client: S3Client,
+  object: S3Object,
+  range: ByteRange | undefined,
+  patience: Milliseconds,
+): Promise<Readable> {
+  const ask = async (first: number, last?: number): Promise<Body> => {
+    const Range = first === 0 && last === undefined ? undefined : `bytes=${first}-${last ?? ''}`
+    const { Body, ContentLength } = await s3Call(client.send(new GetObjectCommand({ ...object, Range })))
+    return { bytes: Body as Readable, size: ContentLength ?? 0 }
+  }
+  const start = range?.first ?? 0
+  let body = await ask(start, range?.last)
+  const end = start + body.size
+
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    let position = start
+    let failures = 0
+    for (;;) {
+      try {
+        for await (const chunk of impatient(body.bytes, patience)) {
+          position += chunk.length
+          failures = 0
+          yield chunk
+        }
+        if (position !== end) throw new Error(`the object ended after ${position - start} of ${end - start} bytes`)
+        return
+      } catch (error) {
+        if (++failures === ATTEMPTS) throw filesUnavailable(error)
+      }
+      body = await ask(position, end - 1)
+    }
+  }
+  const stream = Readable.from(bytes(), { objectMode: false })
+  // Who leaves before he has begun to read does not wake the generator up.
+  return stream.once('close', () => body.bytes.destroy())
+}
+
+/** Passes chunks on, and destroys the source when one that is waited for does not come in time. */
+async function* impatient(source: Readable, patience: Milliseconds): AsyncGenerator<Uint8Array> {
+  const giveUp = (): void => void source.destroy(new Error(`no byte came for ${patience} ms`))
+  let timer = setTimeout(giveUp, patience)
+  try {
+    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+      clearTimeout(timer)
+      yield chunk
+      timer = setTimeout(giveUp, patience)
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,69 @@
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StartupError } from '../../base/errors.ts'
+import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
+
+export interface FolderLock {
+  /** Gives the folder back. Calling it again is no error. */
+  release(): Promise<void>
+}
+
+/** A handle that nobody holds would be closed by the garbage collector, and the lock would be gone. */
+const held = new Set<SqliteHandle>()
+
+/**
+ * Makes this process the only one at work in `folder`, which is made when absent, until `release` or the end of the
+ * process, however it comes. Node has no file locks, SQLite has: its exclusive lock on the file `lock` is one of the
+ * operating system's. Nothing else in this process may open that file, since closing it would drop the lock (POSIX).
+ * @throws {StartupError} when another process is at work there.
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  const pidFile = join(folder, 'stowage.pid')
+  const { DatabaseSync } = await loadSqlite()
+  let handle: SqliteHandle | undefined
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    handle = new DatabaseSync(join(folder, 'lock'), { timeout: 0 })
+    // Never `prepare` on this handle: with a statement alive the package's `close` would not let go of the lock.
+    handle.exec('BEGIN EXCLUSIVE')
+    // By its name: to open it here would drop the lock.
+    await chmod(join(folder, 'lock'), 0o600)
+    await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  } catch (error) {
+    handle?.close()
+    throw isBusy(error) ? await inUse(folder, pidFile, error) : notLockable(folder, error)
+  }
+  const lock = handle
+  held.add(lock)
+  return {
+    async release() {
+      if (!held.delete(lock)) return
+      // Still under the lock, or the next owner's file would be removed.
+      try {
+        await rm(pidFile, { force: true })
+      } finally {
+        lock.close()
+      }
+    },
+  }
+}
+
+const SQLITE_BUSY = 5
+
+/** The low byte of the engine's code is the kind of error, the rest refines it. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY
+
+async function inUse(folder: string, pidFile: string, cause: unknown): Promise<StartupError> {
+  const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim()
+  const who = /^\d+$/.test(pid) ? ` (pid ${pid})` : ''
+  return new StartupError(
+    `The data folder ${folder} is in use by another Stowage process${who}. Stop it first, or choose another folder.`,
+    { cause },
+  )
+}
+
+function notLockable(folder: string, cause: unknown): StartupError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new StartupError(`The data folder ${folder} cannot be locked: ${reason}`, { cause })
+}

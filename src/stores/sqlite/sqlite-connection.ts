@@ -1,0 +1,104 @@
+import { Recent } from '../../base/recent.ts'
+import { UniqueViolation } from '../database.ts'
+import type { Sql } from '../sql.ts'
+import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
+import { bindable } from '../bindable.ts'
+
+interface Prepared {
+  readonly statement: SqliteStatement
+  readonly writes: boolean
+}
+
+/** One connection: statements prepared once, values checked before they are bound, errors of the engine told apart. */
+export class SqliteConnection {
+  readonly #handle: SqliteHandle
+  readonly #cache: Recent<Prepared>
+  #statements = 0
+
+  /** Keeps at most `statements` prepared statements. */
+  constructor(handle: SqliteHandle, statements: number) {
+    this.#handle = handle
+    this.#cache = new Recent(text => prepare(handle, text), statements)
+  }
+
+  /** How many statements have been executed. */
+  get statements(): number {
+    return this.#statements
+  }
+
+  get inTransaction(): boolean {
+    return this.#handle.isTransaction
+  }
+
+  all(statement: Sql): unknown[] {
+    return this.#execute(statement, (prepared, values) => prepared.statement.all(...values))
+  }
+
+  /** The first row, or `undefined`. */
+  get(statement: Sql): unknown {
+    return this.#execute(statement, (prepared, values) => prepared.statement.get(...values))
+  }
+
+  run(statement: Sql): number {
+    return this.#execute(statement, (prepared, values) => {
+      const { changes } = prepared.statement.run(...values)
+      // For any other statement the engine repeats the count of the last one that wrote.
+      return prepared.writes ? Number(changes) : 0
+    })
+  }
+
+  /** For statements that must not be cached, such as pragmas: some take effect when they are prepared, and only then. */
+  execute(text: string): void {
+    this.#statements++
+    this.#handle.exec(text)
+  }
+
+  close(): void {
+    this.#cache.clear()
+    this.#handle.close()
+  }
+
+  #execute<T>(statement: Sql, use: (prepared: Prepared, values: ReturnType<typeof bindable>[]) => T): T {
+    this.#statements++
+    const values = statement.values.map(bindable)
+    const prepared = this.#cache.get(statementText(statement))
+    try {
+      return use(prepared, values)
+    } catch (error) {
+      if (error instanceof Error && 'errcode' in error && uniqueCodes.has(error.errcode)) {
+        throw new UniqueViolation({ cause: error })
+      }
+      throw error
+    }
+  }
+}
+
+/** Whether the statement changes rows, by its first word. */
+export function writesRows(statement: Sql): boolean {
+  return /^\s*(insert|update|delete|replace)\b/i.test(statement.parts[0] ?? '')
+}
+
+/** SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID. */
+const uniqueCodes: ReadonlySet<unknown> = new Set([1555, 2067, 2579])
+
+const literalTexts = new WeakMap<readonly string[], string>()
+
+/** The text with `?` for every value. A template literal hands over the same array each time, so that it is joined once. */
+function statementText(statement: Sql): string {
+  const { parts } = statement
+  if (!('raw' in parts)) return parts.join('?')
+  const known = literalTexts.get(parts)
+  if (known !== undefined) return known
+  const text = parts.join('?')
+  literalTexts.set(parts, text)
+  return text
+}
+
+function prepare(handle: SqliteHandle, text: string): Prepared {
+  // The engine would prepare the first statement and forget the others without a word.
+  const outline = text.replace(/'[^']*'/g, '')
+  if (/;\s*\S/.test(outline) && !/^\s*create\s+trigger\b/i.test(outline)) {
+    throw new TypeError('one text holds one statement')
+  }
+  return { statement: handle.prepare(text), writes: writesRows({ parts: [text], values: [] }) }
+}

@@ -1,0 +1,189 @@
+import { open } from 'node:fs/promises'
+import { StartupError } from '../../base/errors.ts'
+import { Mutex } from '../../base/mutex.ts'
+import type { Bytes } from '../../base/units.ts'
+import type { Database, Queries, TransactionOptions } from '../database.ts'
+import { type Sql, sql } from '../sql.ts'
+import { SqliteCommits } from './group-commit.ts'
+import { SqliteConnection, writesRows } from './sqlite-connection.ts'
+import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
+import { SqliteTransaction } from './sqlite-transaction.ts'
+
+export interface SqliteOptions {
+  /** Memory for pages that reads have touched; 64 MiB by default. */
+  readonly readCache?: Bytes
+  /** How many prepared statements each connection keeps; 500 by default. */
+  readonly statements?: number
+}
+
+const IN_MEMORY = ':memory:'
+
+/**
+ * Opens or makes the database file at `path`; its folder exists. `:memory:` gives one that ends with `close`.
+ * @throws {StartupError} when the file system cannot hold a write-ahead log.
+ */
+export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
+  const { readCache = 64 * 2 ** 20, statements = 500 } = options
+  const { DatabaseSync } = await loadSqlite()
+  const connect = (readOnly: boolean): SqliteHandle =>
+    // Only a stranger, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
+    new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: 2000 })
+
+  // The engine would make it readable for everybody; its log and index files take over this mode.
+  if (path !== IN_MEMORY) await (await open(path, 'a', 0o600)).close()
+  const writing = connect(false)
+  try {
+    prepareToWrite(writing, path)
+    const writer = new SqliteConnection(writing, statements)
+    if (path === IN_MEMORY) return new SqliteDatabase(writer, writer, undefined)
+    const connectReader = (): SqliteConnection =>
+      new SqliteConnection(prepareToRead(connect(true), readCache), statements)
+    return new SqliteDatabase(writer, connectReader(), connectReader)
+  } catch (error) {
+    writing.close()
+    throw error
+  }
+}
+
+function prepareToWrite(handle: SqliteHandle, path: string): void {
+  const { journal_mode: mode } = handle.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
+  if (mode !== 'wal' && path !== IN_MEMORY) {
+    throw new StartupError(`The database ${path} cannot use a write-ahead log here (mode ${mode}); use a local disk.`)
+  }
+  handle.exec(`
+    PRAGMA synchronous = FULL;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -16384;
+    PRAGMA journal_size_limit = 67108864
+  `)
+}
+
+/**
+ * No memory map: a page that cannot be read would then be a SIGBUS, the end of the process, instead of an error of one
+ * statement. The page cache does the same for the pages in use.
+ */
+function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
+  handle.exec(`PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${Math.ceil(cache / 1024)}; PRAGMA mmap_size = 0`)
+  return handle
+}
+
+/**
+ * Everything that writes goes through one connection and one mutex, in order of arrival. Reads have a connection of
+ * their own, so that they neither wait for a transaction nor see into it; with a database in memory there is but one
+ * connection, and reads wait too.
+ */
+class SqliteDatabase implements Database {
+  readonly engine = 'sqlite'
+  readonly #writer: SqliteConnection
+  readonly #reader: SqliteConnection
+  readonly #connectReader: (() => SqliteConnection) | undefined
+  readonly #mutex = new Mutex()
+  readonly #commits: SqliteCommits
+  #closed: Promise<void> | undefined
+  /** The revision that this turn of the event loop has seen, good until we write something ourselves. */
+  #seen: { readonly statements: number; readonly revision: number } | undefined
+
+  constructor(writer: SqliteConnection, reader: SqliteConnection, connectReader: (() => SqliteConnection) | undefined) {
+    this.#writer = writer
+    this.#reader = reader
+    this.#connectReader = connectReader
+    this.#commits = new SqliteCommits(writer, this.#mutex)
+  }
+
+  /**
+   * As the connection that reads sees it: it counts the commits of all others, of other processes too (`stowage unlock`). These
+   * count from the next turn of the event loop on: many requests are served in one, and would ask the engine each.
+   */
+  get revision(): number | undefined {
+    this.#requireOpen()
+    if (this.#reader === this.#writer) return undefined
+    const { statements } = this.#writer
+    if (this.#seen?.statements !== statements) {
+      const { data_version: revision } = this.#reader.get(sql`PRAGMA data_version`) as { data_version: number }
+      this.#seen = { statements, revision }
+      setImmediate(() => (this.#seen = undefined))
+    }
+    return this.#seen.revision
+  }
+
+  all<Row>(statement: Sql): Promise<Row[]> {
+    return this.#query(statement, connection => connection.all(statement) as Row[])
+  }
+
+  get<Row>(statement: Sql): Promise<Row | undefined> {
+    return this.#query(statement, connection => connection.get(statement) as Row | undefined)
+  }
+
+  async run(statement: Sql): Promise<number> {
+    this.#requireOpen()
+    return await this.#mutex.run(() => this.#writer.run(statement))
+  }
+
+  async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    this.#requireOpen()
+    return await this.#commits.run(work, options)
+  }
+
+  /** The lock on the folder keeps everybody else away. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    return await work()
+  }
+
+  async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
+    this.#requireOpen()
+    // In memory there is but one connection: others wait.
+    if (!this.#connectReader) return await this.#mutex.run(() => readAt(this.#writer, work))
+    const connection = this.#connectReader()
+    try {
+      return await readAt(connection, work)
+    } finally {
+      connection.close()
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#mutex.run(() => {
+      try {
+        // Closing the last connection should do it, but the package, which cannot finalise statements, really closes
+        // only when the garbage collector has found them.
+        this.#writer.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+      } finally {
+        if (this.#reader !== this.#writer) this.#reader.close()
+        this.#writer.close()
+      }
+    })
+    return this.#closed
+  }
+
+  async #query<T>(statement: Sql, query: (connection: SqliteConnection) => T): Promise<T> {
+    this.#requireOpen()
+    // INSERT ... RETURNING is asked like a read, but writes.
+    if (this.#reader !== this.#writer && !writesRows(statement)) return query(this.#reader)
+    return await this.#mutex.run(() => query(this.#writer))
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new Error('the database is closed')
+  }
+}
+
+/** Runs the work in a transaction that only reads. */
+async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Promise<T>): Promise<T> {
+  const at = new SqliteTransaction(connection)
+  connection.execute('BEGIN')
+  try {
+    // The engine takes its snapshot with the first read.
+    connection.execute('SELECT 1 FROM sqlite_schema')
+    return await work({
+      engine: 'sqlite',
+      all: statement => at.all(statement),
+      get: statement => at.get(statement),
+      run: async () => {
+        throw new Error('a snapshot is for reading')
+      },
+    })
+  } finally {
+    at.end()
+    connection.execute('ROLLBACK')
+  }
+}

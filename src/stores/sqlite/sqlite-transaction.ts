@@ -1,0 +1,55 @@
+import { setImmediate } from 'node:timers/promises'
+import { realSystem } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import type { Queries } from '../database.ts'
+import type { Sql } from '../sql.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+
+/**
+ * The engine blocks the process: after so long others get their turn. They read, or wait to write. By the clock of the machine,
+ * whatever clock a test turns.
+ */
+const LONGEST_STRETCH: Milliseconds = 10
+
+/** A connection as the work of one transaction sees it: until the transaction ends. */
+export class SqliteTransaction implements Queries {
+  readonly engine = 'sqlite'
+  readonly #connection: SqliteConnection
+  #ended = false
+  #begun = realSystem.monotonic()
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  async all<Row>(statement: Sql): Promise<Row[]> {
+    await this.#pause()
+    return this.#live().all(statement) as Row[]
+  }
+
+  async get<Row>(statement: Sql): Promise<Row | undefined> {
+    await this.#pause()
+    return this.#live().get(statement) as Row | undefined
+  }
+
+  async run(statement: Sql): Promise<number> {
+    await this.#pause()
+    return this.#live().run(statement)
+  }
+
+  async #pause(): Promise<void> {
+    if (realSystem.monotonic() - this.#begun < LONGEST_STRETCH) return
+    await setImmediate()
+    this.#begun = realSystem.monotonic()
+  }
+
+  #live(): SqliteConnection {
+    // Without a transaction open the statement would commit by itself.
+    if (this.#ended || !this.#connection.inTransaction) throw new Error('the transaction has ended')
+    return this.#connection
+  }
+}

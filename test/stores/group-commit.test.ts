@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import * as fc from 'fast-check'
+import { type Database, type Queries, type TransactionOptions, UniqueViolation } from '../../src/stores/database.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+async function open(t: TestContext): Promise<Database> {
+  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'test.db'))
+  t.after(() => database.close())
+  await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
+  return database
+}
+
+const insert = (tx: Queries, a: number): Promise<number> => tx.run(sql`INSERT INTO t VALUES (${a})`)
+const present = async (queries: Queries): Promise<number[]> =>
+  (await queries.all<{ a: number }>(sql`SELECT a FROM t ORDER BY a`)).map(({ a }) => a)
+const statuses = async (all: ReadonlyArray<Promise<unknown>>): Promise<string[]> =>
+  (await Promise.allSettled(all)).map(({ status }) => status)
+
+/** What is committed already when each of these, asked for at once, is at work. */
+async function seenBy(database: Database, options: ReadonlyArray<TransactionOptions | undefined>) {
+  const all = options.map((one, index) =>
+    database.transaction(async tx => {
+      await insert(tx, index)
+      return await present(database)
+    }, one),
+  )
+  return await Promise.all(all)
+}
+
+test('transactions that come at once share a commit, and each sees what the ones before it have done', async t => {
+  const database = await open(t)
+  const seen = await seenBy(database, [undefined, undefined, { durability: 'relaxed' }])
+  assert.deepEqual(seen, [[], [], []])
+  assert.deepEqual(await present(database), [0, 1, 2])
+  const within = [3, 4].map(a =>
+    database.transaction(async tx => {
+      await insert(tx, a)
+      return await present(tx)
+    }),
+  )
+  assert.deepEqual(await Promise.all(within), [
+    [0, 1, 2, 3],
+    [0, 1, 2, 3, 4],
+  ])
+})
+
+test('a transaction that takes long shares no commit: who came before is told before it begins', async t => {
+  const database = await open(t)
+  const seen = await seenBy(database, [undefined, { isLong: true }, undefined])
+  assert.deepEqual(seen, [[], [0], [0, 1]])
+})
+
+test('while a transaction takes long, others get their turn', async t => {
+  const database = await open(t)
+  let turns = 0
+  await database.transaction(async tx => {
+    const began = performance.now()
+    const count = (): void => void (++turns < 3 && setImmediate(count))
+    setImmediate(count)
+    for (let a = 0; performance.now() - began < 200; a++) await insert(tx, a)
+  })
+  assert.equal(turns, 3)
+})
+
+test('after relaxed transactions one that must be on the disk begins a commit of its own', async t => {
+  const database = await open(t)
+  let full: Promise<number[]> | undefined
+  await database.transaction(
+    async tx => {
+      await insert(tx, 0)
+      // Comes when the level of the commit is settled.
+      full = database.transaction(() => present(database))
+    },
+    { durability: 'relaxed' },
+  )
+  assert.deepEqual(await full, [0])
+})
+
+test('one that fails takes back what it did and nothing else, wherever it stands', async t => {
+  for (const failing of [0, 1, 2]) {
+    const database = await open(t)
+    const all = [0, 1, 2].map(index =>
+      database.transaction(async tx => {
+        await insert(tx, index)
+        if (index === failing) throw new Error('no')
+      }),
+    )
+    const expected = [0, 1, 2].map(index => (index === failing ? 'rejected' : 'fulfilled'))
+    assert.deepEqual(await statuses(all), expected)
+    assert.deepEqual(
+      await present(database),
+      [0, 1, 2].filter(index => index !== failing),
+    )
+  }
+})
+
+test('who fails because of another in the same commit is told when what the other did can be read', async t => {
+  const database = await open(t)
+  const all = [1, 1].map(a =>
+    database
+      .transaction(tx => insert(tx, a))
+      .catch(async (error: unknown) => {
+        assert.ok(error instanceof UniqueViolation)
+        return await present(database)
+      }),
+  )
+  assert.deepEqual((await Promise.all(all))[1], [1])
+})
+
+test('when the engine takes everything back, all that shared the commit have failed, and the next goes on', async t => {
+  const database = await open(t)
+  await database.run(sql`CREATE TRIGGER full BEFORE INSERT ON t WHEN new.a = 13
+    BEGIN SELECT RAISE(ROLLBACK, 'the disk is full'); END`)
+  const all = [1, 13, 2].map(a => database.transaction(tx => insert(tx, a)))
+  assert.deepEqual(await statuses(all), ['rejected', 'rejected', 'fulfilled'])
+  assert.deepEqual(await present(database), [2])
+})
+
+test('work that passes over an error by which the engine took everything back has failed, and nothing of it is there', async t => {
+  for (const order of [
+    [13, 1, 2],
+    [1, 13, 2],
+    [1, 2, 13],
+  ]) {
+    const database = await open(t)
+    await database.run(sql`CREATE TRIGGER full BEFORE INSERT ON t WHEN new.a = 13
+      BEGIN SELECT RAISE(ROLLBACK, 'the disk is full'); END`)
+    const all = order.map(a => database.transaction(tx => insert(tx, a).catch(() => undefined)))
+    const done = (await statuses(all)).map((status, index) => (status === 'fulfilled' ? order[index] : undefined))
+    assert.deepEqual(
+      await present(database),
+      done.filter(a => a !== undefined),
+      String(order),
+    )
+    assert.ok(!done.includes(13), String(order))
+  }
+})
+
+test('when the commit itself fails nobody is told that it is done, and nothing is', async t => {
+  const database = await open(t)
+  await database.run(sql`CREATE TABLE u (a INTEGER REFERENCES t DEFERRABLE INITIALLY DEFERRED)`)
+  const all = [
+    database.transaction(tx => insert(tx, 1)),
+    database.transaction(tx => tx.run(sql`INSERT INTO u VALUES (7)`)),
+  ]
+  assert.deepEqual(await statuses(all), ['rejected', 'rejected'])
+  assert.deepEqual(await present(database), [])
+  await database.transaction(tx => insert(tx, 3))
+  assert.deepEqual(await present(database), [3])
+})
+
+test('however transactions succeed, fail and come in between one another, what is there is what was confirmed', async t => {
+  const database = await open(t)
+  const options = fc.constantFrom<TransactionOptions>({}, {}, { durability: 'relaxed' }, { isLong: true })
+  const one = fc.record({ options, fails: fc.boolean(), pauses: fc.nat(3), doubles: fc.nat(9) })
+  let next = 100
+  await fc.assert(
+    fc.asyncProperty(fc.array(one, { maxLength: 60 }), async plan => {
+      const before = await present(database)
+      const confirmed: number[] = []
+      const all = plan.map(async ({ options, fails, pauses, doubles }) => {
+        const a = next++
+        for (let n = 0; n < doubles; n++) await Promise.resolve()
+        await database.transaction(async tx => {
+          await insert(tx, a)
+          for (let n = 0; n < pauses; n++) await new Promise(resolve => setImmediate(resolve))
+          if (fails) throw new Error('no')
+        }, options)
+        confirmed.push(a)
+      })
+      assert.deepEqual(
+        await statuses(all),
+        plan.map(({ fails }) => (fails ? 'rejected' : 'fulfilled')),
+      )
+      assert.deepEqual(
+        await present(database),
+        [...before, ...confirmed].sort((x, y) => x - y),
+      )
+    }),
+    { numRuns: 50 },
+  )
+})
