@@ -1,5 +1,5 @@
 import type { Database } from '../stores/database.ts'
-import { Unchanged } from '../stores/unchanged.ts'
+import { RevisionCache } from '../stores/revision-cache.ts'
 import { groupsOf } from './groups.ts'
 import { findUser, type User } from './users.ts'
 
@@ -14,11 +14,11 @@ const MOST_KNOWN = 10_000
 /** Users as they are now: whoever asks for each request anew sees a revoked right with the next one. */
 export class KnownUsers {
   readonly #database: Database
-  readonly #known: Unchanged<KnownUser>
+  readonly #known: RevisionCache<KnownUser>
 
   constructor(database: Database) {
     this.#database = database
-    this.#known = new Unchanged(database, MOST_KNOWN)
+    this.#known = new RevisionCache(database, MOST_KNOWN)
   }
 
   async find(id: string): Promise<KnownUser | undefined> {

@@ -24,10 +24,10 @@ import { Statistics } from '../content/statistics.ts'
 import { hashTestPasswords } from '../content/test-data.ts'
 import { Uploads } from '../content/uploads.ts'
 import { UserResource } from '../content/user-resource.ts'
-import { Arrivals } from '../files/arrival.ts'
+import { StagedImports } from '../files/staged-import.ts'
 import { Files } from '../files/files.ts'
 import type { FilesOptions } from '../files/incoming.ts'
-import { Fullness } from '../files/fullness.ts'
+import { StorageUsage } from '../files/storage-usage.ts'
 import { Garbage } from '../files/garbage.ts'
 import { Ledger } from '../files/quota-ledger.ts'
 import { GraphReader } from '../graph/graph-reader.ts'
@@ -47,7 +47,7 @@ import { loadUi } from './ui.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
-const LEAST_ADMIN_PASSWORD_CHARACTERS = 8
+const MIN_ADMIN_PASSWORD_CHARACTERS = 8
 const SWEEP_INTERVAL = 60_000
 
 export interface Server {
@@ -91,17 +91,17 @@ async function assemble(
   const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger, system)
   // If nobody else is at work, every upload on record is one that a crash cut off.
-  await garbage.recover(stores.isAlone)
+  await garbage.recover(stores.isExclusive)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
   }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
-  const arrivals = new Arrivals({ database, blobs, ledger, garbage, system, log }, fileOptions)
+  const stagedImports = new StagedImports({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const { adminPassword } = machine
   const search = new Search(database)
-  await database.alone(async () => {
+  await database.withExclusiveLock(async () => {
     await initialise({
       database,
       ledger,
@@ -113,10 +113,10 @@ async function assemble(
           ? await hashTestPasswords(password => accounts.passwords.hash(password))
           : undefined,
     })
-    await database.transaction(buildMissingRelations, { unhurried: true })
+    await database.transaction(buildMissingRelations, { noTimeout: true })
     await search.catchUp()
   })
-  const content = createContent(settings, { ...accounts, database, files, arrivals, ledger, system })
+  const content = createContent(settings, { ...accounts, database, files, stagedImports, ledger, system })
 
   const configuredBase = settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
@@ -127,8 +127,8 @@ async function assemble(
   const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
   const ui = await loadUi()
   const graphs = new GraphReader()
-  const fullness = new Fullness(database, system, books)
-  const metrics = new Metrics({ ...accounts, files, fullness, system })
+  const storageUsage = new StorageUsage(database, system, books)
+  const metrics = new Metrics({ ...accounts, files, storageUsage, system })
   const readiness = new Readiness({
     database: () => database.get(sql`SELECT 1 AS one`),
   })
@@ -192,7 +192,7 @@ async function assemble(
 interface ContentDependencies extends Accounts {
   readonly database: Database
   readonly files: Files
-  readonly arrivals: Arrivals
+  readonly stagedImports: StagedImports
   readonly ledger: Ledger
   readonly system: System
 }
@@ -265,9 +265,9 @@ function repeat(log: Log, chore: () => Promise<void>): NodeJS.Timeout {
 
 /** @throws {StartupError} when the password for admin is too short (D5.5) */
 function requireAdminPassword(password: string | undefined): void {
-  if (password === undefined || [...password].length >= LEAST_ADMIN_PASSWORD_CHARACTERS) return
+  if (password === undefined || [...password].length >= MIN_ADMIN_PASSWORD_CHARACTERS) return
   throw new StartupError(
-    `SERVICE_ADMIN_PASSWORD is too short: it must have at least ${LEAST_ADMIN_PASSWORD_CHARACTERS} characters.`,
+    `SERVICE_ADMIN_PASSWORD is too short: it must have at least ${MIN_ADMIN_PASSWORD_CHARACTERS} characters.`,
   )
 }
 

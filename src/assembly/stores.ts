@@ -66,7 +66,7 @@ function requireFile(settings: Settings): string {
 interface OpenDatabase {
   readonly database: Database
   /** Nobody else has the store open, nor its files. */
-  readonly isAlone: boolean
+  readonly isExclusive: boolean
   readonly close: () => Promise<void>
 }
 
@@ -75,7 +75,7 @@ interface Opening {
   /** The tables stay as they were found. */
   readonly bare?: boolean
   /** Nobody else may have the store open, also where nodes could share it. */
-  readonly isAlone?: boolean
+  readonly isExclusive?: boolean
 }
 
 /** Prepares the database: made if need be, at the newest step of the schema, on PostgreSQL shared with other nodes. */
@@ -83,13 +83,13 @@ async function openPrepared(
   settings: Settings,
   system: System,
   folder: string,
-  { bare = false, isAlone = false }: Opening,
+  { bare = false, isExclusive = false }: Opening,
 ): Promise<OpenDatabase> {
   const url = settings['service.repository.store.url']
   if (url !== undefined) {
     const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
-    const database = await openPostgresDatabase(url, { system, isAlone })
-    return await migrated({ database, isAlone, close: () => database.close() }, bare)
+    const database = await openPostgresDatabase(url, { system, isExclusive })
+    return await migrated({ database, isExclusive, close: () => database.close() }, bare)
   }
   const lock = await lockFolder(folder)
   try {
@@ -98,7 +98,7 @@ async function openPrepared(
       await database.close()
       await lock.release()
     }
-    return await migrated({ database, isAlone: true, close }, bare)
+    return await migrated({ database, isExclusive: true, close }, bare)
   } catch (error) {
     await lock.release()
     throw error
@@ -119,14 +119,14 @@ async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDataba
 export async function openStores(settings: Settings, system: System, opening: Opening = {}) {
   const folder = resolve(settings['service.data.folder'])
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const { database, isAlone, close: closeDatabase } = await openPrepared(settings, system, folder, opening)
+  const { database, isExclusive, close: closeDatabase } = await openPrepared(settings, system, folder, opening)
   try {
     const blobs = await openBlobs(settings)
     const close = async (): Promise<void> => {
       await blobs.close()
       await closeDatabase()
     }
-    return { folder, database, blobs, isAlone, close }
+    return { folder, database, blobs, isExclusive, close }
   } catch (error) {
     await closeDatabase()
     throw error

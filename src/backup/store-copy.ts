@@ -43,13 +43,13 @@ export async function fillStore(source: Source, target: Target, schema: readonly
   const copied = await copyBlobs(source.rows(filesTable), source.blobs, target.blobs)
   // A store that has gone on to later steps holds the rows.
   if (!isLater) {
-    await database.transaction(tx => copyRows(source, tx), { unhurried: true })
+    await database.transaction(tx => copyRows(source, tx), { noTimeout: true })
     for (const table of tables) await requireSame(table, source, database)
   }
   await migrate(database, schema)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
   // Repairs, because an interrupted copy of another store may have left blobs; every digest is compared here.
-  const { findings } = await fsck({ ...target, isAlone: true }, true)
+  const { findings } = await fsck({ ...target, isExclusive: true }, true)
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
   await database.run(sql`DELETE FROM pending_work WHERE name = ${MARK}`)

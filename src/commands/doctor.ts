@@ -16,7 +16,7 @@ const DAY = 86_400_000
 /** So many days ahead it is time to ask the provider for its next certificate. */
 const SOON = 30
 /** Clocks further apart than this make trouble sooner or later. */
-const MOST_OFFSET = 30_000
+const MAX_OFFSET = 30_000
 
 /** What the doctor has to say: what is so, what may become a problem, what is one. */
 interface Diagnosis {
@@ -107,7 +107,7 @@ async function examineProvider({ provider }: SamlLogin, base: BaseAddress): Prom
   const offset = await clockOffset(url, realSystem)
   if (offset !== undefined) {
     const text = `${title}: clocks differ by ${Math.round(offset / 1000)} s`
-    found.push(Math.abs(offset) > MOST_OFFSET ? warning(text) : ok(text))
+    found.push(Math.abs(offset) > MAX_OFFSET ? warning(text) : ok(text))
   }
   return found
 }

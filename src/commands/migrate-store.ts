@@ -26,9 +26,9 @@ export const migrateStore: Command = {
     } finally {
       await original.close()
     }
-    const source = await openStores(from, realSystem, { isAlone: true })
+    const source = await openStores(from, realSystem, { isExclusive: true })
     try {
-      const target = await openStores(to, realSystem, { bare: true, isAlone: true })
+      const target = await openStores(to, realSystem, { bare: true, isExclusive: true })
       try {
         const rows = { schema: await schemaVersion(source.database), rows: rowsOf.bind(undefined, source.database) }
         const copied = await fillStore({ ...rows, blobs: source.blobs }, target, schema)

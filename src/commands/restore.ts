@@ -15,7 +15,7 @@ export const restore: Command = {
     if (folder === undefined || folder.startsWith('-')) throw new UsageError('Say where the backup is.')
     const { settings } = readSettings(args).loaded
     const { manifest, source } = await openBackup(folder, schema)
-    const stores = await openStores(settings, realSystem, { bare: true, isAlone: true })
+    const stores = await openStores(settings, realSystem, { bare: true, isExclusive: true })
     try {
       const copied = await fillStore(source, stores, schema)
       return printCopied(`The store is as it was on ${manifest.created}`, copied)

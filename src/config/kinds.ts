@@ -40,13 +40,13 @@ export function integer<D extends number | undefined = undefined>(
 }
 
 /** 68 years: far enough, and a date made of it stays a date. */
-const LONGEST_AGE = 2 ** 31 - 1
+const MAX_AGE = 2 ** 31 - 1
 
 /** A whole number of seconds, as cookies and SAML metadata count; durations with a unit are another kind. */
 export function seconds<D extends Seconds | undefined = undefined>(
   options: SettingOptions<D> & Range & OrUnlimited,
 ): Setting<Seconds, D> {
-  return setting(integers('a whole number of seconds', { max: LONGEST_AGE, ...options }), options)
+  return setting(integers('a whole number of seconds', { max: MAX_AGE, ...options }), options)
 }
 
 function integers(what: string, options: Range & OrUnlimited): Kind<number> {

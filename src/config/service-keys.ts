@@ -2,7 +2,7 @@ import { absoluteUrl, cidr, host, origin } from './address-kinds.ts'
 import { boolean, bytes, choice, duration, integer, seconds, secret, text } from './kinds.ts'
 
 /** The longest a timer of Node runs; a longer one would end at once. */
-const LONGEST_TIMER = 2 ** 31 - 1
+const MAX_TIMER = 2 ** 31 - 1
 
 /** Where the service is reached, and what it accepts from the network (D1). */
 export const addressKeys = {
@@ -28,7 +28,7 @@ export const addressKeys = {
   }),
   'service.http.body.idle-timeout': duration({
     min: 1,
-    max: LONGEST_TIMER,
+    max: MAX_TIMER,
     default: 30_000,
     help: 'How long a request body may pause before the request is given up.',
   }),

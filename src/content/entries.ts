@@ -13,7 +13,7 @@ import { type Graph, objectsOf } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { Unchanged } from '../stores/unchanged.ts'
+import { RevisionCache } from '../stores/revision-cache.ts'
 import { CONTEXTS, contextIdOf, type EntryAddress, entryUri, PRINCIPALS } from '../model/addresses.ts'
 import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
 import {
@@ -61,11 +61,11 @@ export interface Conditions {
 /** Finding entries, and changing what every entry has: info, metadata, name; deleting them (wire facts 3.3 to 3.6). */
 export class Entries {
   readonly #on: Dependencies
-  readonly #contexts: Unchanged<FoundContext>
+  readonly #contexts: RevisionCache<FoundContext>
 
   constructor(on: Dependencies) {
     this.#on = on
-    this.#contexts = new Unchanged(on.database, MOST_CONTEXTS)
+    this.#contexts = new RevisionCache(on.database, MOST_CONTEXTS)
   }
 
   /** @param contextKey id or name of the context. @throws {NotFound} */
@@ -207,7 +207,7 @@ export class Entries {
       const whole = { entry: contextEntry, contextEntry: contextsEntry }
       requireRight(caller, 'administer', whole, 'delete a list with all its members')
     }
-    const options: TransactionOptions = entry.context === CONTEXTS || takesMembers ? { isLong: true } : {}
+    const options: TransactionOptions = entry.context === CONTEXTS || takesMembers ? { ownCommit: true } : {}
     const users = await this.#on.database.transaction(async tx => {
       const { entry: present } = await rejudge(tx, caller, placed, judge)
       precondition(present)

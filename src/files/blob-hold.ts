@@ -4,7 +4,7 @@ import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
 /** A hold that is not renewed for so long belongs to a process that has died. */
-const LEASE: Milliseconds = 300_000
+const RESERVATION_TTL: Milliseconds = 300_000
 
 /** Keeps all bytes of files where they are, those that are let go of meanwhile too. */
 export interface BlobHold {
@@ -19,7 +19,7 @@ export interface BlobHold {
  */
 export async function holdBlobs(database: Database, system: System): Promise<BlobHold> {
   const id = Buffer.from(system.randomBytes(16)).toString('hex')
-  const end = (): Milliseconds => system.now() + LEASE
+  const end = (): Milliseconds => system.now() + RESERVATION_TTL
   await database.transaction(tx => tx.run(sql`DELETE FROM blob_holds WHERE expires < ${system.now()}`))
   await database.transaction(tx => tx.run(sql`INSERT INTO blob_holds (id, expires) VALUES (${id}, ${end()})`))
   const renew = (): Promise<number> =>
@@ -27,7 +27,7 @@ export async function holdBlobs(database: Database, system: System): Promise<Blo
       tx.run(sql`UPDATE blob_holds SET expires = ${end()} WHERE id = ${id} AND expires >= ${system.now()}`),
     )
   // One that fails is made good by the next; `require` knows whether they all did.
-  const timer = setInterval(() => void renew().catch(() => {}), LEASE / 5).unref()
+  const timer = setInterval(() => void renew().catch(() => {}), RESERVATION_TTL / 5).unref()
   return {
     async require() {
       if ((await renew()) === 0) throw new Error('the hold on the files has lapsed, because this process stood still')

@@ -92,7 +92,7 @@ export class Files {
     if (!file) return false
     await removeFile(tx, place)
     await discardBlob(tx, file.blob)
-    await this.#ledger.credit(tx, place.context, file.size)
+    await this.#ledger.releaseUsage(tx, place.context, file.size)
     return true
   }
 
@@ -149,7 +149,7 @@ export class Files {
   async #undo(reservation: Reservation, reason: unknown): Promise<void> {
     const { blob } = reservation
     try {
-      const isHeld = await this.#ledger.forfeit(reservation)
+      const isHeld = await this.#ledger.cancel(reservation)
       if (!isHeld && (await isFile(this.#database, blob))) return
       // What is still on its way to a silent server arrives later: it goes with the garbage, where it is noted.
       if (!isHeld || !(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)

@@ -23,7 +23,7 @@ interface FsckStores {
   readonly database: Database
   readonly blobs: BlobStore
   /** Nobody else is at work: what looks like an upload in progress is none. Otherwise it is left in peace. */
-  readonly isAlone: boolean
+  readonly isExclusive: boolean
 }
 
 /**
@@ -42,7 +42,7 @@ export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckRep
 }
 
 /** Fill levels and reservations against the rows they are sums of. */
-async function checkBooks({ database, isAlone }: FsckStores): Promise<Finding[]> {
+async function checkBooks({ database, isExclusive }: FsckStores): Promise<Finding[]> {
   const rows = await database.all<{ context: string; used: number; files: number; reserved: number; leases: number }>(
     sql`SELECT s.context, s.used, s.reserved,
         COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = s.context), 0) AS files,
@@ -55,7 +55,7 @@ async function checkBooks({ database, isAlone }: FsckStores): Promise<Finding[]>
       const message = `context ${row.context}: the fill level is ${row.used}, the files add up to ${row.files} bytes`
       findings.push({ kind: 'fill-level', repairable: true, message })
     }
-    if (row.reserved !== row.leases || (isAlone && row.leases !== 0)) {
+    if (row.reserved !== row.leases || (isExclusive && row.leases !== 0)) {
       const message = `context ${row.context}: ${row.reserved} bytes are reserved for uploads that ended`
       findings.push({ kind: 'reservation', repairable: true, message })
     }
@@ -89,8 +89,8 @@ async function checkOrphans(stores: FsckStores): Promise<Finding[]> {
 }
 
 /** Asked in one go, so that a blob on its way from an upload to a file is seen in one of the two. */
-async function isWanted({ database, isAlone }: FsckStores, blob: string): Promise<boolean> {
-  const others = isAlone
+async function isWanted({ database, isExclusive }: FsckStores, blob: string): Promise<boolean> {
+  const others = isExclusive
     ? sql``
     : sql`UNION ALL SELECT 1 FROM uploads WHERE blob = ${blob} UNION ALL SELECT 1 FROM discarded_blobs WHERE blob = ${blob}`
   return (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob} ${others}`)) !== undefined
@@ -145,12 +145,12 @@ export async function digestOf(blobs: BlobStore, key: string): Promise<StoredBlo
 
 /** Puts right what can be put right without losing anything: the books, and bytes that belong to nothing. */
 async function mend(stores: FsckStores): Promise<void> {
-  const { database, blobs, isAlone } = stores
+  const { database, blobs, isExclusive } = stores
   for await (const { key } of blobs.list()) {
     if (!(await isWanted(stores, key))) await blobs.delete(key)
   }
   await database.transaction(async tx => {
-    if (isAlone) {
+    if (isExclusive) {
       await tx.run(sql`DELETE FROM uploads`)
       await tx.run(sql`DELETE FROM discarded_blobs`)
     }

@@ -62,14 +62,14 @@ export class Garbage {
    * Undoes uploads whose process has died. One of them may be alive all the same, after a leap of the clock: its bytes go
    * only once it cannot be committed any more.
    */
-  async recover(nobodyElse: boolean): Promise<void> {
+  async recover(isExclusive: boolean): Promise<void> {
     let isAnyUndone = false
-    for (const reservation of await this.#ledger.abandoned(nobodyElse)) {
-      isAnyUndone = (await this.#ledger.forfeit(reservation)) || isAnyUndone
+    for (const reservation of await this.#ledger.abandoned(isExclusive)) {
+      isAnyUndone = (await this.#ledger.cancel(reservation)) || isAnyUndone
     }
     if (isAnyUndone) await this.collect()
     // After a power cut there may be bytes of an upload whose record did not get to the disk.
-    if (nobodyElse) for (const blob of await this.#blobs.unfinished()) await this.#blobs.delete(blob)
+    if (isExclusive) for (const blob of await this.#blobs.unfinished()) await this.#blobs.delete(blob)
   }
 
   async #deleteDiscarded(): Promise<void> {

@@ -1,8 +1,8 @@
 import { TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
-import { reachedThreshold } from './fullness.ts'
-import { LEASE, type Ledger, type Quota, type Reservation } from './quota-ledger.ts'
+import { reachedThreshold } from './storage-usage.ts'
+import { RESERVATION_TTL, type Ledger, type Quota, type Reservation } from './quota-ledger.ts'
 
 export interface Incoming {
   /** The size if the sender declared it; `bytes` then yields exactly so many or fails. */
@@ -39,7 +39,7 @@ export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): N
   const renew = (): void => {
     ledger.renew(reservation).catch((error: unknown) => log.warn({ err: error }, 'renewing a lease failed'))
   }
-  return setInterval(renew, LEASE / 3).unref()
+  return setInterval(renew, RESERVATION_TTL / 3).unref()
 }
 
 /** Tells, once the growth is committed, of the threshold that it has reached, if any. */

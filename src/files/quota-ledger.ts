@@ -31,7 +31,7 @@ export interface Reservation {
 }
 
 /** A reservation that is not renewed for so long belongs to a process that has died. */
-export const LEASE: Milliseconds = 300_000
+export const RESERVATION_TTL: Milliseconds = 300_000
 
 /**
  * How full each context is, and how full it may become (D7.3). Room is reserved before bytes are taken and booked in the
@@ -90,7 +90,7 @@ export class Ledger {
     await this.#relaxed(async tx => {
       await this.#hold(tx, context, bytes)
       await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires)
-        VALUES (${blob}, ${context}, ${bytes}, ${this.#system.now() + LEASE})`)
+        VALUES (${blob}, ${context}, ${bytes}, ${this.#system.now() + RESERVATION_TTL})`)
     })
     return { context, blob }
   }
@@ -129,7 +129,7 @@ export class Ledger {
 
   /** Says that the upload is still going on. */
   async renew({ blob }: Reservation): Promise<void> {
-    const expires = this.#system.now() + LEASE
+    const expires = this.#system.now() + RESERVATION_TTL
     await this.#relaxed(tx =>
       tx.run(sql`UPDATE uploads SET expires = ${expires} WHERE blob = ${blob} OR part_of = ${blob}`),
     )
@@ -153,7 +153,7 @@ export class Ledger {
   }
 
   /** Gives the room of files that are no longer there back. Part of the transaction that removes them. */
-  async credit(tx: Queries, context: string, bytes: Bytes): Promise<void> {
+  async releaseUsage(tx: Queries, context: string, bytes: Bytes): Promise<void> {
     await tx.run(sql`UPDATE spaces SET used = used - ${bytes} WHERE context = ${context}`)
   }
 
@@ -165,11 +165,11 @@ export class Ledger {
     const booked = await tx.run(sql`UPDATE spaces SET used = used + ${bytes}
       WHERE context = ${to} AND ${this.#fits(bytes, sql`used + reserved`)}`)
     if (booked === 0) throw await this.#refusal(tx, to, bytes)
-    await this.credit(tx, from, bytes)
+    await this.releaseUsage(tx, from, bytes)
   }
 
   /** Takes a reservation away and lets go of its blobs, in one step; false, and nothing happens, when it is gone already. */
-  async forfeit({ context, blob }: Reservation): Promise<boolean> {
+  async cancel({ context, blob }: Reservation): Promise<boolean> {
     return await this.#relaxed(async tx => {
       const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
       if (!lease) return false
@@ -182,8 +182,8 @@ export class Ledger {
   }
 
   /** Uploads whose process has died: all of them when nobody else can be at work, else those not renewed in time. */
-  async abandoned(nobodyElse: boolean): Promise<Reservation[]> {
-    const condition = nobodyElse ? sql`1 = 1` : sql`expires < ${this.#system.now()}`
+  async abandoned(isExclusive: boolean): Promise<Reservation[]> {
+    const condition = isExclusive ? sql`1 = 1` : sql`expires < ${this.#system.now()}`
     return await this.#database.all<Reservation>(
       sql`SELECT context, blob FROM uploads WHERE part_of IS NULL AND ${condition}`,
     )

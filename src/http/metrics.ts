@@ -5,14 +5,14 @@ import type { Sessions } from '../accounts/sessions.ts'
 import type { ErrorCode } from '../base/error-codes.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { Fullness } from '../files/fullness.ts'
+import type { StorageUsage } from '../files/storage-usage.ts'
 import type { Files } from '../files/files.ts'
 
 /** What is told at the moment of asking rather than counted as it happens. */
 export interface Measured {
   readonly audit: Pick<Audit, 'counts'>
   readonly files: Pick<Files, 'taken'>
-  readonly fullness: Pick<Fullness, 'measure'>
+  readonly storageUsage: Pick<StorageUsage, 'measure'>
   readonly passwords: Pick<Passwords, 'load'>
   readonly sessions: Pick<Sessions, 'count'>
   readonly system: System
@@ -111,8 +111,8 @@ export class Metrics {
     })
   }
 
-  #measureFiles({ files, fullness }: Measured): void {
-    const measure = async () => await fullness.measure(MOST_CONTEXTS)
+  #measureFiles({ files, storageUsage }: Measured): void {
+    const measure = async () => await storageUsage.measure(MOST_CONTEXTS)
     this.#count('uploads_total', 'Files taken in.', undefined, () => ({ all: files.taken.count }))
     this.#count('uploaded_bytes_total', 'Bytes of files taken in.', undefined, () => ({ all: files.taken.bytes }))
     this.#gauge('stored_bytes', 'Bytes of all files.', undefined, async () => ({ all: (await measure()).total }))

@@ -23,9 +23,9 @@ export interface TransactionOptions {
    */
   readonly durability?: 'full' | 'relaxed'
   /** Not given up however long a statement takes: for steps of the schema. */
-  readonly unhurried?: true
+  readonly noTimeout?: true
   /** Takes so long that nobody is to wait for it who came before. */
-  readonly isLong?: true
+  readonly ownCommit?: true
 }
 
 /**
@@ -46,7 +46,7 @@ export interface Database extends Queries {
    */
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Of everybody on the store at most one does such work at a time: what prepares it, at a start. Does not nest. */
-  alone<T>(work: () => Promise<T>): Promise<T>
+  withExclusiveLock<T>(work: () => Promise<T>): Promise<T>
   /**
    * Reads that all see the store as it was when they began, however long they take; others write meanwhile. `run` is
    * refused.

@@ -4,7 +4,7 @@ import type { System } from '../base/system.ts'
 
 const KEY_BYTES = 32
 /** Who presents a token is looked for under each of them. */
-const MOST_KEYS = 5
+const MAX_KEYS = 5
 
 /**
  * The keys in the file at `path`, one a line; with the file missing, a new one that is written to it. Many processes may
@@ -40,8 +40,8 @@ export function parseKeys(text: string, source: string): Uint8Array[] {
     }
     keys.push(Buffer.from(word, 'base64'))
   }
-  if (keys.length >= 1 && keys.length <= MOST_KEYS) return keys
-  throw new StartupError(`${source} must hold 1 to ${MOST_KEYS} keys, and holds ${keys.length}.`)
+  if (keys.length >= 1 && keys.length <= MAX_KEYS) return keys
+  throw new StartupError(`${source} must hold 1 to ${MAX_KEYS} keys, and holds ${keys.length}.`)
 }
 
 async function readPrivate(path: string): Promise<string> {

@@ -18,7 +18,7 @@ export interface Migration {
  * @throws {StartupError} when a newer version has been at work on the store; nothing is changed then.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
-  await database.alone(() => applyAll(database, migrations))
+  await database.withExclusiveLock(() => applyAll(database, migrations))
 }
 
 async function applyAll(database: Database, migrations: readonly Migration[]): Promise<void> {
@@ -54,7 +54,7 @@ function apply(database: Database, { id, name, statements }: Migration): Promise
       }
       await tx.run(sql`INSERT INTO schema_migrations (id, name) VALUES (${id}, ${name})`)
     },
-    { unhurried: true },
+    { noTimeout: true },
   )
 }
 

@@ -90,7 +90,7 @@ test('a copy that was cut off is no store yet, and the same again goes on with i
   assert.equal(files, FILES)
   assert.equal(copied, FILES - 10)
   await requireWhole(target.database)
-  assert.deepEqual((await fsck({ ...target, isAlone: true }, false)).findings, [])
+  assert.deepEqual((await fsck({ ...target, isExclusive: true }, false)).findings, [])
 })
 
 test('what a copy of another store has left behind is not in the next one', async t => {
@@ -98,7 +98,7 @@ test('what a copy of another store has left behind is not in the next one', asyn
   const target = await openTarget(t)
   await assert.rejects(fillStore(failing(first.source, 10), target, schema))
   await fillStore(second.source, target, schema)
-  assert.deepEqual((await fsck({ ...target, isAlone: true }, false)).findings, [])
+  assert.deepEqual((await fsck({ ...target, isExclusive: true }, false)).findings, [])
   const keys = new Set<string>()
   for await (const { key } of target.blobs.list()) keys.add(key)
   assert.equal(keys.size, FILES)
@@ -125,7 +125,11 @@ test('a target with rows or with files is refused, and stays as it is', async t 
   const { source } = await openOriginal(t)
   const withRows = await openOriginal(t)
   await assert.rejects(fillStore(source, withRows, schema), /There is a store already/)
-  assert.deepEqual((await fsck({ ...withRows, isAlone: true }, false)).findings.length, 1, 'the reservation of 7 bytes')
+  assert.deepEqual(
+    (await fsck({ ...withRows, isExclusive: true }, false)).findings.length,
+    1,
+    'the reservation of 7 bytes',
+  )
   const withFiles = await openTarget(t)
   await withFiles.blobs.write(newBlobKey(randomBytes), bytes(5), new AbortController().signal)
   await assert.rejects(fillStore(source, withFiles, schema), /There are files already/)

@@ -34,7 +34,7 @@ async function openStore(t: TestContext) {
   await add('2', 'another')
   const pathOf = (key: string): string => join(folder, 'files', key.slice(0, 2), key)
   const find = async (repair = false): Promise<string[]> =>
-    (await fsck({ database, blobs, isAlone: true }, repair)).findings.map(finding => finding.kind)
+    (await fsck({ database, blobs, isExclusive: true }, repair)).findings.map(finding => finding.kind)
   return { folder, database, blobs, first, write, pathOf, find }
 }
 
@@ -44,7 +44,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 
 test('a sound store has no findings, and every byte of it is counted (D7.5)', async t => {
   const { database, blobs } = await openStore(t)
-  assert.deepEqual(await fsck({ database, blobs, isAlone: true }, false), { files: 2, bytes: 12, findings: [] })
+  assert.deepEqual(await fsck({ database, blobs, isExclusive: true }, false), { files: 2, bytes: 12, findings: [] })
 })
 
 test('a wrong fill level is found, left alone without --repair, and mended with it (D7.5)', async t => {
@@ -88,7 +88,7 @@ test('a damaged file is found by its digest though its size is right, and is nev
   const { database, blobs, first, pathOf } = await openStore(t)
   await writeFile(pathOf(first), 'First')
   for (const repair of [false, true]) {
-    const { findings } = await fsck({ database, blobs, isAlone: true }, repair)
+    const { findings } = await fsck({ database, blobs, isExclusive: true }, repair)
     assert.deepEqual(
       findings.map(({ kind, repairable }) => ({ kind, repairable })),
       [{ kind: 'damaged-blob', repairable: false }],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Conflict } from '../../src/base/errors.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { areBlobsHeld, holdBlobs } from '../../src/files/blob-hold.ts'
-import { LEASE, Ledger } from '../../src/files/quota-ledger.ts'
+import { RESERVATION_TTL, Ledger } from '../../src/files/quota-ledger.ts'
 import type { BlobStore } from '../../src/stores/blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -16,7 +16,7 @@ test('the bytes of an upload taken for dead go only after it can no longer be co
   await ledger.open(database, '3')
   const lease = await ledger.reserve('3', 'blob', 10)
   // The machine slept: the upload goes on, but its lease has lapsed.
-  system.pass(LEASE + 1)
+  system.pass(RESERVATION_TTL + 1)
   const deleted: string[] = []
   const blobs: Pick<BlobStore, 'delete' | 'unfinished'> = {
     unfinished: async () => [],
@@ -58,7 +58,7 @@ test('while a copy of the store is made, garbage waits; it goes when the hold is
   const forgotten = await holdBlobs(database, system)
   await garbage.collect()
   assert.deepEqual(deleted, ['one'])
-  system.pass(LEASE + 1)
+  system.pass(RESERVATION_TTL + 1)
   await garbage.collect()
   assert.deepEqual(deleted, ['one', 'two'])
   await assert.rejects(forgotten.require(), /the hold on the files has lapsed/)

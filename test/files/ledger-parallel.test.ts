@@ -14,13 +14,13 @@ import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
 
 const QUOTA = 100
 
-/** What one upload does: reserve, perhaps grow, then commit, forfeit, or stay; on one of the nodes. */
+/** What one upload does: reserve, perhaps grow, then commit, cancel, or stay; on one of the nodes. */
 const upload = fc.record({
   node: fc.nat(1),
   context: fc.nat(1),
   declared: fc.nat(40),
   grows: fc.option(fc.nat(40), { nil: undefined }),
-  end: fc.constantFrom('commit', 'forfeit', 'stay'),
+  end: fc.constantFrom('commit', 'cancel', 'stay'),
 })
 
 test('whatever two nodes do at once, the books on PostgreSQL are the sum of what was granted, and within the quota (D7.3)', async t => {
@@ -60,7 +60,7 @@ test('whatever two nodes do at once, the books on PostgreSQL are the sum of what
             assert.ok(error instanceof TooLarge, String(error))
             return
           }
-          if (end === 'forfeit') assert.equal(await ledger.forfeit(reservation), true)
+          if (end === 'cancel') assert.equal(await ledger.cancel(reservation), true)
           if (end === 'stay') sum.reserved += held
           if (end !== 'commit') return
           await queries.transaction(tx => ledger.commit(tx, reservation, held))

@@ -40,8 +40,8 @@ test('a lease that is gone cannot be grown or committed, and letting go of it is
   const { database, ledger } = await openBooks(t)
   await ledger.open(database, CONTEXT)
   const lease = await ledger.reserve(CONTEXT, newBlob(), 10)
-  assert.equal(await ledger.forfeit(lease), true)
-  assert.equal(await ledger.forfeit(lease), false)
+  assert.equal(await ledger.cancel(lease), true)
+  assert.equal(await ledger.cancel(lease), false)
   await assert.rejects(ledger.grow(lease, 1, 1), Conflict)
   await assert.rejects(
     database.transaction(tx => ledger.commit(tx, lease, 10)),

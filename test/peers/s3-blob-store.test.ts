@@ -113,7 +113,7 @@ else {
   })
 
   test('readers that leave early, or never begin, leave no connection open', async t => {
-    const store = await S3BlobStore.open(newPlace(), { patience: 2000 })
+    const store = await S3BlobStore.open(newPlace(), { timeout: 2000 })
     t.after(() => store.close())
     const key = newKey()
     await store.write(key, mebibytes(20), neverAborted)
@@ -148,7 +148,7 @@ else {
   })
 
   test('a server that answers no more, or is gone, is StoreUnavailable soon, and is used again when it is back', async t => {
-    const store = await S3BlobStore.open(newPlace(), { patience: 1500 })
+    const store = await S3BlobStore.open(newPlace(), { timeout: 1500 })
     t.after(() => store.close())
     const key = newKey()
     await store.write(key, mebibytes(1), neverAborted)
@@ -175,7 +175,7 @@ else {
   })
 
   test('a reader outlives a restart of the server in the middle of a blob', async t => {
-    const store = await S3BlobStore.open(newPlace(), { patience: 2000 })
+    const store = await S3BlobStore.open(newPlace(), { timeout: 2000 })
     t.after(() => store.close())
     const key = newKey()
     const { sha256 } = await store.write(key, mebibytes(40), neverAborted)

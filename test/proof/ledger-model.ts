@@ -83,7 +83,7 @@ class Books {
   }
 
   async close(): Promise<void> {
-    for (const lease of this.#model.leases.keys()) assert.equal(await this.#ledger.forfeit(lease), true)
+    for (const lease of this.#model.leases.keys()) assert.equal(await this.#ledger.cancel(lease), true)
     await this.#ledger.close(this.#database, this.#context)
   }
 
@@ -133,7 +133,7 @@ class Books {
   }
 
   async #credit(bytes: number): Promise<void> {
-    await this.#database.transaction(tx => this.#ledger.credit(tx, this.#context, bytes))
+    await this.#database.transaction(tx => this.#ledger.releaseUsage(tx, this.#context, bytes))
     this.#model.used -= bytes
   }
 
@@ -143,7 +143,7 @@ class Books {
   }
 
   async #release(lease: Reservation): Promise<void> {
-    assert.equal(await this.#ledger.forfeit(lease), true)
+    assert.equal(await this.#ledger.cancel(lease), true)
     this.#model.leases.delete(lease)
   }
 

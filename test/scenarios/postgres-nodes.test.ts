@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { realSystem } from '../../src/base/system.ts'
-import { LEASE } from '../../src/files/quota-ledger.ts'
+import { RESERVATION_TTL } from '../../src/files/quota-ledger.ts'
 import { openPostgresDatabase } from '../../src/stores/postgres/postgres-database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { stowage } from '../support/cli.ts'
@@ -99,7 +99,7 @@ test('a node that starts leaves the uploads of others in peace, and ends those w
   const now = node.system.now()
   for (const [blob, expires] of [
     ['a'.repeat(40), now - 1],
-    ['b'.repeat(40), now + LEASE],
+    ['b'.repeat(40), now + RESERVATION_TTL],
   ] as const) {
     await database.run(
       sql`INSERT INTO uploads (blob, context, reserved, expires) VALUES (${blob}, ${context}, 10, ${expires})`,

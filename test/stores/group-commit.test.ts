@@ -50,7 +50,7 @@ test('transactions that come at once share a commit, and each sees what the ones
 
 test('a transaction that takes long shares no commit: who came before is told before it begins', async t => {
   const database = await open(t)
-  const seen = await seenBy(database, [undefined, { isLong: true }, undefined])
+  const seen = await seenBy(database, [undefined, { ownCommit: true }, undefined])
   assert.deepEqual(seen, [[], [0], [0, 1]])
 })
 
@@ -155,7 +155,7 @@ test('when the commit itself fails nobody is told that it is done, and nothing i
 
 test('however transactions succeed, fail and come in between one another, what is there is what was confirmed', async t => {
   const database = await open(t)
-  const options = fc.constantFrom<TransactionOptions>({}, {}, { durability: 'relaxed' }, { isLong: true })
+  const options = fc.constantFrom<TransactionOptions>({}, {}, { durability: 'relaxed' }, { ownCommit: true })
   const one = fc.record({ options, fails: fc.boolean(), pauses: fc.nat(3), doubles: fc.nat(9) })
   let next = 100
   await fc.assert(

@@ -70,14 +70,14 @@ test('a transaction that hides an error of the engine is not said to have been c
 
 test('a statement that takes too long is given up, on the server too, and the next one is served', async t => {
   if (!requirePeer(t, postgres)) return
-  const database = await openAt(t, await postgresDatabase(), { patience: 1000, connections: 1 })
+  const database = await openAt(t, await postgresDatabase(), { timeout: 1000, connections: 1 })
   await assert.rejects(database.get(sql`SELECT pg_sleep(20)`), StoreUnavailable)
   await assert.rejects(
     database.transaction(tx => tx.get(sql`SELECT pg_sleep(20)`)),
     StoreUnavailable,
   )
   assert.deepEqual(await database.get(sql`SELECT 1 AS one`), { one: 1 })
-  const slow = database.transaction(tx => tx.get(sql`SELECT pg_sleep(1.5), 2 AS two`), { unhurried: true })
+  const slow = database.transaction(tx => tx.get(sql`SELECT pg_sleep(1.5), 2 AS two`), { noTimeout: true })
   assert.equal(((await slow) as { two: number }).two, 2)
 })
 
@@ -116,7 +116,7 @@ test('of several nodes that prepare the store, one does it at a time', async t =
     await new Promise(resolve => setTimeout(resolve, 20))
     within--
   }
-  await Promise.all(nodes.flatMap(node => [node.alone(work), node.alone(work)]))
+  await Promise.all(nodes.flatMap(node => [node.withExclusiveLock(work), node.withExclusiveLock(work)]))
   assert.equal(most, 1)
   await Promise.all(nodes.map(node => migrate(node, schema)))
   const rows = await nodes[0]?.all(sql`SELECT id FROM schema_migrations`)
@@ -154,13 +154,13 @@ test('who needs the database alone gets it only when nobody has it open, and the
   if (!requirePeer(t, postgres)) return
   const url = await postgresDatabase()
   const [node, other] = [await openAt(t, url), await openAt(t, url)]
-  await assert.rejects(openAt(t, url, { isAlone: true }), /in use by another Stowage process/)
+  await assert.rejects(openAt(t, url, { isExclusive: true }), /in use by another Stowage process/)
   await other.close()
-  await assert.rejects(openAt(t, url, { isAlone: true }), /in use by another Stowage process/)
+  await assert.rejects(openAt(t, url, { isExclusive: true }), /in use by another Stowage process/)
   assert.deepEqual(await node.get(sql`SELECT 1 AS one`), { one: 1 })
   await node.close()
-  const alone = await openAt(t, url, { isAlone: true })
-  await assert.rejects(openAt(t, url, { isAlone: true }), /in use by another Stowage process/)
+  const alone = await openAt(t, url, { isExclusive: true })
+  await assert.rejects(openAt(t, url, { isExclusive: true }), /in use by another Stowage process/)
   await assert.rejects(openAt(t, url), /cannot be used: a command is at work on the store that needs it alone/)
   const rows = await Promise.all([1, 2, 3].map(number => alone.get(sql`SELECT ${number} AS number`)))
   assert.equal(rows.length, 3)

@@ -95,7 +95,7 @@ export function faultyDatabase(real: Database, faults: Faults): Database {
     get revision() {
       return real.revision
     },
-    alone: work => real.alone(work),
+    withExclusiveLock: work => real.withExclusiveLock(work),
     async transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T> {
       await faults.call('begin', async () => undefined)
       // Failing inside makes the engine roll back, failing afterwards leaves everything as committed.

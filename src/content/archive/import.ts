@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Audit } from '../../accounts/audit.ts'
 import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
-import type { Arrival, Arrivals } from '../../files/arrival.ts'
+import type { StagedImport, StagedImports } from '../../files/staged-import.ts'
 import { type FileRecord, putFile } from '../../files/file-records.ts'
 import type { Incoming } from '../../files/incoming.ts'
 import type { Bytes } from '../../base/units.ts'
@@ -27,7 +27,7 @@ import { wrong } from './read-lines.ts'
 interface Dependencies {
   readonly database: Database
   readonly entries: Entries
-  readonly arrivals: Arrivals
+  readonly stagedImports: StagedImports
   readonly audit: Audit
 }
 
@@ -63,15 +63,15 @@ export class ContextImport {
     judge(caller, placed)
     const context = placed.entry.id
     requireOrdinary(context)
-    const imported = await this.#on.arrivals.receive(context, incoming, async arrival => {
-      await arrival.reserve(await surveyArchive(arrival.archive))
-      const stored = await takeFiles(arrival, context, form)
+    const imported = await this.#on.stagedImports.receive(context, incoming, async staged => {
+      await staged.reserve(await surveyArchive(staged.archive))
+      const stored = await takeFiles(staged, context, form)
       return await this.#on.database.transaction(
         async tx => {
           await rejudge(tx, caller, placed, judge)
-          return await replaceContent(tx, { arrival, context, form, stored })
+          return await replaceContent(tx, { staged, context, form, stored })
         },
-        { isLong: true },
+        { ownCommit: true },
       )
     })
     const detail = { context, entries: imported.entries, files: imported.files }
@@ -82,11 +82,11 @@ export class ContextImport {
 }
 
 /** Goes through the whole archive for the first time: everything in it is judged, the files are stored and proved. */
-async function takeFiles(arrival: Arrival, context: string, form: OutsideForm): Promise<Stored> {
+async function takeFiles(staged: StagedImport, context: string, form: OutsideForm): Promise<Stored> {
   const stored = new Map<string, FileRecord>()
-  for await (const item of readArchive(arrival.archive, context, form)) {
+  for await (const item of readArchive(staged.archive, context, form)) {
     if (item.kind !== 'file') continue
-    const file = await arrival.store(bytesOf(item.open))
+    const file = await staged.store(bytesOf(item.open))
     if (file.sha256 !== item.sha256) throw wrong(`the file of "${item.id}" has another SHA-256 than it should`)
     stored.set(item.id, file)
   }
@@ -94,23 +94,23 @@ async function takeFiles(arrival: Arrival, context: string, form: OutsideForm): 
 }
 
 interface Replacement {
-  readonly arrival: Arrival
+  readonly staged: StagedImport
   readonly context: string
   readonly form: OutsideForm
   readonly stored: Stored
 }
 
 /** Part of a transaction; goes through the archive for the second time. */
-async function replaceContent(tx: Queries, { arrival, context, form, stored }: Replacement): Promise<Imported> {
+async function replaceContent(tx: Queries, { staged, context, form, stored }: Replacement): Promise<Imported> {
   const before = await datesOf(tx, context)
-  await arrival.replaceFiles(tx)
+  await staged.replaceFiles(tx)
   await forgetListsOf(tx, context)
   await dropRelationsOf(tx, context)
   await deleteEntriesOf(tx, context)
   const principals = new Principals()
   const lists = new Lists()
   const imported = { entries: 0, files: 0, bytes: 0 }
-  for await (const item of readArchive(arrival.archive, context, form)) {
+  for await (const item of readArchive(staged.archive, context, form)) {
     switch (item.kind) {
       case 'manifest':
         await skipNumbers(tx, context, item.manifest.lastNumber)

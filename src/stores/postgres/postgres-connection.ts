@@ -6,20 +6,20 @@ import { translated } from './postgres-errors.ts'
 import type { Sql } from '../sql.ts'
 
 /** A connection that has prepared more statements than this is given up, and with it the server's memory of them. */
-const MOST_STATEMENTS = 500
+const MAX_STATEMENTS = 500
 
 const prepared = new WeakMap<PoolClient, Set<string>>()
 
 /** One connection on loan: statements prepared by name, values checked before they are bound, errors told apart. */
 export class PostgresConnection {
   readonly #client: PoolClient
-  readonly #patience: Milliseconds
+  readonly #timeout: Milliseconds
   #isBroken = false
 
-  /** A statement without an answer after `patience` ends the connection; 0 waits for ever. */
-  constructor(client: PoolClient, patience: Milliseconds) {
+  /** A statement without an answer after `timeout` ends the connection; 0 waits for ever. */
+  constructor(client: PoolClient, timeout: Milliseconds) {
     this.#client = client
-    this.#patience = patience
+    this.#timeout = timeout
   }
 
   async query(statement: Sql): Promise<QueryResult> {
@@ -37,7 +37,7 @@ export class PostgresConnection {
 
   /** Gives the connection back, unless it is in a state that nobody knows. */
   release(): void {
-    const isFull = (prepared.get(this.#client)?.size ?? 0) > MOST_STATEMENTS
+    const isFull = (prepared.get(this.#client)?.size ?? 0) > MAX_STATEMENTS
     this.#client.release(this.#isBroken || isFull)
   }
 
@@ -50,7 +50,7 @@ export class PostgresConnection {
     // The declared types know only a time-out for all statements of a connection.
     const config: Omit<QueryArrayConfig, 'rowMode'> & { query_timeout: number } = {
       ...question,
-      query_timeout: this.#patience,
+      query_timeout: this.#timeout,
     }
     try {
       return await this.#client.query(config)

@@ -16,17 +16,17 @@ export interface PostgresOptions {
   /** How many connections there are at most; 10 by default. */
   readonly connections?: number
   /** A server that has not answered a statement for so long counts as lost; 10 s by default, 0 waits for ever. */
-  readonly patience?: Milliseconds
+  readonly timeout?: Milliseconds
   /** Nobody else may have the database open, no node and no command. */
-  readonly isAlone?: boolean
+  readonly isExclusive?: boolean
 }
 
 /** With so many transactions that have lost, nobody tries his luck beside them: the ones to come wait their turn as well. */
 const CROWD = 3
 /** A transaction that loses so often is told to come back later. */
-const MOST_ATTEMPTS = 20
-const LONGEST_PAUSE: Milliseconds = 50
-/** The advisory lock of {@link Database.alone}: `stow` in ASCII. */
+const MAX_ATTEMPTS = 20
+const MAX_PAUSE: Milliseconds = 50
+/** The advisory lock of {@link Database.withExclusiveLock}: `stow` in ASCII. */
 const ALONE = 0x73746f77
 
 /**
@@ -35,11 +35,11 @@ const ALONE = 0x73746f77
  *   it may not be; the URL's password is not told
  */
 export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Database> {
-  const { connections = 10, patience = 10_000, isAlone = false } = options
-  const pool = await openPool(url, { connections, patience, isShared: !isAlone })
-  const database = new PostgresDatabase(pool, options.system, patience)
+  const { connections = 10, timeout = 10_000, isExclusive = false } = options
+  const pool = await openPool(url, { connections, timeout, isShared: !isExclusive })
+  const database = new PostgresDatabase(pool, options.system, timeout)
   try {
-    if (isAlone && !(await database.takeStore())) {
+    if (isExclusive && !(await database.takeStore())) {
       throw new StartupError(`The database ${placeOf(url)} is in use by another Stowage process.`)
     }
     const row = await database.get<{ encoding: string }>(sql`SELECT current_setting('server_encoding') AS encoding`)
@@ -65,7 +65,7 @@ class PostgresDatabase implements Database {
   readonly revision = undefined
   readonly #pool: Pool
   readonly #system: PostgresOptions['system']
-  readonly #patience: Milliseconds
+  readonly #timeout: Milliseconds
   readonly #singleFile = new Mutex()
   /** Transactions that wait there, and the one at work. */
   #inFile = 0
@@ -75,10 +75,10 @@ class PostgresDatabase implements Database {
   /** The connection that keeps others away. */
   #guard: PoolClient | undefined
 
-  constructor(pool: Pool, system: PostgresOptions['system'], patience: Milliseconds) {
+  constructor(pool: Pool, system: PostgresOptions['system'], timeout: Milliseconds) {
     this.#pool = pool
     this.#system = system
-    this.#patience = patience
+    this.#timeout = timeout
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
@@ -101,10 +101,10 @@ class PostgresDatabase implements Database {
         return await this.#queue(began, () => this.#attempt(work, options))
       } catch (error) {
         if (!(error instanceof SerializationConflict)) throw error
-        if (attempt === MOST_ATTEMPTS) throw crowded(error)
+        if (attempt === MAX_ATTEMPTS) throw crowded(error)
       }
       const [chance = 0] = this.#system.randomBytes(1)
-      await pause((Math.min(2 ** attempt, LONGEST_PAUSE) * chance) / 256)
+      await pause((Math.min(2 ** attempt, MAX_PAUSE) * chance) / 256)
     }
   }
 
@@ -132,7 +132,7 @@ class PostgresDatabase implements Database {
     })
   }
 
-  async alone<T>(work: () => Promise<T>): Promise<T> {
+  async withExclusiveLock<T>(work: () => Promise<T>): Promise<T> {
     return await this.#use(async connection => {
       // The lock ends with the transaction, which is open on this connection only and does nothing else.
       await connection.execute(
@@ -173,7 +173,7 @@ class PostgresDatabase implements Database {
     try {
       return await this.#singleFile.run(() => {
         // Those before us may have found the server gone, one after the other.
-        if (this.#patience > 0 && this.#system.monotonic() - began > this.#patience) throw crowded()
+        if (this.#timeout > 0 && this.#system.monotonic() - began > this.#timeout) throw crowded()
         return work()
       })
     } finally {
@@ -196,18 +196,18 @@ class PostgresDatabase implements Database {
           throw transaction.conflict ?? error
         }
       },
-      options.unhurried ? 0 : this.#patience,
+      options.noTimeout ? 0 : this.#timeout,
     )
   }
 
-  async #use<T>(work: (connection: PostgresConnection) => Promise<T>, patience = this.#patience): Promise<T> {
+  async #use<T>(work: (connection: PostgresConnection) => Promise<T>, timeout = this.#timeout): Promise<T> {
     if (this.#closed) throw new Error('the database is closed')
     this.#running++
     try {
       const client = await this.#pool.connect().catch((error: unknown) => {
         throw translated(error)
       })
-      const connection = new PostgresConnection(client, patience)
+      const connection = new PostgresConnection(client, timeout)
       try {
         return await work(connection)
       } finally {
@@ -223,8 +223,8 @@ class PostgresDatabase implements Database {
  * A relaxed transaction is as durable as any: it outlives our process either way, but the server may crash without us, and an
  * upload whose reservation is lost leaves bytes that nobody knows of.
  */
-function beginning({ unhurried }: TransactionOptions): string {
-  return ['BEGIN ISOLATION LEVEL SERIALIZABLE', ...(unhurried ? ['SET LOCAL statement_timeout = 0'] : [])].join('; ')
+function beginning({ noTimeout }: TransactionOptions): string {
+  return ['BEGIN ISOLATION LEVEL SERIALIZABLE', ...(noTimeout ? ['SET LOCAL statement_timeout = 0'] : [])].join('; ')
 }
 
 const crowded = (cause?: unknown): Overloaded => {

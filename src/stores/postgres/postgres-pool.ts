@@ -17,13 +17,13 @@ const session = [
 
 export interface PoolOptions {
   readonly connections: number
-  readonly patience: Milliseconds
+  readonly timeout: Milliseconds
   /** Whether others may have the store open as well. */
   readonly isShared: boolean
 }
 
 /** A pool for the database of the URL. The driver is loaded with the first one. */
-export async function openPool(url: string, { connections, patience, isShared }: PoolOptions): Promise<Pool> {
+export async function openPool(url: string, { connections, timeout, isShared }: PoolOptions): Promise<Pool> {
   const { default: pg } = await import('pg')
   const address = new URL(url)
   address.searchParams.set('options', [session, address.searchParams.get('options')].filter(Boolean).join(' '))
@@ -35,7 +35,7 @@ export async function openPool(url: string, { connections, patience, isShared }:
     ...(isShared ? { min: 1, verify: shareStore } : {}),
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     idle_in_transaction_session_timeout: IDLE_TIMEOUT,
-    statement_timeout: patience,
+    statement_timeout: timeout,
     keepAlive: true,
     types: { getTypeParser: (type: number) => parsers.get(type) ?? asText },
   })

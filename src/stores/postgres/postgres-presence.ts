@@ -9,7 +9,7 @@ const OPEN = 0x6f70656e
 const FAREWELL: Milliseconds = 2000
 const PAUSE: Milliseconds = 50
 /** A server that has just let us in and does not answer for so long counts as lost. */
-const PATIENCE: Milliseconds = 5000
+const TIMEOUT: Milliseconds = 5000
 
 /** Says on a new connection, for as long as it lasts, that the store is in use; fails where somebody needs it alone. */
 export const shareStore = callbackify(async (client: PoolClient): Promise<void> => {
@@ -34,7 +34,7 @@ async function isGranted(client: PoolClient, verb: string): Promise<boolean> {
 async function isTaken(client: PoolClient, verb: string): Promise<boolean> {
   const question: QueryConfig & { query_timeout: Milliseconds } = {
     text: `SELECT ${verb}(${OPEN}) AS taken`,
-    query_timeout: PATIENCE,
+    query_timeout: TIMEOUT,
   }
   const { rows } = await client.query<{ taken: number }>(question)
   return rows[0]?.taken === 1

@@ -9,7 +9,7 @@ const COMMAND_LIMIT: Milliseconds = 2000
 const GREETING_LIMIT: Milliseconds = 3000
 /** Often enough for that limit to leave a healthy connection alone. */
 const PING_INTERVAL: Milliseconds = 1000
-const LONGEST_PAUSE: Milliseconds = 1000
+const MAX_PAUSE: Milliseconds = 1000
 /** The first version whose `SET` takes all options that are used; Valkey calls itself 7 or later as well. */
 const OLDEST_VERSION = 7
 
@@ -33,7 +33,7 @@ export async function connectRedis(url: string, log: Log): Promise<RedisConnecti
       socket: {
         connectTimeout: COMMAND_LIMIT,
         socketTimeout: GREETING_LIMIT,
-        reconnectStrategy: attempts => isStarted && Math.min(LONGEST_PAUSE, 50 * 2 ** attempts),
+        reconnectStrategy: attempts => isStarted && Math.min(MAX_PAUSE, 50 * 2 ** attempts),
       },
     })
   let connection: RedisConnection | undefined

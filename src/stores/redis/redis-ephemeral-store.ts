@@ -18,7 +18,7 @@ const BOUND_PREFIX = 'stowage-bound:'
 /** Keys that one step of `scan` looks at. */
 const SLICE = 500
 /** Only other nodes can come in between, each with one change of a key at a time: many more than there are nodes. */
-const MOST_TRIES = 200
+const MAX_TRIES = 200
 
 /**
  * Opens a store of forgettable facts in Redis or Valkey, 7 or later: one server or one primary, no Redis Cluster. Lives
@@ -64,7 +64,7 @@ class RedisEphemeralStore implements EphemeralStore {
   update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
     return this.#changing.run(key, async () => {
       let seen = textOf(await this.#redis.command('GET', PREFIX + key))
-      for (let tries = 0; tries < MOST_TRIES; tries++) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
         const kept = change(parse<T>(seen))
         const present = await this.#swap(key, seen, kept)
         if (present === 1) return kept?.value

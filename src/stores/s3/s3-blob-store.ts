@@ -6,7 +6,7 @@ import type { Bytes } from '../../base/units.ts'
 import { abortable } from '../abortable.ts'
 import { isBlobKey, requireBlobKey, requireRange } from '../blob-key.ts'
 import { BlobMissing, type BlobStore, type ByteRange, type ListedBlob, type StoredBlob } from '../blob-store.ts'
-import { createS3Client, isAbsentObject, PATIENCE, type S3Options, s3Call } from './s3-client.ts'
+import { createS3Client, isAbsentObject, TIMEOUT, type S3Options, s3Call } from './s3-client.ts'
 import { objectsIn, sizeOfUnfinished, unfinishedIn } from './s3-listing.ts'
 import { abortMultipart, beginMultipart, PART, partSize, type S3Multipart, type S3Object } from './s3-multipart.ts'
 import { readObject } from './s3-reader.ts'
@@ -84,7 +84,7 @@ export class S3BlobStore implements BlobStore {
     const object = this.#object(key)
     if (range) requireRange(range)
     try {
-      return await readObject(this.#reader, object, range, this.#options.patience ?? PATIENCE)
+      return await readObject(this.#reader, object, range, this.#options.timeout ?? TIMEOUT)
     } catch (error) {
       throw isAbsentObject(error) ? new BlobMissing(key, { cause: error }) : error
     }

@@ -8,10 +8,10 @@ export interface S3Options {
   /** Without it, that of the usual environment; of another server than Amazon's, `us-east-1`. */
   readonly region?: string | undefined
   /** So long a server may stay silent before the attempt counts as failed; 10 s by default. */
-  readonly patience?: Milliseconds
+  readonly timeout?: Milliseconds
 }
 
-export const PATIENCE: Milliseconds = 10_000
+export const TIMEOUT: Milliseconds = 10_000
 const ATTEMPTS = 3
 /** Readers hold a connection for as long as they like; the usual 50 would be all a few slow ones leave to the others. */
 const SOCKETS = 1024
@@ -22,8 +22,8 @@ const SOCKETS = 1024
  * Credentials come from where Amazon's tools look for them.
  */
 export function createS3Client(purpose: 'read' | 'write', options: S3Options): S3Client {
-  const { endpoint, region, patience = PATIENCE } = options
-  const timeout = purpose === 'read' ? { requestTimeout: patience, socketTimeout: 0 } : { socketTimeout: patience }
+  const { endpoint, region, timeout = TIMEOUT } = options
+  const timeouts = purpose === 'read' ? { requestTimeout: timeout, socketTimeout: 0 } : { socketTimeout: timeout }
   return new S3Client({
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
     ...(region === undefined ? {} : { region }),
@@ -34,9 +34,9 @@ export function createS3Client(purpose: 'read' | 'write', options: S3Options): S
     // It would take a new connection for each part.
     expectContinueHeader: false,
     requestHandler: {
-      connectionTimeout: Math.min(patience, 3000),
+      connectionTimeout: Math.min(timeout, 3000),
       throwOnRequestTimeout: true,
-      ...timeout,
+      ...timeouts,
       httpAgent: { maxSockets: SOCKETS },
       httpsAgent: { maxSockets: SOCKETS },
     },

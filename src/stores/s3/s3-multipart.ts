@@ -15,15 +15,15 @@ export const PART: Bytes = 8 * 2 ** 20
 /** For the parts after {@link SMALL_PARTS}, since there are 10 000 at most. */
 const LARGE_PART: Bytes = 64 * 2 ** 20
 const SMALL_PARTS = 1000
-const MOST_PARTS = 10_000
+const MAX_PARTS = 10_000
 /** 570 GiB. */
-const LARGEST: Bytes = SMALL_PARTS * PART + (MOST_PARTS - SMALL_PARTS) * LARGE_PART
+const MAX_OBJECT: Bytes = SMALL_PARTS * PART + (MAX_PARTS - SMALL_PARTS) * LARGE_PART
 
 /** Size of the part with this number, counted from 1. @throws {TooLarge} when there can be no such part. */
 export function partSize(number: number): Bytes {
-  if (number <= MOST_PARTS) return number <= SMALL_PARTS ? PART : LARGE_PART
-  const detail = `A file may have at most ${LARGEST} bytes.`
-  throw new TooLarge('file-too-large', detail, { extra: { limit: LARGEST } })
+  if (number <= MAX_PARTS) return number <= SMALL_PARTS ? PART : LARGE_PART
+  const detail = `A file may have at most ${MAX_OBJECT} bytes.`
+  throw new TooLarge('file-too-large', detail, { extra: { limit: MAX_OBJECT } })
 }
 
 /** An object's place in a bucket. */

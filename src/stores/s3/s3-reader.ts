@@ -14,14 +14,14 @@ interface Body {
 }
 
 /**
- * The bytes of an object. A connection that breaks on the way, or is silent for longer than `patience` while somebody waits,
+ * The bytes of an object. A connection that breaks on the way, or is silent for longer than `timeout` while somebody waits,
  * is followed by another that goes on where it ended.
  */
 export async function readObject(
   client: S3Client,
   object: S3Object,
   range: ByteRange | undefined,
-  patience: Milliseconds,
+  timeout: Milliseconds,
 ): Promise<Readable> {
   const ask = async (first: number, last?: number): Promise<Body> => {
     const Range = first === 0 && last === undefined ? undefined : `bytes=${first}-${last ?? ''}`
@@ -37,7 +37,7 @@ export async function readObject(
     let failures = 0
     for (;;) {
       try {
-        for await (const chunk of impatient(body.bytes, patience)) {
+        for await (const chunk of impatient(body.bytes, timeout)) {
           position += chunk.length
           failures = 0
           yield chunk
@@ -56,14 +56,14 @@ export async function readObject(
 }
 
 /** Passes chunks on, and destroys the source when one that is waited for does not come in time. */
-async function* impatient(source: Readable, patience: Milliseconds): AsyncGenerator<Uint8Array> {
-  const giveUp = (): void => void source.destroy(new Error(`no byte came for ${patience} ms`))
-  let timer = setTimeout(giveUp, patience)
+async function* impatient(source: Readable, timeout: Milliseconds): AsyncGenerator<Uint8Array> {
+  const giveUp = (): void => void source.destroy(new Error(`no byte came for ${timeout} ms`))
+  let timer = setTimeout(giveUp, timeout)
   try {
     for await (const chunk of source as AsyncIterable<Uint8Array>) {
       clearTimeout(timer)
       yield chunk
-      timer = setTimeout(giveUp, patience)
+      timer = setTimeout(giveUp, timeout)
     }
   } finally {
     clearTimeout(timer)

@@ -5,7 +5,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
 
 /** So many transactions share a commit at most: the first of them waits for the work of all. */
-const MOST_TOGETHER = 32
+const MAX_TOGETHER = 32
 
 interface Waiting {
   readonly options: TransactionOptions
@@ -25,7 +25,7 @@ interface End {
  * takes: those that wait for their turn meanwhile share the next one. Each but the first is behind a savepoint, so that what fails is
  * taken back alone. None is told of its end before all of it is on the disk: who lost to another of them can read what that one did.
  */
-export class SqliteCommits {
+export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #mutex: Mutex
   readonly #waiting: Waiting[] = []
@@ -48,7 +48,7 @@ export class SqliteCommits {
 
   async #runNext(): Promise<void> {
     if (this.#waiting.length === 0) return
-    if (!this.#waiting.slice(0, MOST_TOGETHER).every(isRelaxed)) return await this.#runTogether(false)
+    if (!this.#waiting.slice(0, MAX_TOGETHER).every(isRelaxed)) return await this.#runTogether(false)
     // In WAL mode NORMAL leaves the log unsynchronised on commit, FULL synchronises all of it: the next full commit
     // makes the relaxed ones before it durable as well. A checkpoint synchronises the log first in either mode.
     // The level cannot change inside a transaction, hence around it; the mutex keeps full commits out meanwhile.
@@ -91,8 +91,8 @@ export class SqliteCommits {
   /** The transaction that shares the commit with the last one. */
   #join(last: Waiting, count: number, relaxed: boolean): Waiting | undefined {
     const [next] = this.#waiting
-    const fits = next && !next.options.isLong && (!relaxed || isRelaxed(next))
-    return fits && !last.options.isLong && count < MOST_TOGETHER ? this.#waiting.shift() : undefined
+    const fits = next && !next.options.ownCommit && (!relaxed || isRelaxed(next))
+    return fits && !last.options.ownCommit && count < MAX_TOGETHER ? this.#waiting.shift() : undefined
   }
 
   /**

@@ -4,7 +4,7 @@ import { Mutex } from '../../base/mutex.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'
 import { type Sql, sql } from '../sql.ts'
-import { SqliteCommits } from './group-commit.ts'
+import { GroupCommit } from './group-commit.ts'
 import { SqliteConnection, writesRows } from './sqlite-connection.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
@@ -78,7 +78,7 @@ class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #connectReader: (() => SqliteConnection) | undefined
   readonly #mutex = new Mutex()
-  readonly #commits: SqliteCommits
+  readonly #commits: GroupCommit
   #closed: Promise<void> | undefined
   /** The revision that this turn of the event loop has seen, good until we write something ourselves. */
   #seen: { readonly statements: number; readonly revision: number } | undefined
@@ -87,7 +87,7 @@ class SqliteDatabase implements Database {
     this.#writer = writer
     this.#reader = reader
     this.#connectReader = connectReader
-    this.#commits = new SqliteCommits(writer, this.#mutex)
+    this.#commits = new GroupCommit(writer, this.#mutex)
   }
 
   /**
@@ -125,7 +125,7 @@ class SqliteDatabase implements Database {
   }
 
   /** The lock on the folder keeps everybody else away. */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
+  async withExclusiveLock<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   }
 

@@ -9,7 +9,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
  * The engine blocks the process: after so long others get their turn. They read, or wait to write. By the clock of the machine,
  * whatever clock a test turns.
  */
-const LONGEST_STRETCH: Milliseconds = 10
+const MAX_STRETCH: Milliseconds = 10
 
 /** A connection as the work of one transaction sees it: until the transaction ends. */
 export class SqliteTransaction implements Queries {
@@ -42,7 +42,7 @@ export class SqliteTransaction implements Queries {
   }
 
   async #pause(): Promise<void> {
-    if (realSystem.monotonic() - this.#begun < LONGEST_STRETCH) return
+    if (realSystem.monotonic() - this.#begun < MAX_STRETCH) return
     await setImmediate()
     this.#begun = realSystem.monotonic()
   }

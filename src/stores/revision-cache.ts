@@ -1,7 +1,7 @@
 import type { Database } from './database.ts'
 
 /** What was found in a database, for as long as the database can tell that nothing has changed there. */
-export class Unchanged<T> {
+export class RevisionCache<T> {
   readonly #database: Pick<Database, 'revision'>
   readonly #most: number
   readonly #found = new Map<string, T>()

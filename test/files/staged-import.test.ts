@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { Conflict } from '../../src/base/errors.ts'
-import { type Arrival, Arrivals } from '../../src/files/arrival.ts'
+import { type StagedImport, StagedImports } from '../../src/files/staged-import.ts'
 import { Garbage } from '../../src/files/garbage.ts'
-import { LEASE, Ledger } from '../../src/files/quota-ledger.ts'
+import { RESERVATION_TTL, Ledger } from '../../src/files/quota-ledger.ts'
 import type { BlobStore } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -19,8 +19,8 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-for (const nobodyElse of [true, false]) {
-  const how = nobodyElse ? 'at the next start' : 'by the sweep, once its lease has lapsed'
+for (const isExclusive of [true, false]) {
+  const how = isExclusive ? 'at the next start' : 'by the sweep, once its lease has lapsed'
   test(`an import that died is undone with all its parts ${how}, and cannot be committed then (D7.3, D7.5)`, async t => {
     const folder = await temporaryFolder(t)
     const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
@@ -31,7 +31,7 @@ for (const nobodyElse of [true, false]) {
     const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
     const garbage = new Garbage(database, blobs, ledger, system)
     await ledger.open(database, '3')
-    const arrivals = new Arrivals(
+    const stagedImports = new StagedImports(
       { database, blobs, ledger, garbage, system, log: createLog('silent') },
       { maxFileSize: -1 },
     )
@@ -44,21 +44,21 @@ for (const nobodyElse of [true, false]) {
     }
 
     const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: new AbortController().signal }
-    const ended = arrivals.receive('3', incoming, async (arrival: Arrival) => {
-      await arrival.reserve({ total: 9, largest: 5 })
-      for (const text of ['five5', 'four']) await arrival.store(bytesOf(text))
+    const ended = stagedImports.receive('3', incoming, async (staged: StagedImport) => {
+      await staged.reserve({ total: 9, largest: 5 })
+      for (const text of ['five5', 'four']) await staged.store(bytesOf(text))
       assert.deepEqual(await spaces(), [{ used: 0, reserved: 9 }])
       assert.equal(await present(), 3)
       // Nothing is taken for dead while its lease holds.
       await garbage.recover(false)
       assert.equal(await present(), 3)
 
-      system.pass(LEASE + 1)
-      await garbage.recover(nobodyElse)
+      system.pass(RESERVATION_TTL + 1)
+      await garbage.recover(isExclusive)
       assert.equal(await present(), 0)
       assert.deepEqual(await spaces(), [{ used: 0, reserved: 0 }])
       assert.deepEqual(await database.all(sql`SELECT blob FROM uploads`), [])
-      await database.transaction(tx => arrival.replaceFiles(tx))
+      await database.transaction(tx => staged.replaceFiles(tx))
     })
     await assert.rejects(ended, Conflict)
     assert.deepEqual(await spaces(), [{ used: 0, reserved: 0 }])
@@ -80,14 +80,14 @@ for (const late of ['the archive', 'a part'] as const) {
     const on = { database, blobs, ledger, garbage, system, log: createLog('silent') }
     const lapsing = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from('some')
-      system.pass(LEASE + 1)
+      system.pass(RESERVATION_TTL + 1)
       await garbage.recover(false)
     }
     const open = (): AsyncGenerator<Uint8Array> => (late === 'the archive' ? lapsing() : bytesOf('archive'))
     const incoming = { declaredSize: undefined, open, signal: new AbortController().signal }
-    const ended = new Arrivals(on, { maxFileSize: -1 }).receive('3', incoming, async (arrival: Arrival) => {
-      await arrival.store(late === 'a part' ? lapsing() : bytesOf('part'))
-      await database.transaction(tx => arrival.replaceFiles(tx))
+    const ended = new StagedImports(on, { maxFileSize: -1 }).receive('3', incoming, async (staged: StagedImport) => {
+      await staged.store(late === 'a part' ? lapsing() : bytesOf('part'))
+      await database.transaction(tx => staged.replaceFiles(tx))
     })
     await assert.rejects(ended, Conflict)
     for await (const { key } of blobs.list()) assert.fail(`${key} is left`)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Unchanged } from '../../src/stores/unchanged.ts'
+import { RevisionCache } from '../../src/stores/revision-cache.ts'
 
 /** Looks that are counted, on a database whose revision the test sets. */
 function setUp(revision: number | undefined, most = 10) {
   const database = { revision }
-  const unchanged = new Unchanged<number>(database, most)
+  const unchanged = new RevisionCache<number>(database, most)
   let looks = 0
   const get = async (key: string, during: () => void = () => {}): Promise<number | undefined> =>
     await unchanged.get(key, async () => {

@@ -27,10 +27,10 @@ export interface Measurement {
 }
 
 /** It reads the books of every context, so it is not done for each of many who ask at once. */
-const FRESH: Milliseconds = 10_000
+const CACHE_TTL: Milliseconds = 10_000
 
 /** How full the store is, for those who watch over it. */
-export class Fullness {
+export class StorageUsage {
   readonly #database: Database
   readonly #system: System
   readonly #options: LedgerOptions
@@ -45,7 +45,7 @@ export class Fullness {
   /** As of at most ten seconds ago; `most` contexts. */
   async measure(most: number): Promise<Measurement> {
     const now = this.#system.monotonic()
-    if (!this.#last || now - this.#last.at > FRESH) this.#last = { at: now, result: this.#read(most) }
+    if (!this.#last || now - this.#last.at > CACHE_TTL) this.#last = { at: now, result: this.#read(most) }
     try {
       return await this.#last.result
     } catch (error) {

@@ -11,7 +11,7 @@ import type { Ledger, Quota, Reservation } from './quota-ledger.ts'
 import type { RandomAccess } from './zip-reader.ts'
 
 /** An archive that has come in, and the files out of it that are to take the place of all files of a context. */
-export interface Arrival {
+export interface StagedImport {
   readonly archive: RandomAccess
   /**
    * Holds room for these sizes, less what the present files give back.
@@ -37,7 +37,7 @@ interface Dependencies {
 }
 
 /** Bringing in all files of a context at once, under the quota, as one upload of many parts (D7.3, D7.5). */
-export class Arrivals {
+export class StagedImports {
   readonly #on: Dependencies
   readonly #options: FilesOptions
 
@@ -50,7 +50,7 @@ export class Arrivals {
    * Puts the archive aside on the disk, which holds no room of the context, and hands it to `work`. When `work` rejects, as
    * on every abort and crash, nothing of it remains, and no room is lost.
    */
-  async receive<T>(context: string, incoming: Incoming, work: (arrival: Arrival) => Promise<T>): Promise<T> {
+  async receive<T>(context: string, incoming: Incoming, work: (staged: StagedImport) => Promise<T>): Promise<T> {
     const { blobs, ledger, garbage, log } = this.#on
     const key = this.#newKey()
     const written = [key]
@@ -99,7 +99,7 @@ export class Arrivals {
   /** Where the reservation has ended already, by the commit or by its lease, only what has become a file stays. */
   async #letGo(reservation: Reservation, written: readonly string[]): Promise<void> {
     const { database, ledger, garbage } = this.#on
-    if (await ledger.forfeit(reservation)) return
+    if (await ledger.cancel(reservation)) return
     for (const blob of written) if (!(await isFile(database, blob))) await garbage.delete(blob)
   }
 
