@@ -1,0 +1,41 @@
+import type { Content } from './body.ts'
+import type { Schema } from './schema.ts'
+
+/**
+ * Requests that make sense after an answer (OpenAPI links): the id of an operation, and where its parameters come from, as
+ * runtime expressions such as `$response.body#/entryId`.
+ */
+export type Links = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** What an operation answers with one status. */
+export interface Answer {
+  readonly description: string
+  readonly content?: Content
+  readonly headers?: Readonly<Record<string, string>>
+  readonly links?: Links
+}
+
+interface Extras {
+  readonly example?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly links?: Links
+}
+
+export const json = (description: string, schema: Schema, { example, ...extras }: Extras = {}): Answer => ({
+  description,
+  content: { types: ['application/json'], schema, ...(example === undefined ? {} : { example }) },
+  ...extras,
+})
+
+export const content = (description: string, types: readonly string[], schema: Schema, extras: Extras = {}): Answer => ({
+  description,
+  content: { types, schema },
+  ...extras,
+})
+
+/** An answer without a body. */
+export const empty = (description: string, extras: Omit<Extras, 'example'> = {}): Answer => ({ description, ...extras })
+
+export const done = empty('Done.')
+export const unchanged = empty('Not changed since the state that the request names.')
+export const redirect = (description: string): Answer => empty(description, { headers: { Location: 'Where to go on.' } })

@@ -1,0 +1,188 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import type { Answer } from './answer.ts'
+import type { Content } from './body.ts'
+import type { Parameter } from './parameters.ts'
+import { refusalsOf, refusalTypes } from './refusal-answers.ts'
+import { chapters, type Description, type RouteDefinition } from './route.ts'
+import { type JsonSchema, named, openObject, type Schema, text, integer } from './schema.ts'
+
+/** Operations by path and method, and the schemas that they refer to. */
+export interface Paths {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly schemas: Readonly<Record<string, JsonSchema>>
+}
+
+type Described = RouteDefinition & { readonly description: Description }
+
+export const isDescribed = (route: RouteDefinition): route is Described => route.description !== undefined
+
+/** `/:context/entry/:entry` as OpenAPI writes it. */
+export const templateOf = (url: string): string => url.replace(/:(\w+)/g, '{$1}')
+
+export const Problem = named(
+  'Problem',
+  openObject({ type: text(), title: text(), status: integer(400), detail: text(), code: text(), error: text() }),
+  { description: 'Why a request was refused (RFC 9457). `code` is stable; docs/errors.md lists all of them.' },
+)
+
+/** Describes these routes. @throws {TypeError} for a link to an operation that no route of the service has */
+export function describePaths(routes: readonly RouteDefinition[], everyRoute = routes): Paths {
+  const described = routes.filter(isDescribed)
+  const offered = new Set(described.map(({ description }) => description.id))
+  const known = new Set(everyRoute.filter(isDescribed).map(({ description }) => description.id))
+  const isOffered = (id: string): boolean => {
+    if (!known.has(id)) throw new TypeError(`A link leads to the operation "${id}", which no route declares.`)
+    return offered.has(id)
+  }
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const route of described) {
+    const path = (paths[templateOf(route.url)] ??= {})
+    path[route.method.toLowerCase()] = describe(route, isOffered)
+  }
+  return { paths, schemas: definitionsOf(described) }
+}
+
+/** The OpenAPI 3.1 document of a service with these paths at this base address. */
+export function openApiDocument({ paths, schemas }: Paths, version: string, base: string): Record<string, unknown> {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Stowage',
+      version,
+      description: 'A content store: contexts, entries and files behind sessions, lockout and exact quotas.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: base.replace(/\/$/, '') }],
+    tags: chapters.map(name => ({ name })),
+    security: [{}, { cookie: [] }, { basic: [] }],
+    paths,
+    components: {
+      schemas,
+      parameters: {
+        ignoreAuth: {
+          name: 'ignoreAuth',
+          in: 'query',
+          description: 'Ignores the `auth_token` cookie of the request: the caller is the guest.',
+          schema: { enum: [''] },
+        },
+      },
+      securitySchemes: {
+        cookie: { type: 'apiKey', in: 'cookie', name: 'auth_token' },
+        basic: { type: 'http', scheme: 'basic' },
+      },
+    },
+  }
+}
+
+function describe(route: Described, isOffered: (id: string) => boolean): Record<string, unknown> {
+  const { url, description } = route
+  const { id, chapter, summary, access, details, query = {}, body, answers } = description
+  const prose = [access === undefined ? undefined : `For: ${access}.`, details].filter(part => part !== undefined)
+  return {
+    operationId: id,
+    tags: [chapter],
+    summary,
+    ...(prose.length > 0 ? { description: prose.join('\n\n') } : {}),
+    parameters: [
+      ...[...url.matchAll(/:(\w+)/g)].map(([, name = '']) => describePathPart(name, description)),
+      ...Object.entries(query).map(([name, parameter]) => describeParameter(name, parameter)),
+      ...conditionalHeaders(description),
+      { $ref: '#/components/parameters/ignoreAuth' },
+    ],
+    ...(body ? { requestBody: { required: body.isRequired, content: describeContent(body) } } : {}),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, isOffered)]),
+      ),
+      ...describeRefusals(route),
+    },
+  }
+}
+
+/** What the named parts of paths stand for. */
+const pathParts: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema; example: string }>> = {
+  context: {
+    description: 'Id or name of a context.',
+    schema: { type: 'string', minLength: 1, maxLength: 1024 },
+    example: 'photos',
+  },
+  entry: { description: 'Id of an entry of the context.', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' }, example: 'one' },
+}
+
+function describePathPart(name: string, { path = {} }: Description): Record<string, unknown> {
+  const { description, schema, example } = { ...pathParts[name], ...path[name] }
+  return { name, in: 'path', required: true, description, schema, example }
+}
+
+const describeParameter = (name: string, { description, schema, isRequired, example }: Parameter<unknown>) => ({
+  name,
+  in: 'query',
+  description,
+  required: isRequired,
+  schema,
+  ...(example === undefined ? {} : { example }),
+})
+
+const headersOf = {
+  read: {
+    'If-None-Match': 'A tag, or several: 304 when one of them is that of the present state.',
+    'If-Modified-Since': 'A date: 304 when nothing has changed since.',
+  },
+  write: {
+    'If-Match': 'A tag, or several: 412 unless one of them is that of the present state.',
+    'If-Unmodified-Since': 'A date: 412 when the state is newer by a second or more.',
+  },
+} as const
+
+const conditionalHeaders = ({ conditional }: Description): Record<string, unknown>[] =>
+  conditional === undefined
+    ? []
+    : Object.entries(headersOf[conditional]).map(([name, description]) => ({
+        name,
+        in: 'header',
+        description,
+        schema: { type: 'string' },
+      }))
+
+function describeAnswer({ description, content, headers = {}, links = {} }: Answer, isOffered: (id: string) => boolean) {
+  const offered = Object.entries(links).filter(([id]) => isOffered(id))
+  return {
+    description,
+    ...(Object.keys(headers).length > 0 ? { headers: describeHeaders(headers) } : {}),
+    ...(content ? { content: describeContent(content) } : {}),
+    ...(offered.length > 0
+      ? { links: Object.fromEntries(offered.map(([operationId, parameters]) => [operationId, { operationId, parameters }])) }
+      : {}),
+  }
+}
+
+const describeHeaders = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  )
+
+const describeContent = ({ types, schema, example }: Content) =>
+  Object.fromEntries(types.map(type => [type, { schema: schema.json, ...(example === undefined ? {} : { example }) }]))
+
+function describeRefusals(route: Described): Record<string, unknown> {
+  const content = Object.fromEntries(
+    refusalTypes(route).map(type => [type, { schema: type === 'text/html' ? { type: 'string' } : Problem.json }]),
+  )
+  const declared = [...refusalsOf(route)].map(([status, codes]) => [
+    String(status),
+    { description: describeCodes(codes), content },
+  ])
+  return { ...Object.fromEntries(declared), default: { description: 'Refused.', content } }
+}
+
+const describeCodes = (codes: readonly (keyof typeof errorCodes)[]): string =>
+  codes.length === 0 ? 'Refused.' : codes.map(code => `\`${code}\`: ${errorCodes[code].help}`).join(' ')
+
+function definitionsOf(routes: readonly Described[]): Record<string, JsonSchema> {
+  const used: Pick<Schema, 'definitions'>[] = [Problem]
+  for (const { description } of routes) {
+    if (description.body) used.push(description.body.schema)
+    for (const { content } of Object.values(description.answers)) if (content) used.push(content.schema)
+  }
+  return Object.assign({}, ...used.map(({ definitions }) => definitions)) as Record<string, JsonSchema>
+}

@@ -1,0 +1,31 @@
+import type { ErrorCode } from '../../base/error-codes.ts'
+import type { RefusalStatus, RouteDefinition } from './route.ts'
+
+type Described = Pick<RouteDefinition, 'url' | 'visited'> & {
+  readonly description: NonNullable<RouteDefinition['description']>
+}
+
+/** The refusals of an operation by status: those it declares, and those that follow from the rest of its declaration. */
+export function refusalsOf({ description }: Described): ReadonlyMap<RefusalStatus, readonly ErrorCode[]> {
+  const { refusals = {}, body, query, conditional } = description
+  const found = new Map<RefusalStatus, readonly ErrorCode[]>()
+  const add = (status: RefusalStatus, codes: readonly ErrorCode[]): void => {
+    found.set(status, [...new Set([...(found.get(status) ?? []), ...codes])])
+  }
+  if (query) add(400, ['invalid-query'])
+  if (body?.types.includes('application/json')) add(400, ['invalid-json'])
+  if (body?.types.includes('application/x-www-form-urlencoded')) add(400, ['invalid-form'])
+  if (body) {
+    add(413, ['body-too-large'])
+    add(415, ['unsupported-type'])
+  }
+  if (conditional) add(412, ['precondition-failed'])
+  for (const [status, codes] of Object.entries(refusals)) add(Number(status) as RefusalStatus, codes)
+  return new Map([...found].sort(([a], [b]) => a - b))
+}
+
+/** The media types of refusals: a page where people go, and where an operation answers pages only. */
+export function refusalTypes({ visited, description }: Described): readonly string[] {
+  const problem = 'application/problem+json'
+  return visited || description.refusedAs !== undefined ? [problem, 'text/html'] : [problem]
+}

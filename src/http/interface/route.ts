@@ -1,0 +1,169 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../accounts/caller.ts'
+import type { ErrorCode } from '../../base/error-codes.ts'
+import type { Bodies } from '../body.ts'
+import type { Method, Route } from '../route.ts'
+import type { Answer } from './answer.ts'
+import type { RequestBody } from './body.ts'
+import type { Query, ValuesOf } from './parameters.ts'
+import type { JsonSchema } from './schema.ts'
+
+/** The chapters of docs/interface.md, and the tags of `openapi.json`. */
+export const chapters = [
+  'Sessions',
+  'Creating',
+  'Entries',
+  'Resources',
+  'Contexts and quota',
+  'Archives and statistics',
+  'Search',
+  'Lookup',
+  'Tools',
+  'Status and administration',
+] as const
+export type Chapter = (typeof chapters)[number]
+
+/** Codes by status. A status without codes stands for the general ones: `not-signed-in`, `not-allowed`, `not-found`… */
+export type Refusals = Readonly<Partial<Record<RefusalStatus, readonly ErrorCode[]>>>
+export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 412 | 413 | 415 | 416 | 429 | 501 | 502 | 503 | 504 | 507
+
+export interface PathPart {
+  readonly description?: string
+  readonly schema?: JsonSchema
+  readonly example?: string
+}
+
+/** What is said about an operation once: requests are read by it, `openapi.json` and docs/interface.md are made from it. */
+export interface Description<Q extends Query = Query, B = unknown> {
+  /** Unique and stable: the `operationId`, for generated clients. */
+  readonly id: string
+  readonly chapter: Chapter
+  /** One sentence: what the operation does. */
+  readonly summary: string
+  /** What else a caller must know. Markdown. */
+  readonly details?: string
+  /** Who may do it, where that is not everybody. */
+  readonly access?: string
+  /** What a named part of the path stands for, where it is not any context or entry. */
+  readonly path?: Readonly<Record<string, PathPart>>
+  readonly query?: Q
+  readonly body?: RequestBody<B>
+  readonly answers: Readonly<Record<number, Answer>>
+  readonly refusals?: Refusals
+  /** Conditional headers that count: those of a reader (304, 412) or of a writer (412). */
+  readonly conditional?: 'read' | 'write'
+  /** The media type of refusals, where it is not `application/problem+json` (and a page, where `visited`). */
+  readonly refusedAs?: 'text/html'
+}
+
+/** `context` and `entry` of `/:context/entry/:entry`. */
+export type PathNames<U extends string> = U extends `${string}:${infer N}/${infer R}`
+  ? N | PathNames<`/${R}`>
+  : U extends `${string}:${infer N}`
+    ? N
+    : never
+
+/** A request and its reply, with what the declaration says about them already read. */
+export interface Exchange<U extends string = string, Q extends Query = Query, B = unknown> {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly caller: Caller
+  /** The named parts of the path. */
+  readonly params: Readonly<Record<PathNames<U>, string>>
+  readonly query: ValuesOf<Q>
+  /** Reads the body. Call it, or let a service call it, after the caller's right has been checked. */
+  readonly body: () => Promise<B>
+}
+
+interface Declared<D, U extends string, Q extends Query, B> {
+  readonly method: Method
+  readonly url: U
+  /** Whether this configuration has the route at all; without it there is 404 or 405. */
+  readonly isOffered?: (deps: D) => boolean
+  readonly ignoresCaller?: true
+  readonly fromElsewhere?: true
+  readonly visited?: true
+  /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
+  readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => Promise<unknown>
+}
+
+/** A route before it has its services: `bind` gives it those that it uses. */
+export interface RouteDefinition<in D = never> {
+  readonly method: Method
+  readonly url: string
+  readonly visited: boolean
+  /** Absent for what programs need not know: pages, and addresses that only refuse. */
+  readonly description: Description | undefined
+  /** `undefined` where the configuration leaves the route out. */
+  readonly bind: (deps: D) => Route | undefined
+}
+
+/**
+ * Declares one operation beside its handler. The handler names the services that it uses and gets a request whose query
+ * has been read:
+ *
+ *     route({
+ *       id: 'readQuota', method: 'GET', url: '/:context/quota', chapter: 'Contexts and quota',
+ *       summary: 'Read the quota and the fill level of a context.',
+ *       answers: { 200: json('The quota.', Quota) },
+ *       handle: async ({ contexts }: Uses<'contexts'>, { caller, params }) => await contexts.quota(caller, params.context),
+ *     })
+ */
+export function route<D, const U extends string, const Q extends Query = Record<never, never>, B = undefined>(
+  declared: Declared<D, U, Q, B> & Description<Q, B>,
+): RouteDefinition<D & { readonly bodies: Bodies }> {
+  return define(declared, declared)
+}
+
+/** A route that is not described: a page for people, or an address whose every request is refused. */
+export function undescribed<D, const U extends string>(
+  declared: Declared<D, U, Record<never, never>, undefined>,
+): RouteDefinition<D & { readonly bodies: Bodies }> {
+  return define(declared, undefined)
+}
+
+function define<D, U extends string, Q extends Query, B>(
+  declared: Declared<D, U, Q, B>,
+  description: Description<Q, B> | undefined,
+): RouteDefinition<D & { readonly bodies: Bodies }> {
+  const { method, url, isOffered, ignoresCaller, fromElsewhere, visited, handle } = declared
+  const parameters = Object.entries(description?.query ?? {})
+  const { body } = description ?? {}
+  const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> =>
+    Object.fromEntries(parameters.map(([name, { read }]) => [name, read(given, name)])) as ValuesOf<Q>
+  return {
+    method,
+    url,
+    visited: visited === true,
+    description: description as Description | undefined,
+    bind: deps => {
+      if (isOffered && !isOffered(deps)) return undefined
+      return {
+        method,
+        url,
+        ...(ignoresCaller ? { ignoresCaller } : {}),
+        ...(fromElsewhere ? { fromElsewhere } : {}),
+        ...(visited ? { visited } : {}),
+        handle: async (request, reply) =>
+          await handle(deps, {
+            request,
+            reply,
+            caller: request.caller,
+            params: request.params as Exchange<U>['params'],
+            query: readQuery(request),
+            body: async () => await readBody(body, deps.bodies, request, reply),
+          }),
+      }
+    },
+  }
+}
+
+async function readBody<B>(
+  body: RequestBody<B> | undefined,
+  bodies: Bodies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<B> {
+  if (!body) throw new TypeError('no body is declared')
+  return await body.read(bodies, request, reply)
+}

@@ -1,0 +1,87 @@
+import type { Answer } from './answer.ts'
+import { isDescribed, templateOf } from './document.ts'
+import type { Parameter } from './parameters.ts'
+import { refusalsOf } from './refusal-answers.ts'
+import type { Chapter, Description, RouteDefinition } from './route.ts'
+
+/** From so many parameters on they get a table of their own. */
+const MIN_TABLE = 3
+
+/** The tables of one chapter of docs/interface.md: its operations, and the parameters of those that have many. */
+export function operationTables(routes: readonly RouteDefinition[], chapter: Chapter): string {
+  const described = routes.filter(isDescribed).filter(({ description }) => description.chapter === chapter)
+  const rows = described.map(route =>
+    row(
+      `${route.method} \`${templateOf(route.url)}\``,
+      requestOf(route.description),
+      Object.entries(route.description.answers).map(describeAnswer).join('; '),
+      [...refusalsOf(route)].map(([status, codes]) => [status, ...codes.map(code => `\`${code}\``)].join(' ')).join('; '),
+    ),
+  )
+  const tables = described
+    .filter(({ description }) => hasTable(description))
+    .map(({ method, url, description }) =>
+      [
+        `Parameters of ${method} \`${templateOf(url)}\`:`,
+        '',
+        row('Parameter', 'Meaning'),
+        row('---', '---').replaceAll(' ', ''),
+        ...Object.entries(description.query ?? {}).map(([name, one]) => row(`\`${name}\``, meaningOf(one))),
+        '',
+      ].join('\n'),
+    )
+  return [
+    row('Operation', 'Request', 'Success', 'Refusals'),
+    row('---', '---', '---', '---').replaceAll(' ', ''),
+    ...rows,
+    '',
+    ...tables,
+  ].join('\n')
+}
+
+const row = (...cells: readonly string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+
+const hasTable = ({ query = {} }: Description): boolean => Object.keys(query).length >= MIN_TABLE
+
+function requestOf(description: Description): string {
+  const { summary, access, details, query = {}, body } = description
+  const parameters = Object.entries(query)
+  const listed = hasTable(description)
+    ? 'Parameters below.'
+    : parameters.map(([name, one]) => `\`?${name}\`: ${meaningOf(one)}`).join(' ')
+  return [
+    summary,
+    access === undefined ? '' : `For ${access}.`,
+    parameters.length === 0 ? '' : listed,
+    body === undefined ? '' : bodyOf(body),
+    details ?? '',
+  ]
+    .filter(part => part !== '')
+    .join(' ')
+}
+
+function bodyOf({ types, schema, example }: NonNullable<Description['body']>): string {
+  const properties = (schema.json['properties'] ?? {}) as Readonly<Record<string, unknown>>
+  const fields = Object.keys(properties).map(name => `\`${name}\``)
+  if (types.includes('application/x-www-form-urlencoded')) return `Form: ${fields.join(', ')}.`
+  if (example !== undefined && types[0] === 'application/json') return `Body: \`${JSON.stringify(example)}\`.`
+  return fields.length > 0 ? `Body: JSON with ${fields.join(', ')}.` : ''
+}
+
+function meaningOf({ description, schema, isRequired }: Parameter<unknown>): string {
+  const { default: otherwise, enum: values } = schema as { readonly default?: unknown; readonly enum?: readonly string[] }
+  const words = values?.filter(value => !['', 'true', 'false'].includes(value)).map(value => `\`${value}\``) ?? []
+  return [
+    isRequired ? 'Required.' : '',
+    description,
+    words.length > 0 ? `One of ${words.join(', ')}.` : '',
+    otherwise === undefined ? '' : `Default: ${String(otherwise)}.`,
+  ]
+    .filter(part => part !== '')
+    .join(' ')
+}
+
+const describeAnswer = ([status, { description, content }]: readonly [string, Answer]): string => {
+  const type = content?.types.length === 1 && content.types[0] !== 'application/json' ? ` (${content.types[0]})` : ''
+  return `${status} ${description.replace(/\.$/, '')}${type}`
+}
