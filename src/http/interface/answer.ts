@@ -27,7 +27,12 @@ export const json = (description: string, schema: Schema, { example, ...extras }
   ...extras,
 })
 
-export const content = (description: string, types: readonly string[], schema: Schema, extras: Extras = {}): Answer => ({
+export const content = (
+  description: string,
+  types: readonly string[],
+  schema: Schema,
+  extras: Extras = {},
+): Answer => ({
   description,
   content: { types, schema },
   ...extras,
@@ -38,4 +43,5 @@ export const empty = (description: string, extras: Omit<Extras, 'example'> = {})
 
 export const done = empty('Done.')
 export const unchanged = empty('Not changed since the state that the request names.')
-export const redirect = (description: string): Answer => empty(description, { headers: { Location: 'Where to go on.' } })
+export const redirect = (description: string): Answer =>
+  empty(description, { headers: { Location: 'Where to go on.' } })

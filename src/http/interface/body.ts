@@ -18,7 +18,10 @@ export interface RequestBody<T = unknown> extends Content {
 }
 
 /** A JSON body of this form. @throws {InvalidInput} `invalid-json` */
-export const jsonBody = <T>(schema: Schema<T>, { example, limit }: { example?: unknown; limit?: Bytes } = {}): RequestBody<T> => ({
+export const jsonBody = <T>(
+  schema: Schema<T>,
+  { example, limit }: { example?: unknown; limit?: Bytes } = {},
+): RequestBody<T> => ({
   types: ['application/json'],
   schema,
   example,
@@ -40,7 +43,9 @@ export const checkedBelow = (schema: Schema, { example }: { example?: unknown } 
   read: async (bodies, request, reply) => await bodies.json(request.raw, reply.raw),
 })
 
-type Fields = Readonly<Record<string, { readonly description: string; readonly isRequired?: true; readonly keywords?: JsonSchema }>>
+type Fields = Readonly<
+  Record<string, { readonly description: string; readonly isRequired?: true; readonly keywords?: JsonSchema }>
+>
 
 export type FieldValues<F extends Fields> = {
   readonly [K in keyof F]: F[K] extends { readonly isRequired: true } ? string : string | undefined
@@ -73,7 +78,10 @@ function formSchema(fields: Fields): JsonSchema {
   return {
     type: 'object',
     properties: Object.fromEntries(
-      Object.entries(fields).map(([name, { description, keywords }]) => [name, { type: 'string', description, ...keywords }]),
+      Object.entries(fields).map(([name, { description, keywords }]) => [
+        name,
+        { type: 'string', description, ...keywords },
+      ]),
     ),
     ...(required.length > 0 ? { required } : {}),
   }

@@ -100,13 +100,19 @@ function describe(route: Described, isOffered: (id: string) => boolean): Record<
 }
 
 /** What the named parts of paths stand for. */
-const pathParts: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema; example: string }>> = {
+const pathParts: Readonly<
+  Record<string, { readonly description: string; readonly schema: JsonSchema; example: string }>
+> = {
   context: {
     description: 'Id or name of a context.',
     schema: { type: 'string', minLength: 1, maxLength: 1024 },
     example: 'photos',
   },
-  entry: { description: 'Id of an entry of the context.', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' }, example: 'one' },
+  entry: {
+    description: 'Id of an entry of the context.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' },
+    example: 'one',
+  },
 }
 
 function describePathPart(name: string, { path = {} }: Description): Record<string, unknown> {
@@ -144,14 +150,21 @@ const conditionalHeaders = ({ conditional }: Description): Record<string, unknow
         schema: { type: 'string' },
       }))
 
-function describeAnswer({ description, content, headers = {}, links = {} }: Answer, isOffered: (id: string) => boolean) {
+function describeAnswer(
+  { description, content, headers = {}, links = {} }: Answer,
+  isOffered: (id: string) => boolean,
+) {
   const offered = Object.entries(links).filter(([id]) => isOffered(id))
   return {
     description,
     ...(Object.keys(headers).length > 0 ? { headers: describeHeaders(headers) } : {}),
     ...(content ? { content: describeContent(content) } : {}),
     ...(offered.length > 0
-      ? { links: Object.fromEntries(offered.map(([operationId, parameters]) => [operationId, { operationId, parameters }])) }
+      ? {
+          links: Object.fromEntries(
+            offered.map(([operationId, parameters]) => [operationId, { operationId, parameters }]),
+          ),
+        }
       : {}),
   }
 }

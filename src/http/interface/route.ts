@@ -25,7 +25,25 @@ export type Chapter = (typeof chapters)[number]
 
 /** Codes by status. A status without codes stands for the general ones: `not-signed-in`, `not-allowed`, `not-found`… */
 export type Refusals = Readonly<Partial<Record<RefusalStatus, readonly ErrorCode[]>>>
-export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 412 | 413 | 415 | 416 | 429 | 501 | 502 | 503 | 504 | 507
+export type RefusalStatus =
+  | 400
+  | 401
+  | 403
+  | 404
+  | 405
+  | 406
+  | 408
+  | 409
+  | 412
+  | 413
+  | 415
+  | 416
+  | 429
+  | 501
+  | 502
+  | 503
+  | 504
+  | 507
 
 export interface PathPart {
   readonly description?: string

@@ -38,7 +38,11 @@ function schema<T>(
   mismatch: Schema['mismatch'],
   parts: readonly Pick<Schema, 'definitions'>[] = [],
 ): Schema<T> {
-  return { json, mismatch, definitions: Object.assign({}, ...parts.map(part => part.definitions)) as Schema['definitions'] }
+  return {
+    json,
+    mismatch,
+    definitions: Object.assign({}, ...parts.map(part => part.definitions)) as Schema['definitions'],
+  }
 }
 
 const primitive = <T>(json: JsonSchema, isValid: (value: unknown) => boolean, form: string): Schema<T> =>
@@ -51,7 +55,11 @@ export const anything: Schema = schema({}, () => undefined)
 export const text = (keywords: JsonSchema = {}): Schema<string> =>
   primitive({ type: 'string', ...keywords }, value => typeof value === 'string' && value.isWellFormed(), 'a string')
 
-export const flag: Schema<boolean> = primitive({ type: 'boolean' }, value => typeof value === 'boolean', 'true or false')
+export const flag: Schema<boolean> = primitive(
+  { type: 'boolean' },
+  value => typeof value === 'boolean',
+  'true or false',
+)
 
 export const numeric: Schema<number> = primitive({ type: 'number' }, value => typeof value === 'number', 'a number')
 

@@ -15,7 +15,9 @@ export function operationTables(routes: readonly RouteDefinition[], chapter: Cha
       `${route.method} \`${templateOf(route.url)}\``,
       requestOf(route.description),
       Object.entries(route.description.answers).map(describeAnswer).join('; '),
-      [...refusalsOf(route)].map(([status, codes]) => [status, ...codes.map(code => `\`${code}\``)].join(' ')).join('; '),
+      [...refusalsOf(route)]
+        .map(([status, codes]) => [status, ...codes.map(code => `\`${code}\``)].join(' '))
+        .join('; '),
     ),
   )
   const tables = described
@@ -69,7 +71,10 @@ function bodyOf({ types, schema, example }: NonNullable<Description['body']>): s
 }
 
 function meaningOf({ description, schema, isRequired }: Parameter<unknown>): string {
-  const { default: otherwise, enum: values } = schema as { readonly default?: unknown; readonly enum?: readonly string[] }
+  const { default: otherwise, enum: values } = schema as {
+    readonly default?: unknown
+    readonly enum?: readonly string[]
+  }
   const words = values?.filter(value => !['', 'true', 'false'].includes(value)).map(value => `\`${value}\``) ?? []
   return [
     isRequired ? 'Required.' : '',
