@@ -15,6 +15,9 @@ export interface Parameter<T> {
 
 export type Query = Readonly<Record<string, Parameter<unknown>>>
 
+/** What a route without parameters has. */
+export type NoQuery = Readonly<Record<string, never>>
+
 export type ValuesOf<Q extends Query> = { readonly [K in keyof Q]: Q[K] extends Parameter<infer T> ? T : never }
 
 interface Hints {

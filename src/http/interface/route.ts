@@ -5,7 +5,7 @@ import type { Bodies } from '../body.ts'
 import type { Method, Route } from '../route.ts'
 import type { Answer } from './answer.ts'
 import type { RequestBody } from './body.ts'
-import type { Query, ValuesOf } from './parameters.ts'
+import type { NoQuery, Query, ValuesOf } from './parameters.ts'
 import type { JsonSchema } from './schema.ts'
 
 /** The chapters of docs/interface.md, and the tags of `openapi.json`. */
@@ -127,7 +127,7 @@ export interface RouteDefinition<in D = never> {
  *       handle: async ({ contexts }: Uses<'contexts'>, { caller, params }) => await contexts.quota(caller, params.context),
  *     })
  */
-export function route<D, const U extends string, const Q extends Query = Record<never, never>, B = undefined>(
+export function route<D, const U extends string, const Q extends Query = NoQuery, B = undefined>(
   declared: Declared<D, U, Q, B> & Description<Q, B>,
 ): RouteDefinition<D & { readonly bodies: Bodies }> {
   return define(declared, declared)
@@ -135,7 +135,7 @@ export function route<D, const U extends string, const Q extends Query = Record<
 
 /** A route that is not described: a page for people, or an address whose every request is refused. */
 export function undescribed<D, const U extends string>(
-  declared: Declared<D, U, Record<never, never>, undefined>,
+  declared: Declared<D, U, NoQuery, undefined>,
 ): RouteDefinition<D & { readonly bodies: Bodies }> {
   return define(declared, undefined)
 }
@@ -153,7 +153,7 @@ function define<D, U extends string, Q extends Query, B>(
     method,
     url,
     visited: visited === true,
-    description: description as Description | undefined,
+    description,
     bind: deps => {
       if (isOffered && !isOffered(deps)) return undefined
       return {

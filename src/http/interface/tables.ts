@@ -80,7 +80,7 @@ function meaningOf({ description, schema, isRequired }: Parameter<unknown>): str
     isRequired ? 'Required.' : '',
     description,
     words.length > 0 ? `One of ${words.join(', ')}.` : '',
-    otherwise === undefined ? '' : `Default: ${String(otherwise)}.`,
+    otherwise === undefined ? '' : `Default: ${otherwise}.`,
   ]
     .filter(part => part !== '')
     .join(' ')
