@@ -70,11 +70,14 @@ function bodyOf({ types, schema, example }: NonNullable<Description['body']>): s
   return fields.length > 0 ? `Body: JSON with ${fields.join(', ')}.` : ''
 }
 
+/** The keywords of a parameter's schema that the tables show. */
+interface Shown {
+  readonly default?: string | number
+  readonly enum?: readonly string[]
+}
+
 function meaningOf({ description, schema, isRequired }: Parameter<unknown>): string {
-  const { default: otherwise, enum: values } = schema as {
-    readonly default?: unknown
-    readonly enum?: readonly string[]
-  }
+  const { default: otherwise, enum: values } = schema as Shown
   const words = values?.filter(value => !['', 'true', 'false'].includes(value)).map(value => `\`${value}\``) ?? []
   return [
     isRequired ? 'Required.' : '',
