@@ -1,7 +1,8 @@
 // Bundles the pages of `ui/` into the folders named as arguments, by default dist/ui. File names carry a hash of the
 // content, so they may be kept for ever; manifest.json tells which is which.
-import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { root } from './prepare.mjs'
 
@@ -36,8 +37,18 @@ for (const folder of process.argv.length > 2 ? process.argv.slice(2) : ['dist/ui
     Object.entries(entries).map(([name, from]) => [name, basename(fileOf(made, name, from))]),
   )
   copyFileSync(join(root, 'node_modules/preact/LICENSE'), join(target, 'preact.LICENSE.txt'))
+  compressAll(target)
   writeFileSync(join(target, 'manifest.json'), JSON.stringify(manifest))
   process.stderr.write(`The pages are in ${folder}: ${readdirSync(target).length} files.\n`)
+}
+
+/** Browsers get these; compressing as much as this takes too long for each start or request. */
+function compressAll(folder) {
+  for (const name of readdirSync(folder).filter(name => /\.(js|css|svg)$/.test(name))) {
+    const bytes = readFileSync(join(folder, name))
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes))
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }))
+  }
 }
 
 function fileOf(made, name, from) {

@@ -202,17 +202,18 @@ function createContent(settings: Settings, on: ContentDependencies) {
   const revisions = new Revisions(settings['service.repository.provenance'])
   const entries = new Entries({ ...on, revisions })
   const withEntries = { ...on, entries }
+  const creation = new Creation(
+    { ...on, revisions },
+    { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
+  )
   return {
     entries,
-    uploads: new Uploads(withEntries),
+    uploads: new Uploads({ ...withEntries, creation }),
     userResource: new UserResource(withEntries, {
       requireCurrentPassword: settings['service.auth.password.require-current-password'],
     }),
     revisions,
-    creation: new Creation(
-      { ...on, revisions },
-      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
-    ),
+    creation,
     views: new EntryViews(on.database, on.ledger, on.lockout, revisions),
     resources: new Resources(entries),
     lists: new Lists(entries),

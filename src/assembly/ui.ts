@@ -19,7 +19,9 @@ export async function loadUi(): Promise<UiAssets> {
     const files = new Map<string, Asset>()
     for (const name of await readdir(folder)) {
       const mediaType = mediaTypes[extname(name)]
-      if (mediaType !== undefined) files.set(name, { bytes: await readFile(new URL(name, folder)), mediaType })
+      if (mediaType === undefined) continue
+      const read = (suffix: string): Promise<Buffer> => readFile(new URL(name + suffix, folder))
+      files.set(name, { mediaType, bytes: await read(''), coded: { br: await read('.br'), gzip: await read('.gz') } })
     }
     return { names, files }
   } catch (error) {

@@ -74,6 +74,15 @@ export interface CreationOptions {
   readonly groupContextsForAll: boolean
 }
 
+/** A creation whose body has been read and whose password has been hashed. */
+export interface PreparedCreation {
+  readonly caller: Caller
+  readonly context: string
+  readonly request: CreationRequest
+  readonly readBody: (newId: string) => CreationBody
+  readonly password: string | undefined
+}
+
 /** What the resource of a new entry is made of. */
 interface Making {
   readonly maker: Caller
@@ -95,31 +104,42 @@ export class Creation {
   }
 
   async create(caller: Caller, contextKey: string, request: CreationRequest): Promise<Entry> {
-    const { database } = this.#on
-    const place = await placeFor(database, caller, contextKey, request.listUri)
-    const { context } = place
+    const prepared = await this.prepare(caller, contextKey, request)
+    const created = await this.#on.database.transaction(tx => this.insert(tx, prepared))
+    await this.#report(caller, created)
+    return created
+  }
+
+  /** Checks what can be checked before the transaction, and reads the body. @throws {ServiceError} */
+  async prepare(caller: Caller, contextKey: string, request: CreationRequest): Promise<PreparedCreation> {
+    const { context } = await placeFor(this.#on.database, caller, contextKey, request.listUri)
     requirePossible(context, request)
     // Hashing takes long and must not happen inside the transaction.
     const readBody = await request.body()
     const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
-    const created = await database.transaction(async tx => {
-      // Judged once more in here: context, list and caller may not be what they were before the body came.
-      const maker = await presentCaller(tx, caller)
-      const now = await placeFor(tx, maker, context, request.listUri)
-      const id = await freeId(tx, context, request.id)
-      const body = readBody(id)
-      const described = this.#describe({ context, id, request, body, caller })
-      const entry = await this.#placed(tx, maker, described, now, request)
-      const whole = await this.#withResource(tx, { maker, entry, place: now, request, body, password })
-      await insertEntry(tx, whole)
-      if (isList(whole)) await replaceListMembers(tx, whole, await freeMembers(tx, whole, body.resource))
-      await addRelations(tx, whole)
-      await this.#on.revisions.note(tx, undefined, whole, caller.user.id)
-      if (now.list) await this.#addToList(tx, caller, now.list, id)
-      return entry
-    })
-    await this.#report(caller, created)
-    return created
+    return { caller, context, request, readBody, password }
+  }
+
+  /** Inserts the entry inside a transaction. @param complete adds what only the transaction knows */
+  async insert(
+    tx: Queries,
+    { caller, context, request, readBody, password }: PreparedCreation,
+    complete: (entry: Entry) => Entry = entry => entry,
+  ): Promise<Entry> {
+    // Checked once more in here: context, list and caller may not be what they were before the body came.
+    const maker = await presentCaller(tx, caller)
+    const now = await placeFor(tx, maker, context, request.listUri)
+    const id = await freeId(tx, context, request.id)
+    const body = readBody(id)
+    const described = complete(this.#describe({ context, id, request, body, caller }))
+    const entry = await this.#placed(tx, maker, described, now, request)
+    const whole = await this.#withResource(tx, { maker, entry, place: now, request, body, password })
+    await insertEntry(tx, whole)
+    if (isList(whole)) await replaceListMembers(tx, whole, await freeMembers(tx, whole, body.resource))
+    await addRelations(tx, whole)
+    await this.#on.revisions.note(tx, undefined, whole, caller.user.id)
+    if (now.list) await this.#addToList(tx, caller, now.list, id)
+    return entry
   }
 
   /** The entry with what its list and its template give it. */

@@ -6,6 +6,7 @@ import type { Files } from '../files/files.ts'
 import type { Incoming } from '../files/incoming.ts'
 import { literal, objectsOf, type Graph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
+import type { Creation, CreationRequest } from './creation.ts'
 import type { Entries } from './entries.ts'
 import { type Entry, holdsFile, resourceOf, touched } from '../model/entry.ts'
 import { updateEntry } from './entry-records.ts'
@@ -14,6 +15,7 @@ import { rejudge } from './rejudge.ts'
 import { needs, type Placed } from '../model/rights.ts'
 
 interface Dependencies {
+  readonly creation: Creation
   readonly entries: Entries
   readonly files: Files
   readonly system: System
@@ -61,6 +63,25 @@ export class Uploads {
       await updateEntry(tx, { ...changed, statements })
       return { entry: { ...changed, statements }, file }
     })
+  }
+
+  /**
+   * Creates an entry together with its file, in one transaction: an upload that fails leaves nothing.
+   * @throws {InvalidInput} unless the request describes a local entry that can hold a file
+   */
+  async create(caller: Caller, contextKey: string, request: CreationRequest, upload: Upload): Promise<StoredUpload> {
+    if (request.entryType !== 'Local' || request.graphType !== 'None' || request.namedResource) {
+      throw new InvalidInput('invalid-type', 'Only a local entry of graph type None is created with a file.')
+    }
+    const prepared = await this.#on.creation.prepare(caller, contextKey, request)
+    const { entry, file } = await this.#on.files.storeNew(prepared.context, upload, async (tx, file) => {
+      const entry = await this.#on.creation.insert(tx, prepared, entry => {
+        requireHoldsFile(entry)
+        return { ...entry, statements: describeFile(entry, { ...upload.describe(), size: file.size }) }
+      })
+      return { place: entry, entry, file }
+    })
+    return { entry, file }
   }
 
   async remove(caller: Caller, placed: Placed, precondition: FilePrecondition): Promise<Entry> {

@@ -8,10 +8,20 @@ import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
 import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
-import type { Ledger, Reservation } from './quota-ledger.ts'
+import type { Ledger, Quota, Reservation } from './quota-ledger.ts'
 
 /** What is reserved at a time for bytes whose number was not declared. */
 const STEP: Bytes = 1_048_576
+
+/** What a committed upload has changed. */
+interface Settled<T> {
+  readonly result: T
+  /** Key of the blob that the new one replaces. */
+  readonly discarded: string | undefined
+  readonly quota: Quota
+  /** By how much the context has grown. */
+  readonly growth: Bytes
+}
 
 /** The bytes of entries: taking them in under the quota, giving them out, letting them go (D7). */
 export class Files {
@@ -54,28 +64,60 @@ export class Files {
     incoming: Incoming,
     makeVisible: (tx: Queries, file: FileRecord, previous: FileRecord | undefined) => Promise<T>,
   ): Promise<T> {
-    const { declaredSize } = incoming
+    this.#requireDeclaredSize(incoming)
+    const credit = (await findFile(this.#database, place))?.size ?? 0
+    return await this.#receive(place.context, credit, incoming, async (tx, file, reservation) => {
+      const previous = await findFile(tx, place)
+      const growth = file.size - (previous?.size ?? 0)
+      const quota = await this.#ledger.commit(tx, reservation, growth)
+      await putFile(tx, place, file)
+      if (previous) await discardBlob(tx, previous.blob)
+      return { result: await makeVisible(tx, file, previous), discarded: previous?.blob, quota, growth }
+    })
+  }
+
+  /**
+   * Stores the file of an entry that does not exist yet. `create` makes the entry in the transaction that commits the file:
+   * there is never one without the other.
+   * @throws {TooLarge} as `store` does
+   */
+  async storeNew<T extends { readonly place: FilePlace }>(
+    context: string,
+    incoming: Incoming,
+    create: (tx: Queries, file: FileRecord) => Promise<T>,
+  ): Promise<T> {
+    this.#requireDeclaredSize(incoming)
+    return await this.#receive(context, 0, incoming, async (tx, file, reservation) => {
+      const quota = await this.#ledger.commit(tx, reservation, file.size)
+      const result = await create(tx, file)
+      await putFile(tx, result.place, file)
+      return { result, discarded: undefined, quota, growth: file.size }
+    })
+  }
+
+  #requireDeclaredSize({ declaredSize }: Incoming): void {
     if (declaredSize !== undefined) requireFileSize(this.#options, declaredSize)
-    const replaced = await findFile(this.#database, place)
-    const credit = replaced?.size ?? 0
+  }
+
+  /** Reserves, writes the bytes, and commits with `settle`; undoes everything on failure. */
+  async #receive<T>(
+    context: string,
+    credit: Bytes,
+    incoming: Incoming,
+    settle: (tx: Queries, file: FileRecord, reservation: Reservation) => Promise<Settled<T>>,
+  ): Promise<T> {
+    const { declaredSize } = incoming
     const blob = newBlobKey(count => this.#system.randomBytes(count))
-    const reservation = await this.#ledger.reserve(place.context, blob, Math.max(0, (declaredSize ?? 0) - credit))
+    const reservation = await this.#ledger.reserve(context, blob, Math.max(0, (declaredSize ?? 0) - credit))
     const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
     try {
       const room = Math.max(credit, declaredSize ?? 0)
       const bytes = this.#metered(incoming.open(), reservation, room)
       const stored = await this.#blobs.write(blob, bytes, incoming.signal)
       const file = { blob, ...stored }
-      const { result, discarded, quota, growth } = await this.#database.transaction(async tx => {
-        const previous = await findFile(tx, place)
-        const growth = file.size - (previous?.size ?? 0)
-        const quota = await this.#ledger.commit(tx, reservation, growth)
-        await putFile(tx, place, file)
-        if (previous) await discardBlob(tx, previous.blob)
-        return { result: await makeVisible(tx, file, previous), discarded: previous?.blob, quota, growth }
-      })
+      const { result, discarded, quota, growth } = await this.#database.transaction(tx => settle(tx, file, reservation))
       this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
-      await reportGrowth(this.#options, this.#ledger, place.context, { quota, growth })
+      await reportGrowth(this.#options, this.#ledger, context, { quota, growth })
       if (discarded !== undefined) await this.#deleteBlob(discarded)
       return result
     } catch (error) {

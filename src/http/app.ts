@@ -7,11 +7,13 @@ import { Bodies } from './body.ts'
 import { noteAccess, recogniseCaller } from './caller.ts'
 import { ClientAddresses } from './client-address.ts'
 import { AuthCookie, deviceToken } from './cookies.ts'
+import { compress, removeCodingFromTags } from './compression.ts'
 import { Cors } from './cors.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { asScript, callbackOf } from './jsonp.ts'
 import { holdForLateListener } from './late-listener.ts'
 import { answerMalformed } from './malformed.ts'
+import { prefersHtml } from './negotiate.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './query.ts'
 import type { Route } from './route.ts'
@@ -54,6 +56,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     setCommonHeaders(on, request, reply)
     reply.headers(cors.headers(request.headers.origin))
     drainUnreadBody(request.raw, reply.raw)
+    removeCodingFromTags(request.raw)
     requireHost(request)
     if (cors.isPreflight(request.method, request.headers)) {
       return await reply.status(204).headers(cors.preflightHeaders()).send()
@@ -79,7 +82,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     setCacheHeaders(request, reply)
     await noteAccess(on, request, reply)
     await holdForLateListener(request.raw)
-    return asScript(reply, payload, request.callback)
+    return await compress(request, reply, asScript(reply, payload, request.callback))
   })
   app.addHook('onResponse', async (request, reply) => noteAnswer(on, request, reply))
 
@@ -90,7 +93,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.setNotFoundHandler(async () => {
     throw new NotFound('not-found', 'There is nothing at this address.')
   })
-  register(app, routes(on))
+  register(app, on, routes(on))
   return app
 }
 
@@ -130,7 +133,7 @@ function createFastify(on: Services, addresses: ClientAddresses): FastifyInstanc
 }
 
 /** Each route; HEAD beside every GET; and for all other methods of a known address a 405 that lists the possible ones. */
-function register(app: FastifyInstance, all: readonly Route[]): void {
+function register(app: FastifyInstance, on: Services, all: readonly Route[]): void {
   // Without this the less common ones (PROPFIND, LOCK …) would find nothing at a known address.
   const uncommon = METHODS.filter(method => method !== 'CONNECT' && !app.supportedMethods.includes(method))
   for (const method of uncommon) app.addHttpMethod(method)
@@ -138,14 +141,17 @@ function register(app: FastifyInstance, all: readonly Route[]): void {
     const some = all.filter(route => route.url === url)
     const allowed = new Set<string>(some.map(route => route.method))
     if (allowed.has('GET')) allowed.add('HEAD')
-    for (const { method, handle, ...marks } of some) {
+    for (const { method, handle, pageAt: _, ...marks } of some) {
       app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler: handle, config: marks })
     }
+    const pageAt = some.find(route => route.pageAt !== undefined)?.pageAt
     app.route({
       method: app.supportedMethods.filter(method => !allowed.has(method)),
       url,
       config: { ignoresCaller: true, visited: some.some(route => route.visited === true) },
-      onRequest: async request => {
+      onRequest: async (request, reply) => {
+        if (pageAt !== undefined && request.method === 'GET' && prefersHtml(request))
+          return await reply.redirect(on.base.at(pageAt), 303)
         throw new WrongMethod(request.method, [...allowed])
       },
       handler: async () => undefined,

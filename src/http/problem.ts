@@ -108,6 +108,15 @@ function headersOf(error: ServiceError): Record<string, string> {
   return {}
 }
 
+/** A person who follows a link to a file signs in first, and then comes back to it. */
+const mayContinueHere = ({ method, routeOptions }: FastifyRequest): boolean =>
+  method === 'GET' && routeOptions.url?.startsWith('/:context/') === true
+
+async function signInFirst({ base }: Pick<Services, 'base'>, request: FastifyRequest, reply: FastifyReply) {
+  const query = new URLSearchParams({ successurl: base.at(request.url.slice(1)) })
+  await reply.removeHeader('www-authenticate').redirect(`${base.at('auth/login')}?${query.toString()}`, 303)
+}
+
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
   on: Pick<Services, 'log' | 'base' | 'metrics' | 'ui'>,
@@ -120,7 +129,9 @@ export async function sendProblem(
   if (status === 500) on.log.error({ err: error, requestId: request.id }, 'a request failed')
   if (error instanceof StoreUnavailable) on.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
   reply.status(status).headers(headers)
-  if (request.routeOptions.config.visited === true && prefersHtml(request)) {
+  const isVisited = request.routeOptions.config.visited === true || request.is404
+  if (isVisited && prefersHtml(request)) {
+    if (status === 401 && mayContinueHere(request)) return await signInFirst(on, request, reply)
     const look = lookFor(on, request)
     const detail = wordsForProblem(look.words, body.code, body) ?? String(body['detail'])
     await sendPage(reply, errorPage(look, look.language === 'en' ? String(body['title']) : look.words.refused, detail))

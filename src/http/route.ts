@@ -16,6 +16,10 @@ export interface Route {
   readonly fromElsewhere?: true
   /** A person comes here with a browser: refusals may be pages (D1.4). */
   readonly visited?: true
+  /** The page whose form is sent here: a browser that asks for this address with GET is led there. Relative to the base. */
+  readonly pageAt?: string
+  /** Answers hold no secrets, so text and RDF may be compressed (`compression.ts`). */
+  readonly compressible?: true
   /** Whatever is asked here is refused: there is nothing to describe. */
   readonly onlyRefuses?: true
 }
@@ -25,6 +29,7 @@ declare module 'fastify' {
     ignoresCaller?: boolean
     fromElsewhere?: boolean
     visited?: boolean
+    compressible?: boolean
   }
 
   interface FastifyRequest {

@@ -1,6 +1,10 @@
+import type { Coding } from './compression.ts'
+
 /** A file of the user interface, as it is sent. */
 export interface Asset {
   readonly bytes: Buffer
+  /** The same, compressed at build time. */
+  readonly coded: Readonly<Partial<Record<Coding, Buffer>>>
   readonly mediaType: string
 }
 

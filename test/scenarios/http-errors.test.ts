@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ask } from '../support/http-client.ts'
 import { exchange, line, statusOf } from '../support/raw.ts'
-import { startInProcess } from '../support/service.ts'
+import { newContext, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
 
@@ -69,7 +69,33 @@ for (const address of unknownAddresses) {
 test('addresses are case-sensitive and the refusal never echoes markup unescaped into a page', async () => {
   const answer = await ask(`${service.base}auth/<script>alert(1)</script>`, { headers: { accept: 'text/html' } })
   assert.equal(answer.status, 404)
-  assert.match(answer.headers['content-type'] ?? '', /^application\/problem\+json/)
+  assert.match(answer.headers['content-type'] ?? '', /^text\/html/)
+  assert.doesNotMatch(answer.text, /<script>alert/)
+})
+
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+test('people get a page for an unknown address, and sign in first where they may not read a file', async () => {
+  const admin = await service.admin()
+  const context = await newContext(admin)
+  await admin.post(`${context}?id=secret`)
+  await admin.ask(`${context}/resource/secret`, { method: 'PUT', body: 'x' })
+  const unknown = await ask(`${service.base}no/such/page`, { headers: html })
+  assert.deepEqual([unknown.status, unknown.headers['content-type']], [404, 'text/html; charset=utf-8'])
+  const url = `${service.base}${context}/resource/secret?download`
+  const file = await ask(url, { headers: html })
+  const query = new URLSearchParams({ successurl: url }).toString()
+  assert.deepEqual([file.status, file.headers.location], [303, `${service.base}auth/login?${query}`])
+  assert.equal((await ask(url)).status, 401, 'programs get the refusal')
+  const image = await ask(url, { headers: { accept: 'image/avif,image/webp,*/*;q=0.8' } })
+  assert.equal(image.status, 401, 'and so does what is not a page')
+})
+
+test('Enter in the address bar after a failed sign-in leads to the form again', async () => {
+  const again = await ask(`${service.base}auth/cookie`, { headers: html })
+  assert.deepEqual([again.status, again.headers.location], [303, `${service.base}auth/login`])
+  const program = await ask(`${service.base}auth/cookie`)
+  assert.deepEqual([program.status, program.headers.allow], [405, 'POST'])
 })
 
 const allowed: ReadonlyArray<readonly [path: string, methods: readonly string[]]> = [

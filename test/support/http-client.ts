@@ -1,12 +1,14 @@
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { Readable } from 'node:stream'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { requireDescribed } from './interface-check.ts'
 import { aged } from './redis-age.ts'
 
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
+  /** As they came over the wire. */
   readonly bytes: Buffer
   readonly text: string
   /** The parsed body; throws when it is not JSON. */
@@ -56,8 +58,8 @@ export async function ask(url: string, options: Ask = {}): Promise<Answer> {
           status: response.statusCode ?? 0,
           headers: response.headers,
           bytes,
-          text: bytes.toString('utf8'),
-          json: <T>() => JSON.parse(bytes.toString('utf8')) as T,
+          text: decoded(bytes, response.headers['content-encoding']),
+          json: <T>() => JSON.parse(decoded(bytes, response.headers['content-encoding'])) as T,
         })
       })
     })
@@ -65,6 +67,10 @@ export async function ask(url: string, options: Ask = {}): Promise<Answer> {
     else request.end(payload)
   })
 }
+
+/** The body as text, whatever its coding. */
+const decoded = (bytes: Buffer, coding: string | undefined): string =>
+  (coding === 'br' ? brotliDecompressSync(bytes) : coding === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8')
 
 const methodOf = ({ method, body, json, form }: Ask): string =>
   method ?? (body === undefined && json === undefined && form === undefined ? 'GET' : 'POST')

@@ -27,6 +27,8 @@ export const entryOperations: Operations = {
       list: 'List that the entry joins.',
       template: 'Entry whose metadata are added.',
       rdfFormat: 'Syntax of the graphs in the body.',
+      file: 'The body is the file of the new entry, described by `Content-Type` and `Content-Disposition`.',
+      mimeType: 'With `file`: its media type, instead of `Content-Type`.',
     },
     body: json(ref('Json')),
     answers: { 201: created },

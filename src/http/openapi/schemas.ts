@@ -79,7 +79,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
-  Created: object({ entryId: text }),
+  Created: object({ entryId: text }, { format: text, size: count, sha256: text }),
   Name: object({ name: text }),
   StoredFile: object({
     success: text,

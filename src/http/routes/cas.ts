@@ -4,6 +4,7 @@ import type { LoginFlow } from '../../sso/identity-provider.ts'
 import { FlowCookie } from '../flow-cookie.ts'
 import type { Route } from '../route.ts'
 import type { CasLogin, Services } from '../services.ts'
+import { readSuccessUrl } from '../success-url.ts'
 import { land, refuse } from '../sso-landing.ts'
 
 export const CAS_PATH = 'auth/cas'
@@ -20,7 +21,7 @@ export const casRoutes = (on: Services): Route[] => {
 /**
  * Without a ticket: away to the CAS server. With one: the login, if this browser has begun it. A ticket without its flow is
  * dropped, not validated (it may be a stranger's), and the login begins again; `?again` tells whether the browser has kept
- * the cookie, so that one that keeps none does not go round for ever (D9.1, D9.5).
+ * the cookie, so that one that keeps none does not go round for ever (D9.1, D9.5). `?successurl`: where to go afterwards.
  */
 const getCas = (on: Services, cas: CasLogin) => async (request: FastifyRequest, reply: FastifyReply) => {
   const ticket = request.parameters.get('ticket')
@@ -29,7 +30,8 @@ const getCas = (on: Services, cas: CasLogin) => async (request: FastifyRequest, 
   if (ticket === undefined && request.parameters.has(AGAIN) && !flow)
     return await refuse(on, reply, noCookie(), ends(cas))
   if (ticket !== undefined && flow) return await finish(on, cas, { request, reply, flow, ticket })
-  const begun = await on.sso.flows.begin({ provider: cas.provider.name, successUrl: undefined, failureUrl: undefined })
+  const successUrl = readSuccessUrl(on.base, request.parameters.get('successurl')) ?? flow?.successUrl
+  const begun = await on.sso.flows.begin({ provider: cas.provider.name, successUrl, failureUrl: undefined })
   reply.header('set-cookie', cookie.set(begun.id))
   if (ticket !== undefined) return await reply.redirect(`${on.base.at(CAS_PATH)}?${AGAIN}`, 303)
   return await reply.redirect(cas.provider.begin().url, 303)
@@ -46,7 +48,7 @@ async function finish(on: Services, cas: CasLogin, { request, reply, flow, ticke
   reply.header('set-cookie', flowCookie(on).clear())
   try {
     const claim = await cas.provider.finish(flow, ticket)
-    return await land(on, { request, reply }, claim, cas)
+    return await land(on, { request, reply }, claim, { ...cas, successUrl: flow.successUrl ?? cas.successUrl })
   } catch (error) {
     return await refuse(on, reply, error, ends(cas))
   }

@@ -1,17 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotSupported } from '../../base/errors.ts'
 import type { ContextDescription } from '../../content/context-resource.ts'
-import { PRINCIPALS } from '../../model/addresses.ts'
-import { entryValidators, validatorHeaders } from '../conditional.ts'
+import { entryUri, PRINCIPALS } from '../../model/addresses.ts'
+import type { CreationRequest } from '../../content/creation.ts'
+import { mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
+import { entryValidators, fileValidators, validatorHeaders } from '../conditional.ts'
 import { readCreation } from '../creation-request.ts'
 import { type Route, pathPart } from '../route.ts'
 import type { Services } from '../services.ts'
-import { refuseFeed } from '../query.ts'
+import { isFlagSet, refuseFeed } from '../query.ts'
+import { readUpload } from '../upload-request.ts'
 import { sendCreated } from './entries.ts'
 
 /** Contexts as resources: what is in them, making entries, name and quota (wire facts 3.2, 3.9; D7.1, D7.2). */
 export const contextRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/:context', handle: getContext(on) },
+  { method: 'GET', url: '/:context', handle: getContext(on), compressible: true },
   { method: 'POST', url: '/:context', handle: postContext(on) },
   { method: 'PUT', url: '/:context', handle: putContext(on) },
   ...quotaRoutes(on),
@@ -48,7 +51,20 @@ const getContext = (on: Services) => async (request: FastifyRequest) => {
 
 const postContext = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const wanted = readCreation(on, request, reply)
+  if (isFlagSet(request.parameters, 'file')) return await createWithFile(on, request, reply, wanted)
   return sendCreated(on, reply, await on.creation.create(request.caller, pathPart(request, 'context'), wanted))
+}
+
+/** The body is the file, described by the same headers and parameters as in `PUT` of a file; there is no other body. */
+async function createWithFile(on: Services, request: FastifyRequest, reply: FastifyReply, wanted: CreationRequest) {
+  const { caller } = request
+  const withoutBody = { ...wanted, body: async () => () => ({}) }
+  const upload = readUpload(on, request, reply)
+  const { entry, file } = await on.uploads.create(caller, pathPart(request, 'context'), withoutBody, upload)
+  reply
+    .status(201)
+    .headers({ ...validatorHeaders(fileValidators(entry, file)), location: on.base.outside(entryUri(entry)) })
+  return { entryId: entry.id, format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
 }
 
 const postGroups = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {

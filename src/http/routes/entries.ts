@@ -21,7 +21,7 @@ import type { Services } from '../services.ts'
 
 /** Entries: the whole, info, name, deletion (wire facts 3.3, 3.4). */
 export const entryRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/:context/entry/:entry', handle: getEntry(on) },
+  { method: 'GET', url: '/:context/entry/:entry', handle: getEntry(on), compressible: true },
   { method: 'PUT', url: '/:context/entry/:entry', handle: putEntry(on) },
   { method: 'DELETE', url: '/:context/entry/:entry', handle: deleteEntry(on) },
   { method: 'GET', url: '/:context/entry/:entry/name', handle: getName(on) },

@@ -16,7 +16,7 @@ import { placedOf } from './entries.ts'
 /** What lists do beyond other resources, what browsers write by POST, and what points at an entry (wire facts 3.8.5, 3.6). */
 export const listRoutes = (on: Services): Route[] => [
   { method: 'POST', url: '/:context/resource/:entry', handle: postResource(on) },
-  { method: 'GET', url: '/:context/relations/:entry', handle: getRelations(on) },
+  { method: 'GET', url: '/:context/relations/:entry', handle: getRelations(on), compressible: true },
 ]
 
 const postResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {

@@ -14,11 +14,13 @@ export const lookupRoutes = (on: Services): Route[] => [
   {
     method: 'GET',
     url: '/lookup',
+    compressible: true,
     handle: async (request, reply) => await answer(on, request, reply),
   },
   {
     method: 'GET',
     url: '/:context/lookup',
+    compressible: true,
     handle: async (request, reply) => {
       const { entry } = await on.entries.getContextEntry(pathPart(request, 'context'))
       return await answer(on, request, reply, entry.id)

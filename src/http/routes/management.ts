@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { type AuditEvent, auditEvents } from '../../accounts/audit.ts'
-import { requireAdmin } from '../../accounts/caller.ts'
+import { isGuest, requireAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
 import { findUser, findUserByName, liftLockout, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
@@ -23,9 +23,9 @@ export const managementRoutes = (on: Services): Route[] => [
   { method: 'GET', url: '/management/sso', handle: getSso(on) },
 ]
 
-/** Somebody has found the service: a person is led to the login page, a program is told what this is. */
+/** A person is led to the application, or to the sign-in page; a program gets a description of the service. */
 const getRoot = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  if (prefersHtml(request)) return await reply.redirect(on.base.at('auth/login'), 303)
+  if (prefersHtml(request)) return await reply.redirect(on.base.at(isGuest(request.caller) ? 'auth/login' : 'ui/'), 303)
   return { service: 'Stowage', ...brief(on.options.version), baseURI: on.base.href }
 }
 

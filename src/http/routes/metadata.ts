@@ -30,13 +30,13 @@ import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Metadata: one's own, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
 export const metadataRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(on) },
+  { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(on), compressible: true },
   { method: 'PUT', url: '/:context/metadata/:entry', handle: putMetadata(on) },
   { method: 'DELETE', url: '/:context/metadata/:entry', handle: deleteMetadata(on) },
-  { method: 'GET', url: '/:context/cached-external-metadata/:entry', handle: getCached(on) },
+  { method: 'GET', url: '/:context/cached-external-metadata/:entry', handle: getCached(on), compressible: true },
   { method: 'PUT', url: '/:context/cached-external-metadata/:entry', handle: putCached(on) },
   { method: 'DELETE', url: '/:context/cached-external-metadata/:entry', handle: deleteCached(on) },
-  { method: 'GET', url: '/:context/merged-metadata/:entry', handle: getMerged(on) },
+  { method: 'GET', url: '/:context/merged-metadata/:entry', handle: getMerged(on), compressible: true },
 ]
 
 const getMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {

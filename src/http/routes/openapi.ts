@@ -11,6 +11,7 @@ export function openApiRoute(on: Services, others: readonly Route[]): Route {
     method: 'GET',
     url,
     ignoresCaller: true,
+    compressible: true,
     handle: async (_request: FastifyRequest, reply: FastifyReply) =>
       await reply.type('application/json').send(openApiDocument(paths, on.options.version, on.base.href)),
   }

@@ -1,34 +1,32 @@
-import { create as contentDisposition, parse as parseDisposition } from 'content-disposition'
+import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findGroup } from '../../accounts/groups.ts'
-import { InvalidInput, NotFound, WrongMethod } from '../../base/errors.ts'
+import { NotFound, WrongMethod } from '../../base/errors.ts'
 import { entryUri, metadataUri, resourceUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
 import { listOrder } from '../../content/list-order.ts'
 import { isList } from '../../content/list-records.ts'
 import { orderedMembers } from '../../content/list-view.ts'
 import { type Placed, requireRight } from '../../model/rights.ts'
-import { fileNameOf, isMediaType, mediaTypeOf as storedMediaType, UNTYPED, type Upload } from '../../content/uploads.ts'
+import { fileNameOf, mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
 import type { FileRecord } from '../../files/file-records.ts'
 import { type Graph, uri } from '../../graph/graph.ts'
 import { rdf } from '../../graph/vocabulary.ts'
 import type { ByteRange } from '../../stores/blob-store.ts'
-import { abandonment } from '../abandonment.ts'
-import { announcesBody, mediaTypeOf } from '../body.ts'
 import { fileValidators, isRangeCurrent, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
 import { describeResource } from '../describe.ts'
 import { readOrder } from '../list-paging.ts'
-import { firstFile } from '../multipart.ts'
 import { parseRange } from '../range.ts'
 import { embeddedGraphs, graphReader, isPlainJson, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
+import { readUpload } from '../upload-request.ts'
 import { isFlagSet, refuseFeed } from '../query.ts'
 import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
 
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
 export const resourceRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/:context/resource/:entry', handle: getResource(on) },
+  { method: 'GET', url: '/:context/resource/:entry', handle: getResource(on), compressible: true, visited: true },
   { method: 'PUT', url: '/:context/resource/:entry', handle: putResource(on) },
   { method: 'DELETE', url: '/:context/resource/:entry', handle: deleteResource(on) },
 ]
@@ -160,59 +158,10 @@ async function receiveFile(
   reply: FastifyReply,
   placed: Placed,
 ): Promise<unknown> {
-  const isForm = mediaTypeOf(request.raw) === 'multipart/form-data'
-  const upload = isForm ? formUpload(on, request, reply) : rawUpload(on, request, reply)
+  const upload = readUpload(on, request, reply)
   const { entry, file } = await on.uploads.store(request.caller, placed, upload, fileCondition(request))
   reply.status(201).headers(validatorHeaders(fileValidators(entry, file)))
   return { success: 'The file has been stored.', format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
-}
-
-function rawUpload(on: Services, request: FastifyRequest, reply: FastifyReply): Upload {
-  const declared = request.headers['content-length']
-  const type = request.parameters.get('mimeType') ?? mediaTypeOf(request.raw)
-  return {
-    declaredSize: declared === undefined ? undefined : Number(declared),
-    signal: abandonment(reply),
-    describe: () => ({ mediaType: requireMediaType(type), fileName: nameIn(request.headers['content-disposition']) }),
-    open: () => {
-      if (announcesBody(request.raw)) return on.bodies.stream(request.raw, reply.raw)
-      throw new InvalidInput('missing-body', 'The request has no body. `Content-Length: 0` stores an empty file.')
-    },
-  }
-}
-
-/** The size of the file inside a form is not known before it has been read. */
-function formUpload(on: Services, request: FastifyRequest, reply: FastifyReply): Upload {
-  let part: { readonly mediaType: string; readonly fileName: string | undefined } | undefined
-  return {
-    declaredSize: undefined,
-    signal: abandonment(reply),
-    describe: () => ({
-      mediaType: requireMediaType(request.parameters.get('mimeType') ?? part?.mediaType),
-      fileName: part?.fileName,
-    }),
-    open: async function* () {
-      const file = await firstFile(request.raw, on.bodies.stream(request.raw, reply.raw))
-      part = file
-      yield* file.bytes
-    },
-  }
-}
-
-function requireMediaType(type: string | undefined): string {
-  const bare = type?.split(';')[0]?.trim().toLowerCase()
-  if (bare === undefined || bare === '') return UNTYPED
-  if (isMediaType(bare)) return bare
-  throw new InvalidInput('invalid-value', `"${bare}" is not a media type.`)
-}
-
-function nameIn(header: string | string[] | undefined): string | undefined {
-  if (typeof header !== 'string') return undefined
-  try {
-    return parseDisposition(header).parameters['filename']
-  } catch (error) {
-    throw new InvalidInput('invalid-value', 'The `Content-Disposition` of the request is malformed.', { cause: error })
-  }
 }
 
 async function sendFile(on: Services, request: FastifyRequest, reply: FastifyReply, entry: Entry): Promise<unknown> {

@@ -17,7 +17,9 @@ const MOST_FACET_LIMIT = 1000
 const MOST_FIELDS = 20
 
 /** Finding entries (wire facts 3.10). */
-export const searchRoutes = (on: Services): Route[] => [{ method: 'GET', url: '/search', handle: getSearch(on) }]
+export const searchRoutes = (on: Services): Route[] => [
+  { method: 'GET', url: '/search', handle: getSearch(on), compressible: true },
+]
 
 const getSearch = (on: Services) => async (request: FastifyRequest) => {
   const { parameters, caller } = request

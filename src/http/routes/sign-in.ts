@@ -3,6 +3,7 @@ import { MOST_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { DEVICE_LIFE } from '../../accounts/trusted-devices.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
+import type { BaseAddress } from '../base-address.ts'
 import { callerByCookie, setAuthCookie } from '../caller.ts'
 import { describeCaller } from '../describe.ts'
 import { lookFor } from '../look.ts'
@@ -13,12 +14,21 @@ import { problemOf } from '../problem.ts'
 import type { Parameters } from '../query.ts'
 import type { Route } from '../route.ts'
 import { sendPage } from '../send-page.ts'
+import { readSuccessUrl } from '../success-url.ts'
 import type { SamlLogin, SamlLogins, Services } from '../services.ts'
 import { assetPath } from '../ui-assets.ts'
+import { CAS_PATH } from './cas.ts'
 
 /** Signing in by cookie, and the page for it (interface 4, 5.1; D2). */
 export const signInRoutes = (on: Services): Route[] => [
-  { method: 'POST', url: '/auth/cookie', handle: postCookie(on), ignoresCaller: true, visited: true },
+  {
+    method: 'POST',
+    url: '/auth/cookie',
+    handle: postCookie(on),
+    ignoresCaller: true,
+    visited: true,
+    pageAt: 'auth/login',
+  },
   { method: 'GET', url: '/auth/login', handle: getLogin(on), ignoresCaller: true, visited: true },
   { method: 'GET', url: '/auth/password-rules', handle: getPasswordRules(on) },
 ]
@@ -30,7 +40,7 @@ interface Exchange {
 
 const postCookie = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const form = await on.bodies.form(request.raw, reply.raw)
-  const successUrl = readSuccessUrl(on, form.get('successurl'))
+  const successUrl = readSuccessUrl(on.base, form.get('successurl'))
   if (!prefersHtml(request)) return await signIn(on, { request, reply }, form)
   try {
     await signIn(on, { request, reply }, form)
@@ -67,7 +77,7 @@ const getLogin = (on: Services) => async (request: FastifyRequest, reply: Fastif
   if (on.base.isOtherNameOfLoopback(request.raw.headers.host))
     return await reply.redirect(on.base.at('auth/login'), 303)
   const { parameters } = request
-  const successUrl = readSuccessUrl(on, parameters.get('successurl'))
+  const successUrl = readSuccessUrl(on.base, parameters.get('successurl'))
   const email = parameters.get('email')
   if (email !== undefined) return toOrganisation(on, { request, reply }, email, successUrl)
   const caller = await callerByCookie(on, request)
@@ -121,7 +131,7 @@ function waysIn(on: Services, successUrl: string | undefined): WaysIn {
     discovery: knowsDomains ? base.at('auth/login') : undefined,
     providers: [
       ...(saml?.providers.map(one => ({ name: one.policy.name, url: samlUrl(on, saml, one, successUrl) })) ?? []),
-      ...(sso.cas ? [{ name: 'CAS', url: base.at('auth/cas') }] : []),
+      ...(sso.cas ? [{ name: 'CAS', url: casUrl(base, successUrl) }] : []),
     ],
     reset: passwordReset && login.takesPasswords ? base.at('auth/pwreset') : undefined,
   }
@@ -138,6 +148,9 @@ function samlUrl(
   const target = wanted ?? (configured === undefined ? base.at('ui/') : undefined)
   return target === undefined ? idp : `${idp}&successurl=${encodeURIComponent(target)}`
 }
+
+const casUrl = (base: BaseAddress, successUrl: string | undefined): string =>
+  base.at(CAS_PATH) + (successUrl === undefined ? '' : `?${new URLSearchParams({ successurl: successUrl }).toString()}`)
 
 /** What a new password must be like, so that forms can say so before it is sent (interface 5.6). */
 const getPasswordRules = (on: Services) => async () => ({
@@ -156,15 +169,4 @@ function readMaxAge(text: string | undefined): Seconds | undefined {
   if (text === undefined || text === '') return undefined
   if (/^\d+$/.test(text) && Number(text) >= 1) return Number(text)
   throw new InvalidInput('invalid-form', '`auth_maxage` must be a whole number of seconds, at least 1.')
-}
-
-/** Where a browser goes after signing in: an address of this very origin (D2.1). */
-function readSuccessUrl({ base }: Services, successUrl: string | undefined): string | undefined {
-  if (successUrl === undefined) return undefined
-  const isOwn = !/[\\\p{C}]/u.test(successUrl) && URL.canParse(successUrl, base.href)
-  const url = isOwn ? new URL(successUrl, base.href) : undefined
-  // A `blob:` URL has the origin of the page that made it.
-  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (isWeb && url.origin === base.origin && url.username === '' && url.password === '') return url.href
-  throw new InvalidInput('invalid-form', '`successurl` is not an address of this service.')
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotFound } from '../../base/errors.ts'
+import { acceptedCoding, codedTag } from '../compression.ts'
 import { lookFor } from '../look.ts'
 import { pageHeaders } from '../pages/html.ts'
 import { uiPage, uiPolicy } from '../pages/ui-page.ts'
@@ -42,6 +43,11 @@ const getAsset = (on: Services) => async (request: FastifyRequest, reply: Fastif
   if (!asset) throw new NotFound('not-found', 'There is nothing at this address.')
   // Its name carries a hash of its content.
   reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', etag: `"${name}"` })
+  addVary(reply, 'accept-encoding')
   if (request.headers['if-none-match'] === `"${name}"`) return await reply.status(304).send()
-  return await reply.type(asset.mediaType).send(asset.bytes)
+  const coding = acceptedCoding(request)
+  const coded = coding && asset.coded[coding]
+  if (!coded) return await reply.type(asset.mediaType).send(asset.bytes)
+  reply.headers({ 'content-encoding': coding, etag: codedTag(`"${name}"`, coding) })
+  return await reply.type(asset.mediaType).send(coded)
 }

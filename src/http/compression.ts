@@ -1,0 +1,73 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Bytes } from '../base/units.ts'
+import { addVary } from './vary.ts'
+
+const codings = ['br', 'gzip'] as const
+export type Coding = (typeof codings)[number]
+
+/** Below this a response fits into one packet as it is. */
+const MIN_BYTES: Bytes = 1400
+const MAX_BYTES: Bytes = 16 * 2 ** 20
+/** Compression shares the thread pool with files and password hashes: beyond this, responses are sent as they are. */
+const MAX_AT_ONCE = 2
+const textTypes = /^(?:text\/(?!html)|application\/(?:json|ld\+json|rdf\+json|rdf\+xml|trig|n-triples|n-quads|xml)\b)/
+
+/** How the client wants content coded; `undefined`: as it is (RFC 9110 12.5.3). */
+export function acceptedCoding(request: FastifyRequest): Coding | undefined {
+  const accepted = new Negotiator(request.raw).encodings([...codings])
+  return codings.find(coding => accepted.includes(coding))
+}
+
+/** One strong tag must not stand for different bytes (RFC 9110 8.8.3). */
+export const codedTag = (etag: string, coding: Coding): string => etag.replace(/"$/, `.${coding}"`)
+
+/** Lets the conditions of a request name a state by the tag of any coding. */
+export function removeCodingFromTags({ headers }: FastifyRequest['raw']): void {
+  for (const name of ['if-match', 'if-none-match', 'if-range'] as const) {
+    const tags = headers[name]
+    if (typeof tags === 'string') headers[name] = tags.replaceAll(/\.(?:br|gzip)"/g, '"')
+  }
+}
+
+const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: bytes =>
+    promisify(brotliCompress)(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  gzip: bytes => promisify(gzip)(bytes, { level: 6 }),
+}
+
+let running = 0
+
+/**
+ * Compresses the body of a route marked `compressible`. Bodies that hold a secret are on no such route: where an attacker can
+ * add to a body, its compressed size reveals the secret (BREACH). Streams, that is files and archives, pass through.
+ */
+export async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+  if (request.routeOptions.config.compressible !== true || isAboutPeople(request)) return payload
+  addVary(reply, 'Accept-Encoding')
+  const isWhole =
+    request.method === 'GET' && reply.statusCode === 200 && reply.getHeader('content-encoding') === undefined
+  if (!isWhole || typeof payload !== 'string' || !textTypes.test(String(reply.getHeader('content-type'))))
+    return payload
+  const coding = acceptedCoding(request)
+  const bytes = Buffer.byteLength(payload)
+  if (coding === undefined || bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
+  running++
+  try {
+    const coded = await compressors[coding](Buffer.from(payload))
+    const etag = reply.getHeader('etag')
+    if (typeof etag === 'string') reply.header('etag', codedTag(etag, coding))
+    reply.header('content-encoding', coding).removeHeader('content-length')
+    return coded
+  } finally {
+    running--
+  }
+}
+
+/** Users have properties of the client's choosing, which may be secrets. */
+const isAboutPeople = ({ params }: FastifyRequest): boolean =>
+  (params as Readonly<Record<string, string>>)['context'] === '_principals'
