@@ -162,3 +162,24 @@ test('of two moves of one entry at once one succeeds; the other finds it elsewhe
     assert.deepEqual(await idsOf(admin, context, from), [])
   }
 })
+
+test('a list moves to another context only if the mover may administer every entry in it (D11.3)', async () => {
+  const [source, target] = [await newContext(admin), await newContext(admin)]
+  const { id: user, visitor } = await newUser(service, admin)
+  const inner = await newEntry(admin, source)
+  const innerList = await newList(admin, source, [inner])
+  const outer = await newList(admin, source, [innerList])
+  const into = await newList(admin, target)
+  const grant = async (context: string, id: string) => {
+    const acl = graphOf(`${admin.base}${context}/entry/${id}`, `${STORE}write`, principal(admin, user))
+    assert.equal((await admin.put(`${context}/entry/${id}`, acl)).status, 204)
+  }
+  await grant(source, outer)
+  await grant(source, innerList)
+  await grant(target, into)
+  const request = () => move(visitor, `${target}/resource/${into}`, `${source}/entry/${outer}`, undefined)
+  assertRefused(await request(), 403, 'not-allowed')
+  assert.deepEqual(await idsOf(admin, source, innerList), [inner])
+  await grant(source, inner)
+  assert.equal((await request()).status, 200)
+})

@@ -81,3 +81,22 @@ test('groups and home contexts stand in the relations of users and contexts (wir
   assert.equal((await admin.put(`_principals/resource/${user}`, { homecontext: '' })).status, 204)
   assert.deepEqual([await relationsOf('_principals', user), await relationsOf('_contexts', context)], [{}, {}])
 })
+
+test('sources with the same id in different contexts each count by their own access list', async () => {
+  const [open, closed] = [await newContext(admin), await newContext(admin)]
+  const everybody = graphOf(`${admin.base}${open}`, `${STORE}read`, principal(admin, '_guest'))
+  assert.equal((await admin.put(`_contexts/entry/${open}`, everybody)).status, 204)
+  for (const contexts of [
+    [open, closed],
+    [closed, open],
+  ]) {
+    const target = await newEntry(admin, open)
+    const object = uriTerm(`${admin.base}${open}/entry/${target}`)
+    const saidIn = (context: string) => graphOf(`${admin.base}${context}/resource/same-${target}`, KNOWS, object)
+    for (const context of contexts) {
+      await newEntry(admin, context, `?id=same-${target}`, { metadata: saidIn(context) })
+    }
+    assert.deepEqual(await relationsOf(open, target, service.visitor()), saidIn(open))
+    assert.deepEqual(await relationsOf(open, target), { ...saidIn(open), ...saidIn(closed) })
+  }
+})

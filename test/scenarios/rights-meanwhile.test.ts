@@ -11,7 +11,14 @@ const service = await startInProcess({ after }, { settings: { 'service.data.quot
 const admin = await service.admin()
 
 /** A request whose right has been judged and whose body is still to come; resolves, once it is sent, to the status. */
-async function begin(visitor: Visitor, method: string, path: string, body: unknown, type = 'application/json') {
+async function begin(
+  visitor: Visitor,
+  method: string,
+  path: string,
+  body: unknown,
+  type = 'application/json',
+  more: Readonly<Record<string, string>> = {},
+) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const request = httpRequest(visitor.base + path, {
     method,
@@ -21,6 +28,7 @@ async function begin(visitor: Visitor, method: string, path: string, body: unkno
       'content-type': type,
       'content-length': Buffer.byteLength(text),
       expect: '100-continue',
+      ...more,
     },
   })
   const answered = once(request, 'response')
@@ -170,4 +178,34 @@ test('who may make contexts does not set their quota (interface 2.6)', async () 
     assert.equal((await admin.get('_contexts?entryname=endless')).text, '[]')
   })
   assert.equal((await admin.post('_contexts?graphtype=context', { resource: { quota: 5 } })).status, 201)
+})
+
+test('an upload whose file was replaced while its body arrived fails its If-Match (D7.4)', async () => {
+  const context = await newContext(admin)
+  const entry = await newEntry(admin, context)
+  const path = `${context}/resource/${entry}`
+  const upload = (body: string) => admin.ask(path, { method: 'PUT', body, headers: { 'content-type': 'text/plain' } })
+  const first = await upload('first')
+  const tag = String(first.headers.etag)
+  const finish = await begin(admin, 'PUT', path, 'third', 'text/plain', { 'if-match': tag })
+  assert.equal((await upload('second')).status, 201)
+  assert.equal(await finish(), 412)
+  assert.equal((await admin.get(path)).text, 'second')
+})
+
+test('an administrator who is demoted while the body arrives keeps only the rights of the access list', async () => {
+  const { id: other, name } = await newUser(service, admin)
+  for (const wish of [{ name: 'taken-over' }, { password: NEXT_PASSWORD }, { disabled: true }]) {
+    const { id, visitor, demote } = await newAdministrator()
+    // The access list still lets the former administrator write to the user, which these changes need more than.
+    const write = { type: 'uri', value: `${admin.base}${asUser(id)}` }
+    const acl = { [`${admin.base}${asUser(other)}`]: { 'http://entrystore.org/terms/write': [write] } }
+    assert.equal((await admin.put(`_principals/entry/${other}`, acl)).status, 204)
+    const refused = await begin(visitor, 'PUT', asUser(other), wish)
+    const allowed = await begin(visitor, 'PUT', asUser(other), { language: 'sv' })
+    await demote()
+    assert.deepEqual([await refused(), await allowed()], [403, 204], JSON.stringify(wish))
+  }
+  const user = (await admin.get(asUser(other))).json()
+  assert.deepEqual([user['name'], user['disabled'], user['language']], [name, undefined, 'sv'])
 })
