@@ -3,11 +3,11 @@
 // the stores are interleaved.
 import { guestFrom } from '../dist/accounts/caller.js'
 import { newEntry } from '../dist/model/entry.js'
-import { deleteEntry, findEntry, insertEntry, updateEntry } from '../dist/content/entry-records.js'
+import { deleteEntry, entrySource, findEntry, insertEntry, updateEntry } from '../dist/content/entry-records.js'
 import { Search } from '../dist/search/search.js'
 import { parseQuery } from '../dist/search/query.js'
 import { migrate } from '../dist/stores/migrations.js'
-import { schema } from '../dist/stores/schema.js'
+import { schema } from '../dist/assembly/schema.js'
 import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { sql } from '../dist/stores/sql.js'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -112,7 +112,7 @@ async function open(folder, size) {
   const database = await openSqliteDatabase(join(folder, `${size}.sqlite`))
   await migrate(database, schema)
   await fill(database, size)
-  return { size, database, search: new Search(database) }
+  return { size, database, search: new Search(database, entrySource) }
 }
 
 /** For each store, the times of each way. */
@@ -120,7 +120,7 @@ async function timesOf(stores, search, who) {
   const times = stores.map(() => ({ again: [], written: [], first: [] }))
   for (let round = 0; round < Math.min(3, ROUNDS); round++) {
     for (const [at, store] of stores.entries()) {
-      times[at].first.push(await timed(store, new Search(store.database), search, who))
+      times[at].first.push(await timed(store, new Search(store.database, entrySource), search, who))
       await timed(store, store.search, search, who)
       times[at].again.push(await timed(store, store.search, search, who))
       await write(store.database, round)

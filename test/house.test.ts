@@ -112,13 +112,55 @@ test('only http/ knows Fastify and the parsers of HTTP', () => {
   assert.ok(wrong.includes('http/app.ts'), 'the test finds nothing any more')
 })
 
-test('only stores/ knows an engine', () => {
+test('only stores/ imports the driver of an engine', () => {
   const found = importers(/sqlite|^pg$|^@redis\/|^@aws-sdk\//)
   assert.deepEqual(
     found.filter(path => !path.startsWith('stores/')),
     [],
   )
   assert.ok(found.length > 0)
+})
+
+test('only stores/ and search/ write SQL that one engine alone understands, or ask which engine it is', () => {
+  const ofOneEngine =
+    /sql`[^`]*\b(?:json_each|jsonb?_\w+|PRAGMA|rowid|to_regclass|current_setting|pg_\w+|tsvector|tsquery|fts5|INSERT OR \w+)\b/i
+  const found = sources.filter(({ text }) => ofOneEngine.test(text) || /\.engine\b|\bEngine\b/.test(text))
+  const wrong = found.map(({ path }) => path).filter(path => !/^(stores|search)\//.test(path))
+  assert.deepEqual(wrong, [])
+  assert.ok(found.some(({ path }) => path === 'search/sqlite-index.ts'))
+})
+
+/** Table → the room that writes its rows, as the list of docs/architecture.md says. */
+function readOwners(): ReadonlyMap<string, string> {
+  const page = readFileSync(join(repository, 'docs/architecture.md'), 'utf8')
+  const rows = [...page.matchAll(/^- `([a-z/]+)\/` writes (.+)$/gm)]
+  return new Map(
+    rows.flatMap(([, room = '', names = '']) =>
+      [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => [name, room] as const),
+    ),
+  )
+}
+
+/** The tables whose rows a source file inserts, changes or deletes. */
+const tablesWritten = (text: string): string[] =>
+  [...text.matchAll(/\b(?:INSERT (?:OR \w+ )?INTO|DELETE FROM|(?<!DO )UPDATE) ([a-z_]+)/g)].map(match => match[1] ?? '')
+
+test('the rows of each table are written by one room; backup/ fills all of them', () => {
+  const owners = readOwners()
+  const written = sources
+    .filter(({ path }) => !path.startsWith('backup/') && path !== 'stores/schema.ts')
+    .flatMap(({ path, text }) => tablesWritten(text).map(table => ({ path, table })))
+  const wrong = written
+    .filter(({ path, table }) => owners.get(table) !== roomOf(path))
+    .map(({ path, table }) => `${path} writes ${table}, which ${owners.get(table) ?? 'no room'} owns`)
+  assert.deepEqual(wrong, [])
+  assert.deepEqual([...owners.keys()].sort(), [...new Set(written.map(({ table }) => table))].sort())
+})
+
+test('SQL stands only in the rooms that own tables', () => {
+  const rooms = new Set(['stores', 'backup', ...readOwners().values()])
+  const wrong = users(/\bsql`/).filter(path => !rooms.has(roomOf(path)) && !path.startsWith('stores/'))
+  assert.deepEqual(wrong, [])
 })
 
 test('only stores/, backup/, config/, sso/fetch.ts, server*.ts and assembly/version.ts touch the file system', () => {

@@ -63,6 +63,11 @@ export async function setHomeContext(tx: Queries, principalId: string, context: 
   await tx.run(sql`UPDATE principals SET home_context = ${context ?? null} WHERE id = ${principalId}`)
 }
 
+/** No user or group has the context as their home any more. */
+export async function forgetHomeContext(tx: Queries, context: string): Promise<void> {
+  await tx.run(sql`UPDATE principals SET home_context = NULL WHERE home_context = ${context}`)
+}
+
 /** Replaces the members. The users must exist. */
 export async function setMembers(tx: Queries, groupId: string, userIds: readonly string[]): Promise<void> {
   await tx.run(sql`DELETE FROM group_members WHERE group_id = ${groupId}`)

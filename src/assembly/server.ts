@@ -12,6 +12,7 @@ import { ContextImport } from '../content/archive/import.ts'
 import { ContextResource } from '../content/context-resource.ts'
 import { Creation } from '../content/creation.ts'
 import { Entries } from '../content/entries.ts'
+import { entrySource } from '../content/entry-records.ts'
 import { EntryViews } from '../content/entry-view.ts'
 import { initialise } from '../content/initialise.ts'
 import { ListMoves } from '../content/list-moves.ts'
@@ -45,7 +46,7 @@ import { createSso } from './sso.ts'
 import { openStores, type Stores } from './stores.ts'
 import { loadUi } from './ui.ts'
 import type { Database } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { ping } from '../stores/sql.ts'
 
 const MIN_ADMIN_PASSWORD_CHARACTERS = 8
 const SWEEP_INTERVAL = 60_000
@@ -100,7 +101,7 @@ async function assemble(
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
   const stagedImports = new StagedImports({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const { adminPassword } = machine
-  const search = new Search(database)
+  const search = new Search(database, entrySource)
   await database.withExclusiveLock(async () => {
     await initialise({
       database,
@@ -130,7 +131,7 @@ async function assemble(
   const storageUsage = new StorageUsage(database, system, books)
   const metrics = new Metrics({ ...accounts, files, storageUsage, system })
   const readiness = new Readiness({
-    database: () => database.get(sql`SELECT 1 AS one`),
+    database: () => database.get(ping),
   })
   const app = createApp(
     {

@@ -11,8 +11,8 @@ import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { migrate } from '../stores/migrations.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
-import { schema } from '../stores/schema.ts'
-import { sql } from '../stores/sql.ts'
+import { holdsStore, serverVersion } from '../stores/postgres/postgres-server.ts'
+import { schema } from './schema.ts'
 import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
 
 const DATABASE_FILE = 'store.sqlite'
@@ -29,8 +29,7 @@ export async function openDatabase(settings: Settings, system: System): Promise<
   const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
   const database = await openPostgresDatabase(url, { system })
   try {
-    const row = await database.get<{ found: string | null }>(sql`SELECT to_regclass('schema_migrations') AS found`)
-    if (row?.found) return database
+    if (await holdsStore(database)) return database
     throw new StartupError('There is no store in the database.')
   } catch (error) {
     await database.close()
@@ -50,8 +49,7 @@ export async function describeServer(settings: Settings, system: System): Promis
   const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
   const database = await openPostgresDatabase(url, { system })
   try {
-    const row = await database.get<{ version: string }>(sql`SELECT current_setting('server_version') AS version`)
-    return `PostgreSQL ${row?.version.split(' ')[0] ?? ''} at ${placeOf(url)}`
+    return `PostgreSQL ${await serverVersion(database)} at ${placeOf(url)}`
   } finally {
     await database.close()
   }

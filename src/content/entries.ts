@@ -1,6 +1,6 @@
 import type { Audit, AuditEvent } from '../accounts/audit.ts'
 import type { Caller } from '../accounts/caller.ts'
-import { findGroup, renameGroup, setHomeContext } from '../accounts/groups.ts'
+import { findGroup, forgetHomeContext, renameGroup, setHomeContext } from '../accounts/groups.ts'
 import { requireName } from '../accounts/names.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import { changeUser, deletePrincipal, findUser, type User } from '../accounts/users.ts'
@@ -12,7 +12,6 @@ import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, objectsOf } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
 import { RevisionCache } from '../stores/revision-cache.ts'
 import { CONTEXTS, contextIdOf, type EntryAddress, entryUri, PRINCIPALS } from '../model/addresses.ts'
 import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
@@ -261,7 +260,7 @@ export class Entries {
     await forgetListsOf(tx, id)
     await dropRelationsOf(tx, id)
     await deleteEntriesOf(tx, id)
-    await tx.run(sql`UPDATE principals SET home_context = NULL WHERE home_context = ${id}`)
+    await forgetHomeContext(tx, id)
     await this.#on.ledger.close(tx, id)
     await deleteContextRow(tx, id)
     await retireId(tx, { context: CONTEXTS, id })

@@ -1,9 +1,11 @@
+import type { Milliseconds } from '../base/units.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Acl } from '../model/acl.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from '../model/entry.ts'
+import type { EntrySource } from '../search/entry-source.ts'
 import { indexEntry, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 
 interface HeadRow {
@@ -101,6 +103,14 @@ export async function idsAfter(queries: Queries, { context, id }: EntryAddress, 
   return rows.map(row => row.id)
 }
 
+/** When each entry of a context was last changed, by id. */
+export async function modificationTimes(queries: Queries, context: string): Promise<ReadonlyMap<string, Milliseconds>> {
+  const rows = await queries.all<{ id: string; modified: number }>(
+    sql`SELECT id, modified FROM entries WHERE context = ${context}`,
+  )
+  return new Map(rows.map(({ id, modified }) => [id, modified]))
+}
+
 /** Some entries in the order of their ids, those after this place, for going through all of them. */
 export async function entriesAfter(queries: Queries, { context, id }: EntryAddress, count: number): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${columns} FROM entries
@@ -115,6 +125,9 @@ export async function findEntryHead(queries: Queries, address: EntryAddress): Pr
   const row = await queries.get<HeadRow>(sql`SELECT ${headColumns} FROM entries WHERE ${at(address)}`)
   return row && headFromRow(row)
 }
+
+/** What the search needs of this room. */
+export const entrySource: EntrySource = { findEntry, findEntryHead }
 
 /**
  * Some entries, without their graphs, whose resource is elsewhere, at this URI; those of a context in the order in which

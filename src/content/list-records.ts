@@ -87,6 +87,14 @@ export async function forgetListsOf(tx: Queries, context: string): Promise<void>
   await tx.run(sql`DELETE FROM list_members WHERE context = ${context}`)
 }
 
+/** The lists that entries of the context are in, whether or not these lists exist. */
+export async function listsWithMembers(queries: Queries, context: string): Promise<string[]> {
+  const rows = await queries.all<{ list: string }>(
+    sql`SELECT DISTINCT list FROM list_members WHERE context = ${context}`,
+  )
+  return rows.map(({ list }) => list)
+}
+
 interface PlacedMember {
   readonly member: string
   readonly position: number

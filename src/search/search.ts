@@ -4,10 +4,10 @@ import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import { findEntry, findEntryHead } from '../content/entry-records.ts'
 import { PostgresFinder } from './postgres-finder.ts'
 import { may, type Placed } from '../model/rights.ts'
 import type { Facet, Finder, Reader, SearchRequest } from './engine.ts'
+import type { EntrySource } from './entry-source.ts'
 import { fieldName, kindOfField } from './fields.ts'
 import { malformed, type Query } from './query.ts'
 import { indexEntry, sweep, unindexed } from './index-records.ts'
@@ -33,10 +33,12 @@ export interface SearchOptions {
 /** Finding entries by what they say, out of those whose metadata the caller may read (wire facts 3.10). */
 export class Search {
   readonly #database: Database
+  readonly #entries: EntrySource
   readonly #finder: Finder
 
-  constructor(database: Database, { room = 32 * 2 ** 20, few = 2000 }: SearchOptions = {}) {
+  constructor(database: Database, entries: EntrySource, { room = 32 * 2 ** 20, few = 2000 }: SearchOptions = {}) {
     this.#database = database
+    this.#entries = entries
     this.#finder =
       database.engine === 'postgres' ? new PostgresFinder(database) : new SqliteFinder(database, { room, few })
   }
@@ -54,7 +56,7 @@ export class Search {
       if (addresses.length === 0) return
       await this.#database.transaction(async tx => {
         for (const address of addresses) {
-          const entry = await findEntry(tx, address)
+          const entry = await this.#entries.findEntry(tx, address)
           if (entry) await indexEntry(tx, entry)
         }
       })
@@ -71,9 +73,10 @@ export class Search {
     const hits: Placed[] = []
     const contexts = new Map<string, Placed['contextEntry'] | undefined>()
     for (const address of addresses) {
-      const entry = await findEntry(this.#database, address)
+      const entry = await this.#entries.findEntry(this.#database, address)
       if (!contexts.has(address.context)) {
-        contexts.set(address.context, await findEntryHead(this.#database, { context: CONTEXTS, id: address.context }))
+        const contextAddress = { context: CONTEXTS, id: address.context }
+        contexts.set(address.context, await this.#entries.findEntryHead(this.#database, contextAddress))
       }
       const contextEntry = contexts.get(address.context)
       if (entry && contextEntry && may(caller, 'readmetadata', { entry, contextEntry })) {

@@ -1,13 +1,12 @@
 import type { Migration } from './migrations.ts'
-import { postgresSearchTables } from './postgres-search-tables.ts'
-import { searchChanges, searchTables } from './search-tables.ts'
 import { sql } from './sql.ts'
 
 /**
- * The tables, as the list of steps that lead to them. A step that has been released never changes; a new one is added.
- * The text is common to SQLite and PostgreSQL unless it says otherwise: booleans are 0 or 1, points of time milliseconds, RDF and lists JSON text.
+ * The tables that are common to the rooms, as the list of steps that lead to them; `assembly/schema.ts` adds those of other rooms.
+ * A released step never changes; new steps are added. The text is common to SQLite and PostgreSQL unless it says otherwise: booleans
+ * are 0 or 1, points of time milliseconds, RDF and lists JSON text.
  */
-export const schema: readonly Migration[] = [
+export const commonSteps: readonly Migration[] = [
   {
     id: 1,
     name: 'principals, contexts, entries, files',
@@ -175,8 +174,6 @@ export const schema: readonly Migration[] = [
       sql`INSERT INTO pending_work (name) SELECT 'relations' FROM contexts WHERE id = '_contexts'`,
     ],
   },
-  { id: 4, name: 'search index', statements: [{ sqlite: searchTables, postgres: postgresSearchTables }] },
-  { id: 5, name: 'changes of the search index', statements: [{ sqlite: searchChanges, postgres: [] }] },
   {
     id: 6,
     name: 'revisions of metadata, uploads of several parts',

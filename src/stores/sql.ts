@@ -51,3 +51,6 @@ export function* portionsOf<T>(items: readonly T[], size = PORTION): Generator<r
 export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
   return pieces.reduce<Sql>((all, piece, index) => (index === 0 ? sql`${piece}` : sql`${all}, ${piece}`), sql``)
 }
+
+/** The cheapest question that only a working engine answers. */
+export const ping: Sql = sql`SELECT 1 AS one`

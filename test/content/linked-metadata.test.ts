@@ -7,7 +7,7 @@ import { insertEntry } from '../../src/content/entry-records.ts'
 import { linkedMetadata } from '../../src/content/linked-metadata.ts'
 import { literal, uri } from '../../src/graph/graph.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
+import { schema } from '../../src/assembly/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 

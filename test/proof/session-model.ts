@@ -9,7 +9,7 @@ import { DatabaseEphemeralStore } from '../../src/stores/database-ephemeral-stor
 import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
+import { schema } from '../../src/assembly/schema.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { userOf } from '../support/user.ts'

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import type { Acl } from '../../src/model/acl.ts'
 import { type Entry, newEntry } from '../../src/model/entry.ts'
-import { deleteEntriesOf, deleteEntry, insertEntry, updateEntry } from '../../src/content/entry-records.ts'
+import { deleteEntriesOf, deleteEntry, entrySource, insertEntry, updateEntry } from '../../src/content/entry-records.ts'
 import { may } from '../../src/model/rights.ts'
 import { type Found, Search } from '../../src/search/search.ts'
 import type { Order } from '../../src/search/engine.ts'
@@ -13,7 +13,7 @@ import { parseQuery } from '../../src/search/query.ts'
 import { literal, uri } from '../../src/graph/graph.ts'
 import type { Database, Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
+import { schema } from '../../src/assembly/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { onPostgres, twoConnections } from '../support/store.ts'
 
@@ -205,10 +205,10 @@ async function openStores(t: { after(work: () => Promise<void>): void }): Promis
 test('whatever has been written, by this process or another, and whoever asks: number, page and facets are those of now (wire facts 3.10.2, 3.10.5)', async t => {
   const [one, other] = await openStores(t)
   const searches = [
-    new Search(one, { few: 2 }),
-    new Search(one),
-    new Search(other, { few: 2, room: 3000 }),
-    new Search(other, { few: 0 }),
+    new Search(one, entrySource, { few: 2 }),
+    new Search(one, entrySource),
+    new Search(other, entrySource, { few: 2, room: 3000 }),
+    new Search(other, entrySource, { few: 0 }),
   ]
   const change = fc.oneof({ arbitrary: put, weight: 8 }, { arbitrary: remove, weight: 3 }, clear, {
     arbitrary: allow,
@@ -246,7 +246,7 @@ const keepsSets = { skip: onPostgres && 'PostgreSQL is asked anew each time' }
 
 test('after more changes than are on record the next search is of now (wire facts 3.10.5)', keepsSets, async t => {
   const [one, other] = await openStores(t)
-  const search = new Search(one, { few: 0 })
+  const search = new Search(one, entrySource, { few: 0 })
   const write = (tx: Queries, id: string, title: string, exists: boolean): Promise<void> => {
     const metadata = { [`./1/resource/${id}`]: { [TITLE]: [literal(title)] } }
     const entry = newEntry({ context: '1', id, by: undefined, now: 1, metadata })

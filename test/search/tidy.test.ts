@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newEntry } from '../../src/model/entry.ts'
-import { deleteEntriesOf, deleteEntry, insertEntry } from '../../src/content/entry-records.ts'
+import { deleteEntriesOf, deleteEntry, entrySource, insertEntry } from '../../src/content/entry-records.ts'
 import { Search } from '../../src/search/search.ts'
 import { literal } from '../../src/graph/graph.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
+import { schema } from '../../src/assembly/schema.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { sql } from '../../src/stores/sql.ts'
 
@@ -35,6 +35,6 @@ test('deleted entries leave nothing in the index, those of a deleted context not
     (await rows()).filter((_, column) => column === 0 || column === 3),
     [0, 150],
   )
-  await new Search(database).tidy()
+  await new Search(database, entrySource).tidy()
   assert.deepEqual(await rows(), [0, 0, 0, 0, 0, 0])
 })

@@ -5,7 +5,7 @@ import { listMembers } from '../../src/content/list-records.ts'
 import { buildMissingRelations, relationsOf } from '../../src/content/relations.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/stores/schema.ts'
+import { schema } from '../../src/assembly/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 

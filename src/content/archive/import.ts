@@ -6,14 +6,20 @@ import { type FileRecord, putFile } from '../../files/file-records.ts'
 import type { Incoming } from '../../files/incoming.ts'
 import type { Bytes } from '../../base/units.ts'
 import { type Database, type Queries, UniqueViolation } from '../../stores/database.ts'
-import { sql } from '../../stores/sql.ts'
 import { GUEST } from '../../accounts/principals.ts'
 import { aclSlots } from '../../model/acl.ts'
 import { skipNumbers } from '../contexts.ts'
 import type { Entries } from '../entries.ts'
 import type { Entry } from '../../model/entry.ts'
-import { deleteEntriesOf, insertEntry } from '../entry-records.ts'
-import { forgetListsOf, insertMembership, isList, type Membership } from '../list-records.ts'
+import { deleteEntriesOf, insertEntry, modificationTimes } from '../entry-records.ts'
+import {
+  forgetList,
+  forgetListsOf,
+  insertMembership,
+  isList,
+  listsWithMembers,
+  type Membership,
+} from '../list-records.ts'
 import { rejudge } from '../rejudge.ts'
 import type { Judge } from '../../model/rights.ts'
 import { addRelations, dropRelationsOf } from '../relations.ts'
@@ -102,7 +108,7 @@ interface Replacement {
 
 /** Part of a transaction; goes through the archive for the second time. */
 async function replaceContent(tx: Queries, { staged, context, form, stored }: Replacement): Promise<Imported> {
-  const before = await datesOf(tx, context)
+  const before = await modificationTimes(tx, context)
   await staged.replaceFiles(tx)
   await forgetListsOf(tx, context)
   await dropRelationsOf(tx, context)
@@ -172,13 +178,6 @@ const withPrincipals = (entry: Entry, principals: Principals): Entry => ({
 const later = (entry: Entry, before: number | undefined): Entry =>
   before === undefined ? entry : { ...entry, modified: Math.max(entry.modified, before + 1) }
 
-async function datesOf(queries: Queries, context: string): Promise<ReadonlyMap<string, number>> {
-  const rows = await queries.all<{ id: string; modified: number }>(
-    sql`SELECT id, modified FROM entries WHERE context = ${context}`,
-  )
-  return new Map(rows.map(({ id, modified }) => [id, modified]))
-}
-
 /** Sees to it that members are in lists, and no list is inside itself. */
 class Lists {
   /** The list that a list is in. */
@@ -190,10 +189,8 @@ class Lists {
 
   /** Memberships of lists that did not come along end, as when a list is deleted. @throws {InvalidInput} */
   async settle(tx: Queries, context: string): Promise<void> {
-    const rows = await tx.all<{ list: string }>(sql`SELECT DISTINCT list FROM list_members WHERE context = ${context}`)
-    for (const { list } of rows) {
-      if (this.#holding.has(list)) continue
-      await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND list = ${list}`)
+    for (const list of await listsWithMembers(tx, context)) {
+      if (!this.#holding.has(list)) await forgetList(tx, { context, id: list })
     }
     const proved = new Set<string>()
     for (const start of this.#holding.keys()) {

@@ -6,10 +6,10 @@ import { normaliseName } from '../../accounts/names.ts'
 import { findUser, findUserByName, liftLockout, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
+import { countStore } from '../../content/store-counts.ts'
 import { prefersHtml } from '../negotiate.ts'
 import { readWholeNumber } from '../query.ts'
 import type { SamlProvider } from '../../sso/saml/provider.ts'
-import { sql } from '../../stores/sql.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
@@ -35,7 +35,7 @@ const getStatus = (on: Services) => {
     const { version } = on.options
     if (request.parameters.has('extended')) {
       requireAdmin(request.caller, 'see the extended status')
-      const stats = request.parameters.has('includeStats') ? { stats: await countAll(on) } : {}
+      const stats = request.parameters.has('includeStats') ? { stats: await countStore(on.database) } : {}
       const { enabled, origins, maxAge } = on.options.cors
       return {
         ...brief(version),
@@ -59,17 +59,6 @@ const brief = (version: string) => ({ version, repositoryStatus: 'online' })
 function memory() {
   const { rss, heapUsed } = process.memoryUsage()
   return { process: { node: process.version, rss, heapUsed, uptime: Math.round(process.uptime()) } }
-}
-
-async function countAll({ database }: Services) {
-  const counts = await database.get<Record<string, number>>(sql`SELECT
-    (SELECT COUNT(*) FROM contexts) AS "contextCount",
-    (SELECT COUNT(*) FROM principals WHERE kind = 'group') AS "groupCount",
-    (SELECT COUNT(*) FROM principals WHERE kind = 'user') AS "userCount",
-    (SELECT COUNT(*) FROM entries) AS "entryCount",
-    (SELECT COUNT(*) FROM files) AS "fileCount",
-    (SELECT COALESCE(SUM(used), 0) FROM spaces) AS "fileBytes"`)
-  return { ...counts }
 }
 
 const getLockouts = (on: Services) => async (request: FastifyRequest) => {

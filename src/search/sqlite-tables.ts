@@ -1,8 +1,8 @@
-import { type Sql, sql } from './sql.ts'
+import { type Sql, sql } from '../stores/sql.ts'
 
 /**
- * The tables of the search index, for SQLite; another engine has others of the same purpose. What reads and writes them is
- * `content/search-sql.ts`. Everything in them is told from the other tables: emptied, they are filled at the next start.
+ * The tables of the search index in SQLite; PostgreSQL has its own (`postgres-tables.ts`). Everything in them is derived from the other
+ * tables: if they are emptied, the next start fills them.
  */
 export const searchTables: readonly Sql[] = [
   // Numbers are never given twice: rows of a deleted entry that are still to be swept up must not pass to a newcomer.

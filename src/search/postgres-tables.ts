@@ -1,7 +1,7 @@
-import { type Sql, sql } from './sql.ts'
+import { type Sql, sql } from '../stores/sql.ts'
 
 /**
- * The tables of the search index, for PostgreSQL. They serve the same purpose as those of `search-tables.ts`, in a form in
+ * The tables of the search index, for PostgreSQL. They serve the same purpose as those of `sqlite-tables.ts`, in a form in
  * which writers do not wait for one another: fields and readers stand in the rows themselves, not in lists of their own.
  * No extension is needed: words and runs of three characters are cut by us and kept as lexemes.
  */
