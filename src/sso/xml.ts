@@ -17,11 +17,22 @@ export interface XmlLimits {
   readonly depth: number
   readonly elements: number
   readonly attributes: number
+  /** Attributes of one element. */
+  readonly attributesEach: number
+  /** Different names of elements: the parser searches the whole text for the end of each. */
+  readonly names: number
 }
 
-export const messageLimits: XmlLimits = { bytes: 524_288, depth: 40, elements: 2_000, attributes: 6_000 }
+export const messageLimits: XmlLimits = { bytes: 524_288, depth: 40, elements: 10_000, attributes: 30_000, attributesEach: 100, names: 200 }
 /** Federations publish large aggregates. */
-export const metadataLimits: XmlLimits = { bytes: 8_388_608, depth: 40, elements: 200_000, attributes: 600_000 }
+export const metadataLimits: XmlLimits = {
+  bytes: 8_388_608,
+  depth: 40,
+  elements: 200_000,
+  attributes: 600_000,
+  attributesEach: 100,
+  names: 400,
+}
 
 /**
  * Parses foreign XML (D8.3). DOCTYPE, comments, CDATA and processing instructions are refused on the text, before any
@@ -50,7 +61,7 @@ function parseWith(parser: DOMParser, text: string, problems: string[]): Documen
 }
 
 /** One pass over the text, without a parser: what it finds would cost a parser dearly or lead it astray. */
-function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): void {
+function scan(text: string, { bytes, depth, elements, attributes, attributesEach, names }: XmlLimits): void {
   if (Buffer.byteLength(text) > bytes) throw new XmlRefused('size', `more than ${bytes} bytes`)
   const body = text.replace(/^\uFEFF?\s*<\?xml [^<>?]*\?>/, '')
   if (body.includes('<?')) throw new XmlRefused('processing-instruction', 'holds a processing instruction')
@@ -61,6 +72,7 @@ function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): 
   if (/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\dA-Fa-f]+);)/.test(body)) throw new XmlRefused('xml', 'has a bare ampersand')
   requireCharacters(body)
   const open: string[] = []
+  const seen = new Set<string>()
   const counts = { elements: 0, attributes: 0 }
   for (let at = body.indexOf('<'); at >= 0; at = body.indexOf('<', at + 1)) {
     restOfTag.lastIndex = at + 1
@@ -71,13 +83,24 @@ function scan(text: string, { bytes, depth, elements, attributes }: XmlLimits): 
       if (tag.slice(1).trimEnd() !== open.pop()) throw new XmlRefused('xml', 'an end tag closes nothing')
     } else {
       counts.elements++
-      if (!tag.endsWith('/')) open.push(/^\S*/.exec(tag)?.[0] ?? '')
-      for (let equals = tag.indexOf('='); equals >= 0; equals = tag.indexOf('=', equals + 1)) counts.attributes++
+      const name = /^[^\s/]*/.exec(tag)?.[0] ?? ''
+      seen.add(name)
+      if (!tag.endsWith('/')) open.push(name)
+      const own = count(tag, '=')
+      counts.attributes += own
+      if (own > attributesEach) throw new XmlRefused('size', 'has an element with too many attributes')
     }
-    const isTooMuch = open.length > depth || counts.elements > elements || counts.attributes > attributes
-    if (isTooMuch) throw new XmlRefused('size', 'is nested too deeply or has too many parts')
+    const hasTooMany = counts.elements > elements || counts.attributes > attributes || seen.size > names
+    if (hasTooMany || open.length > depth) throw new XmlRefused('size', 'is nested too deeply or has too many parts')
   }
-  if (/^\s*[^<\s]/.test(body) || /[^>\s]\s*$/.test(body)) throw new XmlRefused('xml', 'has text outside its element')
+  const content = body.trim()
+  if (!content.startsWith('<') || !content.endsWith('>')) throw new XmlRefused('xml', 'has text outside its element')
+}
+
+function count(text: string, sign: string): number {
+  let found = 0
+  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) found++
+  return found
 }
 
 /** Up to the bracket that ends it, one inside quotes not counted. One character at a time, so that it cannot backtrack. */
@@ -111,7 +134,9 @@ function requireNamespaces(root: Element): void {
 
 function requireAttributes(element: Element): void {
   const seen = new Set<string>()
-  for (const { name, prefix, localName, namespaceURI, value } of Array.from(element.attributes)) {
+  const { attributes } = element
+  for (let at = 0; at < attributes.length; at++) {
+    const { name, prefix, localName, namespaceURI, value } = attributes.item(at) as Attr
     if (name === 'xmlns' || prefix === 'xmlns') requireDeclaration(name, value)
     else if (prefix && !namespaceURI) throw new XmlRefused('xml', `undeclared prefix ${prefix}`)
     const full = `${prefix ? namespaceURI : ''} ${localName}`

@@ -70,9 +70,22 @@ const hostile: Readonly<Record<string, readonly [xml: () => string, check: strin
       ),
     '',
   ],
+  '9 900 elements that are signed': [
+    () =>
+      signResponse(
+        buildResponse().replace('</saml:AttributeStatement>', f => '<saml:Attribute Name="x"/>'.repeat(9_900) + f),
+        'both',
+      ),
+    '',
+  ],
+  '10 000 elements with names of their own': [
+    () => inside(Array.from({ length: 9_900 }, (_, n) => `<x${n}></x${n}>`).join('')),
+    'xml-size',
+  ],
+  '9 900 declared namespaces': [() => inside('<x xmlns:a="urn:x"/>'.repeat(9_900)), 'signature'],
   '1 900 declared namespaces, each in use': [
     () => inside(Array.from({ length: 1_900 }, (_, n) => `<a${n}:x xmlns:a${n}="urn:x"/>`).join('')),
-    'signature',
+    'xml-size',
   ],
   '35 levels, each with 50 namespaces that go out of use': [
     () => {

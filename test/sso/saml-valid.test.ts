@@ -177,9 +177,6 @@ const shapes: Readonly<Record<string, Shape>> = {
   'no Destination where only the assertion is signed': {
     xml: () => signResponse(edit(plain, / Destination="[^"]*"/, ''), 'assertion'),
   },
-  'no InResponseTo at the response, but at the confirmation': {
-    xml: () => signResponse(edit(plain, / InResponseTo="[^"]*">/, '>')),
-  },
   'a name with letters of all kinds': {
     xml: () => signResponse(buildResponse({ name: 'jürgen.müßig@a.example' }), 'both'),
     name: 'jürgen.müßig@a.example',
@@ -235,12 +232,28 @@ const shapes: Readonly<Record<string, Shape>> = {
     xml: () => encryptAssertion(signResponse(plain, 'assertion'), { wrapping: 'rsa-oaep' }),
     expected: decrypting,
   },
+  ...Object.fromEntries(
+    (['sha384', 'sha512'] as const).map(hash => [
+      `encrypted with OAEP and ${hash}`,
+      {
+        xml: () => encryptAssertion(signResponse(plain, 'assertion'), { wrapping: 'rsa-oaep', hash }),
+        expected: decrypting,
+      },
+    ]),
+  ),
+  '4,000 groups in 250 KiB of attributes': {
+    xml: () => {
+      const group = (_: unknown, n: number) => `<saml:AttributeValue>cn=group-${n},dc=a</saml:AttributeValue>`
+      const groups = Array.from({ length: 4000 }, group).join('')
+      return signResponse(edit(plain, /<saml:AttributeValue>.*<\/saml:AttributeValue>/, groups), 'both')
+    },
+  },
   'encrypted, the key beside the data': {
     xml: () => encryptAssertion(signResponse(plain, 'assertion'), { keyBeside: true }),
     expected: decrypting,
   },
   ...Object.fromEntries(
-    (['aes128-gcm', 'aes256-gcm', 'aes128-cbc', 'aes256-cbc'] as const).map(cipher => [
+    (['aes128-gcm', 'aes192-gcm', 'aes256-gcm', 'aes128-cbc', 'aes192-cbc', 'aes256-cbc'] as const).map(cipher => [
       `encrypted with ${cipher}`,
       { xml: () => encryptAssertion(signResponse(plain, 'assertion'), { cipher }), expected: decrypting },
     ]),

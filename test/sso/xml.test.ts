@@ -66,11 +66,12 @@ test('whatever is parsed ends with a document or a refusal, never otherwise', ()
 })
 
 test('the limits are what they say: one more is refused', () => {
-  const limits = { bytes: 100, depth: 3, elements: 4, attributes: 2 }
+  const limits = { bytes: 100, depth: 3, elements: 4, attributes: 2, attributesEach: 2, names: 3 }
   const fits = ['<a><b><c/></b></a>', '<a><b/><b/><b/></a>', '<a x="" y=""/>', `<a>${'x'.repeat(93)}</a>`]
   const tooMuch = [
     '<a><b><c><d></d></c></b></a>',
     '<a><b/><b/><b/><b/></a>',
+    '<a><b/><c/><d/></a>',
     '<a x="" y=""><b z=""/></a>',
     `<a>${'x'.repeat(94)}</a>`,
     `<a>${'ä'.repeat(47)}</a>`,

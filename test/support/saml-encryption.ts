@@ -1,12 +1,14 @@
 import { constants, createCipheriv, publicEncrypt, randomBytes } from 'node:crypto'
-import { DSIG, type IdpKey, keyNamed, XENC } from './saml-idp.ts'
+import { DSIG, DSIG_MORE, type IdpKey, keyNamed, XENC } from './saml-idp.ts'
 
 const XENC11 = 'http://www.w3.org/2009/xmlenc11#'
 
 export const ciphers = {
   'aes128-gcm': { uri: `${XENC11}aes128-gcm`, cipher: 'aes-128-gcm', keyBytes: 16, ivBytes: 12 },
+  'aes192-gcm': { uri: `${XENC11}aes192-gcm`, cipher: 'aes-192-gcm', keyBytes: 24, ivBytes: 12 },
   'aes256-gcm': { uri: `${XENC11}aes256-gcm`, cipher: 'aes-256-gcm', keyBytes: 32, ivBytes: 12 },
   'aes128-cbc': { uri: `${XENC}aes128-cbc`, cipher: 'aes-128-cbc', keyBytes: 16, ivBytes: 16 },
+  'aes192-cbc': { uri: `${XENC}aes192-cbc`, cipher: 'aes-192-cbc', keyBytes: 24, ivBytes: 16 },
   'aes256-cbc': { uri: `${XENC}aes256-cbc`, cipher: 'aes-256-cbc', keyBytes: 32, ivBytes: 16 },
   'tripledes-cbc': { uri: `${XENC}tripledes-cbc`, cipher: 'des-ede3-cbc', keyBytes: 24, ivBytes: 8 },
 } as const
@@ -15,6 +17,8 @@ export interface Encrypting {
   readonly cipher?: keyof typeof ciphers
   /** How the key of the cipher is wrapped. */
   readonly wrapping?: 'rsa-oaep-mgf1p' | 'rsa-oaep' | 'rsa-1_5'
+  /** The hash of `rsa-oaep`, and of its mask. */
+  readonly hash?: 'sha256' | 'sha384' | 'sha512'
   readonly recipient?: IdpKey
   /** Damages the bytes before they are written down. */
   readonly damage?: (bytes: Buffer) => Buffer
@@ -25,16 +29,17 @@ export interface Encrypting {
 /** Encrypts a piece of XML (XML Encryption 1.1), as identity providers do with an assertion. */
 export function encryptXml(xml: string, encrypting: Encrypting = {}): string {
   const { cipher: name = 'aes256-gcm', wrapping = 'rsa-oaep-mgf1p', recipient = keyNamed('service') } = encrypting
+  const { hash = 'sha256' } = encrypting
   const { uri, cipher, keyBytes, ivBytes } = ciphers[name]
   const [key, iv] = [randomBytes(keyBytes), randomBytes(ivBytes)]
   const data = cipher.endsWith('gcm') ? gcm(cipher, key, iv, xml) : cbc(cipher, key, iv, xml)
   const damaged = encrypting.damage?.(data) ?? data
   const padding = wrapping === 'rsa-1_5' ? constants.RSA_PKCS1_PADDING : constants.RSA_PKCS1_OAEP_PADDING
-  const oaepHash = wrapping === 'rsa-oaep' ? 'sha256' : 'sha1'
+  const oaepHash = wrapping === 'rsa-oaep' ? hash : 'sha1'
   const wrapped = publicEncrypt({ key: recipient.publicKey, padding, oaepHash }, key).toString('base64')
   const id = `_${randomBytes(8).toString('hex')}`
-  const digest = wrapping === 'rsa-oaep' ? `<ds:DigestMethod Algorithm="${XENC}sha256"/>` : ''
-  const mgf = wrapping === 'rsa-oaep' ? `<m:MGF xmlns:m="${XENC11}" Algorithm="${XENC11}mgf1sha256"/>` : ''
+  const digest = wrapping === 'rsa-oaep' ? `<ds:DigestMethod Algorithm="${hash === 'sha384' ? DSIG_MORE : XENC}${hash}"/>` : ''
+  const mgf = wrapping === 'rsa-oaep' ? `<m:MGF xmlns:m="${XENC11}" Algorithm="${XENC11}mgf1${hash}"/>` : ''
   const method = `${wrapping === 'rsa-oaep' ? XENC11 : XENC}${wrapping}`
   const encryptedKey =
     `<xenc:EncryptedKey xmlns:xenc="${XENC}" xmlns:ds="${DSIG}" Id="${id}"><xenc:EncryptionMethod Algorithm="${method}">${mgf}${digest}</xenc:EncryptionMethod>` +

@@ -4,6 +4,7 @@ export const SAMLP = 'urn:oasis:names:tc:SAML:2.0:protocol'
 export const MD = 'urn:oasis:names:tc:SAML:2.0:metadata'
 export const DS = 'http://www.w3.org/2000/09/xmldsig#'
 export const XENC = 'http://www.w3.org/2001/04/xmlenc#'
+export const XENC11 = 'http://www.w3.org/2009/xmlenc11#'
 
 export const SUCCESS = 'urn:oasis:names:tc:SAML:2.0:status:Success'
 export const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'

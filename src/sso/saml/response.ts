@@ -57,8 +57,8 @@ export async function judgeResponse(encoded: string, expected: ExpectedResponse)
   const keys = expected.keys.map(key => createPublicKey(key))
 
   const signature = signatureOf(response)
-  const trusted = signature ? verifiedElement(text, response, signature, keys) : undefined
-  const assertion = await verifiedAssertion({ text, response, trusted }, keys, expected.decryptionKey)
+  const trusted = signature ? verifiedElement(response, signature, keys) : undefined
+  const assertion = await verifiedAssertion({ response, trusted }, keys, expected.decryptionKey)
   judgeEnvelope(trusted ?? response, trusted !== undefined, expected)
   return judgeAssertion(assertion, expected)
 }
@@ -135,7 +135,6 @@ function requireNoStraySignatures(response: Element, assertion: Element): void {
 }
 
 interface Received {
-  readonly text: string
   readonly response: Element
   /** The response as it was signed, if it was. */
   readonly trusted: Element | undefined
@@ -143,18 +142,18 @@ interface Received {
 
 /** The assertion as it was signed: with the response, by itself, or both. */
 async function verifiedAssertion(
-  { text, response, trusted }: Received,
+  { response, trusted }: Received,
   keys: readonly KeyObject[],
   decryptionKey: string | undefined,
 ): Promise<Element> {
   const carrier = requireOneAssertion(trusted ?? response)
   if (carrier.localName === 'EncryptedAssertion') {
-    const plain = await decryptAssertion(carrier, decryptionKey)
+    const plain = decryptAssertion(carrier, decryptionKey)
     return trusted ? openedAssertion(plain, true, keys) : untold(() => openedAssertion(plain, false, keys))
   }
   const original = requireOneAssertion(response)
   const signature = signatureOf(original)
-  if (signature) return verifiedElement(text, original, signature, keys)
+  if (signature) return verifiedElement(original, signature, keys)
   if (trusted) return carrier
   throw unsigned()
 }
@@ -169,7 +168,7 @@ function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyOb
   if (descendantsNamed(assertion, DS, 'Signature').length > (signature ? 1 : 0)) {
     throw refused('signature-shape', 'a signature of the assertion only', 'another one inside')
   }
-  if (signature) return verifiedElement(plain, assertion, signature, keys)
+  if (signature) return verifiedElement(assertion, signature, keys)
   // Not signed itself: the signature of the response covers the encrypted form.
   if (isTrusted) return assertion
   throw unsigned()
@@ -197,14 +196,14 @@ function judgeEnvelope(response: Element, isSigned: boolean, { issuer, acsUrl, r
   if (issuers.length > 1) throw refused('issuer', issuer, 'several')
   const [said] = issuers
   if (said) requireIssuer(said, issuer)
+  // A signed response must name its issuer (SAML profiles 4.1.4.2).
+  else if (isSigned) throw refused('issuer', issuer, 'none')
   const destination = attributeOf(response, 'Destination')
   // A signed response must name it (SAML bindings 3.5.5.2).
   if (destination !== acsUrl && (isSigned || destination !== undefined))
     throw refused('destination', acsUrl, destination)
   const inResponseTo = attributeOf(response, 'InResponseTo')
-  if (inResponseTo !== requestId && (requestId === undefined || inResponseTo !== undefined)) {
-    throw refused('in-response-to', requestId ?? 'nothing', inResponseTo)
-  }
+  if (inResponseTo !== requestId) throw refused('in-response-to', requestId ?? 'nothing', inResponseTo)
 }
 
 function judgeAssertion(assertion: Element, expected: ExpectedResponse): VerifiedAssertion {

@@ -1,5 +1,5 @@
-import { createHash, verify, type KeyObject } from 'node:crypto'
-import { SignedXml } from 'xml-crypto'
+import { constants, createHash, type KeyObject, verify } from 'node:crypto'
+import { ExclusiveCanonicalization } from 'xml-crypto'
 import { SsoRefused } from '../../base/errors.ts'
 import { attributeOf, childElements, childrenNamed, messageLimits, parseXml, textOf } from '../xml.ts'
 import { DS, ENVELOPED, EXCLUSIVE_C14N } from './names.ts'
@@ -33,38 +33,38 @@ export function signatureOf(element: Element): Element | undefined {
 /**
  * Verifies the signature that `element` carries for itself, by one of the provider's keys, and returns the element as it
  * was signed: parsed again from exactly the bytes that the signature covers, so that nothing else can be read (D8.3).
- * @param text the document that `element` was parsed from
+ * The document that holds `element` must have no comments, CDATA sections or entities, and each id once.
  * @throws {SsoRefused} `signature-…`
  */
-export function verifiedElement(
-  text: string,
-  element: Element,
-  signature: Element,
-  keys: readonly KeyObject[],
-): Element {
-  const scheme = requireSoundSignature(element, signature)
+export function verifiedElement(element: Element, signature: Element, keys: readonly KeyObject[]): Element {
+  const { scheme, digest, signedInfo, reference } = requireSoundSignature(element, signature)
   const usable = keys.filter(key => key.asymmetricKeyType === scheme.key)
-  for (const key of usable) {
-    const signed = signedText(text, signature, scheme, key)
-    if (signed === undefined) continue
-    const { documentElement } = parseXml(signed, messageLimits)
-    const isSame =
-      documentElement.localName === element.localName &&
-      documentElement.namespaceURI === element.namespaceURI &&
-      attributeOf(documentElement, 'ID') === attributeOf(element, 'ID')
-    if (isSame) return documentElement
-    throw malformed('a signature over its own element', documentElement.nodeName)
-  }
-  const check = usable.length === 0 ? 'signature-key' : 'signature'
-  throw new SsoRefused({
-    check,
-    expected: `one of ${keys.length} keys of the provider`,
-    received: describeKey(signature),
-  })
+  const material = Buffer.from(canonicalSignedInfo(signedInfo))
+  const value = base64Of(requireOne(signature, 'SignatureValue'))
+  if (!usable.some(key => isSignedBy(key, scheme, material, value))) throw unknownKey(signature, keys, usable)
+  const signed = canonicalWithout(element, signature, prefixesIn(reference))
+  // The key signed this reference. If the digest differs, the element was changed after it was signed.
+  const isUnchanged = createHash(digest).update(signed).digest().equals(base64Of(requireOne(reference, 'DigestValue')))
+  if (!isUnchanged) throw unknownKey(signature, keys, usable)
+  const { documentElement } = parseXml(signed, messageLimits)
+  const isSame =
+    documentElement.localName === element.localName &&
+    documentElement.namespaceURI === element.namespaceURI &&
+    attributeOf(documentElement, 'ID') === attributeOf(element, 'ID')
+  if (!isSame) throw malformed('a signature over its own element', documentElement.nodeName)
+  return documentElement
+}
+
+interface SoundSignature {
+  readonly scheme: Scheme
+  /** Node's name of the digest algorithm. */
+  readonly digest: string
+  readonly signedInfo: Element
+  readonly reference: Element
 }
 
 /** Everything about a signature but its mathematics: one reference, to its own element, by known algorithms. */
-function requireSoundSignature(element: Element, signature: Element): Scheme {
+function requireSoundSignature(element: Element, signature: Element): SoundSignature {
   const signedInfo = requireOne(signature, 'SignedInfo')
   requireText(requireOne(signature, 'SignatureValue'))
   if (childrenNamed(signature, DS, 'KeyInfo').length > 1) throw malformed('at most one KeyInfo', 'several')
@@ -86,66 +86,74 @@ function requireSoundSignature(element: Element, signature: Element): Scheme {
       received: algorithms.join(' '),
     })
   }
-  requireAlgorithm(requireOne(reference, 'DigestMethod'), [...digests.keys()])
+  const digest = digests.get(requireAlgorithm(requireOne(reference, 'DigestMethod'), [...digests.keys()]))
   requireText(requireOne(reference, 'DigestValue'))
   const scheme = schemes.get(method)
-  if (!scheme) throw malformed('a known algorithm', method)
-  return scheme
+  if (!scheme || !digest) throw malformed('a known algorithm', method)
+  return { scheme, digest, signedInfo, reference }
 }
 
-function signedText(text: string, signature: Element, scheme: Scheme, key: KeyObject): string | undefined {
-  const checker = new SignedXml({ publicCert: key as never, getCertFromKeyInfo: () => null })
-  checker.idAttributes = ['ID']
-  checker.HashAlgorithms = hashAlgorithms
-  checker.SignatureAlgorithms = Object.fromEntries([...schemes.keys()].map(name => [name, verifierOf(scheme, key)]))
+function isSignedBy(key: KeyObject, scheme: Scheme, material: Uint8Array, value: Uint8Array): boolean {
+  const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
+  const options = scheme.pss ? { padding, saltLength } : {}
+  // XML Signature writes an ECDSA signature as the two numbers side by side (RFC 4050).
+  const encoding = scheme.key === 'ec' ? ({ dsaEncoding: 'ieee-p1363' } as const) : {}
+  return verify(scheme.hash, material, { key, ...options, ...encoding }, value)
+}
+
+const canonicalSignedInfo = (signedInfo: Element): string =>
+  canonical(signedInfo, prefixesOf(requireOne(signedInfo, 'CanonicalizationMethod')))
+
+/** The canonical text of the element as if it did not carry the signature; the document is the same afterwards. */
+function canonicalWithout(element: Element, signature: Element, prefixes: readonly string[]): string {
+  const next = signature.nextSibling
+  element.removeChild(signature)
   try {
-    checker.loadSignature(signature)
-    if (!checker.checkSignature(text)) return undefined
-  } catch {
-    // The library says no by throwing; which of its reasons it was, the checks above have made all but one impossible.
-    return undefined
+    return canonical(element, prefixes)
+  } finally {
+    element.insertBefore(signature, next)
   }
-  const [signed, ...more] = checker.getSignedReferences()
-  return more.length === 0 ? signed : undefined
 }
 
-/** The library knows fewer algorithms than real providers use; it takes ours in their place. */
-const verifierOf = (scheme: Scheme, key: KeyObject) =>
-  class {
-    getAlgorithmName(): string {
-      return ''
-    }
+/** Exclusive canonical XML. @param prefixes InclusiveNamespaces PrefixList */
+function canonical(element: Element, prefixes: readonly string[]): string {
+  const options = { inclusiveNamespacesPrefixList: [...prefixes], ancestorNamespaces: namespacesAround(element) }
+  return new ExclusiveCanonicalization().process(element, options)
+}
 
-    getSignature(): never {
-      throw new Error('only verifies')
-    }
-
-    verifySignature(material: string, _key: unknown, value: string): boolean {
-      const padding = scheme.pss ? { padding: RSA_PKCS1_PSS_PADDING, saltLength: RSA_PSS_SALTLEN_DIGEST } : {}
-      // XML Signature writes an ECDSA signature as the two numbers side by side (RFC 4050).
-      const encoding = scheme.key === 'ec' ? ({ dsaEncoding: 'ieee-p1363' } as const) : {}
-      const signature = Buffer.from(value.replaceAll(/\s/g, ''), 'base64')
-      return verify(scheme.hash, Buffer.from(material), { key, ...padding, ...encoding }, signature)
+/** Namespace declarations of the ancestors, the nearest of each prefix. */
+function namespacesAround(element: Element): Array<{ prefix: string; namespaceURI: string }> {
+  const nearest = new Map<string, string>()
+  for (let node = element.parentNode; node?.nodeType === ELEMENT_NODE; node = node.parentNode) {
+    for (const { prefix, localName, value } of Array.from((node as Element).attributes)) {
+      if (prefix === 'xmlns' && !nearest.has(localName)) nearest.set(localName, value)
     }
   }
+  return [...nearest].map(([prefix, namespaceURI]) => ({ prefix, namespaceURI }))
+}
 
-const RSA_PKCS1_PSS_PADDING = 6
-const RSA_PSS_SALTLEN_DIGEST = -1
+const ELEMENT_NODE = 1
 
-const hashAlgorithms = Object.fromEntries(
-  [...digests].map(([name, hash]) => [
-    name,
-    class {
-      getAlgorithmName(): string {
-        return name
-      }
+function prefixesIn(reference: Element): string[] {
+  const transforms = childrenNamed(requireOne(reference, 'Transforms'), DS, 'Transform')
+  return transforms.flatMap(prefixesOf)
+}
 
-      getHash(text: string): string {
-        return createHash(hash).update(text).digest('base64')
-      }
-    },
-  ]),
-)
+const prefixesOf = (method: Element): string[] =>
+  childrenNamed(method, EXCLUSIVE_C14N, 'InclusiveNamespaces')
+    .flatMap(list => attributeOf(list, 'PrefixList')?.split(/[ \t\r\n]+/) ?? [])
+    .filter(prefix => prefix !== '')
+
+const base64Of = (element: Element): Buffer => Buffer.from(textOf(element) ?? '', 'base64')
+
+function unknownKey(signature: Element, keys: readonly KeyObject[], usable: readonly KeyObject[]): SsoRefused {
+  const check = usable.length === 0 ? 'signature-key' : 'signature'
+  return new SsoRefused({
+    check,
+    expected: `one of ${keys.length} keys of the provider`,
+    received: describeKey(signature),
+  })
+}
 
 function requireOne(parent: Element, name: string): Element {
   const [one, ...more] = childrenNamed(parent, DS, name)

@@ -5,6 +5,8 @@ const at = (fromNow: number): string => new Date(NOW + fromNow).toISOString()
 const URN = 'urn:oasis:names:tc:SAML:2.0'
 const RESPONSE_ISSUER = /<saml:Issuer>[^<]*<\/saml:Issuer>(?=\n<samlp:Status)/
 const ASSERTION_ISSUER = /<saml:Issuer>[^<]*<\/saml:Issuer>(?=\n<saml:Subject)/
+/** Of another namespace, so that it is none. */
+const NO_ISSUER = '<x:Issuer xmlns:x="urn:x"></x:Issuer>'
 const STATUS = /<samlp:Status>.*<\/samlp:Status>/
 const DATA = /<saml:SubjectConfirmationData [^>]*\/>/
 const CONFIRMATION = /<saml:SubjectConfirmation .*<\/saml:SubjectConfirmation>/
@@ -141,6 +143,11 @@ export const statementAttacks: readonly Attack[] = [
 
   issued('another request at the response', 'in-response-to', [[REQUEST_OF_RESPONSE, ' InResponseTo="_other"']]),
   issued('another request at the confirmation', 'in-response-to', [[REQUEST_OF_DATA, ' InResponseTo="_other"']]),
+  issued('no request at the response', 'in-response-to', [[REQUEST_OF_RESPONSE, '']]),
+  issued('no Issuer of a signed response', 'issuer', [[RESPONSE_ISSUER, NO_ISSUER]]),
+  issued('no Issuer of a response that is signed like its assertion', 'issuer', [[RESPONSE_ISSUER, NO_ISSUER]], {
+    signed: 'both',
+  }),
   issued('no request at the confirmation', 'in-response-to', [[REQUEST_OF_DATA, '']]),
   issued('an empty request at the response', 'in-response-to', [[REQUEST_OF_RESPONSE, ' InResponseTo=""']]),
   issued('an empty request at the confirmation', 'in-response-to', [[REQUEST_OF_DATA, ' InResponseTo=""']]),
