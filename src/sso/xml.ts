@@ -23,7 +23,14 @@ export interface XmlLimits {
   readonly names: number
 }
 
-export const messageLimits: XmlLimits = { bytes: 524_288, depth: 40, elements: 10_000, attributes: 30_000, attributesEach: 100, names: 200 }
+export const messageLimits: XmlLimits = {
+  bytes: 524_288,
+  depth: 40,
+  elements: 10_000,
+  attributes: 30_000,
+  attributesEach: 100,
+  names: 200,
+}
 /** Federations publish large aggregates. */
 export const metadataLimits: XmlLimits = {
   bytes: 8_388_608,
@@ -94,7 +101,8 @@ function scan(text: string, { bytes, depth, elements, attributes, attributesEach
     if (hasTooMany || open.length > depth) throw new XmlRefused('size', 'is nested too deeply or has too many parts')
   }
   const content = body.trim()
-  if (!content.startsWith('<') || !content.endsWith('>')) throw new XmlRefused('xml', 'has text outside its element')
+  const hasText = content !== '' && (!content.startsWith('<') || !content.endsWith('>'))
+  if (hasText) throw new XmlRefused('xml', 'has text outside its element')
 }
 
 function count(text: string, sign: string): number {

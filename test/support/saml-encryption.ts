@@ -38,7 +38,8 @@ export function encryptXml(xml: string, encrypting: Encrypting = {}): string {
   const oaepHash = wrapping === 'rsa-oaep' ? hash : 'sha1'
   const wrapped = publicEncrypt({ key: recipient.publicKey, padding, oaepHash }, key).toString('base64')
   const id = `_${randomBytes(8).toString('hex')}`
-  const digest = wrapping === 'rsa-oaep' ? `<ds:DigestMethod Algorithm="${hash === 'sha384' ? DSIG_MORE : XENC}${hash}"/>` : ''
+  const digest =
+    wrapping === 'rsa-oaep' ? `<ds:DigestMethod Algorithm="${hash === 'sha384' ? DSIG_MORE : XENC}${hash}"/>` : ''
   const mgf = wrapping === 'rsa-oaep' ? `<m:MGF xmlns:m="${XENC11}" Algorithm="${XENC11}mgf1${hash}"/>` : ''
   const method = `${wrapping === 'rsa-oaep' ? XENC11 : XENC}${wrapping}`
   const encryptedKey =

@@ -44,7 +44,10 @@ export function verifiedElement(element: Element, signature: Element, keys: read
   if (!usable.some(key => isSignedBy(key, scheme, material, value))) throw unknownKey(signature, keys, usable)
   const signed = canonicalWithout(element, signature, prefixesIn(reference))
   // The key signed this reference. If the digest differs, the element was changed after it was signed.
-  const isUnchanged = createHash(digest).update(signed).digest().equals(base64Of(requireOne(reference, 'DigestValue')))
+  const isUnchanged = createHash(digest)
+    .update(signed)
+    .digest()
+    .equals(base64Of(requireOne(reference, 'DigestValue')))
   if (!isUnchanged) throw unknownKey(signature, keys, usable)
   const { documentElement } = parseXml(signed, messageLimits)
   const isSame =
