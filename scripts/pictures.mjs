@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
-const MOST_BYTES = 120_000
+const MAX_BYTES = 120_000
 const wanted = {
   'sign-in': 'sign-in-desktop-light',
   account: 'account-desktop-light',
@@ -22,5 +22,5 @@ mkdirSync(folder, { recursive: true })
 for (const [name, picture] of Object.entries(wanted)) {
   const file = join(folder, `${name}.png`)
   copyFileSync(join(root, 'screenshots', `${picture}.png`), file)
-  if (statSync(file).size > MOST_BYTES) throw new Error(`${name}.png is larger than ${MOST_BYTES} bytes`)
+  if (statSync(file).size > MAX_BYTES) throw new Error(`${name}.png is larger than ${MAX_BYTES} bytes`)
 }

@@ -67,7 +67,7 @@ interface AuditRow {
 }
 
 /** Rows a minute about nobody in particular; a flood would otherwise fill the disk. */
-const MOST_STRANGERS = 60
+const MAX_STRANGERS = 60
 
 /** The record of what matters for security: a log line with `audit: true` and a row for administrators each. */
 export class Audit {
@@ -115,7 +115,7 @@ export class Audit {
   #hasRoomForStranger(time: Milliseconds): boolean {
     const minute = Math.floor(time / 60_000)
     if (this.#strangers.minute !== minute) this.#strangers = { minute, rows: 0 }
-    return ++this.#strangers.rows <= MOST_STRANGERS
+    return ++this.#strangers.rows <= MAX_STRANGERS
   }
 
   /** Latest first. */

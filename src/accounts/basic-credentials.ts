@@ -2,15 +2,15 @@ import { createHmac } from 'node:crypto'
 import { InvalidInput, Unauthenticated } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { KnownUser, KnownUsers } from './known-users.ts'
+import type { KnownUser, UserCache } from './user-cache.ts'
 import type { Login } from './login.ts'
 import { normaliseName } from './names.ts'
 import type { Client } from './sessions.ts'
 import type { User } from './users.ts'
 
 /** Credentials that were found right are not hashed again for so long. */
-const LIFE: Milliseconds = 300_000
-const MOST_REMEMBERED = 10_000
+const TTL: Milliseconds = 300_000
+const MAX_REMEMBERED = 10_000
 const WRONG = 'The user name or the password is wrong.'
 
 interface Verified {
@@ -19,7 +19,7 @@ interface Verified {
   readonly expires: Milliseconds
 }
 
-type Judge = Pick<Login, 'withPassword' | 'requireStillGood'>
+type AccessCheck = Pick<Login, 'withPassword' | 'requireStillGood'>
 
 export interface Credentials {
   readonly name: string
@@ -32,15 +32,15 @@ export interface Credentials {
  * each time, has the same epoch: a changed password, a disabled user and a lockout count with the next request (D4.3).
  */
 export class BasicCredentials {
-  readonly #users: KnownUsers
-  readonly #login: Judge
+  readonly #users: UserCache
+  readonly #login: AccessCheck
   readonly #system: System
   /** Made anew at each start: a memory dump of another run tells nothing. */
   readonly #key: Uint8Array
   readonly #verified = new Map<string, Verified>()
   readonly #checking = new Map<string, Promise<KnownUser>>()
 
-  constructor(users: KnownUsers, login: Judge, system: System) {
+  constructor(users: UserCache, login: AccessCheck, system: System) {
     this.#users = users
     this.#login = login
     this.#system = system
@@ -97,9 +97,9 @@ export class BasicCredentials {
   }
 
   #remember(mac: string, user: User): void {
-    const oldest = this.#verified.size < MOST_REMEMBERED ? undefined : this.#verified.keys().next().value
+    const oldest = this.#verified.size < MAX_REMEMBERED ? undefined : this.#verified.keys().next().value
     if (oldest !== undefined) this.#verified.delete(oldest)
-    this.#verified.set(mac, { userId: user.id, epoch: user.epoch, expires: this.#system.monotonic() + LIFE })
+    this.#verified.set(mac, { userId: user.id, epoch: user.epoch, expires: this.#system.monotonic() + TTL })
   }
 
   #mac({ name, password }: Credentials): string {

@@ -18,7 +18,7 @@ const guestUser: User = {
   name: systemNames[GUEST],
   password: undefined,
   epoch: 1,
-  sparedLogin: undefined,
+  keptSessionDigest: undefined,
   disabled: false,
   unlocks: 0,
   language: undefined,

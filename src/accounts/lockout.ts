@@ -47,12 +47,12 @@ interface Reservation {
 }
 
 /** Longer than a check waits and takes. */
-const RESERVATION_LIFE: Milliseconds = 60_000
+const RESERVATION_TTL: Milliseconds = 60_000
 /** Failures that did not lead to a lockout are forgotten after a day without another one. */
 const MEMORY: Milliseconds = 86_400_000
 /** Somebody who waits for others' attempts looks again after so long, in case they were made on another node. */
 const LOOK_AGAIN: Milliseconds = 50
-const MOST_WAITING = 500
+const MAX_WAITING = 500
 /** How long after losing the store its reservations are looked for again. */
 const RELEASE_PAUSE: Milliseconds = 1000
 
@@ -140,7 +140,7 @@ export class Lockout {
         const pending = this.#live(old)
         reserved = lockedUntil === undefined && failures + pending.length < this.#options.maxAttempts
         if (!reserved) return old && { value: old }
-        const reservation = { id, until: this.#system.now() + RESERVATION_LIFE }
+        const reservation = { id, until: this.#system.now() + RESERVATION_TTL }
         return { value: { failures, pending: [...pending, reservation] }, ttl: this.#memory() }
       })
       if (reserved) return
@@ -167,7 +167,7 @@ export class Lockout {
 
   #abandon(key: string, id: string): void {
     // Of too many the rest runs out by itself.
-    if (this.#abandoned.size < MOST_WAITING) this.#abandoned.set(id, key)
+    if (this.#abandoned.size < MAX_WAITING) this.#abandoned.set(id, key)
     this.#releaseLater()
   }
 
@@ -196,7 +196,7 @@ export class Lockout {
 
   async #outcomeOfOthers(key: string): Promise<void> {
     const waiting = this.#waiting.get(key) ?? new Set()
-    if (waiting.size >= MOST_WAITING) throw new Overloaded('Too many logins of one user at once.')
+    if (waiting.size >= MAX_WAITING) throw new Overloaded('Too many logins of one user at once.')
     this.#waiting.set(key, waiting)
     await new Promise<void>(resolve => {
       const timer = setTimeout(() => wake(), LOOK_AGAIN)

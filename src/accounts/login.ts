@@ -43,17 +43,17 @@ export interface Attempt {
  * mechanism that takes a password.
  */
 export class Login {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
   readonly #options: LoginOptions
 
-  constructor(on: Dependencies, options: LoginOptions) {
-    this.#on = on
+  constructor(deps: Dependencies, options: LoginOptions) {
+    this.#deps = deps
     this.#options = options
   }
 
   /** False where nobody can sign in with a password (interface 5.8). */
   get takesPasswords(): boolean {
-    return !this.#on.policy.isOff
+    return !this.#deps.policy.isOff
   }
 
   /**
@@ -64,11 +64,11 @@ export class Login {
    * @throws {Overloaded} when too many passwords wait to be checked
    */
   async withPassword(attempt: Attempt): Promise<User> {
-    const { policy, audit } = this.#on
+    const { policy, audit } = this.#deps
     if (policy.isOff) throw new Forbidden('password-login-off', 'Passwords are not accepted by this service.')
     requirePasswordShape(attempt.password)
     const name = normaliseName(attempt.name)
-    const user = await findUserByName(this.#on.database, name)
+    const user = await findUserByName(this.#deps.database, name)
     // Who may not sign in with a password is treated like who has none: same work, same counters, same answer (D2.2).
     const stored = user && policy.admits(name) ? this.#storedPassword(user) : undefined
     const right = await this.#check(attempt, user, name, stored)
@@ -93,54 +93,54 @@ export class Login {
     requirePasswordShape(password)
     const name = user.name ?? ''
     const attempt: Attempt = { name, password, mechanism: 'current-password', client }
-    const stored = this.#on.policy.admits(name) ? this.#storedPassword(user) : undefined
+    const stored = this.#deps.policy.admits(name) ? this.#storedPassword(user) : undefined
     if (await this.#check(attempt, user, name, stored)) return
     throw new Forbidden('current-password-wrong', 'The current password is wrong.')
   }
 
   /** Whether credentials that were right a moment ago may still be used without a new check (D4.3). @throws {LockedOut} */
   async requireStillGood(user: User, name: string, client: Client): Promise<boolean> {
-    if (user.disabled || user.name !== name || !this.#on.policy.admits(name)) return false
+    if (user.disabled || user.name !== name || !this.#deps.policy.admits(name)) return false
     if (await this.#isLockable(user))
-      await this.#on.lockout.requireNotLocked(await this.#counted({ client }, user, name))
+      await this.#deps.lockout.requireNotLocked(await this.#counted({ client }, user, name))
     return true
   }
 
   async #check(attempt: Attempt, user: User | undefined, name: string, stored: string | undefined): Promise<boolean> {
-    const verify = (): Promise<boolean> => this.#on.passwords.verify(attempt.password, stored)
+    const verify = (): Promise<boolean> => this.#deps.passwords.verify(attempt.password, stored)
     const subject = { userId: user?.id, userName: user?.name, address: attempt.client.address }
     const { mechanism } = attempt
     const counted = await this.#counted(attempt, user, name)
     const isLockable = user === undefined || (await this.#isLockable(user))
     // Attempts during a lock are not put on record one by one: they cost nothing and would fill it.
     const { right, locked } = isLockable
-      ? await this.#on.lockout.attempt(counted, verify)
+      ? await this.#deps.lockout.attempt(counted, verify)
       : { right: await verify(), locked: false }
-    if (!right) await this.#on.audit.record({ event: 'login-failed', ...subject, detail: { mechanism } })
-    if (locked) await this.#on.audit.record({ event: 'locked-out', ...subject, detail: { mechanism } })
+    if (!right) await this.#deps.audit.record({ event: 'login-failed', ...subject, detail: { mechanism } })
+    if (locked) await this.#deps.audit.record({ event: 'locked-out', ...subject, detail: { mechanism } })
     return right
   }
 
   async #counted({ client }: Pick<Attempt, 'client'>, user: User | undefined, name: string): Promise<Counted> {
     if (!user) return countedName(name)
-    const digest = await this.#on.devices?.recognise(user, client.device)
+    const digest = await this.#deps.devices?.recognise(user, client.device)
     return digest === undefined ? countedUser(user) : countedDevice(user, digest)
   }
 
   async #isLockable(user: User): Promise<boolean> {
     if (this.#options.locksAdmins) return true
-    return user.id !== ADMIN && !(await groupsOf(this.#on.database, user.id)).includes(ADMINS)
+    return user.id !== ADMIN && !(await groupsOf(this.#deps.database, user.id)).includes(ADMINS)
   }
 
   /** A password whose stored form is weaker than it should be is stored anew, now that it is known (D5.1). */
   async #renewHash(user: User, stored: string, password: string): Promise<void> {
-    if (stored !== user.password || !this.#on.passwords.outdated(stored)) return
-    const fresh = await this.#on.passwords.hash(password).catch((error: unknown) => {
+    if (stored !== user.password || !this.#deps.passwords.outdated(stored)) return
+    const fresh = await this.#deps.passwords.hash(password).catch((error: unknown) => {
       if (error instanceof Overloaded) return undefined
       throw error
     })
     // No room for it now: the login is good all the same, and a later one does it.
-    if (fresh !== undefined) await replaceHash(this.#on.database, user, fresh)
+    if (fresh !== undefined) await replaceHash(this.#deps.database, user, fresh)
   }
 
   #storedPassword(user: User): string | undefined {

@@ -2,7 +2,7 @@ import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { type Mail, MailFailure, type Mailer } from '../stores/mailer.ts'
 
-const MOST_WAITING = 1000
+const MAX_WAITING = 1000
 /** Pauses before the second, third and fourth try. */
 const PAUSES: readonly Milliseconds[] = [5_000, 60_000, 600_000]
 
@@ -29,7 +29,7 @@ export class MailQueue {
 
   /** @param write makes the mail, or decides that there is none to send; runs in the background too. */
   add(write: () => Promise<Mail | undefined>): void {
-    if (this.#waiting.length + this.#pausing.size >= MOST_WAITING) {
+    if (this.#waiting.length + this.#pausing.size >= MAX_WAITING) {
       this.#log.warn('too many mails wait: one has been dropped')
       return
     }

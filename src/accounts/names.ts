@@ -1,8 +1,8 @@
 import { InvalidInput } from '../base/errors.ts'
 
-const MOST_CHARACTERS = 255
+const MAX_CHARACTERS = 255
 /** Room for what normalising removes. Without a bound, NFKC could make a long body 18 times as long. */
-const MOST_RAW_CHARACTERS = 10_000
+const MAX_RAW_CHARACTERS = 10_000
 
 /**
  * The one form in which names of users and groups are stored, compared and looked up, wherever they come from (D1.7):
@@ -25,10 +25,10 @@ export function normaliseName(raw: string): string {
 
 /** @throws {InvalidInput} `invalid-name` when nothing is left of it, or it is too long or holds control characters. */
 export function requireName(raw: string): string {
-  const name = raw.length > MOST_RAW_CHARACTERS ? raw : normaliseName(raw)
+  const name = raw.length > MAX_RAW_CHARACTERS ? raw : normaliseName(raw)
   if (name === '') throw new InvalidInput('invalid-name', 'The name is empty.')
-  if (name.length > 2 * MOST_CHARACTERS || [...name].length > MOST_CHARACTERS) {
-    throw new InvalidInput('invalid-name', `The name is longer than ${MOST_CHARACTERS} characters.`)
+  if (name.length > 2 * MAX_CHARACTERS || [...name].length > MAX_CHARACTERS) {
+    throw new InvalidInput('invalid-name', `The name is longer than ${MAX_CHARACTERS} characters.`)
   }
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
     throw new InvalidInput('invalid-name', 'The name holds control characters.')

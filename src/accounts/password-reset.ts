@@ -28,10 +28,10 @@ interface Dependencies {
   readonly system: System
 }
 
-const LIFE: Milliseconds = 86_400_000
+const TTL: Milliseconds = 86_400_000
 const TOKEN_BYTES = 32
 /** A mailbox gets no more mails than this in an hour, whoever asks for them. */
-const MOST_MAILS = 3
+const MAX_MAILS = 3
 const MAIL_WINDOW: Milliseconds = 3_600_000
 
 interface ResetRow {
@@ -44,10 +44,10 @@ interface ResetRow {
  * token works once, for a day, and not after the password has been changed otherwise. The store keeps its digest only.
  */
 export class PasswordReset {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
 
-  constructor(on: Dependencies) {
-    this.#on = on
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /**
@@ -56,21 +56,21 @@ export class PasswordReset {
    * @param linkTo makes the address of the page from the token.
    */
   request(email: string, client: Client, linkTo: (token: string) => string): void {
-    this.#on.mails.add(async () => {
+    this.#deps.mails.add(async () => {
       const user = await this.#recipient(email)
       if (!user?.name || !(await this.#mayMail(user))) return undefined
-      const token = Buffer.from(this.#on.system.randomBytes(TOKEN_BYTES)).toString('base64url')
-      await this.#on.database.run(sql`INSERT INTO password_resets (digest, user_id, epoch, expires)
-        VALUES (${digestOf(token)}, ${user.id}, ${user.epoch}, ${this.#on.system.now() + LIFE})`)
+      const token = Buffer.from(this.#deps.system.randomBytes(TOKEN_BYTES)).toString('base64url')
+      await this.#deps.database.run(sql`INSERT INTO password_resets (digest, user_id, epoch, expires)
+        VALUES (${digestOf(token)}, ${user.id}, ${user.epoch}, ${this.#deps.system.now() + TTL})`)
       const subject = { userId: user.id, userName: user.name, address: client.address }
-      await this.#on.audit.record({ event: 'password-reset-requested', ...subject })
-      return resetMail(user.name, linkTo(token), LIFE / 3_600_000)
+      await this.#deps.audit.record({ event: 'password-reset-requested', ...subject })
+      return resetMail(user.name, linkTo(token), TTL / 3_600_000)
     })
   }
 
   /** Whether the token would be accepted now; changes nothing, so that a mail scanner's visit does no harm. */
   async isGood(token: string): Promise<boolean> {
-    return (await this.#userOf(this.#on.database, token)) !== undefined
+    return (await this.#userOf(this.#deps.database, token)) !== undefined
   }
 
   /**
@@ -78,11 +78,11 @@ export class PasswordReset {
    * @throws {InvalidInput} `invalid-reset-token`; `password-rules`, which leaves the token good
    */
   async reset(token: string, password: string, client: Client): Promise<void> {
-    const asker = await this.#userOf(this.#on.database, token)
+    const asker = await this.#userOf(this.#deps.database, token)
     if (!asker) throw badToken()
-    this.#on.passwordRules.require(password, [asker.name])
-    const hash = await this.#on.passwords.hash(password)
-    const user = await this.#on.database.transaction(async tx => {
+    this.#deps.passwordRules.require(password, [asker.name])
+    const hash = await this.#deps.passwords.hash(password)
+    const user = await this.#deps.database.transaction(async tx => {
       const present = await this.#userOf(tx, token)
       if (!present) throw badToken()
       await tx.run(sql`DELETE FROM password_resets WHERE user_id = ${present.id}`)
@@ -90,8 +90,8 @@ export class PasswordReset {
       await liftLockout(tx, present.id)
       return await changeUser(tx, present, { password: hash })
     })
-    await this.#on.sessions.clearAway(user.id)
-    await this.#on.audit.record({
+    await this.#deps.sessions.clearAway(user.id)
+    await this.#deps.audit.record({
       event: 'password-reset',
       userId: user.id,
       userName: user.name,
@@ -101,26 +101,26 @@ export class PasswordReset {
 
   /** Deletes tokens that have run out. */
   async expire(): Promise<void> {
-    await this.#on.database.run(sql`DELETE FROM password_resets WHERE expires <= ${this.#on.system.now()}`)
+    await this.#deps.database.run(sql`DELETE FROM password_resets WHERE expires <= ${this.#deps.system.now()}`)
   }
 
   async #recipient(email: string): Promise<User | undefined> {
     const name = normaliseName(email)
-    if (!isMailAddress(name) || !this.#on.policy.admits(name)) return undefined
-    const user = await findUserByName(this.#on.database, name)
+    if (!isMailAddress(name) || !this.#deps.policy.admits(name)) return undefined
+    const user = await findUserByName(this.#deps.database, name)
     return user?.disabled === false ? user : undefined
   }
 
   async #mayMail(user: User): Promise<boolean> {
-    const count = await this.#on.ephemeral.update<number>(`reset-mails:${user.id}`, old =>
+    const count = await this.#deps.ephemeral.update<number>(`reset-mails:${user.id}`, old =>
       old === undefined ? { value: 1, ttl: MAIL_WINDOW } : { value: old + 1 },
     )
-    return (count ?? 0) <= MOST_MAILS
+    return (count ?? 0) <= MAX_MAILS
   }
 
   async #userOf(queries: Queries, token: string): Promise<User | undefined> {
     const row = await queries.get<ResetRow>(sql`SELECT user_id, epoch FROM password_resets
-      WHERE digest = ${digestOf(token)} AND expires > ${this.#on.system.now()}`)
+      WHERE digest = ${digestOf(token)} AND expires > ${this.#deps.system.now()}`)
     const user = row && (await findUser(queries, row.user_id))
     return user && !user.disabled && user.epoch === row.epoch ? user : undefined
   }

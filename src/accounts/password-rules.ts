@@ -92,9 +92,9 @@ const minLength = (value: number): Rule => ({
   holds: text => [...text].length >= value,
 })
 
-const LEAST_WORD = 4
+const MIN_WORD = 4
 /** Repeating less than this makes a password longer but not better. */
-const LEAST_REPEATED = 8
+const MIN_REPEATED = 8
 
 /** Rules of the profile `nist` against what is guessed first. */
 const guessable = (common: ReadonlySet<string>): Rule[] => [
@@ -103,7 +103,7 @@ const guessable = (common: ReadonlySet<string>): Rule[] => [
     kind: 'common',
     holds: text => {
       const repeated = unit(text.toLowerCase())
-      return !common.has(repeated) && (repeated.length === text.length || repeated.length >= LEAST_REPEATED)
+      return !common.has(repeated) && (repeated.length === text.length || repeated.length >= MIN_REPEATED)
     },
   },
   {
@@ -111,7 +111,7 @@ const guessable = (common: ReadonlySet<string>): Rule[] => [
     kind: 'context',
     holds: (text, words) => {
       const lower = text.toLowerCase()
-      return !['stowage', ...words].some(word => word.length >= LEAST_WORD && lower.includes(word.toLowerCase()))
+      return !['stowage', ...words].some(word => word.length >= MIN_WORD && lower.includes(word.toLowerCase()))
     },
   },
 ]

@@ -8,7 +8,7 @@ import { legacyPbkdf2 } from './legacy-pbkdf2.ts'
 import type { PasswordScheme } from './password-scheme.ts'
 
 /** Characters are Unicode code points, here and in the rules (D2.3, D5.2). */
-export const MOST_PASSWORD_CHARACTERS = 2048
+export const MAX_PASSWORD_CHARACTERS = 2048
 
 /**
  * Refuses what no password can be, before any hashing.
@@ -17,9 +17,9 @@ export const MOST_PASSWORD_CHARACTERS = 2048
 export function requirePasswordShape(password: string): void {
   if (password === '') throw new InvalidInput('password-missing', 'The password is empty.')
   // A string has at most as many code points as UTF-16 units, so most need no counting.
-  if (password.length <= MOST_PASSWORD_CHARACTERS) return
-  if (password.length > 2 * MOST_PASSWORD_CHARACTERS || [...password].length > MOST_PASSWORD_CHARACTERS) {
-    throw new InvalidInput('password-too-long', `The password is longer than ${MOST_PASSWORD_CHARACTERS} characters.`)
+  if (password.length <= MAX_PASSWORD_CHARACTERS) return
+  if (password.length > 2 * MAX_PASSWORD_CHARACTERS || [...password].length > MAX_PASSWORD_CHARACTERS) {
+    throw new InvalidInput('password-too-long', `The password is longer than ${MAX_PASSWORD_CHARACTERS} characters.`)
   }
 }
 

@@ -1,11 +1,11 @@
 import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
-import { Recent } from '../base/recent.ts'
+import { LruCache } from '../base/lru-cache.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
-import { type Access, AccessNotes } from './access-notes.ts'
+import { type Access, AccessWriteBuffer } from './access-write-buffer.ts'
 import { digestOf } from './token-digest.ts'
-import type { Vault } from './token-vault.ts'
+import type { TokenSealer } from './token-sealer.ts'
 import type { User } from './users.ts'
 
 /** Where a request comes from, as the login list shows it. */
@@ -62,7 +62,7 @@ export interface Life {
 }
 
 /** Server-side life of a login whose cookie ends with the browser (D2.5). */
-const BROWSER_SESSION_LIFE: Seconds = 86_400
+const BROWSER_SESSION_TTL: Seconds = 86_400
 const TOKEN_BYTES = 32
 /** Nothing else is looked up. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
@@ -80,24 +80,24 @@ const listKey = (userId: string): string => `sessions-of:${userId}`
  */
 export class Sessions {
   readonly #store: EphemeralStore
-  readonly #vault: Vault
+  readonly #vault: TokenSealer
   readonly #system: System
   readonly #options: SessionOptions
-  readonly #notes: AccessNotes
+  readonly #notes: AccessWriteBuffer
   /** One copy of each browser's name: most logins have one of a few. */
-  readonly #userAgents = new Recent(name => name, 1000)
+  readonly #userAgents = new LruCache(name => name, 1000)
 
-  constructor(store: EphemeralStore, vault: Vault, system: System, options: SessionOptions) {
+  constructor(store: EphemeralStore, vault: TokenSealer, system: System, options: SessionOptions) {
     this.#store = store
     this.#vault = vault
     this.#system = system
     this.#options = options
-    this.#notes = new AccessNotes(options.writeDelay, notes => this.#writeNotes(notes))
+    this.#notes = new AccessWriteBuffer(options.writeDelay, notes => this.#writeNotes(notes))
   }
 
   async open(user: User, client: Client, { requested, maximum = this.#options.maxAge }: Life = {}): Promise<Session> {
     const endsWithBrowser = maximum === UNLIMITED
-    const longest = endsWithBrowser ? BROWSER_SESSION_LIFE : maximum
+    const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()
     const maxAge = Math.min(requested ?? longest, longest)
     const token = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
@@ -277,7 +277,7 @@ export class Sessions {
 
 /** Whether the session is one of the user as he is now: made under his present epoch, or spared when it was raised. */
 export const isCurrent = ({ epoch, token }: Session, user: User): boolean =>
-  epoch === user.epoch || (user.sparedLogin !== undefined && user.sparedLogin === digestOf(token))
+  epoch === user.epoch || (user.keptSessionDigest !== undefined && user.keptSessionDigest === digestOf(token))
 
 /** Of accesses noted by several nodes the later counts, in whatever order they are written. */
 const withAccess =

@@ -6,9 +6,9 @@ import { digestOf } from './token-digest.ts'
 import type { User } from './users.ts'
 
 const TOKEN_BYTES = 32
-const MOST_PER_USER = 20
+const MAX_PER_USER = 20
 /** A device that was not used for so long is a stranger again. */
-export const DEVICE_LIFE: Milliseconds = 365 * 86_400_000
+export const DEVICE_TTL: Milliseconds = 365 * 86_400_000
 
 /**
  * Devices from which a user has signed in before (D6.5): their wrong passwords are counted apart, so that nobody else can
@@ -27,7 +27,7 @@ export class TrustedDevices {
   async recognise(user: User, token: string | undefined): Promise<string | undefined> {
     if (token === undefined) return undefined
     const digest = digestOf(token)
-    const since = this.#system.now() - DEVICE_LIFE
+    const since = this.#system.now() - DEVICE_TTL
     const known = await this.#database.get(
       sql`SELECT 1 AS known FROM trusted_devices
         WHERE digest = ${digest} AND user_id = ${user.id} AND last_used >= ${since}`,
@@ -49,7 +49,7 @@ export class TrustedDevices {
         SELECT ${digestOf(fresh)}, id, ${now} FROM principals WHERE id = ${user.id}`)
       await tx.run(sql`DELETE FROM trusted_devices WHERE user_id = ${user.id} AND digest NOT IN (
         SELECT digest FROM trusted_devices WHERE user_id = ${user.id}
-        ORDER BY last_used DESC, digest LIMIT ${MOST_PER_USER})`)
+        ORDER BY last_used DESC, digest LIMIT ${MAX_PER_USER})`)
     })
     return fresh
   }

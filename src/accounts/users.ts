@@ -12,7 +12,7 @@ export interface User {
   /** Rises whenever all earlier sessions and cached credentials of the user must end. */
   readonly epoch: number
   /** A digest of the token by which the user himself raised the epoch last: that one login goes on (D5.3). */
-  readonly sparedLogin: string | undefined
+  readonly keptSessionDigest: string | undefined
   readonly disabled: boolean
   /** How often a lockout of the user has been lifted; wrong passwords are counted anew under each number. */
   readonly unlocks: number
@@ -42,7 +42,7 @@ const fromRow = (row: UserRow): User => ({
   name: row.name ?? undefined,
   password: row.password ?? undefined,
   epoch: row.epoch,
-  sparedLogin: row.spared_login ?? undefined,
+  keptSessionDigest: row.spared_login ?? undefined,
   disabled: row.disabled !== 0,
   unlocks: row.unlocks,
   language: row.language ?? undefined,
@@ -105,7 +105,7 @@ export interface UserChange {
  */
 export async function changeUser(tx: Queries, user: User, change: UserChange, spared?: string): Promise<User> {
   const ends = change.password !== undefined || (change.disabled === true && !user.disabled)
-  const raised = { epoch: user.epoch + 1, sparedLogin: spared === undefined ? undefined : digestOf(spared) }
+  const raised = { epoch: user.epoch + 1, keptSessionDigest: spared === undefined ? undefined : digestOf(spared) }
   const changed: User = { ...user, ...change, ...(ends ? raised : {}) }
   await claimingName(
     changed.name,
@@ -113,7 +113,7 @@ export async function changeUser(tx: Queries, user: User, change: UserChange, sp
         name = ${changed.name ?? null},
         password = ${changed.password ?? null},
         epoch = ${changed.epoch},
-        spared_login = ${changed.sparedLogin ?? null},
+        spared_login = ${changed.keptSessionDigest ?? null},
         disabled = ${changed.disabled},
         language = ${changed.language ?? null},
         home_context = ${changed.homeContext ?? null},

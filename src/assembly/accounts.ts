@@ -1,7 +1,7 @@
 import { Audit } from '../accounts/audit.ts'
 import { BasicCredentials } from '../accounts/basic-credentials.ts'
 import { loadCommonPasswords } from '../accounts/common-passwords.ts'
-import { KnownUsers } from '../accounts/known-users.ts'
+import { UserCache } from '../accounts/user-cache.ts'
 import { Lockout } from '../accounts/lockout.ts'
 import { Login } from '../accounts/login.ts'
 import { MailQueue } from '../accounts/mail-queue.ts'
@@ -50,7 +50,7 @@ export async function createAccounts(
       locksAdmins: settings['service.auth.temp.lockout.admin'],
     },
   )
-  const users = new KnownUsers(database)
+  const users = new UserCache(database)
   const sessions = new Sessions(tokens.store, tokens.vault, system, {
     maxAge: settings['service.auth.cookie.max-age'],
     refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],

@@ -1,5 +1,5 @@
 import { UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
-import { openVault, TokenVault, type Vault } from '../accounts/token-vault.ts'
+import { plainTokens, KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
@@ -26,7 +26,7 @@ const WRITE_DELAY: Milliseconds = 1000
 /** Where logins are kept. */
 export interface Tokens {
   readonly store: EphemeralStore
-  readonly vault: Vault
+  readonly vault: TokenSealer
   readonly writeDelay: Milliseconds
 }
 
@@ -48,7 +48,7 @@ export async function openEphemeralStores(
   const { system, log } = machine
   const url = settings['service.cluster.redis.url']
   const kind = settings['service.auth.token.store']
-  const vault = kind === 'memory' ? openVault : new TokenVault(await tokenSecrets(settings, machine), system)
+  const vault = kind === 'memory' ? plainTokens : new KeyedTokenSealer(await tokenSecrets(settings, machine), system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ephemeral =
     url === undefined

@@ -199,12 +199,12 @@ interface ContentDependencies extends Accounts {
 }
 
 /** Contexts, entries and what they hold. */
-function createContent(settings: Settings, on: ContentDependencies) {
+function createContent(settings: Settings, deps: ContentDependencies) {
   const revisions = new Revisions(settings['service.repository.provenance'])
-  const entries = new Entries({ ...on, revisions })
-  const withEntries = { ...on, entries }
+  const entries = new Entries({ ...deps, revisions })
+  const withEntries = { ...deps, entries }
   const creation = new Creation(
-    { ...on, revisions },
+    { ...deps, revisions },
     { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
   )
   return {
@@ -215,12 +215,12 @@ function createContent(settings: Settings, on: ContentDependencies) {
     }),
     revisions,
     creation,
-    views: new EntryViews(on.database, on.ledger, on.lockout, revisions),
+    views: new EntryViews(deps.database, deps.ledger, deps.lockout, revisions),
     resources: new Resources(entries),
     lists: new Lists(entries),
-    listMoves: new ListMoves(on),
+    listMoves: new ListMoves(deps),
     contexts: new ContextResource(withEntries),
-    exports: new ContextExport(on),
+    exports: new ContextExport(deps),
     imports: new ContextImport(withEntries),
     statistics: new Statistics(withEntries),
   }

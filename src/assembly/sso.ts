@@ -30,8 +30,8 @@ interface Dependencies {
 }
 
 /** Part of `assembly/server.ts`, which would be too long with it: sign-on by others. */
-export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 'log'>, on: Dependencies): Sso {
-  const { database, ephemeral, audit, base } = on
+export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 'log'>, deps: Dependencies): Sso {
+  const { database, ephemeral, audit, base } = deps
   const { system } = machine
   const cas = createCas(settings, system, base)
   const saml = createSaml(settings, machine, base)

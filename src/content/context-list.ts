@@ -4,7 +4,7 @@ import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
-import type { Placed } from '../model/rights.ts'
+import type { EntryInContext } from '../model/rights.ts'
 
 /** By name; the fullest first, which is the least room in relation to the quota; the most bytes first. */
 export const contextOrders = ['name', 'fullness', 'used'] as const
@@ -15,14 +15,14 @@ export async function listContexts(
   database: Database,
   ledger: Ledger,
   { query, limit, offset, sort }: Portion & { readonly sort: ContextOrder },
-): Promise<Listed<Placed>> {
+): Promise<Listed<EntryInContext>> {
   const from = sql`FROM contexts c LEFT JOIN spaces s ON s.context = c.id
     WHERE c.id NOT IN (${CONTEXTS}, ${PRINCIPALS}) AND ${holds(query)}`
   const rows = await database.all<{ id: string }>(
     sql`SELECT c.id ${from} ORDER BY ${orderBy(sort, ledger)} coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
   )
   const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
-  const items: Placed[] = []
+  const items: EntryInContext[] = []
   for (const { id } of rows) {
     const entry = await findEntry(database, { context: CONTEXTS, id })
     if (entry && contextEntry) items.push({ entry, contextEntry })

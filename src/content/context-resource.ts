@@ -12,7 +12,7 @@ import { listEntryIds } from './entry-records.ts'
 import type { Entries } from './entries.ts'
 import type { Entry } from '../model/entry.ts'
 import { requireOnly, requireQuotaValue } from './quota-request.ts'
-import { type Judge, needs, requireRight } from '../model/rights.ts'
+import { type AccessCheck, requires, requireRight } from '../model/rights.ts'
 import { isObject, type Read, requireText } from './values.ts'
 
 interface Dependencies {
@@ -30,35 +30,35 @@ export interface ContextDescription {
 
 /** A context as a resource: its entries, its name, its quota (interface 2.6, 5.10; D7.1, D7.2). */
 export class ContextResource {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
 
-  constructor(on: Dependencies) {
-    this.#on = on
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /** Ids of all entries, for administrators. */
   async list(caller: Caller, contextKey: string): Promise<string[]> {
-    const { entry } = await this.#on.entries.getContextEntry(contextKey)
+    const { entry } = await this.#deps.entries.getContextEntry(contextKey)
     requireAdmin(caller, 'list the entries of a context')
-    return await listEntryIds(this.#on.database, entry.id)
+    return await listEntryIds(this.#deps.database, entry.id)
   }
 
   /** The id of what has the name in `_contexts` or `_principals`, in an array that may be empty; for administrators. */
   async named(caller: Caller, contextKey: string, name: string): Promise<string[]> {
-    const { entry } = await this.#on.entries.getContextEntry(contextKey)
+    const { entry } = await this.#deps.entries.getContextEntry(contextKey)
     requireAdmin(caller, 'look for a name')
     if (entry.id !== CONTEXTS && entry.id !== PRINCIPALS) return []
     const id =
       entry.id === CONTEXTS
-        ? await findContextNamed(this.#on.database, name)
-        : await findPrincipalNamed(this.#on.database, requireName(name))
+        ? await findContextNamed(this.#deps.database, name)
+        : await findPrincipalNamed(this.#deps.database, requireName(name))
     return id === undefined ? [] : [id]
   }
 
   /** For those who may read the context's resource. */
   async quota(caller: Caller, contextKey: string): Promise<ContextDescription> {
     this.#requireQuota()
-    const placed = await this.#on.entries.getContextEntry(contextKey)
+    const placed = await this.#deps.entries.getContextEntry(contextKey)
     requireRight(caller, 'readresource', placed, 'read the quota of this context')
     return await this.#describe(placed.entry)
   }
@@ -66,12 +66,12 @@ export class ContextResource {
   /** @param read gives `{"quota": n}` and nothing else; without it the manual quota is taken away. */
   async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
     this.#requireQuota()
-    const placed = await this.#on.entries.getContextEntry(contextKey)
-    const judge: Judge = caller => requireAdmin(caller, 'set a quota')
+    const placed = await this.#deps.entries.getContextEntry(contextKey)
+    const judge: AccessCheck = caller => requireAdmin(caller, 'set a quota')
     judge(caller, placed)
     const quota = read && readQuota(await read())
-    const entry = await this.#on.entries.change(caller, placed, { judge }, async (present, tx) => {
-      await this.#on.ledger.setQuota(tx, present.id, quota)
+    const entry = await this.#deps.entries.change(caller, placed, { judge }, async (present, tx) => {
+      await this.#deps.ledger.setQuota(tx, present.id, quota)
       return present
     })
     return await this.#report(caller, await this.#describe(entry))
@@ -79,8 +79,8 @@ export class ContextResource {
 
   /** Sets name and quota, both or neither (D7.2). */
   async put(caller: Caller, contextKey: string, read: Read<unknown>): Promise<ContextDescription> {
-    const placed = await this.#on.entries.getContextEntry(contextKey)
-    const mayChange = needs('administer', 'change this context')
+    const placed = await this.#deps.entries.getContextEntry(contextKey)
+    const mayChange = requires('administer', 'change this context')
     mayChange(caller, placed)
     const body = await read()
     if (!isObject(body)) throw new InvalidInput('invalid-value', 'A context is changed with a JSON object.')
@@ -88,16 +88,16 @@ export class ContextResource {
     const name = body['alias'] ?? body['name']
     const newName = name === undefined ? undefined : requireText(name, 'alias')
     const setsQuota = body['quota'] !== undefined
-    const judge: Judge = (caller, placed) => {
+    const judge: AccessCheck = (caller, placed) => {
       mayChange(caller, placed)
       if (setsQuota) requireAdmin(caller, 'set a quota')
     }
     judge(caller, placed)
     if (setsQuota) this.#requireQuota()
     const quota = setsQuota ? requireQuotaValue(body['quota']) : undefined
-    const entry = await this.#on.entries.change(caller, placed, { judge }, async (present, tx) => {
-      if (newName !== undefined) await this.#on.entries.setName(tx, present, newName)
-      if (setsQuota) await this.#on.ledger.setQuota(tx, present.id, quota)
+    const entry = await this.#deps.entries.change(caller, placed, { judge }, async (present, tx) => {
+      if (newName !== undefined) await this.#deps.entries.setName(tx, present, newName)
+      if (setsQuota) await this.#deps.ledger.setQuota(tx, present.id, quota)
       return present
     })
     const described = await this.#describe(entry)
@@ -106,18 +106,18 @@ export class ContextResource {
 
   async #report({ user, client }: Caller, context: ContextDescription): Promise<ContextDescription> {
     const detail = { context: context.entry.id, quota: context.quota?.quota ?? UNLIMITED }
-    await this.#on.audit.record({ event: 'quota-changed', actorId: user.id, address: client.address, detail })
+    await this.#deps.audit.record({ event: 'quota-changed', actorId: user.id, address: client.address, detail })
     return context
   }
 
   async #describe(entry: Entry): Promise<ContextDescription> {
-    const { database, entries, ledger } = this.#on
+    const { database, entries, ledger } = this.#deps
     const quota = ledger.enforced ? await ledger.quotaOf(database, entry.id) : undefined
     return { entry, name: await entries.nameOf(entry), quota }
   }
 
   #requireQuota(): void {
-    if (!this.#on.ledger.enforced)
+    if (!this.#deps.ledger.enforced)
       throw new NotSupported('quota-not-supported', 'Quota is switched off on this service.')
   }
 }

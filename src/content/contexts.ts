@@ -12,7 +12,7 @@ export interface Context {
   readonly name: string | undefined
 }
 
-const MOST_NAME_CHARACTERS = 255
+const MAX_NAME_CHARACTERS = 255
 
 /** The context with this id or, failing that, this name: both may stand in an address (wire facts 1.2). */
 export async function findContext(queries: Queries, idOrName: string): Promise<Context | undefined> {
@@ -94,8 +94,8 @@ export function requireContextName(raw: string): string {
   const name = raw.normalize('NFC').trim()
   const wrong = (why: string): InvalidInput => new InvalidInput('invalid-name', `The name of a context ${why}.`)
   if (name === '') throw wrong('must not be empty')
-  if (name.length > 2 * MOST_NAME_CHARACTERS || [...name].length > MOST_NAME_CHARACTERS)
-    throw wrong(`may have at most ${MOST_NAME_CHARACTERS} characters`)
+  if (name.length > 2 * MAX_NAME_CHARACTERS || [...name].length > MAX_NAME_CHARACTERS)
+    throw wrong(`may have at most ${MAX_NAME_CHARACTERS} characters`)
   if (/[\p{C}/\\?#]/u.test(name) || name === '.' || name === '..') {
     throw wrong('must not hold control characters, slashes, question marks or number signs')
   }

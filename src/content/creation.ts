@@ -17,7 +17,7 @@ import { type Acl, groupAcl, isOwnAcl, userAcl } from '../model/acl.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import { findContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
-import { type Entry, type EntryType, type GraphType, newEntry, resourceOf, touched } from '../model/entry.ts'
+import { type Entry, type EntryType, type GraphType, newEntry, resourceOf, withModification } from '../model/entry.ts'
 import { findEntryHead, insertEntry, isIdFree, presentIds, updateEntry } from './entry-records.ts'
 import { appendToList, isList, replaceListMembers } from './list-records.ts'
 import { addRelations } from './relations.ts'
@@ -95,24 +95,24 @@ interface Making {
 
 /** Making entries, and the users, groups and contexts that some of them are (wire facts 3.2.1, 3.9). */
 export class Creation {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
   readonly #options: CreationOptions
 
-  constructor(on: Dependencies, options: CreationOptions) {
-    this.#on = on
+  constructor(deps: Dependencies, options: CreationOptions) {
+    this.#deps = deps
     this.#options = options
   }
 
   async create(caller: Caller, contextKey: string, request: CreationRequest): Promise<Entry> {
     const prepared = await this.prepare(caller, contextKey, request)
-    const created = await this.#on.database.transaction(tx => this.insert(tx, prepared))
+    const created = await this.#deps.database.transaction(tx => this.insert(tx, prepared))
     await this.#report(caller, created)
     return created
   }
 
   /** Checks what can be checked before the transaction, and reads the body. @throws {ServiceError} */
   async prepare(caller: Caller, contextKey: string, request: CreationRequest): Promise<PreparedCreation> {
-    const { context } = await placeFor(this.#on.database, caller, contextKey, request.listUri)
+    const { context } = await placeFor(this.#deps.database, caller, contextKey, request.listUri)
     requirePossible(context, request)
     // Hashing takes long and must not happen inside the transaction.
     const readBody = await request.body()
@@ -137,7 +137,7 @@ export class Creation {
     await insertEntry(tx, whole)
     if (isList(whole)) await replaceListMembers(tx, whole, await freeMembers(tx, whole, body.resource))
     await addRelations(tx, whole)
-    await this.#on.revisions.note(tx, undefined, whole, caller.user.id)
+    await this.#deps.revisions.note(tx, undefined, whole, caller.user.id)
     if (now.list) await this.#addToList(tx, caller, now.list, id)
     return entry
   }
@@ -153,14 +153,14 @@ export class Creation {
 
   async #addToList(tx: Queries, caller: Caller, list: Entry, member: string): Promise<void> {
     await appendToList(tx, list, member)
-    await updateEntry(tx, touched(list, caller.user.id, this.#on.system.now()))
+    await updateEntry(tx, withModification(list, caller.user.id, this.#deps.system.now()))
   }
 
   async #report({ user, client }: Caller, created: Entry): Promise<void> {
     if (created.context !== PRINCIPALS || created.graphType !== 'User' || created.entryType !== 'Local') return
-    const userName = (await findUser(this.#on.database, created.id))?.name
+    const userName = (await findUser(this.#deps.database, created.id))?.name
     const event = { event: 'user-created' as const, userId: created.id, userName }
-    await this.#on.audit.record({ ...event, actorId: user.id, address: client.address })
+    await this.#deps.audit.record({ ...event, actorId: user.id, address: client.address })
   }
 
   /** A group together with a context that its members may write to (wire facts 3.9); resolves to the group's entry. */
@@ -176,10 +176,10 @@ export class Creation {
     judge(caller)
     const groupName = name === undefined ? undefined : requireName(name)
     const contextName = name === undefined ? undefined : requireContextName(name)
-    const now = this.#on.system.now()
+    const now = this.#deps.system.now()
     const by = caller.user.id
     const owner = [principalUri(by)]
-    return await this.#on.database.transaction(async tx => {
+    return await this.#deps.database.transaction(async tx => {
       judge(await presentCaller(tx, caller))
       const groupId = await freeId(tx, PRINCIPALS, undefined)
       const newContextId = await freeId(tx, CONTEXTS, contextId)
@@ -213,8 +213,8 @@ export class Creation {
     if (graphType !== 'User' || !isObject(resource) || resource['password'] === undefined) return undefined
     const password = requirePasswordText(resource['password'], 'password')
     const name = resource['name']
-    this.#on.passwordRules.require(password, [typeof name === 'string' ? requireName(name) : undefined])
-    return await this.#on.passwords.hash(password)
+    this.#deps.passwordRules.require(password, [typeof name === 'string' ? requireName(name) : undefined])
+    return await this.#deps.passwords.hash(password)
   }
 
   #describe(from: {
@@ -230,7 +230,7 @@ export class Creation {
       context,
       id,
       by: caller.user.id,
-      now: this.#on.system.now(),
+      now: this.#deps.system.now(),
       entryType: request.entryType,
       graphType: request.graphType,
       resourceType: request.namedResource ? 'NamedResource' : 'InformationResource',
@@ -268,13 +268,13 @@ export class Creation {
         const name = resource['name'] ?? resource['alias']
         const quota = resource['quota'] === undefined ? undefined : requireQuotaValue(resource['quota'])
         if (quota !== undefined) requireAdmin(maker, 'set a quota')
-        if (quota !== undefined && !this.#on.ledger.enforced) throw quotaOff()
+        if (quota !== undefined && !this.#deps.ledger.enforced) throw quotaOff()
         await this.#openContext(
           tx,
           entry.id,
           name === undefined ? undefined : requireContextName(requireText(name, 'name')),
         )
-        if (quota !== undefined) await this.#on.ledger.setQuota(tx, entry.id, quota)
+        if (quota !== undefined) await this.#deps.ledger.setQuota(tx, entry.id, quota)
         return entry
       }
       case 'String':
@@ -306,7 +306,7 @@ export class Creation {
 
   async #openContext(tx: Queries, id: string, name: string | undefined): Promise<void> {
     await insertContext(tx, id, name)
-    await this.#on.ledger.open(tx, id)
+    await this.#deps.ledger.open(tx, id)
   }
 }
 

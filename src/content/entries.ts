@@ -24,15 +24,15 @@ import {
   requireContextName,
   requireHomeContext,
 } from './contexts.ts'
-import { type Entry, resourceOf, touched } from '../model/entry.ts'
+import { type Entry, resourceOf, withModification } from '../model/entry.ts'
 import { deleteEntriesOf, deleteEntry, findEntry, retireId, updateEntry } from './entry-records.ts'
 import { type InfoRequest, readInfo, withStatement, withSubjectMoved } from './info.ts'
 import { forgetList, forgetListsOf, isList, leaveList, listHolding } from './list-records.ts'
 import { applyAclBelow, entriesBelow } from './list-tree.ts'
-import { type Present, rejudge } from './rejudge.ts'
+import { type Present, recheckAccess } from './recheck-access.ts'
 import { dropRelations, dropRelationsOf, renewRelations } from './relations.ts'
 import type { Revisions } from './revisions.ts'
-import { type Judge, needs, type Placed, requireRight } from '../model/rights.ts'
+import { type AccessCheck, requires, type EntryInContext, requireRight } from '../model/rights.ts'
 import type { Read } from './values.ts'
 
 interface Dependencies {
@@ -46,31 +46,31 @@ interface Dependencies {
 }
 
 /** Contexts whose access lists are kept at hand. */
-const MOST_CONTEXTS = 1000
+const MAX_CONTEXTS = 1000
 
 /** Judges the entry as it is inside the transaction, for instance against `If-Unmodified-Since`; throws to refuse. */
 export type Precondition = (entry: Entry) => void
 
 /** What a change of an entry depends on. */
 export interface Conditions {
-  readonly judge: Judge
+  readonly judge: AccessCheck
   readonly precondition?: Precondition
 }
 
 /** Finding entries, and changing what every entry has: info, metadata, name; deleting them (wire facts 3.3 to 3.6). */
 export class Entries {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
   readonly #contexts: RevisionCache<FoundContext>
 
-  constructor(on: Dependencies) {
-    this.#on = on
-    this.#contexts = new RevisionCache(on.database, MOST_CONTEXTS)
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+    this.#contexts = new RevisionCache(deps.database, MAX_CONTEXTS)
   }
 
   /** @param contextKey id or name of the context. @throws {NotFound} */
-  async get(contextKey: string, id: string, queries: Queries = this.#on.database): Promise<Placed> {
+  async get(contextKey: string, id: string, queries: Queries = this.#deps.database): Promise<EntryInContext> {
     const look = (): Promise<FoundContext> => getContext(queries, contextKey)
-    const isOutside = queries === this.#on.database
+    const isOutside = queries === this.#deps.database
     const { context, entry: contextEntry } = await (isOutside ? this.#contexts.get(contextKey, look) : look())
     const entry = await findEntry(queries, { context: context.id, id })
     if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
@@ -78,8 +78,8 @@ export class Entries {
   }
 
   /** The entry of a context itself. */
-  async getContextEntry(contextKey: string): Promise<Placed> {
-    const { context } = await getContext(this.#on.database, contextKey)
+  async getContextEntry(contextKey: string): Promise<EntryInContext> {
+    const { context } = await getContext(this.#deps.database, contextKey)
     return await this.get(CONTEXTS, context.id)
   }
 
@@ -89,18 +89,18 @@ export class Entries {
    */
   async change(
     caller: Caller,
-    placed: Placed,
+    placed: EntryInContext,
     { judge, precondition }: Conditions,
     change: (entry: Entry, tx: Queries, present: Present) => Entry | Promise<Entry>,
   ): Promise<Entry> {
-    return await this.#on.database.transaction(async tx => {
-      const present = await rejudge(tx, caller, placed, judge)
+    return await this.#deps.database.transaction(async tx => {
+      const present = await recheckAccess(tx, caller, placed, judge)
       const { entry } = present
       precondition?.(entry)
-      const changed = touched(await change(entry, tx, present), caller.user.id, this.#on.system.now())
+      const changed = withModification(await change(entry, tx, present), caller.user.id, this.#deps.system.now())
       await updateEntry(tx, changed)
       await renewRelations(tx, entry, changed)
-      await this.#on.revisions.note(tx, entry, changed, caller.user.id)
+      await this.#deps.revisions.note(tx, entry, changed, caller.user.id)
       return changed
     })
   }
@@ -108,12 +108,12 @@ export class Entries {
   /** Replaces the info (wire facts 3.3.2). @param toMembers gives all that is in a list the list's new ACL too. */
   async putInfo(
     caller: Caller,
-    placed: Placed,
+    placed: EntryInContext,
     read: Read<Graph>,
     precondition: Precondition,
     toMembers = false,
   ): Promise<Entry> {
-    const judge = needs('administer', 'change the info of this entry')
+    const judge = requires('administer', 'change the info of this entry')
     judge(caller, placed)
     const info = await read()
     return await this.change(caller, placed, { judge, precondition }, async (entry, tx, present) => {
@@ -121,14 +121,19 @@ export class Entries {
       await this.#applyHomeContext(tx, entry, asked)
       const changed = withInfo(entry, asked)
       const from = { list: changed, contextEntry: present.contextEntry, acl: changed.acl }
-      if (toMembers) await applyAclBelow(tx, present.caller, from, this.#on.system.now())
+      if (toMembers) await applyAclBelow(tx, present.caller, from, this.#deps.system.now())
       return changed
     })
   }
 
-  async putMetadata(caller: Caller, placed: Placed, read: Read<Graph>, precondition: Precondition): Promise<Entry> {
+  async putMetadata(
+    caller: Caller,
+    placed: EntryInContext,
+    read: Read<Graph>,
+    precondition: Precondition,
+  ): Promise<Entry> {
     if (placed.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
-    const judge = needs('writemetadata', 'change the metadata of this entry')
+    const judge = requires('writemetadata', 'change the metadata of this entry')
     judge(caller, placed)
     const metadata = await read()
     return await this.change(caller, placed, { judge, precondition }, entry => ({ ...entry, metadata }))
@@ -137,24 +142,24 @@ export class Entries {
   /** Replaces the copy of metadata kept elsewhere (wire facts 3.6). */
   async putCachedMetadata(
     caller: Caller,
-    placed: Placed,
+    placed: EntryInContext,
     read: Read<Graph>,
     precondition: Precondition,
   ): Promise<Entry> {
     if (!hasExternalMetadata(placed.entry) || liveSourceOf(placed.entry)) {
       throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
     }
-    const judge = needs('writemetadata', 'change the cached metadata of this entry')
+    const judge = requires('writemetadata', 'change the cached metadata of this entry')
     judge(caller, placed)
     const cachedExternalMetadata = await read()
     return await this.change(caller, placed, { judge, precondition }, entry => {
-      const cached = Math.max(this.#on.system.now(), (entry.cached ?? entry.modified) + 1)
+      const cached = Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1)
       return { ...entry, cachedExternalMetadata, cached }
     })
   }
 
   /** The name of a user, group or context; `undefined` when it has none or the entry is of another kind. */
-  async nameOf(entry: Entry, queries: Queries = this.#on.database): Promise<string | undefined> {
+  async nameOf(entry: Entry, queries: Queries = this.#deps.database): Promise<string | undefined> {
     if (entry.context === CONTEXTS) return (await findContext(queries, entry.id))?.name
     if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
     const principal = entry.graphType === 'Group' ? findGroup(queries, entry.id) : findUser(queries, entry.id)
@@ -162,12 +167,12 @@ export class Entries {
   }
 
   /** Sets the name of a context or group, or, by an administrator, of a user (D5.4); empty takes it away. */
-  async rename(caller: Caller, placed: Placed, read: Read<string>): Promise<Entry> {
+  async rename(caller: Caller, placed: EntryInContext, read: Read<string>): Promise<Entry> {
     const { entry } = placed
     if (!hasName(entry)) throw new NotFound('not-found', 'Entries of this kind have no name.')
     const isUser = entry.graphType === 'User'
     const right = entry.context === CONTEXTS || isUser ? 'administer' : 'writeresource'
-    const judge = needs(right, isUser ? 'change the name of a user' : 'change this name')
+    const judge = requires(right, isUser ? 'change the name of a user' : 'change this name')
     judge(caller, placed)
     const name = await read()
     const changed = await this.change(caller, placed, { judge }, async (present, tx) => {
@@ -196,19 +201,19 @@ export class Entries {
    * Deletes an entry and everything that is its own; a context goes with all its entries (wire facts 3.3.3).
    * @param recursive a list goes with all that is in it, which takes the right to administer the context.
    */
-  async delete(caller: Caller, placed: Placed, precondition: Precondition, recursive = false): Promise<void> {
+  async delete(caller: Caller, placed: EntryInContext, precondition: Precondition, recursive = false): Promise<void> {
     const { entry, contextEntry } = placed
-    const judge = needs('administer', 'delete this entry')
+    const judge = requires('administer', 'delete this entry')
     judge(caller, placed)
     const takesMembers = recursive && isList(entry)
     if (takesMembers) {
-      const { entry: contextsEntry } = await getContext(this.#on.database, CONTEXTS)
+      const { entry: contextsEntry } = await getContext(this.#deps.database, CONTEXTS)
       const whole = { entry: contextEntry, contextEntry: contextsEntry }
       requireRight(caller, 'administer', whole, 'delete a list with all its members')
     }
     const options: TransactionOptions = entry.context === CONTEXTS || takesMembers ? { ownCommit: true } : {}
-    const users = await this.#on.database.transaction(async tx => {
-      const { entry: present } = await rejudge(tx, caller, placed, judge)
+    const users = await this.#deps.database.transaction(async tx => {
+      const { entry: present } = await recheckAccess(tx, caller, placed, judge)
       precondition(present)
       const all = takesMembers ? [present, ...(await entriesBelow(tx, present))] : [present]
       if (all.some(isSystemEntry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
@@ -222,11 +227,11 @@ export class Entries {
       return deleted
     }, options)
     for (const user of users) {
-      await this.#on.sessions.clearAway(user.id)
+      await this.#deps.sessions.clearAway(user.id)
       await this.#report(caller, 'user-deleted', user.id, user.name)
     }
     // A context or a list may have held many files: their deletion goes on after the answer.
-    const collected = this.#on.files.collectGarbage()
+    const collected = this.#deps.files.collectGarbage()
     if (entry.context !== CONTEXTS && !takesMembers) await collected
   }
 
@@ -236,7 +241,7 @@ export class Entries {
       await deletePrincipal(tx, entry.id)
       await retireId(tx, entry)
     }
-    await this.#on.files.remove(tx, entry)
+    await this.#deps.files.remove(tx, entry)
     await leaveList(tx, entry)
     await forgetList(tx, entry)
     await dropRelations(tx, entry)
@@ -247,12 +252,12 @@ export class Entries {
   async #touchList(tx: Queries, { context, id }: EntryAddress, caller: Caller): Promise<void> {
     const holding = await listHolding(tx, { context, id })
     const list = holding === undefined ? undefined : await findEntry(tx, { context, id: holding })
-    if (list) await updateEntry(tx, touched(list, caller.user.id, this.#on.system.now()))
+    if (list) await updateEntry(tx, withModification(list, caller.user.id, this.#deps.system.now()))
   }
 
   async #report({ user, client }: Caller, event: AuditEvent, userId: string, userName?: string): Promise<void> {
-    const name = userName ?? (await findUser(this.#on.database, userId))?.name
-    await this.#on.audit.record({ event, userId, userName: name, actorId: user.id, address: client.address })
+    const name = userName ?? (await findUser(this.#deps.database, userId))?.name
+    await this.#deps.audit.record({ event, userId, userName: name, actorId: user.id, address: client.address })
   }
 
   async #deleteContext(tx: Queries, id: string): Promise<void> {
@@ -261,7 +266,7 @@ export class Entries {
     await dropRelationsOf(tx, id)
     await deleteEntriesOf(tx, id)
     await forgetHomeContext(tx, id)
-    await this.#on.ledger.close(tx, id)
+    await this.#deps.ledger.close(tx, id)
     await deleteContextRow(tx, id)
     await retireId(tx, { context: CONTEXTS, id })
   }

@@ -18,7 +18,7 @@ import { countListMembers, isList } from './list-records.ts'
 import { type ListPage, listPage } from './list-view.ts'
 import { relationsOf } from './relations.ts'
 import type { Revisions } from './revisions.ts'
-import { may, type Placed, type Right, rightsOf } from '../model/rights.ts'
+import { may, type EntryInContext, type Right, rightsOf } from '../model/rights.ts'
 import { describeUser } from './user-resource.ts'
 
 /** An entry as one caller may see it; graphs in their inside form (wire facts 2.2). */
@@ -69,7 +69,7 @@ export class EntryViews {
    * @param detailed with metadata, relations, rights and resource (`includeAll`).
    * @param paging which members of a list, in which order.
    */
-  async of(caller: Caller, placed: Placed, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
+  async of(caller: Caller, placed: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
     const { entry } = placed
     const isContext = entry.context === CONTEXTS
     const account = await this.#accountOf(entry)
@@ -95,7 +95,7 @@ export class EntryViews {
     return describeInfo(entry, { homeContext: account?.homeContext, revisions })
   }
 
-  async #details(caller: Caller, placed: Placed): Promise<Partial<EntryView>> {
+  async #details(caller: Caller, placed: EntryInContext): Promise<Partial<EntryView>> {
     const { entry } = placed
     const readsMetadata = may(caller, 'readmetadata', placed)
     const isReference = entry.entryType === 'Reference'
@@ -111,7 +111,7 @@ export class EntryViews {
   }
 
   /** A member of a list, without its own resource: an answer has one level of children. */
-  async #child(caller: Caller, placed: Placed): Promise<EntryView> {
+  async #child(caller: Caller, placed: EntryInContext): Promise<EntryView> {
     const { entry } = placed
     const name = await this.#nameOf(caller, placed)
     const account = await this.#accountOf(entry)
@@ -127,7 +127,7 @@ export class EntryViews {
     }
   }
 
-  async #nameOf(caller: Caller, placed: Placed): Promise<string | undefined> {
+  async #nameOf(caller: Caller, placed: EntryInContext): Promise<string | undefined> {
     const { entry } = placed
     if (entry.context === CONTEXTS) return (await findContext(this.#database, entry.id))?.name
     if (!may(caller, 'readmetadata', placed)) return undefined
@@ -135,7 +135,7 @@ export class EntryViews {
   }
 
   /** A found entry: what is in the list of hits, its resource left out (wire facts 3.10.2). */
-  async hit(caller: Caller, placed: Placed): Promise<EntryView> {
+  async hit(caller: Caller, placed: EntryInContext): Promise<EntryView> {
     const { entry } = placed
     const account = await this.#accountOf(entry)
     const isContext = entry.context === CONTEXTS
@@ -171,7 +171,7 @@ export class EntryViews {
     return { kind: 'group', name: group.name, members }
   }
 
-  #mayReadQuota(caller: Caller, placed: Placed): boolean {
+  #mayReadQuota(caller: Caller, placed: EntryInContext): boolean {
     return this.#ledger.enforced && may(caller, 'readresource', placed)
   }
 
@@ -180,7 +180,7 @@ export class EntryViews {
     return (await findUser(this.#database, entry.id)) ?? (await findGroup(this.#database, entry.id))
   }
 
-  async #resourceOf(caller: Caller, placed: Placed, paging: Paging): Promise<ResourceView | undefined> {
+  async #resourceOf(caller: Caller, placed: EntryInContext, paging: Paging): Promise<ResourceView | undefined> {
     const { entry, contextEntry } = placed
     if (entry.entryType !== 'Local') return undefined
     switch (entry.graphType) {

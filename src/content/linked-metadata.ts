@@ -6,19 +6,19 @@ import type { EntryAddress } from '../model/addresses.ts'
 import { findEntry } from './entry-records.ts'
 import { lookUp, metadataIn } from './lookup.ts'
 
-export const MOST_DEPTH = 10
-const MOST_ENTRIES = 1000
+export const MAX_DEPTH = 10
+const MAX_ENTRIES = 1000
 /** Links may lead nowhere, or to what the caller may not read. */
-const MOST_LOOK_UPS = 5000
+const MAX_LOOK_UPS = 5000
 /** Of everything together; beyond it the walk ends. */
-const MOST_STATEMENTS = 100_000
-const MOST_CHARACTERS = 16 * 1024 * 1024
+const MAX_STATEMENTS = 100_000
+const MAX_CHARACTERS = 16 * 1024 * 1024
 const BATCH = 20
 
-export interface Walk {
+export interface LinkTraversal {
   /** The links that are followed. */
   readonly predicates: ReadonlySet<string>
-  /** How many links lead from the first entry to the last, at most {@link MOST_DEPTH}. */
+  /** How many links lead from the first entry to the last, at most {@link MAX_DEPTH}. */
   readonly depth: number
   /** Whether entries of other contexts are left out. */
   readonly withinContext: boolean
@@ -32,7 +32,7 @@ export async function linkedMetadata(
   queries: Queries,
   caller: Caller,
   start: EntryAddress,
-  walk: Walk,
+  walk: LinkTraversal,
 ): Promise<Graph> {
   const gathered = new Gathered()
   const known = new Set([keyOf(start)])
@@ -50,7 +50,7 @@ export async function linkedMetadata(
   for (let depth = 0; depth < walk.depth && links.size > 0; depth++) {
     const next = new Set<string>()
     for (const uri of links) {
-      if (!hasRoom || known.size >= MOST_ENTRIES || asked.size >= MOST_LOOK_UPS) return gathered.graph()
+      if (!hasRoom || known.size >= MAX_ENTRIES || asked.size >= MAX_LOOK_UPS) return gathered.graph()
       if (asked.has(uri)) continue
       asked.add(uri)
       if (asked.size % BATCH === 0) await setImmediate()
@@ -85,7 +85,7 @@ class Gathered {
     const renamed = (value: string): string => (value.startsWith('_:') ? `_:e${label}-${value.slice(2)}` : value)
     for (const { subject, predicate, object } of statementsOf(graph)) {
       this.#characters += subject.length + predicate.length + object.value.length
-      if (this.#statements.length >= MOST_STATEMENTS || this.#characters > MOST_CHARACTERS) return false
+      if (this.#statements.length >= MAX_STATEMENTS || this.#characters > MAX_CHARACTERS) return false
       const term: Term = object.type === 'bnode' ? { ...object, value: renamed(object.value) } : object
       this.#statements.push({ subject: renamed(subject), predicate, object: term })
     }

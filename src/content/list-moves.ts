@@ -18,13 +18,13 @@ import {
 } from '../model/addresses.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
-import { type Entry, touched } from '../model/entry.ts'
+import { type Entry, withModification } from '../model/entry.ts'
 import { deleteEntry, findEntry, insertEntry, updateEntry } from './entry-records.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import { entriesBelow } from './list-tree.ts'
 import { addRelations, dropRelations } from './relations.ts'
 import { moveRevisions } from './revisions.ts'
-import { type Placed, requireRight } from '../model/rights.ts'
+import { type EntryInContext, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -42,16 +42,16 @@ export interface Move {
 
 /** Moving entries from list to list, within a context and to another (wire facts 3.8.5). */
 export class ListMoves {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
 
-  constructor(on: Dependencies) {
-    this.#on = on
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /** Resolves to the entry as it is afterwards: with another address when it has come from another context. */
-  async move(caller: Caller, target: Placed, move: Move): Promise<Entry> {
+  async move(caller: Caller, target: EntryInContext, move: Move): Promise<Entry> {
     requireRight(caller, 'writeresource', target, 'add to this list')
-    return await this.#on.database.transaction(async tx => {
+    return await this.#deps.database.transaction(async tx => {
       const place = await placeFor(tx, caller, target.entry.context, resourceUri(target.entry))
       const list = requireList(place.list)
       const { entry, contextEntry } = await requirePlaced(tx, move.entry)
@@ -72,7 +72,7 @@ export class ListMoves {
       }
       requireMovable(entry.context, list.context)
       const moved = await this.#transfer(tx, all, list.context, one => {
-        const renewed = touched(one, caller.user.id, this.#on.system.now())
+        const renewed = withModification(one, caller.user.id, this.#deps.system.now())
         return isOwnAcl(one.acl) ? renewed : inheriting(caller, renewed, place)
       })
       await appendToList(tx, list, moved.id)
@@ -82,7 +82,12 @@ export class ListMoves {
   }
 
   /** Two moves of one entry run one after the other, and the second finds it gone from where it was (409). */
-  async #leave(tx: Queries, caller: Caller, { entry, contextEntry }: Placed, { from, fromAny }: Move): Promise<void> {
+  async #leave(
+    tx: Queries,
+    caller: Caller,
+    { entry, contextEntry }: EntryInContext,
+    { from, fromAny }: Move,
+  ): Promise<void> {
     const holding = await listHolding(tx, entry)
     const isThere = holding === undefined ? from === undefined || fromAny : fromAny || isNamed(from, entry, holding)
     if (!isThere) {
@@ -101,7 +106,7 @@ export class ListMoves {
   /** The list may have been touched a moment ago, when an entry moves to the end of it. */
   async #touch(tx: Queries, caller: Caller, list: EntryAddress): Promise<void> {
     const present = await findEntry(tx, list)
-    if (present) await updateEntry(tx, touched(present, caller.user.id, this.#on.system.now()))
+    if (present) await updateEntry(tx, withModification(present, caller.user.id, this.#deps.system.now()))
   }
 
   /** Gives entries, the first of them the root, new addresses in another context, with files and members. */
@@ -117,7 +122,7 @@ export class ListMoves {
     if (!root) throw new TypeError('there is nothing to move')
     // First of all: without room there, everything stays as it is (D7.8).
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
-    await this.#on.ledger.transfer(tx, root.context, context, bytes)
+    await this.#deps.ledger.transfer(tx, root.context, context, bytes)
 
     const addresses = new Map<string, EntryAddress>()
     for (const { id } of entries) addresses.set(id, { context, id: await nextId(tx, context) })
@@ -155,7 +160,7 @@ export class ListMoves {
 const isNamed = (from: EntryAddress | undefined, entry: Entry, holding: string): boolean =>
   from !== undefined && from.context === entry.context && from.id === holding
 
-async function requirePlaced(tx: Queries, address: EntryAddress): Promise<Placed> {
+async function requirePlaced(tx: Queries, address: EntryAddress): Promise<EntryInContext> {
   const { context, entry: contextEntry } = await getContext(tx, address.context)
   const entry = await findEntry(tx, { context: context.id, id: address.id })
   if (entry) return { entry, contextEntry }

@@ -2,7 +2,7 @@ import { type Caller, denied } from '../accounts/caller.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Queries } from '../stores/database.ts'
 import type { Acl } from '../model/acl.ts'
-import { type Entry, type EntryHead, touched } from '../model/entry.ts'
+import { type Entry, type EntryHead, withModification } from '../model/entry.ts'
 import { entriesInList, updateEntry } from './entry-records.ts'
 import { isList } from './list-records.ts'
 import { may } from '../model/rights.ts'
@@ -36,6 +36,6 @@ export async function applyAclBelow(
   if (!isList(list)) return
   for (const entry of await entriesBelow(tx, list)) {
     if (!may(caller, 'administer', { entry, contextEntry })) throw denied(caller, `administer the entry "${entry.id}"`)
-    await updateEntry(tx, { ...touched(entry, caller.user.id, now), acl })
+    await updateEntry(tx, { ...withModification(entry, caller.user.id, now), acl })
   }
 }

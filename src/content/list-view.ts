@@ -5,10 +5,10 @@ import type { Entry } from '../model/entry.ts'
 import { entriesInList, findEntry } from './entry-records.ts'
 import { listMembers } from './list-records.ts'
 import { type Order, type Paging, pageOf, sorted, titleOf } from './list-order.ts'
-import { may, type Placed } from '../model/rights.ts'
+import { may, type EntryInContext } from '../model/rights.ts'
 
 /** Longer lists keep their own order: sorting loads every member. */
-const MOST_SORTED = 2000
+const MAX_SORTED = 2000
 
 /** A page of a list (wire facts 2.7). */
 export interface ListPage<Child> {
@@ -26,7 +26,7 @@ const isUnordered = ({ sort, first }: Order): boolean => sort === undefined && f
 export async function orderedMembers(
   queries: Queries,
   caller: Caller,
-  list: Placed,
+  list: EntryInContext,
   order: Order,
 ): Promise<readonly string[]> {
   return await inOrder(queries, caller, list, order, await listMembers(queries, list.entry))
@@ -35,11 +35,11 @@ export async function orderedMembers(
 async function inOrder(
   queries: Queries,
   caller: Caller,
-  list: Placed,
+  list: EntryInContext,
   order: Order,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  if (isUnordered(order) || ids.length > MOST_SORTED) return ids
+  if (isUnordered(order) || ids.length > MAX_SORTED) return ids
   const { contextEntry } = list
   const sortable = []
   for (const entry of await entriesInList(queries, list.entry)) {
@@ -60,7 +60,7 @@ async function inOrder(
 export async function listPage(
   queries: Queries,
   caller: Caller,
-  list: Placed,
+  list: EntryInContext,
   paging: Paging,
 ): Promise<ListPage<Entry>> {
   const allUnsorted = await listMembers(queries, list.entry)

@@ -5,7 +5,7 @@ import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from '../model/entry.ts'
 import { presentIds } from './entry-records.ts'
 import { replaceListMembers } from './list-records.ts'
-import { needs, type Placed } from '../model/rights.ts'
+import { requires, type EntryInContext } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds } from './values.ts'
 
 /** Writing the members of lists (wire facts 3.8.5). */
@@ -17,8 +17,8 @@ export class Lists {
   }
 
   /** @param read gives the new members in their new order, entries of the same context. */
-  async put(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
-    const judge = needs('writeresource', 'change the members of this list')
+  async put(caller: Caller, placed: EntryInContext, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
+    const judge = requires('writeresource', 'change the members of this list')
     judge(caller, placed)
     const members = requireDistinct(requireIds(await read()))
     return await this.#entries.change(caller, placed, { judge, precondition }, async (list, tx) => {
@@ -29,7 +29,7 @@ export class Lists {
   }
 
   /** Lets all members go; they stay in the context. */
-  async clear(caller: Caller, placed: Placed, precondition: Precondition): Promise<Entry> {
+  async clear(caller: Caller, placed: EntryInContext, precondition: Precondition): Promise<Entry> {
     return await this.put(caller, placed, async () => [], precondition)
   }
 }

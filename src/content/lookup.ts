@@ -15,7 +15,7 @@ export type LookupScope = (typeof lookupScopes)[number]
 
 const BATCH = 20
 /** Anybody can make any number of links to one URI; of those before the first that the caller may read, so many are looked at. */
-const MOST_LOOKED_AT = 1000
+const MAX_LOOKED_AT = 1000
 
 /**
  * The first entry about a resource that has such metadata, and that the caller may read (wire facts 3.12): the one whose
@@ -60,7 +60,7 @@ async function* entriesAbout(queries: Queries, uri: string, context: string | un
   // The second form is that with the name of a context in place of its id.
   const isOwn = own && own.entryType === 'Local' && (resourceOf(own) === uri || uri.endsWith(`/resource/${own.id}`))
   if (isOwn && isHere) yield own
-  for (let offset = 0; offset < MOST_LOOKED_AT; offset += BATCH) {
+  for (let offset = 0; offset < MAX_LOOKED_AT; offset += BATCH) {
     const some = await headsLinkingTo(queries, uri, context, { offset, limit: BATCH })
     yield* some
     if (some.length < BATCH) return

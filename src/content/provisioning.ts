@@ -17,15 +17,15 @@ interface Dependencies {
 
 /** Makes users that nobody created by hand: those an identity provider vouches for (D8.4). */
 export class Provisioning {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
 
-  constructor(on: Dependencies) {
-    this.#on = on
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /** A user without a password. @param name normalised. @throws {Conflict} `name-taken` */
   async createUser(name: string, client: Client): Promise<User> {
-    const { database, audit, system } = this.#on
+    const { database, audit, system } = this.#deps
     const user = await database.transaction(async tx => {
       const id = await nextId(tx, PRINCIPALS)
       await insertUser(tx, { id, name })

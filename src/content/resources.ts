@@ -6,7 +6,7 @@ import { Forbidden, InvalidInput } from '../base/errors.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from '../model/entry.ts'
-import { needs, type Placed } from '../model/rights.ts'
+import { requires, type EntryInContext } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds, requireText } from './values.ts'
 
 /** Writing the resources that live in the entry or in the accounts: texts, graphs, groups (wire facts 3.8). */
@@ -17,17 +17,32 @@ export class Resources {
     this.#entries = entries
   }
 
-  async putString(caller: Caller, placed: Placed, read: Read<string>, precondition: Precondition): Promise<Entry> {
+  async putString(
+    caller: Caller,
+    placed: EntryInContext,
+    read: Read<string>,
+    precondition: Precondition,
+  ): Promise<Entry> {
     return await this.#putContent(caller, placed, precondition, async () => requireText(await read(), 'body'))
   }
 
-  async putGraph(caller: Caller, placed: Placed, read: Read<Graph>, precondition: Precondition): Promise<Entry> {
+  async putGraph(
+    caller: Caller,
+    placed: EntryInContext,
+    read: Read<Graph>,
+    precondition: Precondition,
+  ): Promise<Entry> {
     return await this.#putContent(caller, placed, precondition, async () => JSON.stringify(await read()))
   }
 
   /** @param read gives the new members in their new order, ids of users. */
-  async putGroup(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
-    const judge = needs('writeresource', 'change the members of this group')
+  async putGroup(
+    caller: Caller,
+    placed: EntryInContext,
+    read: Read<unknown>,
+    precondition: Precondition,
+  ): Promise<Entry> {
+    const judge = requires('writeresource', 'change the members of this group')
     judge(caller, placed)
     if (placed.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
     const members = requireDistinct(requireIds(await read()))
@@ -41,8 +56,13 @@ export class Resources {
     })
   }
 
-  async #putContent(caller: Caller, placed: Placed, precondition: Precondition, read: Read<string>): Promise<Entry> {
-    const judge = needs('writeresource', 'change the resource of this entry')
+  async #putContent(
+    caller: Caller,
+    placed: EntryInContext,
+    precondition: Precondition,
+    read: Read<string>,
+  ): Promise<Entry> {
+    const judge = requires('writeresource', 'change the resource of this entry')
     judge(caller, placed)
     const content = await read()
     return await this.#entries.change(caller, placed, { judge, precondition }, entry => ({ ...entry, content }))

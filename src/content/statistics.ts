@@ -60,19 +60,19 @@ type StatisticsType = keyof typeof kinds
 /** An IRI up to its last number sign or, without one, slash or colon. */
 const namespaceOf = (iri: string): string => /^(.*#|[^#]*\/|[^#/]*:)/.exec(iri)?.[1] ?? iri
 
-const MOST_NAMES = 100_000
+const MAX_NAMES = 100_000
 const LONGEST_NAME = 1000
 const IDS = 500
 const TURN = 50
 
 /** Counting what the metadata in a context are made of (wire facts 3.16). */
 export class Statistics {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
   // Everything in the context is read for it.
   readonly #limiter = new Limiter({ concurrency: 1, queue: 20, what: 'statistics' })
 
-  constructor(on: Dependencies) {
-    this.#on = on
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /**
@@ -80,7 +80,7 @@ export class Statistics {
    * @throws {NotFound} for another type @throws {Overloaded}
    */
   async of(caller: Caller, contextKey: string, type: string): Promise<ContextStatistics> {
-    const context = await this.#on.entries.getContextEntry(contextKey)
+    const context = await this.#deps.entries.getContextEntry(contextKey)
     requireRight(caller, 'readresource', context, 'read the statistics of this context')
     if (!isType(type)) {
       throw new NotFound('not-found', `Statistics are of ${Object.keys(kinds).join(', ')}, not "${type.slice(0, 40)}".`)
@@ -89,7 +89,7 @@ export class Statistics {
   }
 
   async #count(caller: Caller, context: string, type: StatisticsType): Promise<ContextStatistics> {
-    const { database, entries } = this.#on
+    const { database, entries } = this.#deps
     const { entry: contextEntry } = await entries.getContextEntry(context)
     const tally = new Tally()
     let [read, seen] = [0, 0]
@@ -124,7 +124,7 @@ class Tally {
     const key = `${lang ?? ''} ${name}`
     const known = this.#counts.get(key)
     if (known) known.count++
-    else if (this.#counts.size < MOST_NAMES) this.#counts.set(key, { named: [name, lang], count: 1 })
+    else if (this.#counts.size < MAX_NAMES) this.#counts.set(key, { named: [name, lang], count: 1 })
     else this.isComplete = false
   }
 

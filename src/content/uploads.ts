@@ -8,11 +8,11 @@ import { literal, objectsOf, type Graph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import type { Creation, CreationRequest } from './creation.ts'
 import type { Entries } from './entries.ts'
-import { type Entry, holdsFile, resourceOf, touched } from '../model/entry.ts'
+import { type Entry, holdsFile, resourceOf, withModification } from '../model/entry.ts'
 import { updateEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
-import { rejudge } from './rejudge.ts'
-import { needs, type Placed } from '../model/rights.ts'
+import { recheckAccess } from './recheck-access.ts'
+import { requires, type EntryInContext } from '../model/rights.ts'
 
 interface Dependencies {
   readonly creation: Creation
@@ -37,28 +37,33 @@ export interface StoredUpload {
 /** The media type of bytes that nobody described. */
 export const UNTYPED = 'application/octet-stream'
 
-const uploading = needs('writeresource', 'upload to this entry')
-const removing = needs('writeresource', 'delete the file of this entry')
+const uploading = requires('writeresource', 'upload to this entry')
+const removing = requires('writeresource', 'delete the file of this entry')
 
 /** Files coming to entries and leaving them (wire facts 3.8.1, D7). */
 export class Uploads {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
 
-  constructor(on: Dependencies) {
-    this.#on = on
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /** Right and precondition are judged before a byte is asked for, and once more when the file is there. */
-  async store(caller: Caller, placed: Placed, upload: Upload, precondition: FilePrecondition): Promise<StoredUpload> {
+  async store(
+    caller: Caller,
+    placed: EntryInContext,
+    upload: Upload,
+    precondition: FilePrecondition,
+  ): Promise<StoredUpload> {
     uploading(caller, placed)
     const { entry } = placed
     requireHoldsFile(entry)
-    precondition(entry, await this.#on.files.find(entry))
-    return await this.#on.files.store(entry, upload, async (tx, file, previous) => {
-      const { entry: present } = await rejudge(tx, caller, placed, uploading)
+    precondition(entry, await this.#deps.files.find(entry))
+    return await this.#deps.files.store(entry, upload, async (tx, file, previous) => {
+      const { entry: present } = await recheckAccess(tx, caller, placed, uploading)
       requireHoldsFile(present)
       precondition(present, previous)
-      const changed = touched(present, caller.user.id, this.#on.system.now())
+      const changed = withModification(present, caller.user.id, this.#deps.system.now())
       const statements = describeFile(changed, { ...upload.describe(), size: file.size })
       await updateEntry(tx, { ...changed, statements })
       return { entry: { ...changed, statements }, file }
@@ -73,9 +78,9 @@ export class Uploads {
     if (request.entryType !== 'Local' || request.graphType !== 'None' || request.namedResource) {
       throw new InvalidInput('invalid-type', 'Only a local entry of graph type None is created with a file.')
     }
-    const prepared = await this.#on.creation.prepare(caller, contextKey, request)
-    const { entry, file } = await this.#on.files.storeNew(prepared.context, upload, async (tx, file) => {
-      const entry = await this.#on.creation.insert(tx, prepared, entry => {
+    const prepared = await this.#deps.creation.prepare(caller, contextKey, request)
+    const { entry, file } = await this.#deps.files.storeNew(prepared.context, upload, async (tx, file) => {
+      const entry = await this.#deps.creation.insert(tx, prepared, entry => {
         requireHoldsFile(entry)
         return { ...entry, statements: describeFile(entry, { ...upload.describe(), size: file.size }) }
       })
@@ -84,15 +89,15 @@ export class Uploads {
     return { entry, file }
   }
 
-  async remove(caller: Caller, placed: Placed, precondition: FilePrecondition): Promise<Entry> {
+  async remove(caller: Caller, placed: EntryInContext, precondition: FilePrecondition): Promise<Entry> {
     removing(caller, placed)
     requireHoldsFile(placed.entry)
-    const entry = await this.#on.entries.change(caller, placed, { judge: removing }, async (present, tx) => {
+    const entry = await this.#deps.entries.change(caller, placed, { judge: removing }, async (present, tx) => {
       precondition(present, await findFile(tx, present))
-      if (!(await this.#on.files.remove(tx, present))) throw new NotFound('no-file', 'This entry has no file.')
+      if (!(await this.#deps.files.remove(tx, present))) throw new NotFound('no-file', 'This entry has no file.')
       return { ...present, statements: describeFile(present, undefined) }
     })
-    await this.#on.files.collectGarbage()
+    await this.#deps.files.collectGarbage()
     return entry
   }
 }

@@ -15,7 +15,7 @@ import type { Database, Queries } from '../stores/database.ts'
 import { requireHomeContext } from './contexts.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from '../model/entry.ts'
-import { type Judge, may, type Placed } from '../model/rights.ts'
+import { type AccessCheck, may, type EntryInContext } from '../model/rights.ts'
 import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
 
 /** The user resource as clients see it (wire facts 2.6). */
@@ -54,7 +54,7 @@ export interface UserResourceOptions {
   readonly requireCurrentPassword: boolean
 }
 
-const MOST_PROPERTIES_BYTES = 65_536
+const MAX_PROPERTIES_BYTES = 65_536
 const members = [
   'name',
   'password',
@@ -68,22 +68,22 @@ type Wish = Readonly<Partial<Record<(typeof members)[number], unknown>>>
 
 /** The resource of a user: password, language, home context, custom properties, and what only administrators change. */
 export class UserResource {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
   readonly #options: UserResourceOptions
 
-  constructor(on: Dependencies, options: UserResourceOptions) {
-    this.#on = on
+  constructor(deps: Dependencies, options: UserResourceOptions) {
+    this.#deps = deps
     this.#options = options
   }
 
   /** The user resource (wire facts 2.6). @throws {NotFound} */
   async describe(id: string): Promise<UserDescription> {
     const user = await this.get(id)
-    return describeUser(user, await this.#on.lockout.lockedUntil(countedUser(user)))
+    return describeUser(user, await this.#deps.lockout.lockedUntil(countedUser(user)))
   }
 
   /** @throws {NotFound} */
-  async get(id: string, queries: Queries = this.#on.database): Promise<User> {
+  async get(id: string, queries: Queries = this.#deps.database): Promise<User> {
     const user = await findUser(queries, id)
     if (!user) throw new NotFound('not-found', `There is no user "${id}".`)
     return user
@@ -93,7 +93,7 @@ export class UserResource {
    * Applies all of what is read or nothing of it (D5.4). The right is judged before anything is compared, so that nobody can
    * test somebody else's password here (D5.3).
    */
-  async put(caller: Caller, placed: Placed, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
+  async put(caller: Caller, placed: EntryInContext, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
     const user = await this.get(placed.entry.id)
     mayChange(caller, placed)
     const wish = readWish(await read())
@@ -101,7 +101,7 @@ export class UserResource {
     const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
     // Whoever changes his own password stays signed in by this one login.
     const own = isSelf(caller, user) && change.password !== undefined ? caller.session : undefined
-    const entry = await this.#on.entries.change(
+    const entry = await this.#deps.entries.change(
       caller,
       placed,
       { judge: mayChange, precondition },
@@ -120,7 +120,7 @@ export class UserResource {
       },
     )
     // The epoch has ended the others already; this takes them out of the store.
-    if (change.password !== undefined || change.disabled) await this.#on.sessions.clearAway(user.id, own)
+    if (change.password !== undefined || change.disabled) await this.#deps.sessions.clearAway(user.id, own)
     await this.#report(caller, user, change)
     return entry
   }
@@ -136,7 +136,7 @@ export class UserResource {
     for (const event of events) {
       const detail = event === 'user-renamed' ? { detail: { newName: change.name ?? '' } } : {}
       const subject = { userId: before.id, userName: before.name, actorId: actor.id, address: client.address }
-      await this.#on.audit.record({ event, ...subject, ...detail })
+      await this.#deps.audit.record({ event, ...subject, ...detail })
     }
   }
 
@@ -153,7 +153,7 @@ export class UserResource {
 
   async #readHomeContext(value: unknown): Promise<string | undefined> {
     const given = requireText(value, 'homecontext')
-    return given === '' ? undefined : await requireHomeContext(this.#on.database, given)
+    return given === '' ? undefined : await requireHomeContext(this.#deps.database, given)
   }
 
   async #newPassword(caller: Caller, user: User, wish: Wish): Promise<{ readonly password?: string }> {
@@ -162,15 +162,15 @@ export class UserResource {
     const password = requirePasswordText(wish.password, 'password')
     if (isSelf(caller, user) && this.#options.requireCurrentPassword)
       await this.#requireCurrent(caller, wish.currentPassword)
-    this.#on.passwordRules.require(password, [user.name, requireOptionalName(wish)])
-    return { password: await this.#on.passwords.hash(password) }
+    this.#deps.passwordRules.require(password, [user.name, requireOptionalName(wish)])
+    return { password: await this.#deps.passwords.hash(password) }
   }
 
   async #requireCurrent({ user, client }: Caller, current: unknown): Promise<void> {
     if (current === undefined || current === '') {
       throw new Forbidden('current-password-required', 'Send `currentPassword` together with `password`.')
     }
-    await this.#on.login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'), client)
+    await this.#deps.login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'), client)
   }
 }
 
@@ -186,7 +186,7 @@ function readWish(body: unknown): Wish {
 
 const isSelf = (caller: Caller, { id }: { readonly id: string }): boolean => id === caller.user.id && id !== GUEST
 
-const mayChange: Judge = (caller, placed) => {
+const mayChange: AccessCheck = (caller, placed) => {
   if (isAdmin(caller) || isSelf(caller, placed.entry) || may(caller, 'writeresource', placed)) return
   throw denied(caller, 'change this user')
 }
@@ -231,10 +231,10 @@ function readProperties(value: unknown, user: User): Readonly<Record<string, str
   const entries = Object.entries(value).map(
     ([key, text]) => [key, requireText(text, `customProperties.${key}`)] as const,
   )
-  if (Buffer.byteLength(JSON.stringify(entries)) > MOST_PROPERTIES_BYTES) {
+  if (Buffer.byteLength(JSON.stringify(entries)) > MAX_PROPERTIES_BYTES) {
     throw new InvalidInput(
       'invalid-value',
-      `The custom properties of user ${user.id} exceed ${MOST_PROPERTIES_BYTES} bytes.`,
+      `The custom properties of user ${user.id} exceed ${MAX_PROPERTIES_BYTES} bytes.`,
     )
   }
   return Object.fromEntries(entries)

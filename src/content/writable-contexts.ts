@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts'
 import { CONTEXTS } from '../model/addresses.ts'
-import { may, type Placed } from '../model/rights.ts'
+import { may, type EntryInContext } from '../model/rights.ts'
 import { findWritableContexts } from '../search/writable-contexts.ts'
 import type { Database } from '../stores/database.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
@@ -15,10 +15,10 @@ export async function writableContexts(
   database: Database,
   caller: Caller,
   page: Page,
-): Promise<{ readonly total: number; readonly contexts: readonly Placed[] }> {
+): Promise<{ readonly total: number; readonly contexts: readonly EntryInContext[] }> {
   const { total, ids } = await findWritableContexts(database, caller, page)
   const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
-  const contexts: Placed[] = []
+  const contexts: EntryInContext[] = []
   for (const id of ids) {
     const entry = await findEntry(database, { context: CONTEXTS, id })
     const placed = entry && contextEntry && { entry, contextEntry }

@@ -38,11 +38,11 @@ interface Dependencies {
 
 /** Bringing in all files of a context at once, under the quota, as one upload of many parts (D7.3, D7.5). */
 export class StagedImports {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
   readonly #options: FilesOptions
 
-  constructor(on: Dependencies, options: FilesOptions) {
-    this.#on = on
+  constructor(deps: Dependencies, options: FilesOptions) {
+    this.#deps = deps
     this.#options = options
   }
 
@@ -51,7 +51,7 @@ export class StagedImports {
    * on every abort and crash, nothing of it remains, and no room is lost.
    */
   async receive<T>(context: string, incoming: Incoming, work: (staged: StagedImport) => Promise<T>): Promise<T> {
-    const { blobs, ledger, garbage, log } = this.#on
+    const { blobs, ledger, garbage, log } = this.#deps
     const key = this.#newKey()
     const written = [key]
     let total: Bytes = 0
@@ -64,7 +64,7 @@ export class StagedImports {
         archive: { size, read: range => blobs.read(key, range) },
         reserve: async files => {
           requireFileSize(this.#options, files.largest)
-          const growth = files.total - (await sizeOfFiles(this.#on.database, context))
+          const growth = files.total - (await sizeOfFiles(this.#deps.database, context))
           if (growth > 0) await ledger.grow(reservation, growth, growth)
         },
         store: async bytes => {
@@ -98,13 +98,13 @@ export class StagedImports {
 
   /** Where the reservation has ended already, by the commit or by its lease, only what has become a file stays. */
   async #letGo(reservation: Reservation, written: readonly string[]): Promise<void> {
-    const { database, ledger, garbage } = this.#on
+    const { database, ledger, garbage } = this.#deps
     if (await ledger.cancel(reservation)) return
     for (const blob of written) if (!(await isFile(database, blob))) await garbage.delete(blob)
   }
 
   #newKey(): string {
-    return newBlobKey(count => this.#on.system.randomBytes(count))
+    return newBlobKey(count => this.#deps.system.randomBytes(count))
   }
 }
 

@@ -17,7 +17,7 @@ export interface ParsedQuad {
 }
 
 /** A prefix can stand for a megabyte and be used a million times: what counts is what the graph comes to. */
-const MOST_CHARACTERS = 64 * 1024 * 1024
+const MAX_CHARACTERS = 64 * 1024 * 1024
 
 /** Gathers what a parser finds into one graph, held to the same rules as RDF/JSON. Blank nodes get labels of our own. */
 export class GraphBuilder {
@@ -37,9 +37,9 @@ export class GraphBuilder {
       throw invalid('Named graphs and formulas cannot be kept: send the statements in the default graph.')
     }
     this.#characters += subject.value.length + predicate.value.length + object.value.length
-    if (this.#characters > MOST_CHARACTERS) {
-      throw new TooLarge('body-too-large', `Written out, the graph has more than ${MOST_CHARACTERS} characters.`, {
-        extra: { limit: MOST_CHARACTERS },
+    if (this.#characters > MAX_CHARACTERS) {
+      throw new TooLarge('body-too-large', `Written out, the graph has more than ${MAX_CHARACTERS} characters.`, {
+        extra: { limit: MAX_CHARACTERS },
       })
     }
     if (predicate.termType !== 'NamedNode') throw invalid('A predicate is not an IRI.')

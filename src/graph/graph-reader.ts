@@ -9,8 +9,8 @@ import type { Syntax } from './syntaxes.ts'
 /** No honest document takes a tenth of this; who exceeds it loses his thread, not ours. */
 const LIMIT: Milliseconds = 10_000
 const THREADS = 2
-const MOST_WAITING = 50
-const MOST_MEGABYTES = 512
+const MAX_WAITING = 50
+const MAX_MEGABYTES = 512
 /** What is shorter is read at once: even the worst of it takes less than the way to a thread. */
 const SHORT = 4096
 const SHORT_JSON = 262_144
@@ -27,7 +27,7 @@ export class GraphReader {
     if (text.length <= (syntax.name === 'json' ? SHORT_JSON : SHORT)) return await syntax.read(text, base)
     this.#pool ??= openPool()
     const pool = await this.#pool
-    if (pool.queueSize >= MOST_WAITING) throw new Overloaded('Too many graphs at once.')
+    if (pool.queueSize >= MAX_WAITING) throw new Overloaded('Too many graphs at once.')
     const outcome = await this.#run(pool, { mediaType: syntax.mediaTypes[0] ?? '', text, base })
     if ('graph' in outcome) return outcome.graph
     const Refusal = outcome.refused === 'large' ? TooLarge : InvalidInput
@@ -61,6 +61,6 @@ async function openPool(): Promise<Piscina<ReadTask, ReadOutcome>> {
     maxThreads: THREADS,
     minThreads: 0,
     idleTimeout: 30_000,
-    resourceLimits: { maxOldGenerationSizeMb: MOST_MEGABYTES },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_MEGABYTES },
   })
 }

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
-import { inside, isAbsoluteIri, outside } from './iri.ts'
+import { toRelative, isAbsoluteIri, toAbsolute } from './iri.ts'
 import { xsd } from './vocabulary.ts'
 
 /** An object of a statement. `datatype` is left out for plain strings (wire facts 2.1). */
@@ -87,10 +87,10 @@ export const renameIris = (graph: Graph, rename: (iri: string) => string): Graph
   )
 
 /** The graph as the store keeps it: IRIs under `base` made relative. */
-export const graphInside = (base: string, graph: Graph): Graph => mapIris(graph, iri => inside(base, iri))
+export const graphInside = (base: string, graph: Graph): Graph => mapIris(graph, iri => toRelative(base, iri))
 
 /** The graph as clients see it: every IRI absolute. */
-export const graphOutside = (base: string, graph: Graph): Graph => mapIris(graph, iri => outside(base, iri))
+export const graphOutside = (base: string, graph: Graph): Graph => mapIris(graph, iri => toAbsolute(base, iri))
 
 /**
  * Reads RDF/JSON that somebody sent. Objects without `type` or `value` are passed over, doubles collapse; anything else

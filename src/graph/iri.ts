@@ -2,11 +2,11 @@
 export const RELATIVE = './'
 
 /** The inside form of an IRI: relative when it lies under `base` (which ends in a slash), else unchanged. */
-export const inside = (base: string, iri: string): string =>
+export const toRelative = (base: string, iri: string): string =>
   iri.startsWith(base) ? RELATIVE + iri.slice(base.length) : iri
 
 /** The outside form: absolute again. */
-export const outside = (base: string, iri: string): string =>
+export const toAbsolute = (base: string, iri: string): string =>
   iri.startsWith(RELATIVE) ? base + iri.slice(RELATIVE.length) : iri
 
 /**

@@ -21,18 +21,18 @@ import { routes } from './routes/routes.ts'
 import type { HttpOptions, Rooms, Services } from './services.ts'
 import { drainUnreadBody } from './unread-body.ts'
 
-const MOST_HEADER_BYTES = 16_384
+const MAX_HEADER_BYTES = 16_384
 const HEADERS_TIMEOUT = 60_000
 /** Longer than the idle time of the usual reverse proxies, so that they and not we close idle connections. */
 const KEEP_ALIVE = 75_000
-const MOST_PATH_PART = 1024
-const MOST_USER_AGENT = 512
+const MAX_PATH_PART = 1024
+const MAX_USER_AGENT = 512
 
 const noParameters = Parameters.parse('', 'invalid-query')
 
 /** The application: the steps below in their order, then the route. Does not listen yet. */
 export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
-  const on: Services = {
+  const deps: Services = {
     ...rooms,
     options,
     get base() {
@@ -42,7 +42,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     cookie: new AuthCookie(options.cookie),
   }
   const addresses = new ClientAddresses(options.trustedProxies)
-  const app = createFastify(on, addresses)
+  const app = createFastify(deps, addresses)
   const cors = new Cors(options.cors)
 
   app.decorateRequest('caller', undefined as never)
@@ -53,7 +53,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     // Set first: the answer to a request that fails half-way through these steps needs them too.
     request.caller = guestFrom(clientOf(request, addresses))
     request.parameters = noParameters
-    setCommonHeaders(on, request, reply)
+    setCommonHeaders(deps, request, reply)
     reply.headers(cors.headers(request.headers.origin))
     drainUnreadBody(request.raw, reply.raw)
     removeCodingFromTags(request.raw)
@@ -65,10 +65,10 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     const { ignoresCaller, fromElsewhere } = request.routeOptions.config
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = ignoresCaller !== true && request.callback === undefined
-    if (isKnown) request.caller = await recogniseCaller(on, request, reply)
+    if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
     // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
     const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
-    const isAllowed = (origin: string): boolean => origin === on.base.origin || cors.trusts(origin)
+    const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
     if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
     return undefined
   })
@@ -78,34 +78,34 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   })
   app.addHook('onSend', async (request, reply, payload) => {
     // A connection kept alive after its last request would keep the service from ending, or be cut off by the end of it.
-    if (closing || on.readiness.isDraining) reply.header('connection', 'close')
+    if (closing || deps.readiness.isDraining) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
-    await noteAccess(on, request, reply)
+    await noteAccess(deps, request, reply)
     await holdForLateListener(request.raw)
     return await compress(request, reply, asScript(reply, payload, request.callback))
   })
-  app.addHook('onResponse', async (request, reply) => noteAnswer(on, request, reply))
+  app.addHook('onResponse', async (request, reply) => noteAnswer(deps, request, reply))
 
   // Handlers read bodies themselves, after they have judged the caller: nothing is parsed beforehand.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.setErrorHandler((error, request, reply) => sendProblem(on, error, request, reply))
+  app.setErrorHandler((error, request, reply) => sendProblem(deps, error, request, reply))
   app.setNotFoundHandler(async () => {
     throw new NotFound('not-found', 'There is nothing at this address.')
   })
-  register(app, on, routes(on))
+  register(app, deps, routes(deps))
   return app
 }
 
-function createFastify(on: Services, addresses: ClientAddresses): FastifyInstance {
-  const prefix = Buffer.from(on.system.randomBytes(4)).toString('hex')
+function createFastify(deps: Services, addresses: ClientAddresses): FastifyInstance {
+  const prefix = Buffer.from(deps.system.randomBytes(4)).toString('hex')
   let count = 0
   const app = Fastify({
     logger: false,
     genReqId: () => `${prefix}-${++count}`,
-    rewriteUrl: request => on.base.route(request.url ?? '/'),
+    rewriteUrl: request => deps.base.route(request.url ?? '/'),
     // Parsed in a step of our own, strictly; what Fastify holds is the text.
-    routerOptions: { querystringParser: text => ({ text }), maxParamLength: MOST_PATH_PART, caseSensitive: true },
+    routerOptions: { querystringParser: text => ({ text }), maxParamLength: MAX_PATH_PART, caseSensitive: true },
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -113,16 +113,16 @@ function createFastify(on: Services, addresses: ClientAddresses): FastifyInstanc
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
     // A missing `Host` is refused by a step of our own, so that the refusal looks like all others.
-    http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, commonHeaders(on)),
+    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, commonHeaders(deps)),
     frameworkErrors: (error, request, reply) => {
       // The address could not be read, so none of the steps runs.
       request.parameters = noParameters
       request.caller = guestFrom(clientOf(request, addresses))
-      setCommonHeaders(on, request, reply)
+      setCommonHeaders(deps, request, reply)
       reply.header('cache-control', 'no-store')
-      reply.raw.once('close', () => noteAnswer(on, request, reply))
-      void sendProblem(on, error, request, reply)
+      reply.raw.once('close', () => noteAnswer(deps, request, reply))
+      void sendProblem(deps, error, request, reply)
     },
   })
   // A client that waits for permission gets it when somebody reads the body, or the refusal instead (D7.4).
@@ -133,7 +133,7 @@ function createFastify(on: Services, addresses: ClientAddresses): FastifyInstanc
 }
 
 /** Each route; HEAD beside every GET; and for all other methods of a known address a 405 that lists the possible ones. */
-function register(app: FastifyInstance, on: Services, all: readonly Route[]): void {
+function register(app: FastifyInstance, deps: Services, all: readonly Route[]): void {
   // Without this the less common ones (PROPFIND, LOCK …) would find nothing at a known address.
   const uncommon = METHODS.filter(method => method !== 'CONNECT' && !app.supportedMethods.includes(method))
   for (const method of uncommon) app.addHttpMethod(method)
@@ -151,7 +151,7 @@ function register(app: FastifyInstance, on: Services, all: readonly Route[]): vo
       config: { ignoresCaller: true, visited: some.some(route => route.visited === true) },
       onRequest: async (request, reply) => {
         if (pageAt !== undefined && request.method === 'GET' && prefersHtml(request))
-          return await reply.redirect(on.base.at(pageAt), 303)
+          return await reply.redirect(deps.base.at(pageAt), 303)
         throw new WrongMethod(request.method, [...allowed])
       },
       handler: async () => undefined,
@@ -164,7 +164,7 @@ function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
   const header = Array.isArray(xForwardedFor) ? xForwardedFor.join(',') : xForwardedFor
   return {
     address: addresses.of(request.raw.socket.remoteAddress ?? '', { forwarded, xForwardedFor: header }),
-    userAgent: userAgent.slice(0, MOST_USER_AGENT),
+    userAgent: userAgent.slice(0, MAX_USER_AGENT),
     device: deviceToken(request.headers.cookie),
   }
 }
@@ -188,8 +188,8 @@ const commonHeaders = ({ base }: Services): Record<string, string> => ({
   ...(base.isHttps ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })
 
-const setCommonHeaders = (on: Services, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  reply.headers({ ...commonHeaders(on), 'x-request-id': request.id })
+const setCommonHeaders = (deps: Services, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.headers({ ...commonHeaders(deps), 'x-request-id': request.id })
 
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
   // The route's own address: the one asked for may be spelt with escapes.

@@ -1,5 +1,5 @@
 import { type Graph, graphInside, graphOutside } from '../graph/graph.ts'
-import { inside, outside } from '../graph/iri.ts'
+import { toRelative, toAbsolute } from '../graph/iri.ts'
 
 /** The service's address as clients see it (D1.1). Every URI in an answer comes from here, none from a request header. */
 export class BaseAddress {
@@ -27,12 +27,12 @@ export class BaseAddress {
   }
 
   /** The absolute form of an IRI as the rooms below know it. */
-  outside(iri: string): string {
-    return outside(this.href, iri)
+  toAbsolute(iri: string): string {
+    return toAbsolute(this.href, iri)
   }
 
-  inside(iri: string): string {
-    return inside(this.href, iri)
+  toRelative(iri: string): string {
+    return toRelative(this.href, iri)
   }
 
   graphOutside(graph: Graph): Graph {

@@ -17,7 +17,7 @@ export interface BodyLimits {
 /** A slow start is forgiven for so long. */
 const GRACE: Milliseconds = 10_000
 /** Largest form, and largest JSON where it says no more than a form could (D2.1). */
-export const MOST_FORM_BYTES: Bytes = 32_768
+export const MAX_FORM_BYTES: Bytes = 32_768
 
 /** Reads the bodies of requests; nothing is read, and `100 Continue` not sent, before somebody asks (D7.4). */
 export class Bodies {
@@ -90,7 +90,7 @@ export class Bodies {
   }
 
   /** The fields of a form (D2.1). @throws {UnsupportedType} @throws {InvalidInput} `invalid-form` */
-  async form(request: IncomingMessage, response: ServerResponse, limit: Bytes = MOST_FORM_BYTES): Promise<Parameters> {
+  async form(request: IncomingMessage, response: ServerResponse, limit: Bytes = MAX_FORM_BYTES): Promise<Parameters> {
     requireType(request, ['application/x-www-form-urlencoded'])
     return Parameters.parse(await this.text(request, response, limit), 'invalid-form')
   }

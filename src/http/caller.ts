@@ -7,7 +7,7 @@ import { authTokens, hasAuthCookie } from './cookies.ts'
 import type { Services } from './services.ts'
 
 /** No more tokens than this are tried: one request cannot cause many look-ups. */
-const MOST_TOKENS = 5
+const MAX_TOKENS = 5
 
 /** How a browser is asked for a name and a password (D4.1). */
 const CHALLENGE = 'Basic realm="Stowage", charset="UTF-8"'
@@ -17,25 +17,25 @@ const CHALLENGE = 'Basic realm="Stowage", charset="UTF-8"'
  * (D2.7); `ignoreAuth` lowers anybody with a cookie to a guest and touches nothing (interface 4).
  * @throws {Unauthenticated} `invalid-token` where the operator wants that
  */
-export async function recogniseCaller(on: Services, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+export async function recogniseCaller(deps: Services, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const header = request.headers.cookie
   // Until anybody is recognised, the request is a guest's.
   const guest = request.caller
-  if (on.basic && request.headers.authorization !== undefined) return await callerByBasic(on, request, reply)
+  if (deps.basic && request.headers.authorization !== undefined) return await callerByBasic(deps, request, reply)
   if (request.parameters.has('ignoreAuth') || !hasAuthCookie(header)) return guest
-  const caller = await callerByCookie(on, request)
+  const caller = await callerByCookie(deps, request)
   if (caller) return caller
-  setAuthCookie(reply, on.cookie.clear())
-  if (on.options.invalidTokenIsError) {
+  setAuthCookie(reply, deps.cookie.clear())
+  if (deps.options.invalidTokenIsError) {
     throw new Unauthenticated('invalid-token', 'The auth_token is unknown or expired. Sign in again.')
   }
   return guest
 }
 
 /** The first token of the request that stands for a live login. */
-export async function callerByCookie(on: Services, request: FastifyRequest): Promise<Caller | undefined> {
-  for (const token of authTokens(request.headers.cookie).slice(0, MOST_TOKENS)) {
-    const caller = await callerOf(on, token, request.caller.client)
+export async function callerByCookie(deps: Services, request: FastifyRequest): Promise<Caller | undefined> {
+  for (const token of authTokens(request.headers.cookie).slice(0, MAX_TOKENS)) {
+    const caller = await callerOf(deps, token, request.caller.client)
     if (caller) return caller
   }
   return undefined
@@ -54,12 +54,12 @@ async function callerOf({ sessions, users }: Services, token: string, client: Cl
 }
 
 /** @throws {Unauthenticated} for credentials that are wrong, malformed or of another scheme (D4.2) */
-async function callerByBasic(on: Services, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+async function callerByBasic(deps: Services, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const { client } = request.caller
   const credentials = basicCredentials(request.headers.authorization)
   try {
-    if (!on.basic || !credentials) throw new Unauthenticated('wrong-credentials', 'The credentials are malformed.')
-    return { ...(await on.basic.user(credentials, client)), client }
+    if (!deps.basic || !credentials) throw new Unauthenticated('wrong-credentials', 'The credentials are malformed.')
+    return { ...(await deps.basic.user(credentials, client)), client }
   } catch (error) {
     if (error instanceof Unauthenticated) challenge(request, reply)
     throw error
@@ -90,15 +90,15 @@ export function setAuthCookie(reply: FastifyReply, value: string): void {
 }
 
 /** After the answer is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
-export async function noteAccess(on: Services, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function noteAccess(deps: Services, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { session } = request.caller
   if (!session) return
-  const renewed = await on.sessions.noteAccess(session, reply.statusCode < 400).catch((error: unknown) => {
+  const renewed = await deps.sessions.noteAccess(session, reply.statusCode < 400).catch((error: unknown) => {
     // What has been done stays done: the next request prolongs the session.
-    on.log.error({ err: error }, 'noting an access failed')
+    deps.log.error({ err: error }, 'noting an access failed')
     return undefined
   })
   if (renewed && !reply.hasHeader('set-cookie')) {
-    setAuthCookie(reply, on.cookie.set(renewed.token, on.sessions.cookieLife(renewed)))
+    setAuthCookie(reply, deps.cookie.set(renewed.token, deps.sessions.cookieLife(renewed)))
   }
 }

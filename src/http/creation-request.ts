@@ -13,15 +13,15 @@ import { pathPart } from './route.ts'
 import type { Services } from './services.ts'
 
 /** Reads the query of a creation; the body is only fetched when the service asks for it (wire facts 3.2.1). */
-export function readCreation(on: Services, request: FastifyRequest, reply: FastifyReply): CreationRequest {
-  const { base, bodies } = on
+export function readCreation(deps: Services, request: FastifyRequest, reply: FastifyReply): CreationRequest {
+  const { base, bodies } = deps
   const { parameters } = request
   const graphType = readGraphType(parameters.get('graphtype'))
   const uriParameter = (name: string): string | undefined => {
     const value = parameters.get(name)
     // It would pass for an address of the service that has been made relative already.
     if (value?.startsWith(RELATIVE)) throw new InvalidInput('invalid-uri', `The parameter ${name} is not absolute.`)
-    return value === undefined ? undefined : base.inside(value)
+    return value === undefined ? undefined : base.toRelative(value)
   }
   const readGraph = (value: unknown): Graph => base.graphInside(parseRdfJson(value))
   return {
@@ -37,7 +37,7 @@ export function readCreation(on: Services, request: FastifyRequest, reply: Fasti
     body: async () => {
       const sent = await bodies.jsonText(request.raw, reply.raw)
       const bases = graphBases(base, pathPart(request, 'context'), graphType)
-      const text = await graphsToRdfJson(on, request, sent, bases)
+      const text = await graphsToRdfJson(deps, request, sent, bases)
       return newId => readBody(text.replaceAll(NEW_ID, newId), readGraph)
     },
     readGraph,
@@ -48,10 +48,10 @@ export function readCreation(on: Services, request: FastifyRequest, reply: Fasti
 function graphBases(base: BaseAddress, context: string, graphType: GraphType): Record<string, string> {
   const address = { context, id: NEW_ID }
   return {
-    metadata: base.outside(metadataUri(address)),
-    info: base.outside(entryUri(address)),
-    'cached-external-metadata': base.outside(cachedMetadataUri(address)),
-    ...(graphType === 'Graph' || graphType === 'Pipeline' ? { resource: base.outside(resourceUri(address)) } : {}),
+    metadata: base.toAbsolute(metadataUri(address)),
+    info: base.toAbsolute(entryUri(address)),
+    'cached-external-metadata': base.toAbsolute(cachedMetadataUri(address)),
+    ...(graphType === 'Graph' || graphType === 'Pipeline' ? { resource: base.toAbsolute(resourceUri(address)) } : {}),
   }
 }
 

@@ -19,7 +19,7 @@ export function describeCaller(
   if (isGuest({ user })) return common
   return {
     ...common,
-    uri: base.outside(entryUri({ context: PRINCIPALS, id: user.id })),
+    uri: base.toAbsolute(entryUri({ context: PRINCIPALS, id: user.id })),
     language: user.language,
     homecontext: user.homeContext,
     authTokenExpires: expires === undefined ? undefined : localeTime(expires),

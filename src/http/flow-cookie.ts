@@ -1,4 +1,4 @@
-import { FLOW_LIFE } from '../sso/login-flows.ts'
+import { FLOW_TTL } from '../sso/login-flows.ts'
 import type { BaseAddress } from './base-address.ts'
 import { tokensNamed } from './cookies.ts'
 
@@ -17,7 +17,7 @@ export class FlowCookie {
   }
 
   set(flowId: string): string {
-    return `${this.#name}=${flowId}; Max-Age=${FLOW_LIFE / 1000}; ${this.#attributes}`
+    return `${this.#name}=${flowId}; Max-Age=${FLOW_TTL / 1000}; ${this.#attributes}`
   }
 
   clear(): string {

@@ -3,7 +3,7 @@ import { graphTypes } from '../model/entry.ts'
 import { type Order, type Paging, sortKeys } from '../content/list-order.ts'
 import type { Parameters } from './query.ts'
 
-const MOST_ON_A_PAGE = 100
+const MAX_ON_A_PAGE = 100
 
 /** Which members of a list are asked for (wire facts 2.7). @throws {InvalidInput} */
 export function readPaging(parameters: Parameters): Paging {
@@ -12,7 +12,7 @@ export function readPaging(parameters: Parameters): Paging {
     ...readOrder(parameters),
     offset: Math.max(0, readNumber(parameters, 'offset')),
     // Clients write "no limit" as -1.
-    limit: limit < 0 ? 0 : Math.min(limit, MOST_ON_A_PAGE),
+    limit: limit < 0 ? 0 : Math.min(limit, MAX_ON_A_PAGE),
   }
 }
 

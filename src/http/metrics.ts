@@ -30,9 +30,9 @@ const PREFIX = 'stowage_'
 /** From a cached answer to a long upload. */
 const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
 /** Fullest contexts that get a series of their own. */
-const MOST_CONTEXTS = 10
+const MAX_CONTEXTS = 10
 /** Counting looks at every login, so it is not done for each of many who ask. */
-const COUNT_FRESH: Milliseconds = 30_000
+const COUNT_TTL: Milliseconds = 30_000
 
 /** Counts for Prometheus: what HTTP alone sees is counted here, the rest is asked of the rooms when somebody looks. */
 export class Metrics {
@@ -41,7 +41,7 @@ export class Metrics {
   readonly #durations: Histogram<'method' | 'route'>
   readonly #refusals: Counter<'code'>
 
-  constructor(on: Measured) {
+  constructor(deps: Measured) {
     const registers = [this.#registry]
     collectDefaultMetrics({ register: this.#registry })
     this.#requests = new Counter({
@@ -63,10 +63,10 @@ export class Metrics {
       labelNames: ['code'],
       registers,
     })
-    this.#measureEvents(on)
-    this.#measurePasswordChecks(on)
-    this.#measureSessions(on)
-    this.#measureFiles(on)
+    this.#measureEvents(deps)
+    this.#measurePasswordChecks(deps)
+    this.#measureSessions(deps)
+    this.#measureFiles(deps)
   }
 
   answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
@@ -106,17 +106,17 @@ export class Metrics {
     let last: { readonly at: Milliseconds; readonly count: number } | undefined
     this.#gauge('live_tokens', 'Logins that are good; as of at most half a minute ago.', undefined, async () => {
       const at = system.monotonic()
-      if (!last || at - last.at > COUNT_FRESH) last = { at, count: await sessions.count() }
+      if (!last || at - last.at > COUNT_TTL) last = { at, count: await sessions.count() }
       return { all: last.count }
     })
   }
 
   #measureFiles({ files, storageUsage }: Measured): void {
-    const measure = async () => await storageUsage.measure(MOST_CONTEXTS)
+    const measure = async () => await storageUsage.measure(MAX_CONTEXTS)
     this.#count('uploads_total', 'Files taken in.', undefined, () => ({ all: files.taken.count }))
     this.#count('uploaded_bytes_total', 'Bytes of files taken in.', undefined, () => ({ all: files.taken.bytes }))
     this.#gauge('stored_bytes', 'Bytes of all files.', undefined, async () => ({ all: (await measure()).total }))
-    this.#gauge('context_bytes', `Bytes of the ${MOST_CONTEXTS} fullest contexts.`, 'context', async () =>
+    this.#gauge('context_bytes', `Bytes of the ${MAX_CONTEXTS} fullest contexts.`, 'context', async () =>
       Object.fromEntries((await measure()).contexts.map(({ context, used }) => [context, used])),
     )
     this.#gauge('contexts_filled', 'Contexts at so many per cent of their quota or more.', 'percent', async () =>

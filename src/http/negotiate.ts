@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 export const prefersHtml = (request: FastifyRequest): boolean =>
   new Negotiator(request.raw).mediaTypes(['application/json', 'text/html'])[0] === 'text/html'
 
-const MOST_LANGUAGES = 50
+const MAX_LANGUAGES = 50
 
 /** `Accept-Language` as a map from tag to weight, at most 50 tags, weights to three decimals (D3.1). */
 export function acceptLanguage(header: string | undefined): Record<string, number> {
@@ -14,7 +14,7 @@ export function acceptLanguage(header: string | undefined): Record<string, numbe
     const match =
       /^\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(item)
     const tag = match?.[1]
-    if (tag !== undefined && weights.size < MOST_LANGUAGES) weights.set(tag, Number(match?.[2] ?? 1))
+    if (tag !== undefined && weights.size < MAX_LANGUAGES) weights.set(tag, Number(match?.[2] ?? 1))
   }
   return Object.fromEntries(weights)
 }

@@ -21,7 +21,7 @@ import {
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
-import { lookFor } from './look.ts'
+import { pageContext } from './page-context.ts'
 import { prefersHtml } from './negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
 import { wordsForProblem } from './pages/messages.ts'
@@ -119,20 +119,20 @@ async function signInFirst({ base }: Pick<Services, 'base'>, request: FastifyReq
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  on: Pick<Services, 'log' | 'base' | 'metrics' | 'ui'>,
+  deps: Pick<Services, 'log' | 'base' | 'metrics' | 'ui'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   const { status, headers, body } = problemOf(error, request.id)
-  on.metrics.refused(body.code)
-  if (status === 500) on.log.error({ err: error, requestId: request.id }, 'a request failed')
-  if (error instanceof StoreUnavailable) on.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
+  deps.metrics.refused(body.code)
+  if (status === 500) deps.log.error({ err: error, requestId: request.id }, 'a request failed')
+  if (error instanceof StoreUnavailable) deps.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
   reply.status(status).headers(headers)
   const isVisited = request.routeOptions.config.visited === true || request.is404
   if (isVisited && prefersHtml(request)) {
-    if (status === 401 && mayContinueHere(request)) return await signInFirst(on, request, reply)
-    const look = lookFor(on, request)
+    if (status === 401 && mayContinueHere(request)) return await signInFirst(deps, request, reply)
+    const look = pageContext(deps, request)
     const detail = wordsForProblem(look.words, body.code, body) ?? String(body['detail'])
     await sendPage(reply, errorPage(look, look.language === 'en' ? String(body['title']) : look.words.refused, detail))
   } else {

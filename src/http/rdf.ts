@@ -95,12 +95,12 @@ export function syntaxOfBody(request: FastifyRequest): Syntax {
  * @param iri of the graph, in its inside form: what relative references in the body stand for
  */
 export const graphReader =
-  (on: Services, request: FastifyRequest, reply: FastifyReply, iri: string) => async (): Promise<Graph> => {
+  (deps: Services, request: FastifyRequest, reply: FastifyReply, iri: string) => async (): Promise<Graph> => {
     const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
-    const text = await on.bodies.text(request.raw, reply.raw)
+    const text = await deps.bodies.text(request.raw, reply.raw)
     // Labelled or not, nothing is no JSON; and an empty graph is too easily sent by mistake to replace anything.
-    if (!syntax) return on.base.graphInside(parseRdfJson(parseJson(text)))
+    if (!syntax) return deps.base.graphInside(parseRdfJson(parseJson(text)))
     if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
-    return on.base.graphInside(await on.graphs.read(syntax, text, on.base.outside(iri)))
+    return deps.base.graphInside(await deps.graphs.read(syntax, text, deps.base.toAbsolute(iri)))
   }

@@ -1,6 +1,6 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { BasicCredentials } from '../accounts/basic-credentials.ts'
-import type { KnownUsers } from '../accounts/known-users.ts'
+import type { UserCache } from '../accounts/user-cache.ts'
 import type { Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
 import type { PasswordReset } from '../accounts/password-reset.ts'
@@ -96,12 +96,12 @@ export interface SamlLogin {
 }
 
 /** How a login that a provider vouches for ends, whichever protocol it came by (D8.5, D9.3). */
-export interface Landing {
+export interface LoginTarget {
   readonly policy: ProviderPolicy
   readonly successUrl: string | undefined
 }
 
-export interface CasLogin extends Landing {
+export interface CasLogin extends LoginTarget {
   readonly provider: CasProvider
   readonly failureUrl: string | undefined
 }
@@ -110,7 +110,7 @@ export interface CasLogin extends Landing {
 export interface Rooms {
   readonly database: Database
   readonly sessions: Sessions
-  readonly users: KnownUsers
+  readonly users: UserCache
   readonly login: Login
   readonly lockout: Lockout
   readonly audit: Audit

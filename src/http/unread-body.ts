@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
 /** So much of a body that nobody wants is still taken, so that the client gets to read the answer. */
-const MOST_DRAINED: Bytes = 8 * 1_048_576
+const MAX_DRAINED: Bytes = 8 * 1_048_576
 const LONGEST_DRAIN: Milliseconds = 5000
 
 /**
@@ -33,7 +33,7 @@ export function drain(request: IncomingMessage): Promise<boolean> {
     const timer = setTimeout(() => stop(false), LONGEST_DRAIN).unref()
     const count = (chunk: Uint8Array): void => {
       drained += chunk.length
-      if (drained > MOST_DRAINED) stop(false)
+      if (drained > MAX_DRAINED) stop(false)
     }
     request.on('data', count)
     for (const end of ['end', 'close'] as const) request.once(end, () => stop(true))

@@ -2,41 +2,43 @@ import { parse as parseDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../base/errors.ts'
 import { isMediaType, UNTYPED, type Upload } from '../content/uploads.ts'
-import { abandonment } from './abandonment.ts'
+import { clientGoneSignal } from './client-gone-signal.ts'
 import { announcesBody, mediaTypeOf } from './body.ts'
 import { firstFile } from './multipart.ts'
 import type { Services } from './services.ts'
 
 /** The file in the body of a request: the body itself, or the first file of a form. Nothing is read yet. */
-export const readUpload = (on: Services, request: FastifyRequest, reply: FastifyReply): Upload =>
-  mediaTypeOf(request.raw) === 'multipart/form-data' ? formUpload(on, request, reply) : rawUpload(on, request, reply)
+export const readUpload = (deps: Services, request: FastifyRequest, reply: FastifyReply): Upload =>
+  mediaTypeOf(request.raw) === 'multipart/form-data'
+    ? formUpload(deps, request, reply)
+    : rawUpload(deps, request, reply)
 
-function rawUpload(on: Services, request: FastifyRequest, reply: FastifyReply): Upload {
+function rawUpload(deps: Services, request: FastifyRequest, reply: FastifyReply): Upload {
   const declared = request.headers['content-length']
   const type = request.parameters.get('mimeType') ?? mediaTypeOf(request.raw)
   return {
     declaredSize: declared === undefined ? undefined : Number(declared),
-    signal: abandonment(reply),
+    signal: clientGoneSignal(reply),
     describe: () => ({ mediaType: requireMediaType(type), fileName: nameIn(request.headers['content-disposition']) }),
     open: () => {
-      if (announcesBody(request.raw)) return on.bodies.stream(request.raw, reply.raw)
+      if (announcesBody(request.raw)) return deps.bodies.stream(request.raw, reply.raw)
       throw new InvalidInput('missing-body', 'The request has no body. `Content-Length: 0` stores an empty file.')
     },
   }
 }
 
 /** The size of the file inside a form is not known before it has been read. */
-function formUpload(on: Services, request: FastifyRequest, reply: FastifyReply): Upload {
+function formUpload(deps: Services, request: FastifyRequest, reply: FastifyReply): Upload {
   let part: { readonly mediaType: string; readonly fileName: string | undefined } | undefined
   return {
     declaredSize: undefined,
-    signal: abandonment(reply),
+    signal: clientGoneSignal(reply),
     describe: () => ({
       mediaType: requireMediaType(request.parameters.get('mimeType') ?? part?.mediaType),
       fileName: part?.fileName,
     }),
     open: async function* () {
-      const file = await firstFile(request.raw, on.bodies.stream(request.raw, reply.raw))
+      const file = await firstFile(request.raw, deps.bodies.stream(request.raw, reply.raw))
       part = file
       yield* file.bytes
     },

@@ -73,7 +73,7 @@ export const holdsFile = (entry: Entry): boolean =>
   entry.entryType === 'Local' && entry.graphType === 'None' && entry.resourceType !== 'NamedResource'
 
 /** The entry as it is after a change by somebody: later than before, the author among the contributors. */
-export function touched(entry: Entry, by: string, now: Milliseconds): Entry {
+export function withModification(entry: Entry, by: string, now: Milliseconds): Entry {
   return {
     ...entry,
     modified: Math.max(now, entry.modified + 1),

@@ -13,7 +13,7 @@ export interface Judged {
 }
 
 /** An entry with all that it says, and the entry of its context. */
-export interface Placed extends Judged {
+export interface EntryInContext extends Judged {
   readonly entry: Entry
 }
 
@@ -66,11 +66,11 @@ export function requireRight(caller: Caller, right: Right, placed: Judged, what:
 }
 
 /** Whether the caller may do what he asks for; throws to refuse. Asked before a body is read, and again by the change. */
-export type Judge = (caller: Caller, placed: Judged) => void
+export type AccessCheck = (caller: Caller, placed: Judged) => void
 
 /** @param what completes "You may not …". */
-export const needs =
-  (right: Right, what: string): Judge =>
+export const requires =
+  (right: Right, what: string): AccessCheck =>
   (caller, placed) =>
     requireRight(caller, right, placed, what)
 

@@ -29,7 +29,7 @@ export interface Fetched {
   readonly bytes: Uint8Array
 }
 
-const MOST_REDIRECTS = 5
+const MAX_REDIRECTS = 5
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /** Fetches documents of other servers for callers, who must not get at what only this machine can reach (wire facts 3.15). */
@@ -52,13 +52,13 @@ export class Proxy {
     return await this.#limiter.run(async () => {
       const all = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeout)])
       let next = first
-      for (let count = 0; count <= MOST_REDIRECTS; count++) {
+      for (let count = 0; count <= MAX_REDIRECTS; count++) {
         const target = await untilAborted(judgeTarget(next, caller, this.#options.hosts, this.#resolve), all, next)
         const outcome = await this.#fetchOne(target, accept, all)
         if (!('location' in outcome)) return outcome
         next = redirectTarget(outcome.location, next)
       }
-      throw failed(next, `redirects more than ${MOST_REDIRECTS} times`)
+      throw failed(next, `redirects more than ${MAX_REDIRECTS} times`)
     })
   }
 

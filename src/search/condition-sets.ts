@@ -2,16 +2,16 @@ import { setImmediate } from 'node:timers/promises'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
-import { EntrySet } from './doc-bitmap.ts'
-import type { Single } from './engine.ts'
-import type { Condition, Joined } from './query-to-sql.ts'
+import { DocBitmap } from './doc-bitmap.ts'
+import type { LeafCondition } from './engine.ts'
+import type { Condition, BooleanCondition } from './query-to-sql.ts'
 import { changesAfter, WHO_READS } from './sqlite-index.ts'
 
 /** A set is made anew rather than test more changed entries than this, where a test is slow. */
-const MOST_SLOW_TESTS = 50
+const MAX_SLOW_TESTS = 50
 
 interface Kept {
-  readonly set: EntrySet
+  readonly set: DocBitmap
   /** The set is as the index was at this change or later; whatever has changed since is looked at again. */
   readonly generation: number
 }
@@ -22,8 +22,8 @@ interface Kept {
  */
 export class SearchSets {
   readonly #database: Database
-  readonly #room: Bytes
-  readonly #few: number
+  readonly #maxBytes: Bytes
+  readonly #scanThreshold: number
   readonly #kept = new Map<string, Kept>()
   #taken: Bytes = 0
 
@@ -31,10 +31,13 @@ export class SearchSets {
    * @param room the memory that sets may take; those unused for longest go first.
    * @param few so many entries are tested one by one where their set is not at hand.
    */
-  constructor(database: Database, { room, few }: { readonly room: Bytes; readonly few: number }) {
+  constructor(
+    database: Database,
+    { maxBytes, scanThreshold }: { readonly maxBytes: Bytes; readonly scanThreshold: number },
+  ) {
     this.#database = database
-    this.#room = room
-    this.#few = few
+    this.#maxBytes = maxBytes
+    this.#scanThreshold = scanThreshold
   }
 
   get taken(): Bytes {
@@ -42,70 +45,77 @@ export class SearchSets {
   }
 
   /** Who fulfils all of them, as of this generation or later. One at least stands for a set that can be told. */
-  async fulfilling(conditions: readonly Condition[], generation: number): Promise<EntrySet> {
+  async fulfilling(conditions: readonly Condition[], generation: number): Promise<DocBitmap> {
     const sizes = await Promise.all(conditions.map(condition => this.#sizeOf(condition)))
     const order = conditions.map((_, at) => at).sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0))
-    let found: EntrySet | undefined
+    let found: DocBitmap | undefined
     for (const at of order) {
       const condition = conditions[at]
       if (!condition) continue
       found = found ? await this.narrow(found, condition, generation) : await this.#load(condition, generation)
     }
-    return found ?? EntrySet.EMPTY
+    return found ?? DocBitmap.EMPTY
   }
 
   /** Those of `base` that fulfil the condition. */
-  async narrow(base: EntrySet, condition: Condition, generation: number): Promise<EntrySet> {
+  async narrow(base: DocBitmap, condition: Condition, generation: number): Promise<DocBitmap> {
     if (base.size === 0) return base
-    if (condition.kind === 'joined') return await this.#narrowByParts(base, condition, generation)
-    const isTested = base.size <= this.#few && !condition.isSlow && condition.hangsOn !== 'lists'
+    if (condition.kind === 'boolean') return await this.#narrowByParts(base, condition, generation)
+    const isTested = base.size <= this.#scanThreshold && !condition.isSlow && condition.dependsOn !== 'lists'
     if (isTested && !this.#kept.has(keyOf(condition))) return await this.#test(base.docs(), condition)
     return base.and(await this.#load(condition, generation))
   }
 
-  async #narrowByParts(base: EntrySet, { every, some, none }: Joined, generation: number): Promise<EntrySet> {
+  async #narrowByParts(
+    base: DocBitmap,
+    { must, should, mustNot }: BooleanCondition,
+    generation: number,
+  ): Promise<DocBitmap> {
     let found = base
-    for (const part of every) found = await this.narrow(found, part, generation)
-    if (some.length > 0) {
-      let either = EntrySet.EMPTY
-      for (const part of some) either = either.or(await this.narrow(found, part, generation))
+    for (const part of must) found = await this.narrow(found, part, generation)
+    if (should.length > 0) {
+      let either = DocBitmap.EMPTY
+      for (const part of should) either = either.or(await this.narrow(found, part, generation))
       found = either
     }
-    for (const part of none) found = found.without(await this.narrow(found, part, generation))
+    for (const part of mustNot) found = found.without(await this.narrow(found, part, generation))
     return found
   }
 
   /** At most about how many fulfil it. */
   async #sizeOf(condition: Condition): Promise<number> {
-    if (condition.kind === 'joined') {
-      const every = await Promise.all(condition.every.map(part => this.#sizeOf(part)))
-      const some = await Promise.all(condition.some.map(part => this.#sizeOf(part)))
-      return Math.min(...every, some.length > 0 ? some.reduce((sum, size) => sum + size, 0) : Number.POSITIVE_INFINITY)
+    if (condition.kind === 'boolean') {
+      const must = await Promise.all(condition.must.map(part => this.#sizeOf(part)))
+      const should = await Promise.all(condition.should.map(part => this.#sizeOf(part)))
+      return Math.min(
+        ...must,
+        should.length > 0 ? should.reduce((sum, size) => sum + size, 0) : Number.POSITIVE_INFINITY,
+      )
     }
     const kept = this.#kept.get(keyOf(condition))
     if (kept) return kept.set.size
     // To count who may read anything takes as long as to tell them.
-    if (condition.hangsOn === 'readers') return Number.MAX_SAFE_INTEGER
+    if (condition.dependsOn === 'readers') return Number.MAX_SAFE_INTEGER
     const row = await this.#database.get<{ size: number }>(
-      sql`SELECT count(*) AS size FROM (SELECT 1 FROM (${condition.set}) LIMIT ${this.#few + 1})`,
+      sql`SELECT count(*) AS size FROM (SELECT 1 FROM (${condition.set}) LIMIT ${this.#scanThreshold + 1})`,
     )
     return row?.size ?? 0
   }
 
-  async #load(condition: Condition, generation: number): Promise<EntrySet> {
-    if (condition.kind === 'single') return await this.#single(condition, generation)
-    const { every, some, none } = condition
-    if (every.length > 0) {
-      const found = await this.fulfilling(every, generation)
-      return await this.narrow(found, { ...condition, every: [] }, generation)
+  async #load(condition: Condition, generation: number): Promise<DocBitmap> {
+    if (condition.kind === 'leaf') return await this.#single(condition, generation)
+    const { must, should, mustNot } = condition
+    if (must.length > 0) {
+      const found = await this.fulfilling(must, generation)
+      return await this.narrow(found, { ...condition, must: [] }, generation)
     }
-    let found = EntrySet.EMPTY
-    for (const part of some) found = found.or(await this.#load(part, generation))
-    return await this.narrow(found, { kind: 'joined', every: [], some: [], none }, generation)
+    let found = DocBitmap.EMPTY
+    for (const part of should) found = found.or(await this.#load(part, generation))
+    return await this.narrow(found, { kind: 'boolean', must: [], should: [], mustNot }, generation)
   }
 
-  async #single(condition: Single, generation: number): Promise<EntrySet> {
-    if (condition.hangsOn === 'lists') return await this.#ask(condition.set)
+  async #single(condition: LeafCondition, generation: number): Promise<DocBitmap> {
+    if (condition.dependsOn === 'lists') return await this.#ask(condition.set)
     const key = keyOf(condition)
     const kept = this.#kept.get(key)
     if (kept && kept.generation >= generation) {
@@ -118,30 +128,30 @@ export class SearchSets {
   }
 
   /** What has been kept, with the entries that have changed looked at once more. */
-  async #renewed(condition: Single, { set, generation }: Kept): Promise<EntrySet | undefined> {
+  async #renewed(condition: LeafCondition, { set, generation }: Kept): Promise<DocBitmap | undefined> {
     const changed = await changesAfter(this.#database, generation)
-    if (!changed || (changed.has(WHO_READS) && condition.hangsOn === 'readers')) return undefined
-    if (changed.size > (condition.isSlow ? MOST_SLOW_TESTS : this.#few)) return undefined
+    if (!changed || (changed.has(WHO_READS) && condition.dependsOn === 'readers')) return undefined
+    if (changed.size > (condition.isSlow ? MAX_SLOW_TESTS : this.#scanThreshold)) return undefined
     const docs = [...changed].filter(doc => doc !== WHO_READS)
-    return set.without(EntrySet.of(docs)).or(await this.#test(docs, condition))
+    return set.without(DocBitmap.of(docs)).or(await this.#test(docs, condition))
   }
 
-  async #made({ set }: Single): Promise<EntrySet> {
+  async #made({ set }: LeafCondition): Promise<DocBitmap> {
     const made = await this.#ask(set)
     // It may have taken long, and another may follow.
-    if (made.size > this.#few) await setImmediate()
+    if (made.size > this.#scanThreshold) await setImmediate()
     return made
   }
 
-  #test(docs: readonly number[], { test }: Single): Promise<EntrySet> {
-    if (docs.length === 0) return Promise.resolve(EntrySet.EMPTY)
+  #test(docs: readonly number[], { test }: LeafCondition): Promise<DocBitmap> {
+    if (docs.length === 0) return Promise.resolve(DocBitmap.EMPTY)
     return this.#ask(sql`SELECT e.doc AS doc FROM search_entries e
       WHERE e.doc IN (SELECT value FROM json_each(${JSON.stringify(docs)})) AND ${test}`)
   }
 
-  async #ask(set: Sql): Promise<EntrySet> {
+  async #ask(set: Sql): Promise<DocBitmap> {
     const row = await this.#database.get<{ docs: string | null }>(sql`SELECT group_concat(doc) AS docs FROM (${set})`)
-    return EntrySet.parse(row?.docs ?? '')
+    return DocBitmap.parse(row?.docs ?? '')
   }
 
   #keep(key: string, kept: Kept): void {
@@ -149,7 +159,7 @@ export class SearchSets {
     this.#kept.set(key, kept)
     this.#taken += roomOf(key, kept)
     for (const oldest of this.#kept.keys()) {
-      if (this.#taken <= this.#room) return
+      if (this.#taken <= this.#maxBytes) return
       this.#drop(oldest)
     }
   }
@@ -161,5 +171,5 @@ export class SearchSets {
   }
 }
 
-const keyOf = ({ set }: Single): string => JSON.stringify([set.parts, set.values])
+const keyOf = ({ set }: LeafCondition): string => JSON.stringify([set.parts, set.values])
 const roomOf = (key: string, { set }: Kept): Bytes => 2 * key.length + set.bytes

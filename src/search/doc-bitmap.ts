@@ -1,6 +1,6 @@
 /** A set of numbers of documents, one bit each; none of them changes once it is made. */
-export class EntrySet {
-  static readonly EMPTY = new EntrySet(new Uint32Array(0))
+export class DocBitmap {
+  static readonly EMPTY = new DocBitmap(new Uint32Array(0))
 
   readonly #words: Uint32Array
   #size: number | undefined
@@ -10,17 +10,17 @@ export class EntrySet {
   }
 
   /** @param docs whole numbers with commas between them, as `group_concat` gives them */
-  static parse(docs: string): EntrySet {
+  static parse(docs: string): DocBitmap {
     const numbers = numbersOf(docs)
-    return numbers.length === 0 ? EntrySet.EMPTY : EntrySet.of(numbers)
+    return numbers.length === 0 ? DocBitmap.EMPTY : DocBitmap.of(numbers)
   }
 
-  static of(docs: readonly number[]): EntrySet {
+  static of(docs: readonly number[]): DocBitmap {
     let last = 0
     for (const doc of docs) if (doc > last) last = doc
     const words = new Uint32Array((last >>> 5) + 1)
     for (const doc of docs) words[doc >>> 5] = (words[doc >>> 5] ?? 0) | (1 << (doc & 31))
-    return new EntrySet(words)
+    return new DocBitmap(words)
   }
 
   get size(): number {
@@ -37,20 +37,20 @@ export class EntrySet {
     return (((this.#words[doc >>> 5] ?? 0) >>> (doc & 31)) & 1) === 1
   }
 
-  and(other: EntrySet): EntrySet {
+  and(other: DocBitmap): DocBitmap {
     const [short, long] = byLength(this.#words, other.#words)
-    return new EntrySet(short.map((word, at) => word & (long[at] ?? 0)))
+    return new DocBitmap(short.map((word, at) => word & (long[at] ?? 0)))
   }
 
-  or(other: EntrySet): EntrySet {
+  or(other: DocBitmap): DocBitmap {
     const [short, long] = byLength(this.#words, other.#words)
     const words = long.slice()
     for (const [at, word] of short.entries()) words[at] = (words[at] ?? 0) | word
-    return new EntrySet(words)
+    return new DocBitmap(words)
   }
 
-  without(other: EntrySet): EntrySet {
-    return new EntrySet(this.#words.map((word, at) => word & ~(other.#words[at] ?? 0)))
+  without(other: DocBitmap): DocBitmap {
+    return new DocBitmap(this.#words.map((word, at) => word & ~(other.#words[at] ?? 0)))
   }
 
   /** In ascending order. */

@@ -50,9 +50,9 @@ export interface SearchRequest {
   readonly order: readonly Order[]
   readonly facets: FacetRequest
   /** Gives the stored form of an IRI that somebody wrote. */
-  readonly inside: (iri: string) => string
+  readonly toRelative: (iri: string) => string
   /** Gives the absolute form of a stored IRI. */
-  readonly outside: (iri: string) => string
+  readonly toAbsolute: (iri: string) => string
 }
 
 export interface Answer {
@@ -76,8 +76,8 @@ export interface Finder {
 export type FieldKey = number | string
 
 /** A condition that is told by itself: whether `e` fulfils it, and the other way round, who does. */
-export interface Single {
-  readonly kind: 'single'
+export interface LeafCondition {
+  readonly kind: 'leaf'
   /** Looks at one entry; takes as long as there are entries to test. */
   readonly test: Sql
   /** The test goes through an index of words, and one entry takes it as long as a thousand take all the others. */
@@ -85,7 +85,7 @@ export interface Single {
   /** A statement that gives `doc`. */
   readonly set: Sql
   /** It hangs on more than the entry: `readers` on who reads contexts and audiences, `lists` on the lists. */
-  readonly hangsOn?: 'readers' | 'lists'
+  readonly dependsOn?: 'readers' | 'lists'
 }
 
 export interface Bound {
@@ -96,14 +96,14 @@ export interface Bound {
 /** Conditions in the words of one engine. They speak of the column `value`, or of an entry `e`. */
 export interface Dialect {
   /** The value is one of these. */
-  readonly among: (values: readonly string[]) => Sql
+  readonly isOneOf: (values: readonly string[]) => Sql
   readonly between: (from: Bound | undefined, to: Bound | undefined) => Sql
   /** The whole value looks like this. */
   readonly like: (parts: readonly TermPart[]) => Sql
   /** The text of the field contains this, whatever the case. */
-  readonly containing: (field: FieldKey, text: string) => Single
+  readonly contains: (field: FieldKey, text: string) => LeafCondition
   /** The text of the field has all these words or phrases; the last of them may go on where `isPrefix`. */
-  readonly wording: (field: FieldKey, phrases: readonly string[], isPrefix: boolean) => Single
+  readonly matchesWords: (field: FieldKey, phrases: readonly string[], isPrefix: boolean) => LeafCondition
   /** The reader may read the metadata of `e`: what `rights.ts` says, for many entries at once. */
   readonly readableBy: (reader: Reader) => Sql
 }

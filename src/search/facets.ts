@@ -2,7 +2,7 @@ import { RE2JS } from 're2js'
 import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { EntrySet, numbersOf } from './doc-bitmap.ts'
+import { DocBitmap, numbersOf } from './doc-bitmap.ts'
 import type { Facet, FacetRequest } from './engine.ts'
 import { fieldName, kindOfField } from './fields.ts'
 import { type Fields, firstValues, hasValue, valuesOf } from './query-to-sql.ts'
@@ -10,10 +10,10 @@ import type { SearchSets } from './condition-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
 /** Of so many values those are sought that match an expression. */
-export const MOST_MATCHED_VALUES = 10_000
+export const MAX_MATCHED_VALUES = 10_000
 
 /** Of a field with more values than this no sets are kept. */
-const MOST_SETS = 100
+const MAX_SETS = 100
 
 export interface Counted {
   readonly value: string | number
@@ -25,13 +25,13 @@ export interface Counting {
   readonly queries: Queries
   readonly sets: SearchSets
   readonly fields: Fields
-  readonly few: number
+  readonly scanThreshold: number
   readonly generation: number
 }
 
 /** Counts the values of a field over all hits. */
 export async function facetOf(
-  hits: EntrySet,
+  hits: DocBitmap,
   field: string,
   request: FacetRequest,
   counting: Counting,
@@ -49,7 +49,7 @@ export function describeFacet(field: string, request: FacetRequest, { counted, m
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
     .map(({ value, count }) => ({ value: kind === 'date' ? new Date(value).toISOString() : String(value), count }))
   const shown: Facet['values'][number][] = []
-  for (const value of request.matches === undefined ? values : values.slice(0, MOST_MATCHED_VALUES)) {
+  for (const value of request.matches === undefined ? values : values.slice(0, MAX_MATCHED_VALUES)) {
     if (shown.length === request.limit) break
     if (fits(value)) shown.push(value)
   }
@@ -65,15 +65,15 @@ export interface Counts {
 
 /** Many hits, but few values: who has each of them is kept in memory. */
 async function countBySets(
-  hits: EntrySet,
+  hits: DocBitmap,
   field: string,
-  { queries, sets, fields, few, generation }: Counting,
+  { queries, sets, fields, scanThreshold, generation }: Counting,
 ): Promise<Counts | undefined> {
   const number = fields.keyOf(field)
   const kind = kindOfField(fieldName(field))
-  if (hits.size <= few || number === undefined || (kind !== 'string' && kind !== 'uri')) return undefined
-  const values = await firstValues(queries, number, MOST_SETS + 1)
-  if (values.length > MOST_SETS) return undefined
+  if (hits.size <= scanThreshold || number === undefined || (kind !== 'string' && kind !== 'uri')) return undefined
+  const values = await firstValues(queries, number, MAX_SETS + 1)
+  if (values.length > MAX_SETS) return undefined
   const counted: Counted[] = []
   let rest = hits
   for (const value of values) {
@@ -84,12 +84,16 @@ async function countBySets(
   return { counted, missing: rest.size }
 }
 
-async function countByRows(hits: EntrySet, field: string, { queries, fields, few }: Counting): Promise<Counts> {
+async function countByRows(
+  hits: DocBitmap,
+  field: string,
+  { queries, fields, scanThreshold }: Counting,
+): Promise<Counts> {
   const pairs = valuesOf(field, fields, sqliteDialect)
   if (!pairs) return { counted: [], missing: hits.size }
   // A few hits are asked for their values, of many it is quicker to go through all values.
   const asked =
-    hits.size > few
+    hits.size > scanThreshold
       ? pairs
       : sql`SELECT v.doc, v.value FROM json_each(${JSON.stringify(hits.docs())}) h
           CROSS JOIN (${pairs}) v ON v.doc = h.value`
@@ -103,7 +107,7 @@ async function countByRows(hits: EntrySet, field: string, { queries, fields, few
     for (const doc of numbersOf(docs)) if (hits.has(doc)) having.push(doc)
     if (having.length > before) counted.push({ value, count: having.length - before })
   }
-  return { counted, missing: hits.size - EntrySet.of(having).size }
+  return { counted, missing: hits.size - DocBitmap.of(having).size }
 }
 
 function matching(expression: string | undefined): (of: { readonly value: string }) => boolean {

@@ -68,7 +68,7 @@ const integerTypes = new Set(
 const dateTypes = new Set(['date', 'dateTime', 'dateTimeStamp', 'gYear', 'gYearMonth'].map(name => XSD + name))
 
 /** Bounds of what one entry can put into the index: what lies beyond is not found. */
-const MOST_PREDICATES = 1000
+const MAX_PREDICATES = 1000
 const LONGEST_STRING = 4096
 const LONGEST_NGRAM_TEXT = 32_768
 const LONGEST_TEXT = 262_144
@@ -161,7 +161,7 @@ function describeStatements(index: Index, graph: Graph): void {
   for (const { predicate, object } of statementsOf(graph)) {
     if (object.type === 'bnode') continue
     const hash = hashes.get(predicate) ?? predicateName(predicate)
-    if (hashes.size >= MOST_PREDICATES && !hashes.has(predicate)) continue
+    if (hashes.size >= MAX_PREDICATES && !hashes.has(predicate)) continue
     hashes.set(predicate, hash)
     const { value, datatype } = object
     if (object.type === 'uri') {

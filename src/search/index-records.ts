@@ -45,11 +45,11 @@ async function findNames(
   return { userName: user?.name ?? undefined, contextName: named?.name ?? undefined }
 }
 
-/** What the index holds of an entry, field by field. @param outside gives the absolute form of an IRI. */
+/** What the index holds of an entry, field by field. @param toAbsolute gives the absolute form of an IRI. */
 export async function indexedDocument(
   queries: Queries,
   entry: Entry,
-  outside: (iri: string) => string,
+  toAbsolute: (iri: string) => string,
 ): Promise<Record<string, string[]>> {
   const { strings, ngrams, texts, numbers } = indexFieldsOf(entry, await findNames(queries, entry))
   const values = new Map<string, string[]>()
@@ -58,7 +58,7 @@ export async function indexedDocument(
     if (present) present.push(value)
     else values.set(field, [value])
   }
-  for (const [field, value] of strings) add(field, kindOfField(field) === 'uri' ? outside(value) : value)
+  for (const [field, value] of strings) add(field, kindOfField(field) === 'uri' ? toAbsolute(value) : value)
   for (const [field, lines] of [...ngrams, ...texts]) for (const line of lines.split('\n')) add(field, line)
   for (const [field, value] of numbers) {
     add(field, kindOfField(field) === 'date' ? new Date(value).toISOString() : String(value))

@@ -1,13 +1,13 @@
 import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import { EntrySet, numbersOf } from './doc-bitmap.ts'
+import { DocBitmap, numbersOf } from './doc-bitmap.ts'
 import type { Order } from './engine.ts'
 import { fieldName, kindOfField } from './fields.ts'
 import { type Fields, listed } from './query-to-sql.ts'
 
 /** Who fits better than others, and by how much; empty when all fit alike. */
-export type Scores = ReadonlyArray<{ readonly set: EntrySet; readonly weight: number }>
+export type Scores = ReadonlyArray<{ readonly set: DocBitmap; readonly weight: number }>
 
 export interface Page {
   readonly limit: number
@@ -23,49 +23,54 @@ interface Wanted {
 
 const FIRST_STEP = 500
 /** With more levels of score than this all hits are put in order one by one. */
-const MOST_LEVELS = 64
+const MAX_LEVELS = 64
 const byChange: Order = { field: 'modified', descends: true }
 
 /** The entries of one page. Not all of them are put in order where an index shows which come first. */
-export async function pageOf(queries: Queries, found: EntrySet, few: number, wanted: Wanted): Promise<EntryAddress[]> {
+export async function pageOf(
+  queries: Queries,
+  found: DocBitmap,
+  scanThreshold: number,
+  wanted: Wanted,
+): Promise<EntryAddress[]> {
   const { scores, fields, page } = wanted
   const order = wanted.order.filter(({ field }) => field !== 'score' || scores.length > 0)
   const [first = byChange, ...rest] = order
   const isByBest = first.field === 'score' && first.descends
   if (page.limit === 0 || page.offset >= found.size) return []
-  if (found.size <= few || (first.field === 'score' && !isByBest))
+  if (found.size <= scanThreshold || (first.field === 'score' && !isByBest))
     return await sorted(queries, found, { ...wanted, order })
   if (!isByBest) {
-    const { among, before } = await partOf(queries, found, { by: first, fields, page })
+    const { among: among, before } = await partOf(queries, found, { by: first, fields, page })
     return await sorted(queries, among, { ...wanted, order, page: { ...page, offset: page.offset - before } })
   }
   const { better, level } = bestOf(found, scores, page.offset + page.limit)
   const begin = await sorted(queries, better, { ...wanted, order })
   const following = { offset: Math.max(0, page.offset - better.size), limit: page.limit - begin.length }
   const unscored = { order: rest, scores: [], fields, page: following }
-  return [...begin, ...(await pageOf(queries, level, few, unscored))]
+  return [...begin, ...(await pageOf(queries, level, scanThreshold, unscored))]
 }
 
 /** The entries that stand above the level of score on which the page ends, and those on it. */
-function bestOf(found: EntrySet, scores: Scores, most: number): { better: EntrySet; level: EntrySet } {
+function bestOf(found: DocBitmap, scores: Scores, most: number): { better: DocBitmap; level: DocBitmap } {
   let levels = new Map([[0, found]])
   for (const { set, weight } of scores) {
-    const next = new Map<number, EntrySet>()
-    const add = (score: number, part: EntrySet): unknown =>
-      part.size > 0 && next.set(score, part.or(next.get(score) ?? EntrySet.EMPTY))
+    const next = new Map<number, DocBitmap>()
+    const add = (score: number, part: DocBitmap): unknown =>
+      part.size > 0 && next.set(score, part.or(next.get(score) ?? DocBitmap.EMPTY))
     for (const [score, level] of levels) {
       add(score + weight, level.and(set))
       add(score, level.without(set))
     }
-    if (next.size > MOST_LEVELS) return { better: found, level: EntrySet.EMPTY }
+    if (next.size > MAX_LEVELS) return { better: found, level: DocBitmap.EMPTY }
     levels = next
   }
-  let better = EntrySet.EMPTY
+  let better = DocBitmap.EMPTY
   for (const [, level] of [...levels].sort(([a], [b]) => b - a)) {
     if (better.size + level.size >= most) return { better, level }
     better = better.or(level)
   }
-  return { better, level: EntrySet.EMPTY }
+  return { better, level: DocBitmap.EMPTY }
 }
 
 /**
@@ -74,9 +79,9 @@ function bestOf(found: EntrySet, scores: Scores, most: number): { better: EntryS
  */
 async function partOf(
   queries: Queries,
-  found: EntrySet,
+  found: DocBitmap,
   { by, fields, page }: { by: Order; fields: Fields; page: Page },
-): Promise<{ among: EntrySet; before: number }> {
+): Promise<{ among: DocBitmap; before: number }> {
   const all = { among: found, before: 0 }
   const rows = rowsOf(by, fields)
   const most = page.offset + page.limit
@@ -92,22 +97,22 @@ async function partOf(
     if (docs.length < step && met.size < most) return all
   }
   const inOrder = [...met]
-  const like = async (at: number): Promise<EntrySet> =>
+  const like = async (at: number): Promise<DocBitmap> =>
     found.and(await likeOne(queries, rows, inOrder[at] ?? 0, direction))
   const first = await like(page.offset)
   const before = inOrder.findIndex(doc => first.has(doc))
   return {
-    among: EntrySet.of(inOrder.slice(before))
+    among: DocBitmap.of(inOrder.slice(before))
       .or(first)
       .or(await like(most - 1)),
     before,
   }
 }
 
-async function likeOne(queries: Queries, rows: Sql, doc: number, direction: Sql): Promise<EntrySet> {
+async function likeOne(queries: Queries, rows: Sql, doc: number, direction: Sql): Promise<DocBitmap> {
   const row = await queries.get<{ docs: string | null }>(sql`SELECT group_concat(doc) AS docs FROM ${rows}
     AND value = (SELECT value FROM ${rows} AND doc = ${doc} ORDER BY value ${direction} LIMIT 1)`)
-  return EntrySet.parse(row?.docs ?? '')
+  return DocBitmap.parse(row?.docs ?? '')
 }
 
 /** `doc` and `value` in the order of an index, up to the WHERE. */
@@ -122,7 +127,7 @@ function rowsOf({ field }: Order, fields: Fields): Sql | undefined {
 
 async function sorted(
   queries: Queries,
-  found: EntrySet,
+  found: DocBitmap,
   { order, scores, fields, page }: Wanted,
 ): Promise<EntryAddress[]> {
   const keys = order.flatMap(({ field, descends }) => {

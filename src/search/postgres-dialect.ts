@@ -1,11 +1,11 @@
 import { type Sql, sql } from '../stores/sql.ts'
-import type { Bound, Dialect, FieldKey, Reader, Single } from './engine.ts'
+import type { Bound, Dialect, FieldKey, Reader, LeafCondition } from './engine.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
 
 const LARGEST_CHARACTER = '\u{10FFFF}'
 
-function among(values: readonly string[]): Sql {
+function isOneOf(values: readonly string[]): Sql {
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`left(value, 500) = left(${only}, 500) AND value = ${only}`
   const all = elementsOf(values)
@@ -35,7 +35,7 @@ const patternOf = (part: TermPart): string =>
   part === ANY ? '%' : part === ONE ? '_' : part.replace(/[\\%_]/g, character => `\\${character}`)
 
 /** Less than three characters are the beginning of runs of three. */
-function containing(field: FieldKey, text: string): Single {
+function contains(field: FieldKey, text: string): LeafCondition {
   const sought = folded(text)
   const runs = trigramsOf(text)
   if (runs.length === 0) return withLexemes('search_ngrams', sql`field = ${field} AND grams @@ ${beginning(sought)}`)
@@ -44,7 +44,7 @@ function containing(field: FieldKey, text: string): Single {
 }
 
 /** Words of one phrase stand one after the other. */
-function wording(field: FieldKey, phrases: readonly string[], isPrefix: boolean): Single {
+function matchesWords(field: FieldKey, phrases: readonly string[], isPrefix: boolean): LeafCondition {
   const conditions = phrases.map((phrase, at) => {
     const words = wordsOf(phrase)
     const last = words.pop()
@@ -66,10 +66,10 @@ const lexeme = (text: string): string => `'${text.replace(/['\\]/g, character =>
 const queryOf = (text: string): Sql => sql`CAST(${text} AS TSQUERY)`
 const beginning = (text: string): Sql => queryOf(`${lexeme(text)}:*`)
 
-function withLexemes(table: 'search_ngrams' | 'search_texts', which: Sql): Single {
+function withLexemes(table: 'search_ngrams' | 'search_texts', which: Sql): LeafCondition {
   const from = table === 'search_ngrams' ? sql`search_ngrams` : sql`search_texts`
   return {
-    kind: 'single',
+    kind: 'leaf',
     test: sql`EXISTS (SELECT 1 FROM ${from} WHERE doc = e.doc AND ${which})`,
     set: sql`SELECT doc FROM ${from} WHERE ${which}`,
   }
@@ -87,4 +87,4 @@ function readableBy({ principals, userId }: Reader): Sql {
 }
 
 /** The words of PostgreSQL. */
-export const postgresDialect: Dialect = { among, between, like, containing, wording, readableBy }
+export const postgresDialect: Dialect = { isOneOf, between, like, contains, matchesWords, readableBy }

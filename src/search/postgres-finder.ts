@@ -4,7 +4,7 @@ import type { EntryAddress } from '../model/addresses.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { findFieldsUnder, hasField } from './postgres-index.ts'
 import type { Answer, FacetRequest, Finder, Order, Reader, SearchRequest } from './engine.ts'
-import { type Counts, describeFacet, MOST_MATCHED_VALUES } from './facets.ts'
+import { type Counts, describeFacet, MAX_MATCHED_VALUES } from './facets.ts'
 import { fieldName } from './fields.ts'
 import { sortKey } from './order.ts'
 import {
@@ -35,9 +35,9 @@ export class PostgresFinder implements Finder {
   }
 
   async answer(reader: Reader, request: SearchRequest): Promise<Answer> {
-    const { query, filters, inside, order, limit, offset, facets } = request
+    const { query, filters, toRelative, order, limit, offset, facets } = request
     const fields = await this.#fields(request)
-    const conditions = new Conditions(fields, inside, postgresDialect)
+    const conditions = new Conditions(fields, toRelative, postgresDialect)
     const parts = [readable(reader, postgresDialect), ...[query, ...filters].map(part => conditions.of(part))]
     const keys = order.length === 0 ? [{ field: 'score', descends: true }] : order
     const weights = keys.some(({ field }) => field === 'score') ? conditions.weights(query) : []
@@ -62,11 +62,11 @@ export class PostgresFinder implements Finder {
   }
 
   /** Fields go by their names, whether there are such or not. */
-  async #fields({ query, filters, facets, order, outside }: SearchRequest): Promise<Fields> {
+  async #fields({ query, filters, facets, order, toAbsolute }: SearchRequest): Promise<Fields> {
     const others = [...facets.fields, ...order.map(({ field }) => field)].map(fieldName)
     const relative = new Map<string, string>()
     for (const name of [...fieldNames([query, ...filters]), ...others]) {
-      const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), outside)
+      const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), toAbsolute)
       if (meant !== undefined && !(await hasField(this.#database, name))) relative.set(name, meant)
     }
     return { keyOf: field => relative.get(fieldName(field)) ?? fieldName(field) }
@@ -75,10 +75,10 @@ export class PostgresFinder implements Finder {
 
 /** Whether `e` fulfils the condition. */
 function testOf(condition: Condition): Sql {
-  if (condition.kind === 'single') return condition.test
-  const { every, some, none } = condition
-  const either = some.length === 0 ? [] : [sql`(${joined('OR', some.map(testOf))})`]
-  return sql`(${joined('AND', [...every.map(testOf), ...either, ...none.map(part => sql`NOT ${testOf(part)}`)])})`
+  if (condition.kind === 'leaf') return condition.test
+  const { must, should, mustNot } = condition
+  const either = should.length === 0 ? [] : [sql`(${joined('OR', should.map(testOf))})`]
+  return sql`(${joined('AND', [...must.map(testOf), ...either, ...mustNot.map(part => sql`NOT ${testOf(part)}`)])})`
 }
 
 const joined = (operator: 'AND' | 'OR', parts: readonly Sql[]): Sql =>
@@ -116,7 +116,7 @@ function countsOf(field: string, fields: Fields, { limit, minCount, matches, mis
     'counted', (SELECT coalesce(json_agg(json_build_object('value', c.value, 'count', c.count)), json_build_array()) FROM (
       SELECT v.value, count(*) AS count FROM hits h JOIN (${pairs}) v ON v.doc = h.doc
       GROUP BY v.value HAVING count(*) >= ${Math.max(minCount, 1)}
-      ORDER BY count(*) DESC, v.value LIMIT ${matches === undefined ? limit : MOST_MATCHED_VALUES}
+      ORDER BY count(*) DESC, v.value LIMIT ${matches === undefined ? limit : MAX_MATCHED_VALUES}
     ) c),
     'missing', ${without})`
 }

@@ -10,7 +10,7 @@ import { type IndexFields, readersOf, sortKey } from './index-fields.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
 import { sweepDiscarded } from './discarded.ts'
 
-const MOST_FIELDS_UNDER = 1000
+const MAX_FIELDS_UNDER = 1000
 /** Longer names have no room in a row of an index, beside the beginning of a value. */
 const LONGEST_FIELD: Bytes = 512
 const LARGEST_CHARACTER = '\u{10FFFF}'
@@ -118,7 +118,7 @@ export async function findFieldsUnder(queries: Queries, start: string): Promise<
   const rows = await queries.all<{ name: string }>(sql`
     WITH RECURSIVE f (name) AS (
       SELECT ${next(sql`field >= ${start}`)} UNION ALL SELECT ${next(sql`field > f.name`)} FROM f WHERE f.name IS NOT NULL
-    ) SELECT name FROM f WHERE name IS NOT NULL LIMIT ${MOST_FIELDS_UNDER}`)
+    ) SELECT name FROM f WHERE name IS NOT NULL LIMIT ${MAX_FIELDS_UNDER}`)
   return rows.map(({ name }) => name)
 }
 

@@ -4,7 +4,7 @@ import { GUEST } from '../accounts/principals.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { RELATIVE } from '../graph/iri.ts'
 import { principalUri } from '../model/addresses.ts'
-import type { Bound, Dialect, FieldKey, Reader, Single } from './engine.ts'
+import type { Bound, Dialect, FieldKey, Reader, LeafCondition } from './engine.ts'
 import { type FieldKind, fieldName, kindOfField } from './fields.ts'
 import { predicateHash, readDate, readInteger } from './index-fields.ts'
 import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './query.ts'
@@ -12,17 +12,17 @@ import { ANY, type Clauses, plainText, type Query, type Range, type Term, type T
 /** Queries as SQL. Conditions speak of an entry `e` of the index. */
 
 /** Fulfilled by who fulfils each of `every`, one of `some` unless there are none, and none of `none`. */
-export interface Joined {
-  readonly kind: 'joined'
-  readonly every: readonly Condition[]
-  readonly some: readonly Condition[]
-  readonly none: readonly Condition[]
+export interface BooleanCondition {
+  readonly kind: 'boolean'
+  readonly must: readonly Condition[]
+  readonly should: readonly Condition[]
+  readonly mustNot: readonly Condition[]
 }
 
-export type Condition = Single | Joined
+export type Condition = LeafCondition | BooleanCondition
 
-const EVERYTHING: Condition = { kind: 'joined', every: [], some: [], none: [] }
-const NOTHING: Condition = { kind: 'single', test: sql`FALSE`, set: sql`SELECT doc FROM search_entries WHERE FALSE` }
+const EVERYTHING: Condition = { kind: 'boolean', must: [], should: [], mustNot: [] }
+const NOTHING: Condition = { kind: 'leaf', test: sql`FALSE`, set: sql`SELECT doc FROM search_entries WHERE FALSE` }
 
 /** Words that stand in every text and find nothing. */
 const stopWords = new Set(
@@ -60,15 +60,15 @@ export function fieldNames(asked: readonly Query[]): Set<string> {
 export async function findRelative(
   name: string,
   findUnder: (start: string) => Promise<readonly string[]>,
-  outside: (iri: string) => string,
+  toAbsolute: (iri: string) => string,
 ): Promise<string | undefined> {
   const [, start, hash] = /^(metadata\.predicate\.[a-z_]+\.)([0-9a-f]{8})$/.exec(name) ?? []
   if (start === undefined) return undefined
   const relative = await findUnder(start + RELATIVE)
-  return relative.find(field => predicateHash(outside(field.slice(start.length))) === hash)
+  return relative.find(field => predicateHash(toAbsolute(field.slice(start.length))) === hash)
 }
 
-const partsOf = ({ every, some, none }: Clauses): Query[] => [...every, ...some, ...none]
+const partsOf = ({ must, should, mustNot }: Clauses): Query[] => [...must, ...should, ...mustNot]
 
 /** With commas between them. */
 export const listed = (parts: readonly Sql[]): Sql => {
@@ -83,14 +83,14 @@ export const listed = (parts: readonly Sql[]): Sql => {
   return { parts: texts, values }
 }
 
-const named = (which: Sql): Single => ({
-  kind: 'single',
+const named = (which: Sql): LeafCondition => ({
+  kind: 'leaf',
   test: sql`EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND ${which})`,
   set: sql`SELECT doc FROM search_strings WHERE ${which}`,
 })
 
-export const hasValue = (field: FieldKey, value: string, { among }: Dialect): Single =>
-  named(sql`field = ${field} AND ${among([value])}`)
+export const hasValue = (field: FieldKey, value: string, { isOneOf }: Dialect): LeafCondition =>
+  named(sql`field = ${field} AND ${isOneOf([value])}`)
 
 /** The first values of a field, each once, without going through all who have them. */
 export async function firstValues(queries: Queries, field: FieldKey, most: number): Promise<string[]> {
@@ -108,30 +108,30 @@ export class Conditions {
   readonly #inside: (iri: string) => string
   readonly #dialect: Dialect
 
-  /** @param inside gives the stored form of an IRI that somebody wrote. */
-  constructor(fields: Fields, inside: (iri: string) => string, dialect: Dialect) {
+  /** @param toRelative gives the stored form of an IRI that somebody wrote. */
+  constructor(fields: Fields, toRelative: (iri: string) => string, dialect: Dialect) {
     this.#fields = fields
-    this.#inside = inside
+    this.#inside = toRelative
     this.#dialect = dialect
   }
 
   of(query: Query): Condition {
     if (query.kind === 'term') return this.#term(query)
     if (query.kind === 'range') return this.#range(query)
-    const { every, some, none } = query
+    const { must, should, mustNot } = query
     const all = (parts: readonly Query[]): Condition[] => parts.map(part => this.of(part))
-    const optional = every.length > 0 ? [] : this.#isOneField(some) ? [this.#oneOf(some)] : all(some)
-    return { kind: 'joined', every: all(every), some: optional, none: all(none) }
+    const optional = must.length > 0 ? [] : this.#isOneField(should) ? [this.#oneOf(should)] : all(should)
+    return { kind: 'boolean', must: all(must), should: optional, mustNot: all(mustNot) }
   }
 
   /** How well a hit fits: the sum of what it fulfils of these, by their boosts. Empty when all hits fit alike. */
   weights(query: Query, factor = 1): Weight[] {
     if (query.kind !== 'clauses') return []
     const boost = factor * query.boost
-    const parts = [...query.every, ...query.some].flatMap(part => this.weights(part, boost))
-    const optional = query.some.length + Math.min(query.every.length, 1)
-    if (optional <= 1 || this.#isOneField(query.some)) return parts
-    return [...query.some.map(part => ({ condition: this.of(part), weight: part.boost * boost })), ...parts]
+    const parts = [...query.must, ...query.should].flatMap(part => this.weights(part, boost))
+    const optional = query.should.length + Math.min(query.must.length, 1)
+    if (optional <= 1 || this.#isOneField(query.should)) return parts
+    return [...query.should.map(part => ({ condition: this.of(part), weight: part.boost * boost })), ...parts]
   }
 
   #oneOf(parts: readonly Query[]): Condition {
@@ -139,7 +139,7 @@ export class Conditions {
     const field = first?.kind === 'term' ? this.#fields.keyOf(first.field) : undefined
     if (field === undefined) return NOTHING
     const values = parts.map(part => this.#inside(part.kind === 'term' ? (plainText(part) ?? '') : ''))
-    return named(sql`field = ${field} AND ${this.#dialect.among(values)}`)
+    return named(sql`field = ${field} AND ${this.#dialect.isOneOf(values)}`)
   }
 
   /** Exact terms of one field are asked for in one go, as clients do with many URIs. */
@@ -194,7 +194,7 @@ export class Conditions {
     if (!isOnlyAny(term.parts) && (context === undefined || id === undefined)) return NOTHING
     const which = isOnlyAny(term.parts) ? sql`TRUE` : sql`l.context = ${context ?? ''} AND l.id = ${id ?? ''}`
     const set = sql`SELECT m.doc FROM (${listMembers(which)}) m`
-    return { kind: 'single', test: sql`e.doc IN (${set})`, set, hangsOn: 'lists' }
+    return { kind: 'leaf', test: sql`e.doc IN (${set})`, set, dependsOn: 'lists' }
   }
 
   #range(range: Range): Condition {
@@ -228,7 +228,7 @@ const hasField = (field: FieldKey): Condition => named(sql`field = ${field}`)
 function numbersBetween(field: FieldKey, low: number | undefined, high: number | undefined): Condition {
   const which = sql`field = ${field} AND value BETWEEN ${low ?? Number.MIN_SAFE_INTEGER} AND ${high ?? Number.MAX_SAFE_INTEGER}`
   return {
-    kind: 'single',
+    kind: 'leaf',
     test: sql`EXISTS (SELECT 1 FROM search_numbers WHERE doc = e.doc AND ${which})`,
     set: sql`SELECT doc FROM search_numbers WHERE ${which}`,
   }
@@ -247,16 +247,17 @@ function readBoolean(term: Term): boolean | undefined {
 }
 
 /** Whose metadata the reader may read; of administrators, every entry that there is. */
-export function readable(reader: Reader, { readableBy }: Dialect): Single {
+export function readable(reader: Reader, { readableBy }: Dialect): LeafCondition {
   const test = readableBy(reader)
-  return { kind: 'single', test, set: sql`SELECT e.doc FROM search_entries e WHERE ${test}`, hangsOn: 'readers' }
+  return { kind: 'leaf', test, set: sql`SELECT e.doc FROM search_entries e WHERE ${test}`, dependsOn: 'readers' }
 }
 
-const isPublic = (dialect: Dialect): Single => readable({ principals: [principalUri(GUEST)], userId: GUEST }, dialect)
+const isPublic = (dialect: Dialect): LeafCondition =>
+  readable({ principals: [principalUri(GUEST)], userId: GUEST }, dialect)
 
 function publicIs(wanted: boolean | undefined, dialect: Dialect): Condition {
   if (wanted === undefined) return EVERYTHING
-  return wanted ? isPublic(dialect) : { kind: 'joined', every: [], some: [], none: [isPublic(dialect)] }
+  return wanted ? isPublic(dialect) : { kind: 'boolean', must: [], should: [], mustNot: [isPublic(dialect)] }
 }
 
 const listMembers = (which: Sql): Sql => sql`SELECT s.doc AS doc, './' || l.context || '/resource/' || l.id AS value
@@ -278,17 +279,17 @@ export function valuesOf(field: string, fields: Fields, dialect: Dialect): Sql |
 }
 
 /** Parts of words: each of the words somewhere in the field, a phrase as it stands. */
-function ngrams(field: FieldKey, term: Term, { containing }: Dialect): Condition {
+function ngrams(field: FieldKey, term: Term, { contains }: Dialect): Condition {
   const pieces = term.isPhrase
     ? [plainText(term) ?? '']
     : term.parts.flatMap(part => (typeof part === 'string' ? part.split(/\s+/) : []))
   const wanted = pieces.map(piece => piece.replace(/\s+/g, ' ').trim()).filter(piece => piece !== '')
-  const [first, ...others] = wanted.map(piece => containing(field, clean(piece)))
+  const [first, ...others] = wanted.map(piece => contains(field, clean(piece)))
   if (!first) return NOTHING
-  return others.length === 0 ? first : { kind: 'joined', every: [first, ...others], some: [], none: [] }
+  return others.length === 0 ? first : { kind: 'boolean', must: [first, ...others], should: [], mustNot: [] }
 }
 
-function words(field: FieldKey, term: Term, { wording }: Dialect): Condition {
+function words(field: FieldKey, term: Term, { matchesWords }: Dialect): Condition {
   const [first, ...rest] = term.parts
   const text = typeof first === 'string' ? first : ''
   const isPrefix = rest.length > 0
@@ -296,7 +297,7 @@ function words(field: FieldKey, term: Term, { wording }: Dialect): Condition {
   const all = text.split(/\s+/).filter(word => word !== '')
   const kept = all.filter(word => !stopWords.has(word.toLowerCase()))
   const wanted = term.isPhrase || isPrefix ? [text] : kept
-  return wanted.length === 0 ? NOTHING : wording(field, wanted.map(clean), isPrefix)
+  return wanted.length === 0 ? NOTHING : matchesWords(field, wanted.map(clean), isPrefix)
 }
 
 /** As engines take text. */

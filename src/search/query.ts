@@ -28,9 +28,9 @@ export interface Range {
 /** What a hit must match, may match and must not match. With nothing it must match, one of `some` at least is needed. */
 export interface Clauses {
   readonly kind: 'clauses'
-  readonly every: readonly Query[]
-  readonly some: readonly Query[]
-  readonly none: readonly Query[]
+  readonly must: readonly Query[]
+  readonly should: readonly Query[]
+  readonly mustNot: readonly Query[]
   readonly boost: number
 }
 
@@ -38,10 +38,10 @@ export type Query = Term | Range | Clauses
 
 const DEFAULT_FIELD = 'all'
 
-const MOST_CHARACTERS = 16_384
-const MOST_DEPTH = 32
-const MOST_TERMS = 256
-const MOST_WILDCARDS = 3
+const MAX_CHARACTERS = 16_384
+const MAX_DEPTH = 32
+const MAX_TERMS = 256
+const MAX_WILDCARDS = 3
 const LARGEST_BOOST = 1000
 
 type Token =
@@ -53,7 +53,7 @@ type Token =
 
 /** Reads what clients write (wire facts 3.10.3). @throws {InvalidInput} `invalid-query`, and nothing else */
 export function parseQuery(text: string): Query {
-  if (text.length > MOST_CHARACTERS) throw malformed(`is longer than ${MOST_CHARACTERS} characters`)
+  if (text.length > MAX_CHARACTERS) throw malformed(`is longer than ${MAX_CHARACTERS} characters`)
   if (text.includes('\0') || !text.isWellFormed()) throw malformed('holds characters that no text has')
   return new Parser(tokensOf(text)).query()
 }
@@ -78,7 +78,7 @@ export function parseFilters(text: string): Query[] {
   }
   pieces.push(text.slice(begin))
   const filters = pieces.map(piece => piece.trim()).filter(piece => piece !== '')
-  if (filters.length > MOST_DEPTH) throw malformed(`has more than ${MOST_DEPTH} filters`)
+  if (filters.length > MAX_DEPTH) throw malformed(`has more than ${MAX_DEPTH} filters`)
   return filters.map(parseQuery)
 }
 
@@ -236,7 +236,7 @@ function readWord(text: string, from: number, inValue: boolean): { token: Token;
       return { token: { kind: 'field', name }, next: at + 1 }
     } else if (character === '*' || character === '?') {
       flush()
-      if (++wildcards > MOST_WILDCARDS) throw malformed(`has a term with more than ${MOST_WILDCARDS} wildcards`)
+      if (++wildcards > MAX_WILDCARDS) throw malformed(`has a term with more than ${MAX_WILDCARDS} wildcards`)
       parts.push(character === '*' ? ANY : ONE)
     } else {
       literal.push(character)
@@ -280,7 +280,7 @@ class Parser {
   }
 
   #alternatives(field: string): Query {
-    const clauses = { every: [] as Query[], some: [] as Query[], none: [] as Query[] }
+    const clauses = { must: [] as Query[], should: [] as Query[], mustNot: [] as Query[] }
     for (;;) {
       const { sign, query } = this.#conjunction(field)
       clauses[sign].push(query)
@@ -290,20 +290,20 @@ class Parser {
     }
   }
 
-  #conjunction(field: string): { sign: 'every' | 'some' | 'none'; query: Query } {
+  #conjunction(field: string): { sign: 'must' | 'should' | 'mustNot'; query: Query } {
     const first = this.#signed(field)
     if (this.#peek().kind !== 'AND') return first
-    const clauses = { every: [] as Query[], some: [] as Query[], none: [] as Query[] }
-    const add = ({ sign, query }: typeof first): unknown => clauses[sign === 'none' ? 'none' : 'every'].push(query)
+    const clauses = { must: [] as Query[], should: [] as Query[], mustNot: [] as Query[] }
+    const add = ({ sign, query }: typeof first): unknown => clauses[sign === 'mustNot' ? 'mustNot' : 'must'].push(query)
     add(first)
     while (this.#peek().kind === 'AND') {
       this.#at++
       add(this.#signed(field))
     }
-    return { sign: 'some', query: simplest({ kind: 'clauses', ...clauses, boost: 1 }) }
+    return { sign: 'should', query: simplest({ kind: 'clauses', ...clauses, boost: 1 }) }
   }
 
-  #signed(field: string): { sign: 'every' | 'some' | 'none'; query: Query } {
+  #signed(field: string): { sign: 'must' | 'should' | 'mustNot'; query: Query } {
     let isNegated = false
     let isRequired = false
     for (; ; this.#at++) {
@@ -313,7 +313,7 @@ class Parser {
       else break
     }
     const query = this.#boosted(this.#operand(field))
-    return { sign: isNegated ? 'none' : isRequired ? 'every' : 'some', query }
+    return { sign: isNegated ? 'mustNot' : isRequired ? 'must' : 'should', query }
   }
 
   #boosted(query: Query): Query {
@@ -327,11 +327,11 @@ class Parser {
     const token = this.#take()
     if (token.kind === 'field') return this.#operandOf(token.name)
     if (token.kind === 'term' || token.kind === 'range') {
-      if (++this.#terms > MOST_TERMS) throw malformed(`has more than ${MOST_TERMS} terms`)
+      if (++this.#terms > MAX_TERMS) throw malformed(`has more than ${MAX_TERMS} terms`)
       return { ...token, field, boost: 1 }
     }
     if (token.kind === '(') {
-      if (++this.#depth > MOST_DEPTH) throw malformed(`is nested more than ${MOST_DEPTH} deep`)
+      if (++this.#depth > MAX_DEPTH) throw malformed(`is nested more than ${MAX_DEPTH} deep`)
       const query = this.#alternatives(field)
       if (this.#take().kind !== ')') throw malformed('has a "(" that nothing closes')
       this.#depth--
@@ -349,7 +349,7 @@ class Parser {
 
 /** A clause that is alone stands for itself. */
 function simplest(clauses: Clauses): Query {
-  const { every, some, none } = clauses
-  const only = every[0] ?? some[0]
-  return only && every.length + some.length === 1 && none.length === 0 ? only : clauses
+  const { must, should, mustNot } = clauses
+  const only = must[0] ?? should[0]
+  return only && must.length + should.length === 1 && mustNot.length === 0 ? only : clauses
 }

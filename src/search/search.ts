@@ -5,7 +5,7 @@ import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import { PostgresFinder } from './postgres-finder.ts'
-import { may, type Placed } from '../model/rights.ts'
+import { may, type EntryInContext } from '../model/rights.ts'
 import type { Facet, Finder, Reader, SearchRequest } from './engine.ts'
 import type { EntrySource } from './entry-source.ts'
 import { fieldName, kindOfField } from './fields.ts'
@@ -16,18 +16,18 @@ import { SqliteFinder } from './sqlite-finder.ts'
 export interface Found {
   /** How many entries there are that fit and that the caller may read. */
   readonly total: number
-  readonly hits: readonly Placed[]
+  readonly hits: readonly EntryInContext[]
   readonly facets: readonly Facet[]
 }
 
 const BATCH = 100
-const MOST_TEXT_TERMS = 32
+const MAX_TEXT_TERMS = 32
 
 export interface SearchOptions {
   /** The memory for what searches may use again; 32 MiB by default. PostgreSQL has its own. */
-  readonly room?: Bytes
-  /** So few entries are looked at one by one rather than through indexes and sets; 2000 by default. */
-  readonly few?: number
+  readonly maxBytes?: Bytes
+  /** So scanThreshold entries are looked at one by one rather than through indexes and sets; 2000 by default. */
+  readonly scanThreshold?: number
 }
 
 /** Finding entries by what they say, out of those whose metadata the caller may read (wire facts 3.10). */
@@ -36,11 +36,17 @@ export class Search {
   readonly #entries: EntrySource
   readonly #finder: Finder
 
-  constructor(database: Database, entries: EntrySource, { room = 32 * 2 ** 20, few = 2000 }: SearchOptions = {}) {
+  constructor(
+    database: Database,
+    entries: EntrySource,
+    { maxBytes = 32 * 2 ** 20, scanThreshold = 2000 }: SearchOptions = {},
+  ) {
     this.#database = database
     this.#entries = entries
     this.#finder =
-      database.engine === 'postgres' ? new PostgresFinder(database) : new SqliteFinder(database, { room, few })
+      database.engine === 'postgres'
+        ? new PostgresFinder(database)
+        : new SqliteFinder(database, { maxBytes, scanThreshold })
   }
 
   async find(caller: Caller, request: SearchRequest): Promise<Found> {
@@ -69,9 +75,9 @@ export class Search {
   }
 
   /** What the index says is judged once more by the rules themselves, entry by entry. */
-  async #readable(caller: Caller, addresses: readonly EntryAddress[]): Promise<Placed[]> {
-    const hits: Placed[] = []
-    const contexts = new Map<string, Placed['contextEntry'] | undefined>()
+  async #readable(caller: Caller, addresses: readonly EntryAddress[]): Promise<EntryInContext[]> {
+    const hits: EntryInContext[] = []
+    const contexts = new Map<string, EntryInContext['contextEntry'] | undefined>()
     for (const address of addresses) {
       const entry = await this.#entries.findEntry(this.#database, address)
       if (!contexts.has(address.context)) {
@@ -91,10 +97,10 @@ export class Search {
 function requireBearable(queries: readonly Query[]): void {
   const count = (query: Query): number => {
     if (query.kind !== 'clauses') return ['ngram', 'text'].includes(kindOfField(fieldName(query.field)) ?? '') ? 1 : 0
-    return [...query.every, ...query.some, ...query.none].reduce((sum, part) => sum + count(part), 0)
+    return [...query.must, ...query.should, ...query.mustNot].reduce((sum, part) => sum + count(part), 0)
   }
   const terms = queries.reduce((sum, query) => sum + count(query), 0)
-  if (terms > MOST_TEXT_TERMS) throw malformed(`seeks words or parts of words in more than ${MOST_TEXT_TERMS} terms`)
+  if (terms > MAX_TEXT_TERMS) throw malformed(`seeks words or parts of words in more than ${MAX_TEXT_TERMS} terms`)
 }
 
 function readerOf(caller: Caller): Reader {

@@ -1,9 +1,9 @@
 import { type Sql, sql } from '../stores/sql.ts'
-import type { Bound, Dialect, FieldKey, Single } from './engine.ts'
+import type { Bound, Dialect, FieldKey, LeafCondition } from './engine.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
 import { FIELD_BITS, FIELD_MASK, LARGEST_CHARACTER, readableBy } from './sqlite-index.ts'
 
-function among(values: readonly string[]): Sql {
+function isOneOf(values: readonly string[]): Sql {
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`value = ${only}`
   return sql`value IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
@@ -23,7 +23,7 @@ function like(parts: readonly TermPart[]): Sql {
 const globOf = (part: TermPart): string =>
   part === ANY ? '*' : part === ONE ? '?' : part.replace(/[[*?]/g, character => `[${character}]`)
 
-const containing = (field: FieldKey, text: string): Single => fullText('search_ngrams', field, matchOfPart(text))
+const contains = (field: FieldKey, text: string): LeafCondition => fullText('search_ngrams', field, matchOfPart(text))
 
 /** Less than three characters are the beginning of trigrams; the vocabulary tells of which. */
 function matchOfPart(piece: string): Sql {
@@ -33,15 +33,15 @@ function matchOfPart(piece: string): Sql {
     FROM search_ngram_terms WHERE term >= ${start} AND term < ${start + LARGEST_CHARACTER})`
 }
 
-const wording = (field: FieldKey, phrases: readonly string[], isPrefix: boolean): Single =>
+const matchesWords = (field: FieldKey, phrases: readonly string[], isPrefix: boolean): LeafCondition =>
   fullText('search_texts', field, sql`${phrases.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')}`)
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-function fullText(table: 'search_ngrams' | 'search_texts', field: FieldKey, match: Sql): Single {
+function fullText(table: 'search_ngrams' | 'search_texts', field: FieldKey, match: Sql): LeafCondition {
   const from = table === 'search_ngrams' ? sql`search_ngrams WHERE search_ngrams` : sql`search_texts WHERE search_texts`
   return {
-    kind: 'single',
+    kind: 'leaf',
     isSlow: true,
     test: sql`EXISTS (SELECT 1 FROM ${from} MATCH ${match} AND rowid = (e.doc << ${FIELD_BITS}) + ${field})`,
     set: sql`SELECT rowid >> ${FIELD_BITS} AS doc FROM ${from} MATCH ${match} AND (rowid & ${FIELD_MASK}) = ${field}`,
@@ -49,4 +49,4 @@ function fullText(table: 'search_ngrams' | 'search_texts', field: FieldKey, matc
 }
 
 /** The words of SQLite, with FTS5. */
-export const sqliteDialect: Dialect = { among, between, like, containing, wording, readableBy }
+export const sqliteDialect: Dialect = { isOneOf, between, like, contains, matchesWords, readableBy }

@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
-import type { EntrySet } from './doc-bitmap.ts'
+import type { DocBitmap } from './doc-bitmap.ts'
 import type { Answer, Finder, Reader, SearchRequest } from './engine.ts'
 import { facetOf } from './facets.ts'
 import { fieldName } from './fields.ts'
@@ -11,25 +11,28 @@ import { sqliteDialect } from './sqlite-dialect.ts'
 import { findFields, findFieldsUnder, latestGeneration } from './sqlite-index.ts'
 
 /** How often a search begins anew because somebody writes meanwhile. */
-const MOST_ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 
 /** Finds by sets of entries in memory, which SQLite fills. */
 export class SqliteFinder implements Finder {
   readonly #database: Database
   readonly #sets: SearchSets
-  readonly #few: number
+  readonly #scanThreshold: number
 
-  constructor(database: Database, { room, few }: { readonly room: Bytes; readonly few: number }) {
+  constructor(
+    database: Database,
+    { maxBytes, scanThreshold }: { readonly maxBytes: Bytes; readonly scanThreshold: number },
+  ) {
     this.#database = database
-    this.#few = few
-    this.#sets = new SearchSets(database, { room, few })
+    this.#scanThreshold = scanThreshold
+    this.#sets = new SearchSets(database, { maxBytes, scanThreshold })
   }
 
   async answer(reader: Reader, request: SearchRequest): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const generation = await latestGeneration(this.#database)
       const answer = await this.#answer(reader, request, generation)
-      if (attempt === MOST_ATTEMPTS || (await latestGeneration(this.#database)) === generation) return answer
+      if (attempt === MAX_ATTEMPTS || (await latestGeneration(this.#database)) === generation) return answer
     }
   }
 
@@ -37,23 +40,23 @@ export class SqliteFinder implements Finder {
     const { query, filters, facets, limit, offset } = request
     const named = ['modified', ...facets.fields, ...request.order.map(({ field }) => field)]
     const names = [...fieldNames([query, ...filters]), ...named.map(fieldName)]
-    const fields = await this.#fields(names, request.outside)
-    const conditions = new Conditions(fields, request.inside, sqliteDialect)
+    const fields = await this.#fields(names, request.toAbsolute)
+    const conditions = new Conditions(fields, request.toRelative, sqliteDialect)
     const parts = [readable(reader, sqliteDialect), ...[query, ...filters].map(part => conditions.of(part))]
     const found = await this.#sets.fulfilling(parts, generation)
-    const few = this.#few
-    const counting = { queries: this.#database, sets: this.#sets, fields, few, generation }
+    const scanThreshold = this.#scanThreshold
+    const counting = { queries: this.#database, sets: this.#sets, fields, scanThreshold, generation }
     const order = request.order.length === 0 ? [{ field: 'score', descends: true }] : request.order
     const isScored = limit > 0 && order.some(({ field }) => field === 'score')
     const scores = await this.#scores(found, isScored ? conditions.weights(query) : [], generation)
     return {
       total: found.size,
-      page: await pageOf(this.#database, found, few, { order, scores, fields, page: { limit, offset } }),
+      page: await pageOf(this.#database, found, scanThreshold, { order, scores, fields, page: { limit, offset } }),
       facets: await Promise.all(facets.fields.map(field => facetOf(found, field, facets, counting))),
     }
   }
 
-  async #scores(found: EntrySet, weights: readonly Weight[], generation: number): Promise<Scores> {
+  async #scores(found: DocBitmap, weights: readonly Weight[], generation: number): Promise<Scores> {
     const scores: Scores[number][] = []
     for (const { condition, weight } of weights) {
       scores.push({ set: await this.#sets.narrow(found, condition, generation), weight })
@@ -61,11 +64,11 @@ export class SqliteFinder implements Finder {
     return scores
   }
 
-  async #fields(names: readonly string[], outside: (iri: string) => string): Promise<Fields> {
+  async #fields(names: readonly string[], toAbsolute: (iri: string) => string): Promise<Fields> {
     const wanted = [...new Set(names)]
     const numbers = new Map(await findFields(this.#database, wanted))
     for (const name of wanted.filter(name => !numbers.has(name))) {
-      const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), outside)
+      const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), toAbsolute)
       const number = meant === undefined ? undefined : (await findFields(this.#database, [meant])).get(meant)
       if (number !== undefined) numbers.set(name, number)
     }

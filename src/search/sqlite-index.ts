@@ -13,7 +13,7 @@ import { sweepDiscarded } from './discarded.ts'
 /** Room for the number of a field below the number of a document in the row ids of the full-text tables. */
 export const FIELD_BITS = 20
 export const FIELD_MASK = 2 ** FIELD_BITS - 1
-const MOST_FIELDS_UNDER = 1000
+const MAX_FIELDS_UNDER = 1000
 export const LARGEST_CHARACTER = '\u{10FFFF}'
 /** The audience of entries without an ACL of their own. */
 const CONTEXT_DEFAULT = 0
@@ -23,9 +23,9 @@ export const WHO_READS = 0
 /** How many of the latest changes are on record. */
 const KEPT_CHANGES = 2000
 /** So many strings are written by one statement. */
-const MOST_STRINGS = 2000
+const MAX_STRINGS = 2000
 /** Texts of so many characters together are written by one statement; where there are more, each by its own. */
-const MOST_TEXT = 65_536
+const MAX_TEXT = 65_536
 
 export const sqliteIndex: IndexWriter = {
   write,
@@ -106,20 +106,20 @@ async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, n
   // A searched text has a row here too: it tells that there is one, and its place in an order.
   const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
   // In portions, so that others get their turn between them.
-  for (const some of portionsOf([...strings, ...keys], MOST_STRINGS)) {
+  for (const should of portionsOf([...strings, ...keys], MAX_STRINGS)) {
     await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
-      SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(some)})`)
+      SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(should)})`)
   }
   await tx.run(sql`INSERT INTO search_numbers (field, value, doc)
     SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(numbers)})`)
   const base = doc * 2 ** FIELD_BITS
-  for (const some of togetherOrAlone(ngrams)) {
+  for (const should of togetherOrAlone(ngrams)) {
     await tx.run(sql`INSERT INTO search_ngrams (rowid, value)
-      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(some)})`)
+      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(should)})`)
   }
-  for (const some of togetherOrAlone(texts)) {
+  for (const should of togetherOrAlone(texts)) {
     await tx.run(sql`INSERT INTO search_texts (rowid, value)
-      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(some)})`)
+      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(should)})`)
   }
 }
 
@@ -127,7 +127,7 @@ type NamedText = readonly [field: string, text: string]
 
 function togetherOrAlone(texts: ReadonlyMap<string, string>): Iterable<readonly NamedText[]> {
   const length = [...texts.values()].reduce((sum, text) => sum + text.length, 0)
-  return portionsOf([...texts], length > MOST_TEXT ? 1 : Math.max(1, texts.size))
+  return portionsOf([...texts], length > MAX_TEXT ? 1 : Math.max(1, texts.size))
 }
 
 /** The numbers of fields, new ones given where needed. Beyond the room for them fields are not indexed. */
@@ -150,7 +150,7 @@ export async function findFields(queries: Queries, names: readonly string[]): Pr
 /** Some fields whose names begin so, in the order of their names. */
 export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
   const rows = await queries.all<{ name: string }>(sql`SELECT name FROM search_fields
-    WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MOST_FIELDS_UNDER}`)
+    WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MAX_FIELDS_UNDER}`)
   return rows.map(({ name }) => name)
 }
 

@@ -15,7 +15,7 @@ export interface SsoFailure {
 }
 
 const MOST = 100
-const MOST_CHARACTERS = 300
+const MAX_CHARACTERS = 300
 const CORRELATION_BYTES = 5
 
 /** The latest refused sign-ons of this process (D8.5): one line of the log each, and a list for administrators. */
@@ -54,4 +54,4 @@ export class SsoFailures {
 
 /** By code points, so that no half of one is left. */
 const cut = (text: string | undefined): string | undefined =>
-  text === undefined || text.length <= MOST_CHARACTERS ? text : `${[...text].slice(0, MOST_CHARACTERS - 1).join('')}…`
+  text === undefined || text.length <= MAX_CHARACTERS ? text : `${[...text].slice(0, MAX_CHARACTERS - 1).join('')}…`

@@ -14,13 +14,13 @@ export interface LoginFlow {
 }
 
 /** How to get to the provider. */
-export type Departure =
+export type AuthRedirect =
   | { readonly kind: 'redirect'; readonly url: string }
   /** A form that the browser posts to `action`. */
   | { readonly kind: 'form'; readonly action: string; readonly fields: Readonly<Record<string, string>> }
 
 /** Whom a provider says somebody is, after all its checks. */
-export interface Claim {
+export interface VerifiedIdentity {
   /** As received; {@link SignOn} normalises it. */
   readonly name: string
   /** An assertion that may be used once, and until when somebody could try to use it again. */

@@ -5,7 +5,7 @@ import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import type { LoginFlow } from './identity-provider.ts'
 
 /** Long enough for a second factor and a password change at the provider (D8.2). */
-export const FLOW_LIFE: Milliseconds = 900_000
+export const FLOW_TTL: Milliseconds = 900_000
 const ID_BYTES = 32
 
 const flowKey = (id: string): string => `${FLOW_PREFIX}${id}`
@@ -26,20 +26,20 @@ export class LoginFlows {
     this.#system = system
   }
 
-  async begin(given: Pick<LoginFlow, 'provider' | 'successUrl' | 'failureUrl'>): Promise<LoginFlow> {
+  async create(given: Pick<LoginFlow, 'provider' | 'successUrl' | 'failureUrl'>): Promise<LoginFlow> {
     // An id in XML must not begin with a digit.
     const flow: LoginFlow = { ...given, id: this.#random(), requestId: `_${this.#random()}` }
-    await this.#store.add(flowKey(flow.id), flow, FLOW_LIFE)
+    await this.#store.add(flowKey(flow.id), flow, FLOW_TTL)
     return flow
   }
 
   /** The flow that the answer belongs to, which is over with this. */
-  async finish(id: string): Promise<LoginFlow | undefined> {
+  async consume(id: string): Promise<LoginFlow | undefined> {
     return await this.#store.take<LoginFlow>(flowKey(id))
   }
 
   /** Of many who present the same assertion, on whatever node, one gets past this (D8.3). @throws {SsoRefused} `replay` */
-  async claimOnce(provider: string, assertionId: string, until: Milliseconds): Promise<void> {
+  async consumeAssertionId(provider: string, assertionId: string, until: Milliseconds): Promise<void> {
     const ttl = Math.max(1, until - this.#system.now())
     if (await this.#store.add(`sso-used:${provider}:${assertionId}`, true, ttl)) return
     throw new SsoRefused({ check: 'replay', expected: 'an assertion that has not been used', received: assertionId })

@@ -6,7 +6,7 @@ import { findUserByName, type User } from '../accounts/users.ts'
 import { Conflict, InvalidInput, SsoRefused } from '../base/errors.ts'
 import type { Provisioning } from '../content/provisioning.ts'
 import type { Database } from '../stores/database.ts'
-import type { Claim, ProviderPolicy } from './identity-provider.ts'
+import type { VerifiedIdentity, ProviderPolicy } from './identity-provider.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -16,24 +16,24 @@ interface Dependencies {
 
 /** From the word of a provider to a user (D8.4, D9.2): the same judgement whichever protocol carried it. */
 export class SignOn {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
   readonly #providers: readonly ProviderPolicy[]
 
-  constructor(on: Dependencies, providers: readonly ProviderPolicy[]) {
-    this.#on = on
+  constructor(deps: Dependencies, providers: readonly ProviderPolicy[]) {
+    this.#deps = deps
     this.#providers = providers
   }
 
   /** @throws {SsoRefused} */
-  async accept(claim: Claim, provider: ProviderPolicy, client: Client): Promise<User> {
+  async accept(claim: VerifiedIdentity, provider: ProviderPolicy, client: Client): Promise<User> {
     const name = nameOf(claim)
     if (name === systemNames[ADMIN]) throw refused('reserved-user', 'a user other than admin', name)
     this.#requireDomain(name, provider)
-    const user = (await findUserByName(this.#on.database, name)) ?? (await this.#provision(name, provider, client))
+    const user = (await findUserByName(this.#deps.database, name)) ?? (await this.#provision(name, provider, client))
     // By id as well: admin may not be reached under any name (interface 5.4).
     if (user.id === ADMIN || user.id.startsWith('_')) throw refused('reserved-user', 'a user other than admin', name)
     if (user.disabled) throw refused('account-disabled', 'an account that is not disabled', name)
-    await this.#on.audit.record({
+    await this.#deps.audit.record({
       event: 'login',
       userId: user.id,
       userName: user.name,
@@ -58,18 +58,18 @@ export class SignOn {
   async #provision(name: string, provider: ProviderPolicy, client: Client): Promise<User> {
     if (!provider.provisions) throw refused('unknown-user', 'a user who is known', name)
     try {
-      return await this.#on.provisioning.createUser(name, client)
+      return await this.#deps.provisioning.createUser(name, client)
     } catch (error) {
       if (!(error instanceof Conflict)) throw error
       // Made by another login at the same moment, or the name of a group.
-      const user = await findUserByName(this.#on.database, name)
+      const user = await findUserByName(this.#deps.database, name)
       if (!user) throw refused('unknown-user', 'a name that no group has', name)
       return user
     }
   }
 }
 
-function nameOf({ name }: Claim): string {
+function nameOf({ name }: VerifiedIdentity): string {
   try {
     return requireName(name)
   } catch (error) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BasicCredentials } from '../../src/accounts/basic-credentials.ts'
-import { type KnownUser, KnownUsers } from '../../src/accounts/known-users.ts'
+import { type KnownUser, UserCache } from '../../src/accounts/user-cache.ts'
 import { changeUser, findUser, insertUser, type User } from '../../src/accounts/users.ts'
 import { Unauthenticated } from '../../src/base/errors.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -27,7 +27,7 @@ test('a check that began before the password was changed lets in neither who ask
     },
     requireStillGood: () => Promise.resolve(true),
   }
-  const basic = new BasicCredentials(new KnownUsers(database), login, new FakeSystem())
+  const basic = new BasicCredentials(new UserCache(database), login, new FakeSystem())
   const ask = (): Promise<KnownUser> => basic.user({ name: 'ann', password: 'old' }, { address: '::1', userAgent: '' })
   const before = ask()
   await changeUser(database, await present(), { password: 'new' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
-import { TokenVault } from '../../src/accounts/token-vault.ts'
+import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import { StoreUnavailable } from '../../src/base/errors.ts'
 import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
@@ -35,7 +35,7 @@ function switchable(store: EphemeralStore) {
 function openNodes(options: Partial<SessionOptions> = {}) {
   const system = new FakeSystem()
   const shared = new MemoryEphemeralStore(system)
-  const vault = new TokenVault([system.randomBytes(32)], system)
+  const vault = new KeyedTokenSealer([system.randomBytes(32)], system)
   const { store, state } = switchable(shared)
   const node = (): Sessions =>
     new Sessions(store, vault, system, {
@@ -123,7 +123,7 @@ test('while the store is out of reach accesses wait, and are written when it is 
 test('a change of password that is done counts, also when the store is lost after it', async () => {
   const { a, b, state } = openNodes()
   const [own, other] = [await a.open(bob, client), await a.open(bob, client)]
-  const changed = { ...bob, epoch: 2, sparedLogin: digestOf(own.token) }
+  const changed = { ...bob, epoch: 2, keptSessionDigest: digestOf(own.token) }
   state.isAway = true
   await a.clearAway('bob', own)
   state.isAway = false

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isCurrent, type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
-import { TokenVault } from '../../src/accounts/token-vault.ts'
+import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { userOf } from '../support/user.ts'
@@ -14,7 +14,7 @@ const bob = userOf('bob')
 function open(options: Partial<SessionOptions> = {}) {
   const system = new FakeSystem()
   const store = new MemoryEphemeralStore(system)
-  const sessions = new Sessions(store, new TokenVault([system.randomBytes(32)], system), system, {
+  const sessions = new Sessions(store, new KeyedTokenSealer([system.randomBytes(32)], system), system, {
     maxAge: 100,
     refreshOnAccess: true,
     absoluteMaxAge: -1,
@@ -184,7 +184,7 @@ test('a raised epoch takes every login out of the list but the one that raised i
   const { sessions } = open()
   const kept = await sessions.open(bob, client)
   const other = await sessions.open(bob, client)
-  const raised = userOf('bob', { epoch: 2, sparedLogin: digestOf(kept.token) })
+  const raised = userOf('bob', { epoch: 2, keptSessionDigest: digestOf(kept.token) })
   assert.deepEqual([isCurrent(kept, bob), isCurrent(other, bob)], [true, true])
   assert.deepEqual([isCurrent(kept, raised), isCurrent(other, raised)], [true, false])
   assert.deepEqual(

@@ -113,10 +113,10 @@ twice(rule => {
     const outer = await listOf(context, ['a'])
     const inner = await context.newList().setParentList(outer).commit()
     const deep = await context.newEntry().setParentList(inner).commit()
-    const alone = await listOf(context, ['kept'])
-    const kept = (await alone.getResource(true).getEntries())[0]
+    const withExclusiveLock = await listOf(context, ['kept'])
+    const kept = (await withExclusiveLock.getResource(true).getEntries())[0]
     assert.ok(kept)
-    await alone.del()
+    await withExclusiveLock.del()
     assert.deepEqual((await reload(kept)).getParentLists(), [])
     await outer.del(true)
     await rejectsWith(404, reload(deep))

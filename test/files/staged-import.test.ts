@@ -77,7 +77,7 @@ for (const late of ['the archive', 'a part'] as const) {
     const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
     const garbage = new Garbage(database, blobs, ledger, system)
     await ledger.open(database, '3')
-    const on = { database, blobs, ledger, garbage, system, log: createLog('silent') }
+    const deps = { database, blobs, ledger, garbage, system, log: createLog('silent') }
     const lapsing = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from('some')
       system.pass(RESERVATION_TTL + 1)
@@ -85,7 +85,7 @@ for (const late of ['the archive', 'a part'] as const) {
     }
     const open = (): AsyncGenerator<Uint8Array> => (late === 'the archive' ? lapsing() : bytesOf('archive'))
     const incoming = { declaredSize: undefined, open, signal: new AbortController().signal }
-    const ended = new StagedImports(on, { maxFileSize: -1 }).receive('3', incoming, async (staged: StagedImport) => {
+    const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async (staged: StagedImport) => {
       await staged.store(late === 'a part' ? lapsing() : bytesOf('part'))
       await database.transaction(tx => staged.replaceFiles(tx))
     })

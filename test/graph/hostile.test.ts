@@ -18,8 +18,8 @@ const refused = (mediaType: string, text: string, message: RegExp): Promise<void
 
 const DEEP = 50_000
 const P = 'http://ex.org/p'
-const rdfXml = (inside: string, doctype = ''): string =>
-  `${doctype}<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://ex.org/">${inside}</rdf:RDF>`
+const rdfXml = (toRelative: string, doctype = ''): string =>
+  `${doctype}<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://ex.org/">${toRelative}</rdf:RDF>`
 const literalsOf = (graph: Graph): string[] =>
   [...statementsOf(graph)].filter(({ object }) => object.type === 'literal').map(({ object }) => object.value)
 

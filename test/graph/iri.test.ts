@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { inside, isAbsoluteIri, outside } from '../../src/graph/iri.ts'
+import { toRelative, isAbsoluteIri, toAbsolute } from '../../src/graph/iri.ts'
 
 const BASE = 'https://h.example/store/'
 
 test('an IRI under the base is relative inside, any other is kept', () => {
-  assert.equal(inside(BASE, `${BASE}3/entry/7`), './3/entry/7')
-  assert.equal(inside(BASE, BASE), './')
-  assert.equal(inside(BASE, 'https://h.example/storeroom'), 'https://h.example/storeroom')
-  assert.equal(inside(BASE, 'https://other.example/store/3'), 'https://other.example/store/3')
-  assert.equal(inside(BASE, `http://x.example/?u=${BASE}`), `http://x.example/?u=${BASE}`)
+  assert.equal(toRelative(BASE, `${BASE}3/entry/7`), './3/entry/7')
+  assert.equal(toRelative(BASE, BASE), './')
+  assert.equal(toRelative(BASE, 'https://h.example/storeroom'), 'https://h.example/storeroom')
+  assert.equal(toRelative(BASE, 'https://other.example/store/3'), 'https://other.example/store/3')
+  assert.equal(toRelative(BASE, `http://x.example/?u=${BASE}`), `http://x.example/?u=${BASE}`)
 })
 
 test('what goes in comes out the same, and another base only changes what lies under it', () => {
@@ -22,8 +22,8 @@ test('what goes in comes out the same, and another base only changes what lies u
         fc.webUrl(),
       ),
       iri => {
-        assert.equal(outside(BASE, inside(BASE, iri)), iri)
-        const moved = outside('http://new.example/', inside(BASE, iri))
+        assert.equal(toAbsolute(BASE, toRelative(BASE, iri)), iri)
+        const moved = toAbsolute('http://new.example/', toRelative(BASE, iri))
         assert.equal(moved, iri.startsWith(BASE) ? `http://new.example/${iri.slice(BASE.length)}` : iri)
       },
     ),

@@ -7,7 +7,7 @@ import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
 import { type Acl, type AclSlot, aclSlots, isOwnAcl } from '../../src/model/acl.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../../src/model/addresses.ts'
 import { newEntry } from '../../src/model/entry.ts'
-import { may, type Placed, requireRight, type Right, rightsOf } from '../../src/model/rights.ts'
+import { may, type EntryInContext, requireRight, type Right, rightsOf } from '../../src/model/rights.ts'
 
 const rights: readonly Right[] = ['administer', 'writemetadata', 'writeresource', 'readmetadata', 'readresource']
 
@@ -25,7 +25,7 @@ const callers: readonly Caller[] = [guest, nora, olaf, userWith(ADMIN), userWith
 const listed = (slots: Readonly<Partial<Record<AclSlot, string>>>): Acl =>
   Object.fromEntries(Object.entries(slots).map(([slot, ids]) => [slot, ids.split(' ').map(principalUri)]))
 
-function place(entry: Acl, context: Acl, address = { context: '3', id: '1' }): Placed {
+function place(entry: Acl, context: Acl, address = { context: '3', id: '1' }): EntryInContext {
   const owner = address.context
   return {
     entry: newEntry({ ...address, by: undefined, now: 0, acl: entry }),
@@ -41,7 +41,7 @@ const short: Readonly<Record<Right, string>> = {
   readmetadata: 'RM',
   readresource: 'RR',
 }
-const has = (caller: Caller, placed: Placed): string =>
+const has = (caller: Caller, placed: EntryInContext): string =>
   rights
     .filter(right => may(caller, right, placed))
     .map(right => short[right])

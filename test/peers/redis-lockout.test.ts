@@ -70,10 +70,10 @@ test('of many nodes that claim one assertion one gets it, and a flow is finished
   if (!requirePeer(t, redis)) return
   const nodes = (await openNodes(t, 4)).map(({ store }) => new LoginFlows(store, realSystem))
   const until = realSystem.now() + 60_000
-  const claims = await Promise.allSettled(nodes.map(node => node.claimOnce('idp', 'assertion-1', until)))
+  const claims = await Promise.allSettled(nodes.map(node => node.consumeAssertionId('idp', 'assertion-1', until)))
   assert.equal(claims.filter(({ status }) => status === 'fulfilled').length, 1)
-  const flow = await nodes[0]?.begin({ provider: 'idp', successUrl: undefined, failureUrl: undefined })
-  const finished = await Promise.all(nodes.map(node => node.finish(flow?.id ?? '')))
+  const flow = await nodes[0]?.create({ provider: 'idp', successUrl: undefined, failureUrl: undefined })
+  const finished = await Promise.all(nodes.map(node => node.consume(flow?.id ?? '')))
   assert.deepEqual(
     finished.filter(Boolean).map(found => found?.requestId),
     [flow?.requestId],

@@ -36,7 +36,7 @@ export interface Manner {
   readonly leavesOpen: (error: unknown) => boolean
 }
 
-const MOST_PLACES = 24
+const MAX_PLACES = 24
 const SIZES = [0, 1, 100, 4096, 70_000, 300_000]
 
 /** An answer that is none of those expected. */
@@ -80,7 +80,7 @@ export async function work(
 async function step(admin: Visitor, space: Space, random: Random, tally: Tally): Promise<void> {
   const place = space.places.length > 0 ? random.pick(space.places) : undefined
   const dice = random.below(100)
-  if (!place || (dice < 20 && space.places.length < MOST_PLACES)) await create(admin, space, tally)
+  if (!place || (dice < 20 && space.places.length < MAX_PLACES)) await create(admin, space, tally)
   else if (dice < 65) await upload(admin, place, random, tally)
   else if (dice < 75) await read(admin, place)
   else if (dice < 85) await change(admin, place, 'empty', 'resource', tally)

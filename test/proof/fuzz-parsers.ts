@@ -9,7 +9,7 @@ import { bytesOf, readArchive, surveyArchive } from '../../src/content/archive/a
 import { batchName, MANIFEST, type OutsideForm, SUMMARY } from '../../src/content/archive/format.ts'
 import { parseFilters, parseQuery } from '../../src/search/query.ts'
 import { graphOutside } from '../../src/graph/graph.ts'
-import { inside, outside } from '../../src/graph/iri.ts'
+import { toRelative, toAbsolute } from '../../src/graph/iri.ts'
 import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { syntaxes } from '../../src/graph/syntaxes.ts'
 import { basicCredentials } from '../../src/http/caller.ts'
@@ -172,8 +172,8 @@ export async function openParsers(
 const BASE = 'http://a.example/'
 const form: OutsideForm = {
   href: BASE,
-  outside: iri => outside(BASE, iri),
-  inside: iri => inside(BASE, iri),
+  toAbsolute: iri => toAbsolute(BASE, iri),
+  toRelative: iri => toRelative(BASE, iri),
   graphOutside: graph => graphOutside(BASE, graph),
 }
 

@@ -24,10 +24,10 @@ export interface FuzzReport {
 }
 
 /** Longer than this nobody may hold up the others. */
-const MOST_STALL = 100
+const MAX_STALL = 100
 /** The machine may do something else for a while; a case that stalls does so each time. */
 const TRIES = 20
-const MOST_GROWTH = 64 * 2 ** 20
+const MAX_GROWTH = 64 * 2 ** 20
 const BATCH = 20
 
 interface Test {
@@ -51,7 +51,7 @@ export async function proveFuzz(t: Test, extent: FuzzExtent): Promise<FuzzReport
     if (index === Math.floor(targets.length / 3)) after = heap()
   }
   const growth = heap() - after
-  assert.ok(growth < MOST_GROWTH, `memory grew by ${growth} bytes`)
+  assert.ok(growth < MAX_GROWTH, `memory grew by ${growth} bytes`)
   return { ...fuzzer.report, growth }
 }
 
@@ -79,7 +79,7 @@ class Fuzzer {
       const stall = await stallOf(async () => {
         for (const [index, bytes] of batch.entries()) await this.#try(target, bytes, done + index)
       })
-      if (stall < MOST_STALL) this.#longest = Math.max(this.#longest, stall)
+      if (stall < MAX_STALL) this.#longest = Math.max(this.#longest, stall)
       else for (const [index, bytes] of batch.entries()) await this.#requireQuick(target, bytes, done + index)
     }
   }
@@ -87,13 +87,13 @@ class Fuzzer {
   /** The least of some tries, as other programs share the machine. */
   async #requireQuick(target: Target, bytes: Buffer, number: number): Promise<void> {
     let least = Number.POSITIVE_INFINITY
-    for (let tries = 0; tries < TRIES && least >= MOST_STALL; tries++) {
+    for (let tries = 0; tries < TRIES && least >= MAX_STALL; tries++) {
       // What nothing at all stands still for is the machine's, not the case's.
       const idle = await stallOf(() => new Promise(resolve => setTimeout(resolve, 500)))
       least = Math.min(least, (await stallOf(() => this.#try(target, bytes, number))) - idle)
     }
     this.#longest = Math.max(this.#longest, least)
-    assert.ok(least < MOST_STALL, this.#told(target, bytes, number, `the event loop stood still for ${least} ms`))
+    assert.ok(least < MAX_STALL, this.#told(target, bytes, number, `the event loop stood still for ${least} ms`))
   }
 
   async #try(target: Target, bytes: Buffer, number: number | string): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { isCurrent, type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
-import { openVault, TokenVault } from '../../src/accounts/token-vault.ts'
+import { plainTokens, KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../../src/base/units.ts'
 import { DatabaseEphemeralStore } from '../../src/stores/database-ephemeral-store.ts'
@@ -108,7 +108,7 @@ class Both {
 
   constructor(store: EphemeralStore, system: FakeSystem, options: Options, plan: number) {
     const isInMemory = store instanceof MemoryEphemeralStore
-    const vault = isInMemory ? openVault : new TokenVault([system.randomBytes(32)], system)
+    const vault = isInMemory ? plainTokens : new KeyedTokenSealer([system.randomBytes(32)], system)
     // Outside memory accesses wait a second at most: here until time passes.
     const writeDelay: Milliseconds = isInMemory ? 0 : 3_600_000
     this.#sessions = new Sessions(store, vault, system, { ...options, writeDelay })
@@ -222,7 +222,7 @@ class Both {
   /** The user's row is raised first, then what it has ended is cleared away, as `content/user-resource.ts` does. */
   async #newEpoch(index: number, change: Partial<User>): Promise<void> {
     const user = this.#user(index)
-    this.#users[index] = { ...user, ...change, epoch: user.epoch + 1, sparedLogin: undefined }
+    this.#users[index] = { ...user, ...change, epoch: user.epoch + 1, keptSessionDigest: undefined }
     await this.#sessions.clearAway(user.id)
     for (const login of this.#logins) if (login.user === index) login.ended = true
   }
@@ -239,7 +239,7 @@ class Both {
     if (!own) return
     const user = this.#user(login.user)
     login.epoch = user.epoch + 1
-    this.#users[login.user] = { ...user, epoch: login.epoch, sparedLogin: digestOf(login.token) }
+    this.#users[login.user] = { ...user, epoch: login.epoch, keptSessionDigest: digestOf(login.token) }
     await this.#sessions.clearAway(user.id, own)
     for (const other of this.#logins) if (other.user === login.user && other !== login) other.ended = true
   }

@@ -147,11 +147,11 @@ test('a client that leaves in mid-import leaves nothing behind (D7.4)', async ()
 })
 
 /** Where others may be at work, what a crash leaves stays until its lease has run out: postgres-nodes.test.ts. */
-const alone = { skip: onPostgres && 'there are leases' }
+const withExclusiveLock = { skip: onPostgres && 'there are leases' }
 
 test(
   'kill -9 in mid-import: the next start finds the old content, no bytes and no reservation left over (D7.5)',
-  alone,
+  withExclusiveLock,
   async t => {
     const folder = await temporaryFolder(t)
     const first = await startProcess(t, { folder, settings: quotaOn })

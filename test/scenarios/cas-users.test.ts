@@ -55,13 +55,13 @@ test('names that no user can have are refused', async t => {
 })
 
 test('unknown users are made when that is on, and refused when it is off', async t => {
-  const on = await startWithCas(t, FAILURE)
-  const first = on.browser()
-  await first.signInBy(on.cas, 'Anna@Uni.Example')
+  const service = await startWithCas(t, FAILURE)
+  const first = service.browser()
+  await first.signInBy(service.cas, 'Anna@Uni.Example')
   assert.equal(await first.whoAmI(), 'anna@uni.example')
   const id = (await first.get('auth/user')).json()['id']
-  const second = on.browser()
-  await second.signInBy(on.cas, 'anna@uni.example')
+  const second = service.browser()
+  await second.signInBy(service.cas, 'anna@uni.example')
   assert.equal((await second.get('auth/user')).json()['id'], id)
 
   const off = await startWithCas(t, { ...FAILURE, 'service.auth.cas.user-auto-provisioning': 'off' })

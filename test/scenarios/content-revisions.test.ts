@@ -18,9 +18,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PROV = 'http://www.w3.org/ns/prov#'
 const SAME_AS = 'http://www.w3.org/2002/07/owl#sameAs'
-const on = { 'service.repository.provenance': 'on' }
+const withRevisions = { 'service.repository.provenance': 'on' }
 
-const service = await startInProcess({ after }, { settings: on })
+const service = await startInProcess({ after }, { settings: withRevisions })
 const admin = await service.admin()
 const context = await newContext(admin)
 
@@ -211,7 +211,7 @@ test('with revisions off nothing is told or kept; switched on again, the state f
     const running = await startInProcess(t, { folder, settings })
     return { ...running, admin: await running.admin() }
   }
-  const one = await start(on)
+  const one = await start(withRevisions)
   const store = await newContext(one.admin)
   const id = await newEntry(one.admin, store, '', { metadata: titled(one.admin, '_newId', 'one', store) })
   await one.close()
@@ -222,7 +222,7 @@ test('with revisions off nothing is told or kept; switched on again, the state f
   assertRefused(await two.admin.get(`${store}/metadata/${id}?rev=1`), 404, 'not-found')
   await two.close()
 
-  const three = await start(on)
+  const three = await start(withRevisions)
   const found = revisionsOf(three.admin, await readEntry(three.admin, store, id), store)
   assert.deepEqual(
     found.map(({ number, isPresent }) => [number, isPresent]),

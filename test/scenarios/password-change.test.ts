@@ -7,8 +7,8 @@ import { ADMIN_PASSWORD, type InProcess, startInProcess } from '../support/servi
 const service = await startInProcess({ after })
 const admin = await service.admin()
 
-async function signedIn(on: InProcess, name: string, password = GOOD_PASSWORD): Promise<Visitor> {
-  const visitor = on.visitor()
+async function signedIn(service: InProcess, name: string, password = GOOD_PASSWORD): Promise<Visitor> {
+  const visitor = service.visitor()
   const answer = await visitor.signIn(name, password)
   assert.equal(answer.status, 200, answer.text)
   return visitor

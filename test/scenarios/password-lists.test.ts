@@ -59,8 +59,8 @@ test('who stands on both lists is refused, and a whitelist counts only when the 
   const both = await startInProcess(t, { folder, settings: { ...lists, 'service.auth.password': 'whitelist' } })
   assert.equal((await both.visitor().signIn('alice', GOOD_PASSWORD)).status, 401)
   await both.close()
-  const on = await startInProcess(t, { folder, settings: { 'service.auth.password.whitelist.1': 'alice' } })
-  assert.equal((await on.visitor().signIn('bob', GOOD_PASSWORD)).status, 200)
+  const running = await startInProcess(t, { folder, settings: { 'service.auth.password.whitelist.1': 'alice' } })
+  assert.equal((await running.visitor().signIn('bob', GOOD_PASSWORD)).status, 200)
 })
 
 test('an empty whitelist stops the start (interface 5.8)', () => {

@@ -181,7 +181,7 @@ test('with quota off nothing is refused, and the fill level is right when it is 
   const path = `${context}/resource/${await newEntry(before, context)}`
   assert.equal((await putFile(before, path, bytes(3000))).status, 201)
   await off.close()
-  const on = await startInProcess(t, { folder: off.folder, settings: { 'service.data.quota': 'on' } })
-  const boss = await on.admin()
+  const running = await startInProcess(t, { folder: off.folder, settings: { 'service.data.quota': 'on' } })
+  const boss = await running.admin()
   assert.equal((await boss.get(`${context}/quota`)).json()['fillLevel'], 3000)
 })

@@ -168,8 +168,8 @@ const ask = async (search: Search, { query: [query], caller, order, offset }: Qu
     offset,
     order,
     facets: { fields: ['rdfType'], minCount: 1, limit: 10, missing: true, matches: undefined },
-    inside: iri => iri,
-    outside: iri => iri,
+    toRelative: iri => iri,
+    toAbsolute: iri => iri,
   })
 
 /** What an answer says, as far as the model can say it too. */
@@ -205,10 +205,10 @@ async function openStores(t: { after(work: () => Promise<void>): void }): Promis
 test('whatever has been written, by this process or another, and whoever asks: number, page and facets are those of now (wire facts 3.10.2, 3.10.5)', async t => {
   const [one, other] = await openStores(t)
   const searches = [
-    new Search(one, entrySource, { few: 2 }),
+    new Search(one, entrySource, { scanThreshold: 2 }),
     new Search(one, entrySource),
-    new Search(other, entrySource, { few: 2, room: 3000 }),
-    new Search(other, entrySource, { few: 0 }),
+    new Search(other, entrySource, { scanThreshold: 2, maxBytes: 3000 }),
+    new Search(other, entrySource, { scanThreshold: 0 }),
   ]
   const change = fc.oneof({ arbitrary: put, weight: 8 }, { arbitrary: remove, weight: 3 }, clear, {
     arbitrary: allow,
@@ -246,7 +246,7 @@ const keepsSets = { skip: onPostgres && 'PostgreSQL is asked anew each time' }
 
 test('after more changes than are on record the next search is of now (wire facts 3.10.5)', keepsSets, async t => {
   const [one, other] = await openStores(t)
-  const search = new Search(one, entrySource, { few: 0 })
+  const search = new Search(one, entrySource, { scanThreshold: 0 })
   const write = (tx: Queries, id: string, title: string, exists: boolean): Promise<void> => {
     const metadata = { [`./1/resource/${id}`]: { [TITLE]: [literal(title)] } }
     const entry = newEntry({ context: '1', id, by: undefined, now: 1, metadata })

@@ -16,7 +16,7 @@ function shown(query: Query): string {
     return `${query.field}=${includesFrom ? '[' : '{'}${from},${to}${includesTo ? ']' : '}'}${boost}`
   }
   const signed = (sign: string, parts: readonly Query[]): string[] => parts.map(part => sign + shown(part))
-  return `(${[...signed('&', query.every), ...signed('|', query.some), ...signed('!', query.none)].join(' ')})${boost}`
+  return `(${[...signed('&', query.must), ...signed('|', query.should), ...signed('!', query.mustNot)].join(' ')})${boost}`
 }
 
 const table: ReadonlyArray<readonly [text: string, expected: string]> = [

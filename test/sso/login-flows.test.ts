@@ -16,15 +16,15 @@ function start(t: { after(work: () => Promise<void>): void }) {
 
 test('a flow is found once, by whichever node, as it was begun (D8.2)', async t => {
   const { one, other } = start(t)
-  const flow = await one.begin(given)
+  const flow = await one.create(given)
   assert.deepEqual({ ...flow, id: '', requestId: '' }, { ...given, id: '', requestId: '' })
-  assert.deepEqual(await other.finish(flow.id), flow)
-  assert.equal(await one.finish(flow.id), undefined)
+  assert.deepEqual(await other.consume(flow.id), flow)
+  assert.equal(await one.consume(flow.id), undefined)
 })
 
 test('ids cannot be guessed, fit into a RelayState and are ids in XML (D8.2)', async t => {
   const { one } = start(t)
-  const flows = await Promise.all(Array.from({ length: 100 }, () => one.begin(given)))
+  const flows = await Promise.all(Array.from({ length: 100 }, () => one.create(given)))
   const ids = flows.flatMap(({ id, requestId }) => [id, requestId])
   assert.equal(new Set(ids).size, 200)
   for (const { id, requestId } of flows) {
@@ -36,40 +36,40 @@ test('ids cannot be guessed, fit into a RelayState and are ids in XML (D8.2)', a
 
 test('of many who finish one flow at once, one gets it', async t => {
   const { one, other } = start(t)
-  const { id } = await one.begin(given)
-  const all = await Promise.all(Array.from({ length: 50 }, (_, n) => (n % 2 ? one : other).finish(id)))
+  const { id } = await one.create(given)
+  const all = await Promise.all(Array.from({ length: 50 }, (_, n) => (n % 2 ? one : other).consume(id)))
   assert.equal(all.filter(Boolean).length, 1)
 })
 
 test('a flow lives for fifteen minutes (D8.2)', async t => {
   const { one, system } = start(t)
-  const [early, late] = [await one.begin(given), await one.begin(given)]
+  const [early, late] = [await one.create(given), await one.create(given)]
   system.pass(899_999)
-  assert.ok(await one.finish(early.id))
+  assert.ok(await one.consume(early.id))
   system.pass(1)
-  assert.equal(await one.finish(late.id), undefined)
+  assert.equal(await one.consume(late.id), undefined)
 })
 
 test('an assertion is claimed once per provider, until nobody could use it (D8.3)', async t => {
   const { one, other, system } = start(t)
   const until = system.now() + 1000
   const claims = await Promise.allSettled(
-    Array.from({ length: 50 }, (_, n) => (n % 2 ? one : other).claimOnce('a', '_x', until)),
+    Array.from({ length: 50 }, (_, n) => (n % 2 ? one : other).consumeAssertionId('a', '_x', until)),
   )
   assert.equal(claims.filter(({ status }) => status === 'fulfilled').length, 1)
-  await one.claimOnce('b', '_x', until)
-  await one.claimOnce('a', '_y', until)
-  await assert.rejects(one.claimOnce('a', '_x', until), {
+  await one.consumeAssertionId('b', '_x', until)
+  await one.consumeAssertionId('a', '_y', until)
+  await assert.rejects(one.consumeAssertionId('a', '_x', until), {
     failed: { check: 'replay', expected: 'an assertion that has not been used', received: '_x' },
   })
   system.pass(999)
-  await assert.rejects(one.claimOnce('a', '_x', until))
+  await assert.rejects(one.consumeAssertionId('a', '_x', until))
   system.pass(1)
-  await one.claimOnce('a', '_x', until)
+  await one.consumeAssertionId('a', '_x', until)
 })
 
 test('ids with colons do not run into those of another provider', async t => {
   const { one, system } = start(t)
-  await one.claimOnce('a', 'b:c', system.now() + 1000)
-  await one.claimOnce('a-b', 'c', system.now() + 1000)
+  await one.consumeAssertionId('a', 'b:c', system.now() + 1000)
+  await one.consumeAssertionId('a-b', 'c', system.now() + 1000)
 })

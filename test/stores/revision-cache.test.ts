@@ -32,9 +32,12 @@ test('a look during which something changed is good for nobody else', async () =
 test('where others may change the store every look is a new one, and nothing found is looked for again', async () => {
   const { get, looks } = setUp(undefined)
   assert.deepEqual([await get('a'), await get('a')], [1, 2])
-  const alone = setUp(1)
-  assert.deepEqual([await alone.get('nothing'), await alone.get('nothing')], [undefined, undefined])
-  assert.deepEqual([looks(), alone.looks()], [2, 2])
+  const withExclusiveLock = setUp(1)
+  assert.deepEqual(
+    [await withExclusiveLock.get('nothing'), await withExclusiveLock.get('nothing')],
+    [undefined, undefined],
+  )
+  assert.deepEqual([looks(), withExclusiveLock.looks()], [2, 2])
 })
 
 test('no more than so many are remembered', async () => {

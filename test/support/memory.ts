@@ -7,7 +7,7 @@ const MIB = 1_048_576
 const NURSERY = Number(process.versions.node.split('.')[0]) >= 24 ? 32 : 0
 /** Three parts of 8 MiB on their way to a bucket, and the library that sends them. */
 const PARTS = bucket === undefined ? 0 : 48
-export const MOST_GROWTH = (64 + NURSERY + PARTS) * MIB
+export const MAX_GROWTH = (64 + NURSERY + PARTS) * MIB
 
 /** Resident memory of a process in bytes; Linux only. */
 export async function residentOf(pid: number): Promise<number> {

@@ -45,10 +45,12 @@ export function encryptXml(xml: string, encrypting: Encrypting = {}): string {
   const encryptedKey =
     `<xenc:EncryptedKey xmlns:xenc="${XENC}" xmlns:ds="${DSIG}" Id="${id}"><xenc:EncryptionMethod Algorithm="${method}">${mgf}${digest}</xenc:EncryptionMethod>` +
     `<xenc:CipherData><xenc:CipherValue>${wrapped}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedKey>`
-  const inside = encrypting.keyBeside ? `<ds:RetrievalMethod Type="${XENC}EncryptedKey" URI="#${id}"/>` : encryptedKey
+  const toRelative = encrypting.keyBeside
+    ? `<ds:RetrievalMethod Type="${XENC}EncryptedKey" URI="#${id}"/>`
+    : encryptedKey
   return (
     `<saml:EncryptedAssertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"><xenc:EncryptedData xmlns:xenc="${XENC}" Type="${XENC}Element"><xenc:EncryptionMethod Algorithm="${uri}"/>` +
-    `<ds:KeyInfo xmlns:ds="${DSIG}">${inside}</ds:KeyInfo><xenc:CipherData><xenc:CipherValue>${damaged.toString('base64')}</xenc:CipherValue></xenc:CipherData>` +
+    `<ds:KeyInfo xmlns:ds="${DSIG}">${toRelative}</ds:KeyInfo><xenc:CipherData><xenc:CipherValue>${damaged.toString('base64')}</xenc:CipherValue></xenc:CipherData>` +
     `</xenc:EncryptedData>${encrypting.keyBeside ? encryptedKey : ''}</saml:EncryptedAssertion>`
   )
 }

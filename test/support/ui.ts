@@ -7,7 +7,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { type Chromium, chromium, startChromium } from './peers/chromium.ts'
 import { requirePeer } from './peers/peer.ts'
 import { repository } from './service.ts'
-import { PATIENCE } from './waiting.ts'
+import { TIMEOUT } from './waiting.ts'
 
 /** Begins the tests of a file that share one browser; without a browser they are skipped, or fail where nothing may be. */
 export async function openBrowser(): Promise<(title: string, work: (browser: Chromium) => Promise<void>) => void> {
@@ -38,7 +38,7 @@ export const desktop = { viewport: { width: 1280, height: 900 } } as const
 /** A new visitor: no cookies, English and light unless told otherwise. */
 export async function newPerson({ browser }: Chromium, { refusals = [], ...options }: Wishes = {}): Promise<Person> {
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(PATIENCE)
+  context.setDefaultTimeout(TIMEOUT)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', message => {

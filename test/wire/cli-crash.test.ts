@@ -15,7 +15,7 @@ const fsck = async (folder: string, ...flags: string[]) =>
   await stowage(folder, ['fsck', ...flags, ...(await place(folder))])
 
 /** Where others may be at work, what a crash leaves stays until its lease has run out: postgres-nodes.test.ts. */
-const alone = { skip: onPostgres && 'there are leases' }
+const withExclusiveLock = { skip: onPostgres && 'there are leases' }
 
 /** A stopped store whose context 1 holds one file of 100 bytes, `1/resource/1`. */
 async function stoppedStore(t: TestContext): Promise<Process> {
@@ -30,7 +30,7 @@ async function stoppedStore(t: TestContext): Promise<Process> {
 
 test(
   'bytes that a power cut left without a record are gone with the next start (D7.5)',
-  bucket === undefined ? alone : { skip: 'a start does not look through a bucket' },
+  bucket === undefined ? withExclusiveLock : { skip: 'a start does not look through a bucket' },
   async t => {
     const service = await startProcess(t, { settings })
     const admin = await service.admin()
@@ -50,7 +50,7 @@ test(
 
 test(
   'after kill -9 in mid-upload the old file is there, the level is right, and nothing else is left (D7.4, D7.5)',
-  alone,
+  withExclusiveLock,
   async t => {
     const service = await startProcess(t, { settings })
     const admin = await service.admin()
@@ -94,24 +94,32 @@ test(
   },
 )
 
-test('fsck of a store that was killed in mid-upload finds what is left and mends it (D7.5)', alone, async t => {
-  const service = await startProcess(t, { settings })
-  const admin = await service.admin()
-  const context = await newContext(admin)
-  const id = await newEntry(admin, context)
-  const head = [`PUT /${context}/resource/${id} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`, 'Content-Length: 600']
-  await sendRaw(admin.base, head, 'x'.repeat(300))
-  await eventually('it has begun', async () => (await blobsOf(service)).incoming.length === 1)
-  await service.stop('SIGKILL')
-  const found = await fsck(service.folder)
-  assert.equal(found.status, 1)
-  assert.match(found.stdout, /^reservation: .*\(repairable\)$/m)
-  // What is gathered for a bucket is in memory still.
-  if (bucket === undefined) assert.match(found.stdout, /^orphan-blob: .*\(repairable\)$/m)
-  assert.equal((await fsck(service.folder, '--repair')).status, 0)
-  assert.match((await fsck(service.folder)).stdout, /0 findings/)
-  assert.deepEqual((await blobsOf(service)).incoming, [])
-})
+test(
+  'fsck of a store that was killed in mid-upload finds what is left and mends it (D7.5)',
+  withExclusiveLock,
+  async t => {
+    const service = await startProcess(t, { settings })
+    const admin = await service.admin()
+    const context = await newContext(admin)
+    const id = await newEntry(admin, context)
+    const head = [
+      `PUT /${context}/resource/${id} HTTP/1.1`,
+      `Cookie: auth_token=${admin.cookie}`,
+      'Content-Length: 600',
+    ]
+    await sendRaw(admin.base, head, 'x'.repeat(300))
+    await eventually('it has begun', async () => (await blobsOf(service)).incoming.length === 1)
+    await service.stop('SIGKILL')
+    const found = await fsck(service.folder)
+    assert.equal(found.status, 1)
+    assert.match(found.stdout, /^reservation: .*\(repairable\)$/m)
+    // What is gathered for a bucket is in memory still.
+    if (bucket === undefined) assert.match(found.stdout, /^orphan-blob: .*\(repairable\)$/m)
+    assert.equal((await fsck(service.folder, '--repair')).status, 0)
+    assert.match((await fsck(service.folder)).stdout, /0 findings/)
+    assert.deepEqual((await blobsOf(service)).incoming, [])
+  },
+)
 
 test('fsck finds a wrong fill level and an orphan, and with --repair the service is right again (D7.5)', async t => {
   const { folder } = await stoppedStore(t)

@@ -9,9 +9,9 @@ import { onPostgres } from '../support/store.ts'
 import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
-const alone = { skip: onPostgres && 'nodes share a folder there' }
+const withExclusiveLock = { skip: onPostgres && 'nodes share a folder there' }
 
-test('a second service on one folder is refused, names the first, and leaves it alone', alone, async t => {
+test('a second service on one folder is refused, names the first, and leaves it alone', withExclusiveLock, async t => {
   const first = await startProcess(t)
   for (const command of ['serve', 'fsck']) {
     const port = command === 'serve' ? ['--set', 'service.http.port=0'] : []

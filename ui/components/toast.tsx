@@ -9,7 +9,7 @@ interface Toast {
   readonly isBad: boolean
 }
 
-const GOOD_NEWS_LIFE = 6000
+const TOAST_TIMEOUT = 6000
 
 let count = 0
 let show: (toast: Toast) => void = () => undefined
@@ -39,7 +39,7 @@ export function Toasts() {
   useLayoutEffect(() => {
     show = toast => {
       setToasts(all => [...all.slice(-2), toast])
-      if (!toast.isBad) setTimeout(() => close(toast.id), GOOD_NEWS_LIFE)
+      if (!toast.isBad) setTimeout(() => close(toast.id), TOAST_TIMEOUT)
     }
   }, [])
   return (

@@ -25,7 +25,7 @@ interface Found {
 
 const DCT = 'http://purl.org/dc/terms/'
 const LABEL = 'http://www.w3.org/2000/01/rdf-schema#label'
-const MOST_AT_ONCE = 100
+const MAX_AT_ONCE = 100
 
 /** What has a meaning in queries. */
 const escape = (text: string): string => text.replaceAll(/[^\w./-]/g, sign => `\\${sign}`)
@@ -39,7 +39,7 @@ export async function loadFiles(
   const query = `context:${escape(contextUri)} AND graphType:None AND entryType:Local`
   const hits: Hit[] = []
   for (;;) {
-    const limit = Math.min(MOST_AT_ONCE, wanted - hits.length)
+    const limit = Math.min(MAX_AT_ONCE, wanted - hits.length)
     const parameters = new URLSearchParams({
       type: 'solr',
       query,

@@ -24,12 +24,12 @@ export async function namesOf(ids: readonly string[], signal: AbortSignal): Prom
   return new Map(await Promise.all([...new Set(ids)].map(async id => [id, await nameOf(id, signal)] as const)))
 }
 
-const MOST_SUGGESTIONS = 8
+const MAX_SUGGESTIONS = 8
 
 /** Names that hold what has been typed. @throws {Problem} */
 export async function suggest(query: string, withGroups: boolean, signal: AbortSignal): Promise<readonly string[]> {
   if (query === '') return []
-  const wanted = { query, limit: MOST_SUGGESTIONS }
+  const wanted = { query, limit: MAX_SUGGESTIONS }
   const found = await Promise.all([
     loadPortion<'users', User>('users', wanted, signal),
     ...(withGroups ? [loadPortion<'groups', Group>('groups', wanted, signal)] : []),

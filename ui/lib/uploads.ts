@@ -14,7 +14,7 @@ export interface Upload {
 }
 
 /** So many go at once; more would share the same line. */
-const MOST_AT_ONCE = 2
+const MAX_AT_ONCE = 2
 
 const changed = new EventTarget()
 const CHANGE = 'change'
@@ -62,7 +62,7 @@ const change = (id: number, part: Partial<Upload>): void =>
   set(all.map(upload => (upload.id === id ? { ...upload, ...part } : upload)))
 
 function goOn(): void {
-  while (aborts.size < MOST_AT_ONCE) {
+  while (aborts.size < MAX_AT_ONCE) {
     const next = all.find(({ id, state }) => state === 'waiting' && !aborts.has(id))
     if (!next) return
     void send(next)

@@ -16,13 +16,13 @@ interface Answer {
 
 const STEP = 20
 
-const MOST_AT_ONCE = 100
+const MAX_AT_ONCE = 100
 
 /** The first so many contexts, fetched in the portions that the service gives. */
 async function loadContexts(wanted: number, signal: AbortSignal): Promise<Answer> {
   const contexts: WritableContext[] = []
   for (;;) {
-    const limit = Math.min(MOST_AT_ONCE, wanted - contexts.length)
+    const limit = Math.min(MAX_AT_ONCE, wanted - contexts.length)
     const portion = await ask<Answer>(`auth/user/contexts?limit=${limit}&offset=${contexts.length}`, { signal })
     contexts.push(...portion.contexts)
     const isEnough = contexts.length >= Math.min(wanted, portion.results)

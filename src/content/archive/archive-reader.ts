@@ -24,14 +24,14 @@ import {
 } from './read-lines.ts'
 
 /** Bounds of an archive: what one import may make the service hold. */
-const MOST_MEMBERS = 2_000_000
-const MOST_ENTRIES = 1_000_000
-const MOST_PRINCIPALS = 100_000
+const MAX_MEMBERS = 2_000_000
+const MAX_ENTRIES = 1_000_000
+const MAX_PRINCIPALS = 100_000
 /** Of all descriptions, taken out of the zip. */
-const MOST_DESCRIPTIONS: Bytes = 4 * 2 ** 30
-const MOST_LINE: Bytes = 64 * 2 ** 20
+const MAX_DESCRIPTIONS: Bytes = 4 * 2 ** 30
+const MAX_LINE: Bytes = 64 * 2 ** 20
 /** Of manifest and summary. */
-const MOST_FRAME: Bytes = 65_536
+const MAX_FRAME: Bytes = 65_536
 
 /** What an archive holds, one after the other. */
 export type Item =
@@ -55,7 +55,7 @@ export interface Survey {
 export async function surveyArchive(source: RandomAccess): Promise<Survey> {
   let [members, descriptions, total, largest] = [0, 0, 0, 0]
   for await (const { name, size, isDeflated } of readZip(source)) {
-    if (++members > MOST_MEMBERS) throw wrong(`it has more than ${MOST_MEMBERS} members`)
+    if (++members > MAX_MEMBERS) throw wrong(`it has more than ${MAX_MEMBERS} members`)
     if (name.startsWith('files/')) {
       if (isDeflated) throw wrong(`"${name}" is compressed; files are stored as they are`)
       total += size
@@ -64,7 +64,7 @@ export async function surveyArchive(source: RandomAccess): Promise<Survey> {
       descriptions += size
     }
     if (total > source.size) throw wrong('its files overlap')
-    if (descriptions > MOST_DESCRIPTIONS) throw wrong('its descriptions are too long')
+    if (descriptions > MAX_DESCRIPTIONS) throw wrong('its descriptions are too long')
   }
   return { total, largest }
 }
@@ -113,7 +113,7 @@ export async function* readArchive(source: RandomAccess, context: string, form: 
         if (json['entry'] !== undefined) {
           last = reader.entry(json['entry'])
           revisions = 0
-          if (++counts.entries > MOST_ENTRIES) throw wrong(`it has more than ${MOST_ENTRIES} entries`)
+          if (++counts.entries > MAX_ENTRIES) throw wrong(`it has more than ${MAX_ENTRIES} entries`)
           if (last.file) awaited = last
           yield { kind: 'entry', ...last }
         } else if (json['revision'] !== undefined) {
@@ -124,7 +124,7 @@ export async function* readArchive(source: RandomAccess, context: string, form: 
           counts.revisions++
           yield { kind: 'revision', ...read }
         } else {
-          if (++principals > MOST_PRINCIPALS) throw wrong(`it names more than ${MOST_PRINCIPALS} principals`)
+          if (++principals > MAX_PRINCIPALS) throw wrong(`it names more than ${MAX_PRINCIPALS} principals`)
           yield { kind: 'principal', principal: readPrincipal(json['principal']) }
         }
       }
@@ -134,7 +134,7 @@ export async function* readArchive(source: RandomAccess, context: string, form: 
 }
 
 async function readFrame(part: ZipPart): Promise<unknown> {
-  if (part.size > MOST_FRAME) throw wrong(`"${part.name}" is too long`)
+  if (part.size > MAX_FRAME) throw wrong(`"${part.name}" is too long`)
   for await (const line of linesOf(part)) return line
   throw wrong(`"${part.name}" is empty`)
 }
@@ -160,7 +160,7 @@ async function* linesOf(part: ZipPart): AsyncGenerator {
     }
     pending.push(chunk.subarray(from))
     length += chunk.length - from
-    if (length > MOST_LINE) throw wrong(`"${part.name}" has a line of more than ${MOST_LINE} bytes`)
+    if (length > MAX_LINE) throw wrong(`"${part.name}" has a line of more than ${MAX_LINE} bytes`)
   }
   if (length > 0) throw wrong(`"${part.name}" ends in the midst of a line`)
   if (checksum !== part.crc32) throw wrong(`"${part.name}" has another checksum than it should`)

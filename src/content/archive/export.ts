@@ -53,10 +53,10 @@ const TURN = 50
 
 /** Writing a context as an archive (wire facts 3.16). */
 export class ContextExport {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
 
-  constructor(on: Dependencies) {
-    this.#on = on
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /**
@@ -68,18 +68,18 @@ export class ContextExport {
     contextKey: string,
     options: ExportOptions,
   ): Promise<{ context: string; open: () => Readable }> {
-    const { context } = await getContext(this.#on.database, contextKey)
+    const { context } = await getContext(this.#deps.database, contextKey)
     requireSuperUser(caller, 'export a context')
     requireOrdinary(context.id)
     const detail = { context: context.id }
     const { user, client } = caller
-    await this.#on.audit.record({ event: 'context-exported', actorId: user.id, address: client.address, detail })
-    const time = new Date(this.#on.system.now())
+    await this.#deps.audit.record({ event: 'context-exported', actorId: user.id, address: client.address, detail })
+    const time = new Date(this.#deps.system.now())
     return { context: context.id, open: () => writeZip(this.#members(context.id, options, time), time) }
   }
 
   async *#members(context: string, options: ExportOptions, time: Date): AsyncGenerator<ZipMember> {
-    const { database } = this.#on
+    const { database } = this.#deps
     const manifest: Manifest = {
       format: FORMAT,
       version: VERSION,
@@ -130,7 +130,7 @@ export class ContextExport {
     let last = ''
     let count = 0
     for (;;) {
-      const ids = await idsAfter(this.#on.database, { context, id: last }, IDS)
+      const ids = await idsAfter(this.#deps.database, { context, id: last }, IDS)
       for (const id of ids) {
         if (++count % TURN === 0) await nextTurn()
         const opened = await this.#open(context, id, options)
@@ -144,7 +144,7 @@ export class ContextExport {
 
   /** `undefined` when it has been deleted meanwhile. */
   async #open(context: string, id: string, { metadataOnly }: ExportOptions) {
-    const { database, files } = this.#on
+    const { database, files } = this.#deps
     for (;;) {
       const entry = await findEntry(database, { context, id })
       if (!entry || metadataOnly || !holdsFile(entry)) return entry && { entry, found: undefined }
@@ -163,8 +163,8 @@ export class ContextExport {
     for (const id of ids) {
       if (told.has(id)) continue
       told.add(id)
-      const user = await findUser(this.#on.database, id)
-      const group = user ? undefined : await findGroup(this.#on.database, id)
+      const user = await findUser(this.#deps.database, id)
+      const group = user ? undefined : await findGroup(this.#deps.database, id)
       if (user) lines.push({ principal: { id, kind: 'user', name: user.name } })
       else if (group) lines.push({ principal: { id, kind: 'group', name: group.name } })
     }

@@ -92,7 +92,7 @@ export interface RevisionLine {
 /** How IRIs of the service look outside; everything in here knows only their inside form. */
 export interface OutsideForm {
   readonly href: string
-  outside(iri: string): string
-  inside(iri: string): string
+  toAbsolute(iri: string): string
+  toRelative(iri: string): string
   graphOutside(graph: Graph): Graph
 }

@@ -20,8 +20,8 @@ import {
   listsWithMembers,
   type Membership,
 } from '../list-records.ts'
-import { rejudge } from '../rejudge.ts'
-import type { Judge } from '../../model/rights.ts'
+import { recheckAccess } from '../recheck-access.ts'
+import type { AccessCheck } from '../../model/rights.ts'
 import { addRelations, dropRelationsOf } from '../relations.ts'
 import { insertRevision } from '../revisions.ts'
 import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
@@ -51,10 +51,10 @@ const TURN = 50
 
 /** Putting an archive in place of all that is in a context (wire facts 3.16). */
 export class ContextImport {
-  readonly #on: Dependencies
+  readonly #deps: Dependencies
 
-  constructor(on: Dependencies) {
-    this.#on = on
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /**
@@ -64,17 +64,17 @@ export class ContextImport {
    * @throws {InvalidInput} `invalid-archive` @throws {TooLarge} `file-too-large`, `quota-exceeded`
    */
   async import(caller: Caller, contextKey: string, incoming: Incoming, form: OutsideForm): Promise<Imported> {
-    const placed = await this.#on.entries.getContextEntry(contextKey)
-    const judge: Judge = caller => requireSuperUser(caller, 'import a context')
+    const placed = await this.#deps.entries.getContextEntry(contextKey)
+    const judge: AccessCheck = caller => requireSuperUser(caller, 'import a context')
     judge(caller, placed)
     const context = placed.entry.id
     requireOrdinary(context)
-    const imported = await this.#on.stagedImports.receive(context, incoming, async staged => {
+    const imported = await this.#deps.stagedImports.receive(context, incoming, async staged => {
       await staged.reserve(await surveyArchive(staged.archive))
       const stored = await takeFiles(staged, context, form)
-      return await this.#on.database.transaction(
+      return await this.#deps.database.transaction(
         async tx => {
-          await rejudge(tx, caller, placed, judge)
+          await recheckAccess(tx, caller, placed, judge)
           return await replaceContent(tx, { staged, context, form, stored })
         },
         { ownCommit: true },
@@ -82,7 +82,7 @@ export class ContextImport {
     })
     const detail = { context, entries: imported.entries, files: imported.files }
     const { user, client } = caller
-    await this.#on.audit.record({ event: 'context-imported', actorId: user.id, address: client.address, detail })
+    await this.#deps.audit.record({ event: 'context-imported', actorId: user.id, address: client.address, detail })
     return imported
   }
 }

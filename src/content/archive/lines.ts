@@ -20,8 +20,8 @@ export function describeEntry(
     entryType: entry.entryType,
     graphType: entry.graphType,
     resourceType: entry.resourceType,
-    resource: entry.externalResource === undefined ? undefined : form.outside(entry.externalResource),
-    externalMetadata: entry.externalMetadata === undefined ? undefined : form.outside(entry.externalMetadata),
+    resource: entry.externalResource === undefined ? undefined : form.toAbsolute(entry.externalResource),
+    externalMetadata: entry.externalMetadata === undefined ? undefined : form.toAbsolute(entry.externalMetadata),
     created: isoTime(entry.created),
     modified: isoTime(entry.modified),
     creator: entry.creator,
@@ -42,7 +42,7 @@ const describeAcl = (acl: Acl, form: OutsideForm): Acl =>
   Object.fromEntries(
     aclSlots.flatMap(slot => {
       const principals = acl[slot]
-      return principals ? [[slot, principals.map(iri => form.outside(iri))]] : []
+      return principals ? [[slot, principals.map(iri => form.toAbsolute(iri))]] : []
     }),
   )
 

@@ -1,7 +1,7 @@
 import { InvalidInput } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { type Graph, parseRdfJson, renameIris } from '../../graph/graph.ts'
-import { inside, isAbsoluteIri } from '../../graph/iri.ts'
+import { toRelative, isAbsoluteIri } from '../../graph/iri.ts'
 import { type Acl, aclSlots } from '../../model/acl.ts'
 import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../../model/addresses.ts'
 import { hasExternalMetadata } from '../cached-metadata.ts'
@@ -94,7 +94,7 @@ export class LineReader {
     const source = new RegExp(`^\\./(_contexts/[a-z-]+/)?${manifest.context}(?=$|[/?#])`)
     this.#rename = iri =>
       form
-        .inside(inside(manifest.base, iri))
+        .toRelative(toRelative(manifest.base, iri))
         .replace(source, (_found, of: string | undefined) => `./${of ?? ''}${context}`)
   }
 
@@ -164,8 +164,8 @@ export class LineReader {
   /** An address of this service, in an archive of another one, named nobody there, and must not name anybody here. */
   #principal(value: unknown): string {
     const iri = this.#iri(value)
-    const isOfSource = typeof value === 'string' && inside(this.#base, value) !== value
-    if (isOfSource || typeof value !== 'string' || this.#form.inside(value) === value) return iri
+    const isOfSource = typeof value === 'string' && toRelative(this.#base, value) !== value
+    if (isOfSource || typeof value !== 'string' || this.#form.toRelative(value) === value) return iri
     return unknownPrincipal(value)
   }
 

@@ -1,7 +1,7 @@
-import { html, type Look, page } from './html.ts'
+import { html, type PageContext, page } from './html.ts'
 
 /** What a person sees instead of a JSON problem (D1.4), with the way back to where it began. */
-export const errorPage = (look: Look, title: string, detail: string): string =>
+export const errorPage = (look: PageContext, title: string, detail: string): string =>
   page(
     look,
     title,

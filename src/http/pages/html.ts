@@ -31,7 +31,7 @@ export function fill(message: string, values: Readonly<Record<string, string | n
 }
 
 /** What all pages for one reader have in common. Addresses are absolute, from the base address. */
-export interface Look {
+export interface PageContext {
   readonly language: Language
   readonly words: Words
   readonly style: string
@@ -49,7 +49,7 @@ export function policyFor(formAction: string, scripts = "'self'"): string {
 }
 
 /** A whole document around the main part of a page. */
-export const page = (look: Look, title: string, main: Html, head: Html = new Html('')): string =>
+export const page = (look: PageContext, title: string, main: Html, head: Html = new Html('')): string =>
   `<!doctype html>\n${
     html`<html lang="${look.language}"><head><meta charset="utf-8"><title>${title} – Stowage</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">

@@ -1,4 +1,4 @@
-import { fill, type Html, html, type Look, page } from './html.ts'
+import { fill, type Html, html, type PageContext, page } from './html.ts'
 import { wordsForProblem } from './messages.ts'
 
 /** Why somebody is asked to sign in, or to do it again. */
@@ -32,7 +32,7 @@ export interface LoginForm {
 }
 
 /** The form for signing in, and the other ways in; works without scripts. */
-export const loginPage = (look: Look, form: LoginForm): string => {
+export const loginPage = (look: PageContext, form: LoginForm): string => {
   const { words } = look
   const { cookie, discovery, providers, reset } = form.ways
   const others = providers.length > 0 || discovery !== undefined
@@ -51,7 +51,7 @@ export const loginPage = (look: Look, form: LoginForm): string => {
   )
 }
 
-function notice({ words }: Look, { refusal, sessionHasEnded }: LoginForm): Html | [] {
+function notice({ words }: PageContext, { refusal, sessionHasEnded }: LoginForm): Html | [] {
   if (!refusal) return sessionHasEnded ? html`<p class="notice" role="status">${words.sessionEnded}</p>` : []
   const { code, detail, retryAfter } = refusal
   if (retryAfter === undefined)
@@ -61,7 +61,7 @@ function notice({ words }: Look, { refusal, sessionHasEnded }: LoginForm): Html 
   return html`<p class="notice bad" role="alert" id="refusal" data-over="${words.lockedOver}">${fill(text, { time })}</p>`
 }
 
-function passwordForm({ words }: Look, { successUrl, userName, refusal }: LoginForm, action: string): Html {
+function passwordForm({ words }: PageContext, { successUrl, userName, refusal }: LoginForm, action: string): Html {
   const described = refusal ? html` aria-describedby="refusal"` : []
   const [nameFocus, passwordFocus] = userName === undefined ? [html` autofocus`, []] : [[], html` autofocus`]
   return html`<form method="post" action="${action}"><input type="hidden" name="successurl" value="${successUrl}">
@@ -70,7 +70,7 @@ function passwordForm({ words }: Look, { successUrl, userName, refusal }: LoginF
 <button class="button wide">${words.signIn}</button></form>`
 }
 
-const discoveryForm = ({ words }: Look, successUrl: string, action: string): Html =>
+const discoveryForm = ({ words }: PageContext, successUrl: string, action: string): Html =>
   html`<form method="get" action="${action}"><input type="hidden" name="successurl" value="${successUrl}">
 <label class="field"><span>${words.askOrganisation}</span><input name="email" type="email" autocomplete="email" required placeholder="${words.email}" aria-describedby="organisation"></label>
 <p class="hint" id="organisation">${words.findOrganisationHint}</p>
@@ -78,7 +78,7 @@ const discoveryForm = ({ words }: Look, successUrl: string, action: string): Htm
 
 /** For somebody who is signed in already. */
 export const signedInPage = (
-  look: Look,
+  look: PageContext,
   userName: string,
   { account, logout }: { readonly account: string; readonly logout: string },
 ): string => {

@@ -1,10 +1,10 @@
 import type { PasswordRule } from '../../accounts/password-rules.ts'
-import { MOST_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
-import { fill, type Html, html, type Look, page } from './html.ts'
+import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
+import { fill, type Html, html, type PageContext, page } from './html.ts'
 import type { Words } from './messages-en.ts'
 
 /** Asks for the address that the mail goes to. */
-export const askResetPage = (look: Look, action: string): string =>
+export const askResetPage = (look: PageContext, action: string): string =>
   page(
     look,
     look.words.forgot,
@@ -22,13 +22,13 @@ export interface NewPasswordForm {
 }
 
 /** Behind the link of the mail: the new password. Nothing happens before it is sent. */
-export const newPasswordPage = (look: Look, { action, token, rules, broken }: NewPasswordForm): string =>
+export const newPasswordPage = (look: PageContext, { action, token, rules, broken }: NewPasswordForm): string =>
   page(
     look,
     look.words.newPasswordTitle,
     html`${broken ? html`<div class="notice bad" role="alert"><p>${look.words.rulesBroken}</p>${list(look.words, broken)}</div>` : []}
 <form method="post" action="${action}"><input type="hidden" name="token" value="${token}">
-<label class="field"><span>${look.words.newPassword}</span><input name="password" type="password" autocomplete="new-password" maxlength="${MOST_PASSWORD_CHARACTERS}" required autofocus aria-describedby="rules"></label>
+<label class="field"><span>${look.words.newPassword}</span><input name="password" type="password" autocomplete="new-password" maxlength="${MAX_PASSWORD_CHARACTERS}" required autofocus aria-describedby="rules"></label>
 <div class="hint" id="rules"><p>${look.words.rulesTitle}</p>${list(look.words, rules)}</div>
 <button class="button wide">${look.words.setPassword}</button></form>`,
   )
@@ -38,9 +38,9 @@ const list = (words: Words, rules: readonly PasswordRule[]): Html =>
 
 /** A sentence and a way on. */
 export const noticePage = (
-  look: Look,
+  look: PageContext,
   { title, notice, onward }: { readonly title: string; readonly notice: string; readonly onward: string },
 ): string =>
   page(look, title, html`<p>${notice}</p><p><a class="button wide" href="${onward}">${look.words.goOn}</a></p>`)
 
-const wayBack = ({ home, words }: Look): Html => html`<p class="aside"><a href="${home}">${words.back}</a></p>`
+const wayBack = ({ home, words }: PageContext): Html => html`<p class="aside"><a href="${home}">${words.back}</a></p>`

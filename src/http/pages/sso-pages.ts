@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Html, html, type Look, page, policyFor } from './html.ts'
+import { Html, html, type PageContext, page, policyFor } from './html.ts'
 
 const submit = 'document.forms[0].submit()'
 const submitDigest = createHash('sha256').update(submit).digest('base64')
@@ -13,7 +13,7 @@ export const departureHeaders = (action: string): Readonly<Record<string, string
 })
 
 /** A form that sends the browser on to an identity provider: by itself where scripts run, else at the press of its button. */
-export const departurePage = (look: Look, action: string, fields: Readonly<Record<string, string>>): string => {
+export const departurePage = (look: PageContext, action: string, fields: Readonly<Record<string, string>>): string => {
   const inputs = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
@@ -30,7 +30,7 @@ export const departurePage = (look: Look, action: string, fields: Readonly<Recor
  * and one that a form begins may go no further than the policy of its page allows, this may.
  */
 export const onwardPage = (
-  look: Look,
+  look: PageContext,
   { title, notice, url }: { readonly title: string; readonly notice: string; readonly url: string },
 ): string =>
   page(

@@ -1,7 +1,7 @@
-import { html, type Look } from './html.ts'
+import { html, type PageContext } from './html.ts'
 
 /** The page around the application of `ui/`, the same for all its addresses. @param basePath begins and ends with a slash */
-export const uiPage = (look: Look, basePath: string, script: string): string =>
+export const uiPage = (look: PageContext, basePath: string, script: string): string =>
   `<!doctype html>\n${
     html`<html lang="${look.language}" data-base="${basePath}"><head><meta charset="utf-8"><title>Stowage</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">

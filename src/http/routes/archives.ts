@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../../base/errors.ts'
 import type { Incoming } from '../../files/incoming.ts'
 import { findSyntax } from '../../graph/syntaxes.ts'
-import { abandonment } from '../abandonment.ts'
+import { clientGoneSignal } from '../client-gone-signal.ts'
 import { announcesBody, mediaTypeOf } from '../body.ts'
 import { firstFile } from '../multipart.ts'
 import { isFlagSet } from '../query.ts'
@@ -11,17 +11,17 @@ import { pathPart, type Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** Contexts as a whole: given out as one file, taken in, counted (wire facts 3.16). */
-export const archiveRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/:context/export', handle: getExport(on) },
-  { method: 'POST', url: '/:context/import', handle: postImport(on) },
-  { method: 'GET', url: '/:context/statistics/:type', handle: getStatistics(on) },
+export const archiveRoutes = (deps: Services): Route[] => [
+  { method: 'GET', url: '/:context/export', handle: getExport(deps) },
+  { method: 'POST', url: '/:context/import', handle: postImport(deps) },
+  { method: 'GET', url: '/:context/statistics/:type', handle: getStatistics(deps) },
 ]
 
-const getExport = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const getExport = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   requireRdfJson(request)
   const metadataOnly = isFlagSet(request.parameters, 'metadataOnly')
-  const options = { metadataOnly, form: on.base }
-  const { context, open } = await on.exports.export(request.caller, pathPart(request, 'context'), options)
+  const options = { metadataOnly, form: deps.base }
+  const { context, open } = await deps.exports.export(request.caller, pathPart(request, 'context'), options)
   reply.type('application/zip').header('content-disposition', contentDisposition(`${context}.zip`))
   return await reply.send(request.method === 'HEAD' ? undefined : open())
 }
@@ -33,24 +33,24 @@ function requireRdfJson(request: FastifyRequest): void {
   throw new NotAcceptable('not-acceptable', `Graphs in an archive are RDF/JSON, not ${format.slice(0, 200)}.`)
 }
 
-const postImport = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const postImport = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const isForm = mediaTypeOf(request.raw) === 'multipart/form-data'
-  const incoming = isForm ? formArchive(on, request, reply) : rawArchive(on, request, reply)
-  const imported = await on.imports.import(request.caller, pathPart(request, 'context'), incoming, on.base)
+  const incoming = isForm ? formArchive(deps, request, reply) : rawArchive(deps, request, reply)
+  const imported = await deps.imports.import(request.caller, pathPart(request, 'context'), incoming, deps.base)
   // A form in a frame expects this, and shows nothing of it.
   return isForm ? await reply.type('text/html; charset=utf-8').send('<textarea></textarea>') : imported
 }
 
 const zipTypes = ['application/zip', 'application/x-zip-compressed', 'application/octet-stream']
 
-function rawArchive(on: Services, request: FastifyRequest, reply: FastifyReply): Incoming {
+function rawArchive(deps: Services, request: FastifyRequest, reply: FastifyReply): Incoming {
   return {
     declaredSize: undefined,
-    signal: abandonment(reply),
+    signal: clientGoneSignal(reply),
     open: () => {
       if (!announcesBody(request.raw)) throw new InvalidInput('missing-body', 'The request has no body.')
       const type = mediaTypeOf(request.raw)
-      if (type !== undefined && zipTypes.includes(type)) return on.bodies.stream(request.raw, reply.raw)
+      if (type !== undefined && zipTypes.includes(type)) return deps.bodies.stream(request.raw, reply.raw)
       throw new UnsupportedType(
         'unsupported-type',
         `The body must be ${zipTypes.join(' or ')}, not ${type ?? 'untyped'}.`,
@@ -59,13 +59,13 @@ function rawArchive(on: Services, request: FastifyRequest, reply: FastifyReply):
   }
 }
 
-const formArchive = (on: Services, request: FastifyRequest, reply: FastifyReply): Incoming => ({
+const formArchive = (deps: Services, request: FastifyRequest, reply: FastifyReply): Incoming => ({
   declaredSize: undefined,
-  signal: abandonment(reply),
+  signal: clientGoneSignal(reply),
   open: async function* () {
-    yield* (await firstFile(request.raw, on.bodies.stream(request.raw, reply.raw))).bytes
+    yield* (await firstFile(request.raw, deps.bodies.stream(request.raw, reply.raw))).bytes
   },
 })
 
-const getStatistics = (on: Services) => async (request: FastifyRequest) =>
-  await on.statistics.of(request.caller, pathPart(request, 'context'), pathPart(request, 'type'))
+const getStatistics = (deps: Services) => async (request: FastifyRequest) =>
+  await deps.statistics.of(request.caller, pathPart(request, 'context'), pathPart(request, 'type'))

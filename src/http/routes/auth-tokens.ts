@@ -12,16 +12,16 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** The active logins of a user, and ending them (interface 2.3, 2.4; D3.2, D3.3). */
-export const authTokenRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/auth/tokens', handle: getTokens(on) },
-  { method: 'DELETE', url: '/auth/tokens', handle: deleteTokens(on) },
+export const authTokenRoutes = (deps: Services): Route[] => [
+  { method: 'GET', url: '/auth/tokens', handle: getTokens(deps) },
+  { method: 'DELETE', url: '/auth/tokens', handle: deleteTokens(deps) },
 ]
 
-const getTokens = (on: Services) => async (request: FastifyRequest) => {
+const getTokens = (deps: Services) => async (request: FastifyRequest) => {
   requireSignedIn(request.caller, 'list logins')
-  const user = await userAskedFor(on, request.caller, request.parameters.get('user'))
+  const user = await userAskedFor(deps, request.caller, request.parameters.get('user'))
   const isAskedFor = readScope(request.parameters.get('scope'), request.caller.session)
-  const sessions = (await on.sessions.list(user)).filter(isAskedFor)
+  const sessions = (await deps.sessions.list(user)).filter(isAskedFor)
   return Object.fromEntries(sessions.map(session => [session.token, describeLogin(session, user)]))
 }
 
@@ -33,10 +33,10 @@ function readScope(scope: string | undefined, current: Session | undefined): (se
   throw new InvalidInput('invalid-query', '`scope` is `current`, `others` or `all`.')
 }
 
-async function userAskedFor(on: Services, caller: Caller, name: string | undefined): Promise<User> {
+async function userAskedFor(deps: Services, caller: Caller, name: string | undefined): Promise<User> {
   if (name === undefined || normaliseName(name) === caller.user.name) return caller.user
   if (!isAdmin(caller)) throw denied(caller, "list another user's logins")
-  const user = await findUserByName(on.database, normaliseName(name))
+  const user = await findUserByName(deps.database, normaliseName(name))
   if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
   return user
 }
@@ -50,15 +50,15 @@ const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user
   userName: user.name,
 })
 
-const deleteTokens = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const deleteTokens = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   requireSignedIn(request.caller, 'end logins')
-  const wish = readWish(await on.bodies.json(request.raw, reply.raw))
+  const wish = readWish(await deps.bodies.json(request.raw, reply.raw))
   // The body may have come for hours.
-  const caller = await presentCaller(on.database, request.caller)
+  const caller = await presentCaller(deps.database, request.caller)
   const { user, session, client } = caller
-  const removed = 'token' in wish ? await endOne(on, caller, wish.token) : user.id
-  if ('scope' in wish) await on.sessions.endAll(user.id, wish.scope === 'others' ? session : undefined)
-  await on.audit.record({
+  const removed = 'token' in wish ? await endOne(deps, caller, wish.token) : user.id
+  if ('scope' in wish) await deps.sessions.endAll(user.id, wish.scope === 'others' ? session : undefined)
+  await deps.audit.record({
     event: 'token-removed',
     userId: removed,
     actorId: user.id,
@@ -66,15 +66,15 @@ const deleteTokens = (on: Services) => async (request: FastifyRequest, reply: Fa
     detail: { scope: 'token' in wish ? 'one' : wish.scope },
   })
   const isSignedOut = 'token' in wish ? wish.token === session?.token : wish.scope === 'all'
-  if (isSignedOut) setAuthCookie(reply, on.cookie.clear())
+  if (isSignedOut) setAuthCookie(reply, deps.cookie.clear())
   return await reply.status(204).send()
 }
 
 /** Ends one login and tells whose it was. Somebody else's token and one that never was are answered alike, so that this tells nobody anything (D3.3). */
-async function endOne(on: Services, caller: Caller, token: string): Promise<string> {
-  const session = await on.sessions.find(token)
+async function endOne(deps: Services, caller: Caller, token: string): Promise<string> {
+  const session = await deps.sessions.find(token)
   const isMine = session?.userId === caller.user.id
-  if (session && (isMine || isAdmin(caller)) && (await on.sessions.end(token))) return session.userId
+  if (session && (isMine || isAdmin(caller)) && (await deps.sessions.end(token))) return session.userId
   throw new NotFound('unknown-token', 'No login has this token.')
 }
 

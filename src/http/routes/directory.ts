@@ -11,18 +11,18 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** Who and what there is, in portions, for administrators. */
-export const directoryRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/management/users', handle: getUsers(on) },
-  { method: 'GET', url: '/management/groups', handle: getGroups(on) },
-  { method: 'GET', url: '/management/contexts', handle: getContexts(on) },
+export const directoryRoutes = (deps: Services): Route[] => [
+  { method: 'GET', url: '/management/users', handle: getUsers(deps) },
+  { method: 'GET', url: '/management/groups', handle: getGroups(deps) },
+  { method: 'GET', url: '/management/contexts', handle: getContexts(deps) },
 ]
 
-const getUsers = (on: Services) => async (request: FastifyRequest) => {
+const getUsers = (deps: Services) => async (request: FastifyRequest) => {
   requireAdmin(request.caller, 'list the users')
   const portion = readPortion(request.parameters)
-  const { total, items } = await listUsers(on.database, portion)
+  const { total, items } = await listUsers(deps.database, portion)
   const users = []
-  for (const user of items) users.push(await describeUser(on, user))
+  for (const user of items) users.push(await describeUser(deps, user))
   return { users, results: total, limit: portion.limit, offset: portion.offset }
 }
 
@@ -38,22 +38,22 @@ async function describeUser({ lockout }: Services, user: User) {
   }
 }
 
-const getGroups = (on: Services) => async (request: FastifyRequest) => {
+const getGroups = (deps: Services) => async (request: FastifyRequest) => {
   requireAdmin(request.caller, 'list the groups')
   const portion = readPortion(request.parameters)
-  const { total, items } = await listGroups(on.database, portion)
+  const { total, items } = await listGroups(deps.database, portion)
   return { groups: items, results: total, limit: portion.limit, offset: portion.offset }
 }
 
-const getContexts = (on: Services) => async (request: FastifyRequest) => {
+const getContexts = (deps: Services) => async (request: FastifyRequest) => {
   const { caller, parameters } = request
   requireAdmin(caller, 'list the contexts')
   const portion = readPortion(parameters)
   const sort = readOrder(parameters.get('sort'))
-  const { total, items } = await listContexts(on.database, on.ledger, { ...portion, sort })
+  const { total, items } = await listContexts(deps.database, deps.ledger, { ...portion, sort })
   const contexts = []
   for (const placed of items) {
-    const { name, quota, metadata } = describeEntry(await on.views.of(caller, placed, true), on.base)
+    const { name, quota, metadata } = describeEntry(await deps.views.of(caller, placed, true), deps.base)
     contexts.push({ contextId: placed.entry.id, name, quota, metadata })
   }
   return { contexts, results: total, limit: portion.limit, offset: portion.offset }

@@ -3,7 +3,7 @@ import { InvalidInput, NotFound } from '../../base/errors.ts'
 import { entryUri } from '../../model/addresses.ts'
 import { hasName } from '../../content/entries.ts'
 import type { Entry } from '../../model/entry.ts'
-import { type Placed, requireRight } from '../../model/rights.ts'
+import { type EntryInContext, requireRight } from '../../model/rights.ts'
 import { isObject } from '../../content/values.ts'
 import {
   entryValidators,
@@ -20,77 +20,80 @@ import { type Route, pathPart } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** Entries: the whole, info, name, deletion (wire facts 3.3, 3.4). */
-export const entryRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/:context/entry/:entry', handle: getEntry(on), compressible: true },
-  { method: 'PUT', url: '/:context/entry/:entry', handle: putEntry(on) },
-  { method: 'DELETE', url: '/:context/entry/:entry', handle: deleteEntry(on) },
-  { method: 'GET', url: '/:context/entry/:entry/name', handle: getName(on) },
-  { method: 'PUT', url: '/:context/entry/:entry/name', handle: putName(on) },
+export const entryRoutes = (deps: Services): Route[] => [
+  { method: 'GET', url: '/:context/entry/:entry', handle: getEntry(deps), compressible: true },
+  { method: 'PUT', url: '/:context/entry/:entry', handle: putEntry(deps) },
+  { method: 'DELETE', url: '/:context/entry/:entry', handle: deleteEntry(deps) },
+  { method: 'GET', url: '/:context/entry/:entry/name', handle: getName(deps) },
+  { method: 'PUT', url: '/:context/entry/:entry/name', handle: putName(deps) },
 ]
 
-const getEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const getEntry = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const representation = representationFor(request, reply)
   const form = embeddedGraphs(request)
-  const placed = await placedOf(on, request)
-  if (!isPlainJson(representation)) return await sendInfo(on, request, reply, placed, representation)
+  const placed = await loadEntry(deps, request)
+  if (!isPlainJson(representation)) return await sendInfo(deps, request, reply, placed, representation)
   const isDetailed = request.parameters.has('includeAll')
-  const view = await on.views.of(request.caller, placed, isDetailed, readPaging(request.parameters))
+  const view = await deps.views.of(request.caller, placed, isDetailed, readPaging(request.parameters))
   const isFreshEntry = isFresh(request, reply, placed.entry)
   // What only some may see, and the fill level, change without the entry: a 304 would bring somebody else's view back.
   const isTheSameForAll = !isDetailed && view.quota === undefined
   if (isFreshEntry && isTheSameForAll) return await reply.status(304).send()
-  return describeEntry(view, on.base, form)
+  return describeEntry(view, deps.base, form)
 }
 
 /** In a syntax of RDF an entry is its info (wire facts 3.3.1). */
 async function sendInfo(
-  on: Services,
+  deps: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  placed: Placed,
+  placed: EntryInContext,
   representation: Representation,
 ): Promise<unknown> {
-  const { info } = await on.views.of(request.caller, placed, false)
+  const { info } = await deps.views.of(request.caller, placed, false)
   if (isFresh(request, reply, placed.entry, representation)) return await reply.status(304).send()
-  return await sendGraph(reply, representation, on.base.graphOutside(info))
+  return await sendGraph(reply, representation, deps.base.graphOutside(info))
 }
 
-const putEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
-  const read = graphReader(on, request, reply, entryUri(placed.entry))
+const putEntry = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await loadEntry(deps, request)
+  const read = graphReader(deps, request, reply, entryUri(placed.entry))
   const toMembers = isFlagSet(request.parameters, 'applyACLtoChildren')
-  return sendChanged(reply, await on.entries.putInfo(request.caller, placed, read, preconditionOf(request), toMembers))
+  return sendChanged(
+    reply,
+    await deps.entries.putInfo(request.caller, placed, read, preconditionOf(request), toMembers),
+  )
 }
 
-const deleteEntry = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const deleteEntry = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const recursive = isFlagSet(request.parameters, 'recursive')
-  await on.entries.delete(request.caller, await placedOf(on, request), preconditionOf(request), recursive)
+  await deps.entries.delete(request.caller, await loadEntry(deps, request), preconditionOf(request), recursive)
   return await reply.status(204).send()
 }
 
-const getName = (on: Services) => async (request: FastifyRequest) => {
-  const placed = await placedOf(on, request)
+const getName = (deps: Services) => async (request: FastifyRequest) => {
+  const placed = await loadEntry(deps, request)
   // Names of contexts are open to everybody, those of people and groups to who may read their metadata (wire facts 4.4).
   const isContext = placed.entry.graphType === 'Context' || placed.entry.graphType === 'SystemContext'
   if (hasName(placed.entry) && !isContext) requireRight(request.caller, 'readmetadata', placed, 'read this name')
-  const name = await on.entries.nameOf(placed.entry)
+  const name = await deps.entries.nameOf(placed.entry)
   if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
   return { name }
 }
 
-const putName = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
+const putName = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await loadEntry(deps, request)
   const read = async (): Promise<string> => {
-    const body = await on.bodies.json(request.raw, reply.raw)
+    const body = await deps.bodies.json(request.raw, reply.raw)
     if (isObject(body) && typeof body['name'] === 'string') return body['name']
     throw new InvalidInput('invalid-json', 'Send {"name": "…"}.')
   }
-  return sendChanged(reply, await on.entries.rename(request.caller, placed, read))
+  return sendChanged(reply, await deps.entries.rename(request.caller, placed, read))
 }
 
 /** The entry that the path names. @throws {NotFound} */
-export const placedOf = async (on: Services, request: FastifyRequest): Promise<Placed> =>
-  await on.entries.get(pathPart(request, 'context'), pathPart(request, 'entry'))
+export const loadEntry = async (deps: Services, request: FastifyRequest): Promise<EntryInContext> =>
+  await deps.entries.get(pathPart(request, 'context'), pathPart(request, 'entry'))
 
 /** The conditions of the request, judged against an entry inside the transaction that changes it. */
 export const preconditionOf =
@@ -116,8 +119,8 @@ export const sendChanged = (reply: FastifyReply, entry: Entry): FastifyReply =>
     .headers(validatorHeaders(entryValidators(entry)))
     .send()
 
-export const sendCreated = (on: Services, reply: FastifyReply, entry: Entry): FastifyReply =>
+export const sendCreated = (deps: Services, reply: FastifyReply, entry: Entry): FastifyReply =>
   reply
     .status(201)
-    .headers({ ...validatorHeaders(entryValidators(entry)), location: on.base.outside(entryUri(entry)) })
+    .headers({ ...validatorHeaders(entryValidators(entry)), location: deps.base.toAbsolute(entryUri(entry)) })
     .send({ entryId: entry.id })

@@ -10,32 +10,37 @@ import { pathPart, type Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** Metadata by the URI of what they are about (wire facts 3.12). */
-export const lookupRoutes = (on: Services): Route[] => [
+export const lookupRoutes = (deps: Services): Route[] => [
   {
     method: 'GET',
     url: '/lookup',
     compressible: true,
-    handle: async (request, reply) => await answer(on, request, reply),
+    handle: async (request, reply) => await answer(deps, request, reply),
   },
   {
     method: 'GET',
     url: '/:context/lookup',
     compressible: true,
     handle: async (request, reply) => {
-      const { entry } = await on.entries.getContextEntry(pathPart(request, 'context'))
-      return await answer(on, request, reply, entry.id)
+      const { entry } = await deps.entries.getContextEntry(pathPart(request, 'context'))
+      return await answer(deps, request, reply, entry.id)
     },
   },
 ]
 
-async function answer(on: Services, request: FastifyRequest, reply: FastifyReply, context?: string): Promise<unknown> {
+async function answer(
+  deps: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context?: string,
+): Promise<unknown> {
   const representation = representationFor(request, reply)
   const { caller } = request
   const scope = readScope(request)
-  const wanted = { uri: readUri(on, request), scope, ...(context === undefined ? {} : { context }) }
-  const found = await lookUp(on.database, caller, wanted)
-  const entry = found && (await findEntry(on.database, found))
-  const metadata = entry && (await metadataIn(on.database, caller, entry, scope))
+  const wanted = { uri: readUri(deps, request), scope, ...(context === undefined ? {} : { context }) }
+  const found = await lookUp(deps.database, caller, wanted)
+  const entry = found && (await findEntry(deps.database, found))
+  const metadata = entry && (await metadataIn(deps.database, caller, entry, scope))
   // Whether there is an entry that the caller may not read is not told.
   if (!entry || !metadata) throw new NotFound('not-found', 'There are no such metadata of this resource.')
   if (!liveSourceOf(entry)) {
@@ -47,7 +52,7 @@ async function answer(on: Services, request: FastifyRequest, reply: FastifyReply
       return await reply.status(304).send()
     }
   }
-  return await sendGraph(reply, representation, on.base.graphOutside(metadata))
+  return await sendGraph(reply, representation, deps.base.graphOutside(metadata))
 }
 
 function readScope({ parameters }: FastifyRequest): LookupScope {
@@ -60,6 +65,6 @@ function readScope({ parameters }: FastifyRequest): LookupScope {
 function readUri({ base }: Services, { parameters }: FastifyRequest): string {
   const uri = parameters.get('uri') ?? ''
   // The inside form of an address of this service is no URI that anybody outside may use.
-  if (uri !== '' && !uri.startsWith(RELATIVE)) return base.inside(uri)
+  if (uri !== '' && !uri.startsWith(RELATIVE)) return base.toRelative(uri)
   throw new InvalidInput('invalid-query', '`uri` is missing: the URI of the resource that the metadata are about.')
 }

@@ -14,34 +14,35 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** For administrators: how the service is doing, who is locked out, what has happened (wire facts 3.14, D6.5). */
-export const managementRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/', handle: getRoot(on), visited: true },
-  { method: 'GET', url: '/management/status', handle: getStatus(on) },
-  { method: 'GET', url: '/management/lockouts', handle: getLockouts(on) },
-  { method: 'DELETE', url: '/management/lockouts', handle: deleteLockout(on) },
-  { method: 'GET', url: '/management/audit', handle: getAudit(on) },
-  { method: 'GET', url: '/management/sso', handle: getSso(on) },
+export const managementRoutes = (deps: Services): Route[] => [
+  { method: 'GET', url: '/', handle: getRoot(deps), visited: true },
+  { method: 'GET', url: '/management/status', handle: getStatus(deps) },
+  { method: 'GET', url: '/management/lockouts', handle: getLockouts(deps) },
+  { method: 'DELETE', url: '/management/lockouts', handle: deleteLockout(deps) },
+  { method: 'GET', url: '/management/audit', handle: getAudit(deps) },
+  { method: 'GET', url: '/management/sso', handle: getSso(deps) },
 ]
 
 /** A person is led to the application, or to the sign-in page; a program gets a description of the service. */
-const getRoot = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  if (prefersHtml(request)) return await reply.redirect(on.base.at(isGuest(request.caller) ? 'auth/login' : 'ui/'), 303)
-  return { service: 'Stowage', ...brief(on.options.version), baseURI: on.base.href }
+const getRoot = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  if (prefersHtml(request))
+    return await reply.redirect(deps.base.at(isGuest(request.caller) ? 'auth/login' : 'ui/'), 303)
+  return { service: 'Stowage', ...brief(deps.options.version), baseURI: deps.base.href }
 }
 
-const getStatus = (on: Services) => {
-  const startupTime = new Date(on.system.now()).toISOString()
+const getStatus = (deps: Services) => {
+  const startupTime = new Date(deps.system.now()).toISOString()
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { version } = on.options
+    const { version } = deps.options
     if (request.parameters.has('extended')) {
       requireAdmin(request.caller, 'see the extended status')
-      const stats = request.parameters.has('includeStats') ? { stats: await countStore(on.database) } : {}
-      const { enabled, origins, maxAge } = on.options.cors
+      const stats = request.parameters.has('includeStats') ? { stats: await countStore(deps.database) } : {}
+      const { enabled, origins, maxAge } = deps.options.cors
       return {
         ...brief(version),
-        baseURI: on.base.href,
+        baseURI: deps.base.href,
         startupTime,
-        quota: on.ledger.enforced,
+        quota: deps.ledger.enforced,
         cors: { enabled, origins, maxAge },
         // What clients call the engine; an entry is indexed in the transaction that changes it, so nothing waits.
         solr: { enabled: true, status: 'online', postQueueSize: 0 },
@@ -61,11 +62,11 @@ function memory() {
   return { process: { node: process.version, rss, heapUsed, uptime: Math.round(process.uptime()) } }
 }
 
-const getLockouts = (on: Services) => async (request: FastifyRequest) => {
+const getLockouts = (deps: Services) => async (request: FastifyRequest) => {
   requireAdmin(request.caller, 'see who is locked out')
   const lockouts = []
-  for await (const { userId, unlocks, failures, until } of on.lockout.lockedUsers()) {
-    const user = await findUser(on.database, userId)
+  for await (const { userId, unlocks, failures, until } of deps.lockout.lockedUsers()) {
+    const user = await findUser(deps.database, userId)
     if (user?.unlocks === unlocks) {
       lockouts.push({ id: userId, user: user.name, failures, lockedUntil: isoTime(until) })
     }
@@ -74,23 +75,23 @@ const getLockouts = (on: Services) => async (request: FastifyRequest) => {
 }
 
 /** `?user=NAME`; somebody who is not locked out loses his count of wrong passwords all the same. */
-const deleteLockout = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const deleteLockout = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   requireAdmin(request.caller, 'lift a lockout')
-  const user = await userNamed(on, request.parameters.get('user'))
-  await liftLockout(on.database, user.id)
+  const user = await userNamed(deps, request.parameters.get('user'))
+  await liftLockout(deps.database, user.id)
   const { caller } = request
   const subject = { userId: user.id, userName: user.name, actorId: caller.user.id, address: caller.client.address }
-  await on.audit.record({ event: 'unlocked', ...subject })
+  await deps.audit.record({ event: 'unlocked', ...subject })
   return await reply.status(204).send()
 }
 
 /** How it stands with the identity providers, and why the latest sign-ons were refused. */
-const getSso = (on: Services) => async (request: FastifyRequest) => {
+const getSso = (deps: Services) => async (request: FastifyRequest) => {
   requireAdmin(request.caller, 'see the state of single sign-on')
-  const { saml, cas, failures } = on.sso
+  const { saml, cas, failures } = deps.sso
   return {
-    saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, on.system.now())),
-    cas: cas ? { serviceUrl: on.base.at('auth/cas') } : undefined,
+    saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, deps.system.now())),
+    cas: cas ? { serviceUrl: deps.base.at('auth/cas') } : undefined,
     failures: failures.list().map(failure => ({ ...failure, time: isoTime(failure.time) })),
   }
 }
@@ -114,20 +115,20 @@ function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Millisecond
 
 const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
 
-const MOST_EVENTS = 1000
+const MAX_EVENTS = 1000
 
 /** `?user=NAME&event=KIND&since=TIME&until=TIME&limit=N&offset=N`, the latest first. */
-const getAudit = (on: Services) => async (request: FastifyRequest) => {
+const getAudit = (deps: Services) => async (request: FastifyRequest) => {
   requireAdmin(request.caller, 'read the audit trail')
   const { parameters } = request
   const limit = readLimit(parameters.get('limit'))
   const since = readTime(parameters.get('since'), 'since')
   const until = readTime(parameters.get('until'), 'until')
   const wanted = parameters.get('user')
-  const userId = wanted === undefined ? undefined : await idOf(on, wanted)
+  const userId = wanted === undefined ? undefined : await idOf(deps, wanted)
   const event = readEvent(parameters.get('event'))
   const offset = readWholeNumber(parameters, 'offset') ?? 0
-  const events = await on.audit.list({ userId, event, since, until, limit, offset })
+  const events = await deps.audit.list({ userId, event, since, until, limit, offset })
   return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
 }
 
@@ -151,8 +152,8 @@ async function userNamed({ database }: Services, name: string | undefined): Prom
 function readLimit(text: string | undefined): number {
   if (text === undefined) return 100
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MOST_EVENTS) return limit
-  throw new InvalidInput('invalid-query', `\`limit\` is a whole number from 1 to ${MOST_EVENTS}.`)
+  if (limit >= 1 && limit <= MAX_EVENTS) return limit
+  throw new InvalidInput('invalid-query', `\`limit\` is a whole number from 1 to ${MAX_EVENTS}.`)
 }
 
 function readTime(text: string | undefined, parameter: string): Milliseconds | undefined {

@@ -25,39 +25,39 @@ import {
 import { graphReader, type Representation, representationFor, sendGraph } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
-import { readWalk } from '../walk.ts'
-import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
+import { readLinkTraversal } from '../link-traversal.ts'
+import { isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
 
 /** Metadata: one's own, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
-export const metadataRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(on), compressible: true },
-  { method: 'PUT', url: '/:context/metadata/:entry', handle: putMetadata(on) },
-  { method: 'DELETE', url: '/:context/metadata/:entry', handle: deleteMetadata(on) },
-  { method: 'GET', url: '/:context/cached-external-metadata/:entry', handle: getCached(on), compressible: true },
-  { method: 'PUT', url: '/:context/cached-external-metadata/:entry', handle: putCached(on) },
-  { method: 'DELETE', url: '/:context/cached-external-metadata/:entry', handle: deleteCached(on) },
-  { method: 'GET', url: '/:context/merged-metadata/:entry', handle: getMerged(on), compressible: true },
+export const metadataRoutes = (deps: Services): Route[] => [
+  { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(deps), compressible: true },
+  { method: 'PUT', url: '/:context/metadata/:entry', handle: putMetadata(deps) },
+  { method: 'DELETE', url: '/:context/metadata/:entry', handle: deleteMetadata(deps) },
+  { method: 'GET', url: '/:context/cached-external-metadata/:entry', handle: getCached(deps), compressible: true },
+  { method: 'PUT', url: '/:context/cached-external-metadata/:entry', handle: putCached(deps) },
+  { method: 'DELETE', url: '/:context/cached-external-metadata/:entry', handle: deleteCached(deps) },
+  { method: 'GET', url: '/:context/merged-metadata/:entry', handle: getMerged(deps), compressible: true },
 ]
 
-const getMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const getMetadata = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const representation = representationFor(request, reply)
-  const placed = await placedOf(on, request)
+  const placed = await loadEntry(deps, request)
   const { entry } = placed
   requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
   if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
   if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
   const number = revisionAskedFor(request)
-  const walk = number === undefined ? readWalk(request.parameters, on.base) : undefined
+  const walk = number === undefined ? readLinkTraversal(request.parameters, deps.base) : undefined
   if (walk) {
     // It changes with other entries, so it has no validators.
-    const linked = await linkedMetadata(on.database, request.caller, entry, walk)
+    const linked = await linkedMetadata(deps.database, request.caller, entry, walk)
     nameFile(request, reply, entry, representation)
-    return await sendGraph(reply, representation, on.base.graphOutside(linked))
+    return await sendGraph(reply, representation, deps.base.graphOutside(linked))
   }
-  const { modified, metadata } = number === undefined ? entry : await getRevision(on, entry, number)
+  const { modified, metadata } = number === undefined ? entry : await getRevision(deps, entry, number)
   if (isFresh(request, reply, { modified }, representation)) return await reply.status(304).send()
   nameFile(request, reply, entry, representation)
-  return await sendGraph(reply, representation, on.base.graphOutside(metadata))
+  return await sendGraph(reply, representation, deps.base.graphOutside(metadata))
 }
 
 /** The revision that `rev` names; revisions are read only. @throws {WrongMethod} for any other request */
@@ -72,60 +72,67 @@ function revisionAskedFor(request: FastifyRequest): number | undefined {
 }
 
 /** A revision never changes: its tag and date are of the time it was made. @throws {NotFound} */
-async function getRevision(on: Services, entry: Entry, number: number): Promise<Pick<Entry, 'modified' | 'metadata'>> {
-  const found = await on.revisions.find(on.database, entry, number)
+async function getRevision(
+  deps: Services,
+  entry: Entry,
+  number: number,
+): Promise<Pick<Entry, 'modified' | 'metadata'>> {
+  const found = await deps.revisions.find(deps.database, entry, number)
   if (found) return { modified: found.time, metadata: found.metadata }
   throw new NotFound('not-found', `There is no revision ${number} of these metadata.`)
 }
 
-const putMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const putMetadata = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   revisionAskedFor(request)
-  const placed = await placedOf(on, request)
-  const read = graphReader(on, request, reply, metadataUri(placed.entry))
-  return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, read, preconditionOf(request)))
+  const placed = await loadEntry(deps, request)
+  const read = graphReader(deps, request, reply, metadataUri(placed.entry))
+  return sendChanged(reply, await deps.entries.putMetadata(request.caller, placed, read, preconditionOf(request)))
 }
 
-const deleteMetadata = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const deleteMetadata = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   revisionAskedFor(request)
-  const placed = await placedOf(on, request)
-  return sendChanged(reply, await on.entries.putMetadata(request.caller, placed, empty, preconditionOf(request)))
+  const placed = await loadEntry(deps, request)
+  return sendChanged(reply, await deps.entries.putMetadata(request.caller, placed, empty, preconditionOf(request)))
 }
 
-const getCached = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const getCached = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const representation = representationFor(request, reply)
-  const placed = await placedOf(on, request)
+  const placed = await loadEntry(deps, request)
   const { entry } = placed
   requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
   if (!hasExternalMetadata(entry)) throw new NotFound('not-found', 'This entry has no metadata elsewhere.')
-  const cached = await findCached(on, request, entry)
+  const cached = await findCached(deps, request, entry)
   if (isFresh(request, reply, cached, representation)) return await reply.status(304).send()
   nameFile(request, reply, entry, representation)
-  return await sendGraph(reply, representation, on.base.graphOutside(cached.graph))
+  return await sendGraph(reply, representation, deps.base.graphOutside(cached.graph))
 }
 
-const putCached = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
-  const read = graphReader(on, request, reply, cachedMetadataUri(placed.entry))
-  return sendCached(reply, await on.entries.putCachedMetadata(request.caller, placed, read, cachedCondition(request)))
+const putCached = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await loadEntry(deps, request)
+  const read = graphReader(deps, request, reply, cachedMetadataUri(placed.entry))
+  return sendCached(reply, await deps.entries.putCachedMetadata(request.caller, placed, read, cachedCondition(request)))
 }
 
-const deleteCached = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
-  return sendCached(reply, await on.entries.putCachedMetadata(request.caller, placed, empty, cachedCondition(request)))
+const deleteCached = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await loadEntry(deps, request)
+  return sendCached(
+    reply,
+    await deps.entries.putCachedMetadata(request.caller, placed, empty, cachedCondition(request)),
+  )
 }
 
-const getMerged = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const getMerged = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   const representation = representationFor(request, reply)
-  const placed = await placedOf(on, request)
+  const placed = await loadEntry(deps, request)
   const { entry } = placed
   requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
-  const cached = hasExternalMetadata(entry) ? await findCachedMetadata(on.database, request.caller, entry) : undefined
+  const cached = hasExternalMetadata(entry) ? await findCachedMetadata(deps.database, request.caller, entry) : undefined
   // With metadata of another entry in it, the answer changes without this one.
   const isOwn = liveSourceOf(entry) === undefined
   if (isOwn && isFresh(request, reply, entry, representation)) return await reply.status(304).send()
   nameFile(request, reply, entry, representation)
   const merged = mergeGraphs(entry.metadata, cached?.graph ?? emptyGraph)
-  return await sendGraph(reply, representation, on.base.graphOutside(merged))
+  return await sendGraph(reply, representation, deps.base.graphOutside(merged))
 }
 
 /** The copy has a tag of its own; dates are judged by the entry's, as clients know no other (wire facts 3.0.5, 3.0.6). */
@@ -145,8 +152,8 @@ const sendCached = (reply: FastifyReply, entry: Entry): FastifyReply =>
 
 const empty = async (): Promise<Graph> => emptyGraph
 
-async function findCached(on: Services, request: FastifyRequest, entry: Entry): Promise<CachedMetadata> {
-  const cached = await findCachedMetadata(on.database, request.caller, entry)
+async function findCached(deps: Services, request: FastifyRequest, entry: Entry): Promise<CachedMetadata> {
+  const cached = await findCachedMetadata(deps.database, request.caller, entry)
   if (cached) return cached
   throw denied(request.caller, 'read the metadata that this entry refers to')
 }

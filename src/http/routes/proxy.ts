@@ -2,20 +2,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
 import { requireRight } from '../../model/rights.ts'
 import type { Proxy } from '../../proxy/proxy.ts'
-import { abandonment } from '../abandonment.ts'
+import { clientGoneSignal } from '../client-gone-signal.ts'
 import { pathPart, type Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 /** Documents of other servers (wire facts 3.15). */
-export function proxyRoutes(on: Services): Route[] {
-  const { proxy } = on
+export function proxyRoutes(deps: Services): Route[] {
+  const { proxy } = deps
   if (!proxy) {
     const handle = (): Promise<never> =>
       Promise.reject(new NotSupported('not-available', 'Nothing is fetched for others here: `service.proxy=off`.'))
     return ['/proxy', '/:context/proxy'].map(url => ({ method: 'GET', url, handle, onlyRefuses: true }))
   }
   const getInContext = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const placed = await on.entries.getContextEntry(pathPart(request, 'context'))
+    const placed = await deps.entries.getContextEntry(pathPart(request, 'context'))
     requireRight(request.caller, 'readresource', placed, 'read this context')
     return await answer(proxy, request, reply)
   }
@@ -36,6 +36,6 @@ async function answer(proxy: Proxy, request: FastifyRequest, reply: FastifyReply
   const url = request.parameters.get('url')
   if (url === undefined) throw new InvalidInput('invalid-query', 'The parameter `url` is missing.')
   const { accept } = request.headers
-  const { type, bytes } = await proxy.fetch(request.caller, { url, accept, signal: abandonment(reply) })
+  const { type, bytes } = await proxy.fetch(request.caller, { url, accept, signal: clientGoneSignal(reply) })
   return await reply.headers({ ...sandboxed, 'content-type': type }).send(bytes)
 }

@@ -7,7 +7,7 @@ import type { Entry } from '../../model/entry.ts'
 import { listOrder } from '../../content/list-order.ts'
 import { isList } from '../../content/list-records.ts'
 import { orderedMembers } from '../../content/list-view.ts'
-import { type Placed, requireRight } from '../../model/rights.ts'
+import { type EntryInContext, requireRight } from '../../model/rights.ts'
 import { fileNameOf, mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
 import type { FileRecord } from '../../files/file-records.ts'
 import { type Graph, uri } from '../../graph/graph.ts'
@@ -22,22 +22,22 @@ import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
 import { isFlagSet, refuseFeed } from '../query.ts'
-import { isFresh, placedOf, preconditionOf, sendChanged } from './entries.ts'
+import { isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
 
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
-export const resourceRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/:context/resource/:entry', handle: getResource(on), compressible: true, visited: true },
-  { method: 'PUT', url: '/:context/resource/:entry', handle: putResource(on) },
-  { method: 'DELETE', url: '/:context/resource/:entry', handle: deleteResource(on) },
+export const resourceRoutes = (deps: Services): Route[] => [
+  { method: 'GET', url: '/:context/resource/:entry', handle: getResource(deps), compressible: true, visited: true },
+  { method: 'PUT', url: '/:context/resource/:entry', handle: putResource(deps) },
+  { method: 'DELETE', url: '/:context/resource/:entry', handle: deleteResource(deps) },
 ]
 
-const getResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
+const getResource = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await loadEntry(deps, request)
   const { entry } = placed
   requireRight(request.caller, 'readresource', placed, 'read the resource of this entry')
   if (entry.entryType !== 'Local') return redirectAbroad(reply, entry)
-  if (entry.resourceType === 'NamedResource') return await reply.redirect(on.base.outside(metadataUri(entry)), 303)
-  if (entry.graphType === 'None') return await sendFile(on, request, reply, entry)
+  if (entry.resourceType === 'NamedResource') return await reply.redirect(deps.base.toAbsolute(metadataUri(entry)), 303)
+  if (entry.graphType === 'None') return await sendFile(deps, request, reply, entry)
   const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
   const representation = isGraph || isList(entry) ? representationFor(request, reply) : undefined
   const order = isList(entry) ? readOrder(request.parameters) : listOrder
@@ -45,7 +45,7 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
   const changesAlone = order.sort === undefined && order.first === undefined
   if (isFresh(request, reply, entry, representation) && changesAlone) return await reply.status(304).send()
   if (representation && isGraph) {
-    return await sendGraph(reply, representation, on.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
+    return await sendGraph(reply, representation, deps.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
   }
   switch (entry.graphType) {
     case 'String':
@@ -57,21 +57,21 @@ const getResource = (on: Services) => async (request: FastifyRequest, reply: Fas
     case 'List':
     case 'ResultList': {
       refuseFeed(request)
-      const members = await orderedMembers(on.database, request.caller, placed, order)
+      const members = await orderedMembers(deps.database, request.caller, placed, order)
       if (!representation || isPlainJson(representation)) return members
-      return await sendGraph(reply, representation, on.base.graphOutside(sequenceOf(entry, members)))
+      return await sendGraph(reply, representation, deps.base.graphOutside(sequenceOf(entry, members)))
     }
     case 'User':
-      return await on.userResource.describe(entry.id)
+      return await deps.userResource.describe(entry.id)
     case 'Group': {
-      const group = await findGroup(on.database, entry.id)
+      const group = await findGroup(deps.database, entry.id)
       if (!group) throw new NotFound('not-found', 'There is no such group.')
-      const view = await on.views.group(request.caller, group, placed.contextEntry)
-      return describeResource(view, on.base, embeddedGraphs(request))
+      const view = await deps.views.group(request.caller, group, placed.contextEntry)
+      return describeResource(view, deps.base, embeddedGraphs(request))
     }
     case 'Context':
     case 'SystemContext':
-      return await on.contexts.list(request.caller, entry.id)
+      return await deps.contexts.list(request.caller, entry.id)
   }
 }
 
@@ -99,31 +99,31 @@ function decodeSafely(uri: string): string {
 }
 
 /** Also what browsers send as POST with `method=put` (wire facts 3.0.4). */
-export const putResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
+export const putResource = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await loadEntry(deps, request)
   const { caller } = request
   const condition = preconditionOf(request)
-  const readGraph = graphReader(on, request, reply, resourceUri(placed.entry))
-  const readJson = (): Promise<unknown> => on.bodies.json(request.raw, reply.raw)
+  const readGraph = graphReader(deps, request, reply, resourceUri(placed.entry))
+  const readJson = (): Promise<unknown> => deps.bodies.json(request.raw, reply.raw)
   const type = placed.entry.entryType === 'Local' ? placed.entry.graphType : 'None'
   switch (type) {
     case 'None':
-      return await receiveFile(on, request, reply, placed)
+      return await receiveFile(deps, request, reply, placed)
     case 'String': {
       // Clients label the text as JSON; it is taken as it comes (wire facts 3.8.2).
-      const read = (): Promise<string> => on.bodies.text(request.raw, reply.raw)
-      return sendChanged(reply, await on.resources.putString(caller, placed, read, condition))
+      const read = (): Promise<string> => deps.bodies.text(request.raw, reply.raw)
+      return sendChanged(reply, await deps.resources.putString(caller, placed, read, condition))
     }
     case 'Graph':
     case 'Pipeline':
-      return sendChanged(reply, await on.resources.putGraph(caller, placed, readGraph, condition))
+      return sendChanged(reply, await deps.resources.putGraph(caller, placed, readGraph, condition))
     case 'List':
     case 'ResultList':
-      return sendChanged(reply, await on.lists.put(caller, placed, readJson, condition))
+      return sendChanged(reply, await deps.lists.put(caller, placed, readJson, condition))
     case 'Group':
-      return sendChanged(reply, await on.resources.putGroup(caller, placed, readJson, condition))
+      return sendChanged(reply, await deps.resources.putGroup(caller, placed, readJson, condition))
     case 'User':
-      return sendChanged(reply, await on.userResource.put(caller, placed, readJson, condition))
+      return sendChanged(reply, await deps.userResource.put(caller, placed, readJson, condition))
     case 'Context':
     case 'SystemContext':
     case 'PipelineResult':
@@ -131,21 +131,21 @@ export const putResource = (on: Services) => async (request: FastifyRequest, rep
   }
 }
 
-const deleteResource = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await placedOf(on, request)
-  if (isList(placed.entry)) return await deleteList(on, request, reply, placed)
+const deleteResource = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const placed = await loadEntry(deps, request)
+  if (isList(placed.entry)) return await deleteList(deps, request, reply, placed)
   if (placed.entry.graphType !== 'None') throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
   const condition = fileCondition(request)
-  return sendChanged(reply, await on.uploads.remove(request.caller, placed, condition))
+  return sendChanged(reply, await deps.uploads.remove(request.caller, placed, condition))
 }
 
 /** Empties a list, or deletes it with all that is in it (wire facts 3.8.5). */
-async function deleteList(on: Services, request: FastifyRequest, reply: FastifyReply, placed: Placed) {
+async function deleteList(deps: Services, request: FastifyRequest, reply: FastifyReply, placed: EntryInContext) {
   const condition = preconditionOf(request)
   if (!isFlagSet(request.parameters, 'recursive')) {
-    return sendChanged(reply, await on.lists.clear(request.caller, placed, condition))
+    return sendChanged(reply, await deps.lists.clear(request.caller, placed, condition))
   }
-  await on.entries.delete(request.caller, placed, condition, true)
+  await deps.entries.delete(request.caller, placed, condition, true)
   return await reply.status(204).send()
 }
 
@@ -153,24 +153,24 @@ const fileCondition = (request: FastifyRequest) => (entry: Entry, file: FileReco
   requirePreconditions(request.headers, fileValidators(entry, file))
 
 async function receiveFile(
-  on: Services,
+  deps: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  placed: Placed,
+  placed: EntryInContext,
 ): Promise<unknown> {
-  const upload = readUpload(on, request, reply)
-  const { entry, file } = await on.uploads.store(request.caller, placed, upload, fileCondition(request))
+  const upload = readUpload(deps, request, reply)
+  const { entry, file } = await deps.uploads.store(request.caller, placed, upload, fileCondition(request))
   reply.status(201).headers(validatorHeaders(fileValidators(entry, file)))
   return { success: 'The file has been stored.', format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
 }
 
-async function sendFile(on: Services, request: FastifyRequest, reply: FastifyReply, entry: Entry): Promise<unknown> {
+async function sendFile(deps: Services, request: FastifyRequest, reply: FastifyReply, entry: Entry): Promise<unknown> {
   const { method, headers } = request
   const ifRange = [headers['if-range']].flat()[0]
   let outcome: 'unchanged' | ByteRange | 'all' = 'all'
-  const found = await on.files.read(entry, file => {
+  const found = await deps.files.read(entry, file => {
     // Before the bytes are opened: nothing that can be refused may leave a file handle behind.
-    reply.headers(fileHeaders(on, request, entry, file))
+    reply.headers(fileHeaders(deps, request, entry, file))
     const state = fileValidators(entry, file)
     if (isUnchanged(headers, state)) outcome = 'unchanged'
     // RFC 9110 14.2: a range means something with GET only.
@@ -195,9 +195,9 @@ function sendPart(
 }
 
 /** D7.7: what is active in a browser comes as an attachment, and nothing that is shown can reach the service. */
-function fileHeaders(on: Services, request: FastifyRequest, entry: Entry, file: FileRecord): Record<string, string> {
+function fileHeaders(deps: Services, request: FastifyRequest, entry: Entry, file: FileRecord): Record<string, string> {
   const type = storedMediaType(entry)
-  const inline = !request.parameters.has('download') && isShownInline(type, on.options.inlineTypes)
+  const inline = !request.parameters.has('download') && isShownInline(type, deps.options.inlineTypes)
   return {
     ...validatorHeaders(fileValidators(entry, file)),
     'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,

@@ -23,28 +23,28 @@ import { signInRoutes } from './sign-in.ts'
 import { uiRoutes } from './ui.ts'
 
 /** Every address of the service. */
-export function routes(on: Services): Route[] {
+export function routes(deps: Services): Route[] {
   const all = [
-    ...authRoutes(on),
-    ...signInRoutes(on),
-    ...authTokenRoutes(on),
-    ...passwordResetRoutes(on),
-    ...casRoutes(on),
-    ...samlRoutes(on),
-    ...managementRoutes(on),
-    ...directoryRoutes(on),
-    ...monitoringRoutes(on),
-    ...searchRoutes(on),
-    ...lookupRoutes(on),
-    ...proxyRoutes(on),
-    ...toolRoutes(on),
-    ...contextRoutes(on),
-    ...archiveRoutes(on),
-    ...entryRoutes(on),
-    ...metadataRoutes(on),
-    ...resourceRoutes(on),
-    ...listRoutes(on),
+    ...authRoutes(deps),
+    ...signInRoutes(deps),
+    ...authTokenRoutes(deps),
+    ...passwordResetRoutes(deps),
+    ...casRoutes(deps),
+    ...samlRoutes(deps),
+    ...managementRoutes(deps),
+    ...directoryRoutes(deps),
+    ...monitoringRoutes(deps),
+    ...searchRoutes(deps),
+    ...lookupRoutes(deps),
+    ...proxyRoutes(deps),
+    ...toolRoutes(deps),
+    ...contextRoutes(deps),
+    ...archiveRoutes(deps),
+    ...entryRoutes(deps),
+    ...metadataRoutes(deps),
+    ...resourceRoutes(deps),
+    ...listRoutes(deps),
   ]
   // Pages are no part of what programs are told about.
-  return [...all, ...uiRoutes(on), openApiRoute(on, all)]
+  return [...all, ...uiRoutes(deps), openApiRoute(deps, all)]
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
 import { CONTEXTS } from '../../model/addresses.ts'
-import type { Placed } from '../../model/rights.ts'
+import type { EntryInContext } from '../../model/rights.ts'
 import type { Facet, Order } from '../../search/engine.ts'
 import { parseFilters, parseQuery } from '../../search/query.ts'
 import { describeEntry, type GraphForm } from '../describe.ts'
@@ -11,28 +11,28 @@ import { type Route } from '../route.ts'
 import type { Services } from '../services.ts'
 
 const DEFAULT_LIMIT = 50
-const LEAST_QUERY_CHARACTERS = 3
+const MIN_QUERY_CHARACTERS = 3
 const DEFAULT_FACET_LIMIT = 100
-const MOST_FACET_LIMIT = 1000
-const MOST_FIELDS = 20
+const MAX_FACET_LIMIT = 1000
+const MAX_FIELDS = 20
 
 /** Finding entries (wire facts 3.10). */
-export const searchRoutes = (on: Services): Route[] => [
-  { method: 'GET', url: '/search', handle: getSearch(on), compressible: true },
+export const searchRoutes = (deps: Services): Route[] => [
+  { method: 'GET', url: '/search', handle: getSearch(deps), compressible: true },
 ]
 
-const getSearch = (on: Services) => async (request: FastifyRequest) => {
+const getSearch = (deps: Services) => async (request: FastifyRequest) => {
   const { parameters, caller } = request
   requireType(parameters.get('type'))
   const form = embeddedGraphs(request)
   refuseFeed(request)
   const text = parameters.get('query') ?? ''
-  if ([...text.trim()].length < LEAST_QUERY_CHARACTERS) {
-    throw new InvalidInput('invalid-query', `\`query\` has fewer than ${LEAST_QUERY_CHARACTERS} characters.`)
+  if ([...text.trim()].length < MIN_QUERY_CHARACTERS) {
+    throw new InvalidInput('invalid-query', `\`query\` has fewer than ${MIN_QUERY_CHARACTERS} characters.`)
   }
-  const limit = readLimit(parameters, on.options.search.maxLimit)
+  const limit = readLimit(parameters, deps.options.search.maxLimit)
   const offset = Math.max(0, readNumber(parameters, 'offset') ?? 0)
-  const found = await on.search.find(caller, {
+  const found = await deps.search.find(caller, {
     query: parseQuery(text),
     filters: parseFilters(parameters.get('filterQuery') ?? ''),
     limit,
@@ -45,38 +45,38 @@ const getSearch = (on: Services) => async (request: FastifyRequest) => {
       missing: parameters.get('facetMissing') === 'true',
       matches: parameters.get('facetMatches'),
     },
-    inside: iri => on.base.inside(iri),
-    outside: iri => on.base.outside(iri),
+    toRelative: iri => deps.base.toRelative(iri),
+    toAbsolute: iri => deps.base.toAbsolute(iri),
   })
   const children = []
-  for (const placed of found.hits) children.push(await describeHit(on, request, placed, form))
+  for (const placed of found.hits) children.push(await describeHit(deps, request, placed, form))
   return {
     resource: { children },
     results: found.total,
     limit,
     offset,
-    facetFields: found.facets.map(facet => describeFacet(on, facet)),
+    facetFields: found.facets.map(facet => describeFacet(deps, facet)),
   }
 }
 
 async function describeHit(
-  on: Services,
+  deps: Services,
   { caller }: FastifyRequest,
-  placed: Placed,
+  placed: EntryInContext,
   form: GraphForm,
 ): Promise<unknown> {
   const { entry } = placed
-  const view = await on.views.hit(caller, placed)
-  const { name, alias, ...described } = describeEntry(view, on.base, form)
+  const view = await deps.views.hit(caller, placed)
+  const { name, alias, ...described } = describeEntry(view, deps.base, form)
   const named = entry.context === CONTEXTS ? { alias } : { name }
   return { ...described, ...named, contextId: entry.context }
 }
 
-const describeFacet = (on: Services, { name, isUri, values }: Facet): unknown => ({
+const describeFacet = (deps: Services, { name, isUri, values }: Facet): unknown => ({
   name,
   valueCount: values.length,
   values: values.map(({ value, count }) => ({
-    name: value === undefined ? null : isUri ? on.base.outside(value) : value,
+    name: value === undefined ? null : isUri ? deps.base.toAbsolute(value) : value,
     count,
   })),
 })
@@ -94,7 +94,7 @@ function readLimit(parameters: Parameters, most: number): number {
 
 function readFacetLimit(parameters: Parameters): number {
   const asked = readNumber(parameters, 'facetLimit') ?? DEFAULT_FACET_LIMIT
-  return asked < 0 ? MOST_FACET_LIMIT : Math.min(asked, MOST_FACET_LIMIT)
+  return asked < 0 ? MAX_FACET_LIMIT : Math.min(asked, MAX_FACET_LIMIT)
 }
 
 /** @throws {InvalidInput} when there is something that is not a whole number */
@@ -108,8 +108,8 @@ function readNumber(parameters: Parameters, name: string): number | undefined {
 function listOf(parameters: Parameters, name: string): string[] {
   const items = (parameters.get(name) ?? '').split(',').map(item => item.trim())
   const named = [...new Set(items.filter(item => item !== ''))]
-  if (named.length <= MOST_FIELDS) return named
-  throw new InvalidInput('invalid-query', `\`${name}\` names more than ${MOST_FIELDS} fields.`)
+  if (named.length <= MAX_FIELDS) return named
+  throw new InvalidInput('invalid-query', `\`${name}\` names more than ${MAX_FIELDS} fields.`)
 }
 
 /** `title.en asc,modified desc`; the blank comes as a plus. */
@@ -118,8 +118,8 @@ function readOrder(text: string): Order[] {
     .split(',')
     .map(item => item.trim())
     .filter(item => item !== '')
-  if (items.length > MOST_FIELDS)
-    throw new InvalidInput('invalid-query', `\`sort\` names more than ${MOST_FIELDS} fields.`)
+  if (items.length > MAX_FIELDS)
+    throw new InvalidInput('invalid-query', `\`sort\` names more than ${MAX_FIELDS} fields.`)
   return items.map(item => {
     const [field = '', direction = 'asc', ...rest] = item.split(/\s+/)
     const isDirection = /^(asc|desc)$/i.test(direction)

@@ -12,22 +12,22 @@ import { problemOf } from '../problem.ts'
 import { syntaxOfBody } from '../rdf.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
-import { placedOf } from './entries.ts'
+import { loadEntry } from './entries.ts'
 
 /** What stands beside the content: an upload sent back, RDF checked, what is indexed (wire facts 3.13, 3.14, 3.16). */
-export const toolRoutes = (on: Services): Route[] => [
-  { method: 'POST', url: '/echo', handle: postEcho(on) },
-  { method: 'POST', url: '/validator', handle: postValidator(on) },
-  { method: 'GET', url: '/:context/entry/:entry/index', handle: getIndex(on) },
+export const toolRoutes = (deps: Services): Route[] => [
+  { method: 'POST', url: '/echo', handle: postEcho(deps) },
+  { method: 'POST', url: '/validator', handle: postValidator(deps) },
+  { method: 'GET', url: '/:context/entry/:entry/index', handle: getIndex(deps) },
 ]
 
-const MOST_ECHOED: Bytes = 10 * 1_048_576
+const MAX_ECHOED: Bytes = 10 * 1_048_576
 
 /** For pages that upload into a frame of theirs: they read the outcome from a text area, refusals too (wire facts 3.13). */
-const postEcho = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const postEcho = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   reply.type('text/html; charset=utf-8')
   try {
-    const chunks = await readEcho(on, request, reply)
+    const chunks = await readEcho(deps, request, reply)
     return await reply.send(Readable.from(echoed(chunks)))
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
@@ -36,18 +36,18 @@ const postEcho = (on: Services) => async (request: FastifyRequest, reply: Fastif
   }
 }
 
-async function readEcho(on: Services, request: FastifyRequest, reply: FastifyReply): Promise<readonly Uint8Array[]> {
+async function readEcho(deps: Services, request: FastifyRequest, reply: FastifyReply): Promise<readonly Uint8Array[]> {
   requireSignedIn(request.caller, 'have a file sent back')
   const type = mediaTypeOf(request.raw)
   if (type !== 'multipart/form-data') {
     throw new UnsupportedType('unsupported-type', `The body must be multipart/form-data, not ${type ?? 'untyped'}.`)
   }
-  const { bytes } = await firstFile(request.raw, on.bodies.stream(request.raw, reply.raw))
+  const { bytes } = await firstFile(request.raw, deps.bodies.stream(request.raw, reply.raw))
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of bytes) {
     size += chunk.length
-    if (size > MOST_ECHOED) throw new TooLarge('body-too-large', `At most ${MOST_ECHOED} bytes are sent back.`)
+    if (size > MAX_ECHOED) throw new TooLarge('body-too-large', `At most ${MAX_ECHOED} bytes are sent back.`)
     chunks.push(chunk)
   }
   return chunks
@@ -62,13 +62,13 @@ function* echoed(chunks: readonly Uint8Array[]): Generator<string> {
 }
 
 /** Whether this service would take a graph; what is wrong with it is the answer, not a refusal. */
-const postValidator = (on: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+const postValidator = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
   requireSignedIn(request.caller, 'have RDF checked')
   const syntax = syntaxOfBody(request)
-  const text = await on.bodies.text(request.raw, reply.raw)
+  const text = await deps.bodies.text(request.raw, reply.raw)
   if (text.trim() === '') return { errors: ['The body is empty.'] }
   try {
-    await on.graphs.read(syntax, text, on.base.at('validator'))
+    await deps.graphs.read(syntax, text, deps.base.at('validator'))
     return { errors: [] }
   } catch (error) {
     if (error instanceof InvalidInput) return { errors: [error.message] }
@@ -76,8 +76,8 @@ const postValidator = (on: Services) => async (request: FastifyRequest, reply: F
   }
 }
 
-const getIndex = (on: Services) => async (request: FastifyRequest) => {
-  const placed = await placedOf(on, request)
+const getIndex = (deps: Services) => async (request: FastifyRequest) => {
+  const placed = await loadEntry(deps, request)
   requireRight(request.caller, 'administer', placed, 'see what is indexed of this entry')
-  return await indexedDocument(on.database, placed.entry, iri => on.base.outside(iri))
+  return await indexedDocument(deps.database, placed.entry, iri => deps.base.toAbsolute(iri))
 }

@@ -3,7 +3,7 @@ import { Limiter } from '../../base/limiter.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
-import type { Claim, Departure, LoginFlow } from '../identity-provider.ts'
+import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
 import { withQuery } from '../with-query.ts'
 import { type CasVersion, judgeReply } from './reply.ts'
 import { validationRequest } from './validation.ts'
@@ -24,9 +24,9 @@ export interface CasOptions {
 }
 
 const TIMEOUT: Milliseconds = 5000
-const MOST_BYTES: Bytes = 65_536
+const MAX_BYTES: Bytes = 65_536
 /** Strangers cause these calls: they may not use up the sockets of the service. */
-const MOST_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
+const MAX_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
 /**
  * The CAS server as seen from here (D9). A ticket is taken only together with the flow in which this very browser was sent
@@ -36,7 +36,7 @@ export class CasProvider {
   readonly name: string
   readonly #options: CasOptions
   readonly #system: System
-  readonly #validations = new Limiter(MOST_VALIDATIONS)
+  readonly #validations = new Limiter(MAX_VALIDATIONS)
 
   constructor(options: CasOptions, system: System) {
     this.name = options.name
@@ -44,7 +44,7 @@ export class CasProvider {
     this.#system = system
   }
 
-  begin(): Extract<Departure, { kind: 'redirect' }> {
+  begin(): Extract<AuthRedirect, { kind: 'redirect' }> {
     const { loginUrl, serverUrl, serviceUrl } = this.#options
     return { kind: 'redirect', url: withQuery(loginUrl ?? `${serverUrl}login`, { service: serviceUrl() }) }
   }
@@ -53,14 +53,14 @@ export class CasProvider {
    * Has the ticket validated, once. @param flow over already: a second ticket needs another.
    * @throws {SsoRefused}
    */
-  async finish(flow: LoginFlow, ticket: string): Promise<Claim> {
+  async finish(flow: LoginFlow, ticket: string): Promise<VerifiedIdentity> {
     if (flow.provider !== this.name) throw refused('login-flow', `a login by ${this.name}`, flow.provider)
     requireTicket(ticket)
     const { version, serverUrl, verifyTls, clockSkew, timeout = TIMEOUT } = this.#options
     const serviceUrl = this.#options.serviceUrl()
     const issueInstant = new Date(this.#system.now()).toISOString()
     const asked = { version, serverUrl, serviceUrl, ticket, requestId: flow.requestId, issueInstant }
-    const limits = { timeout, maxBytes: MOST_BYTES, verifyTls }
+    const limits = { timeout, maxBytes: MAX_BYTES, verifyTls }
     const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
     return judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
   }

@@ -1,5 +1,5 @@
 import { SsoRefused } from '../../base/errors.ts'
-import type { Claim } from '../identity-provider.ts'
+import type { VerifiedIdentity } from '../identity-provider.ts'
 import { XmlRefused, messageLimits, parseXml } from '../xml.ts'
 import { nameInCas1 } from './cas1-reply.ts'
 import type { Expected } from './expected.ts'
@@ -9,7 +9,7 @@ import { nameInSaml11 } from './saml11-reply.ts'
 export type CasVersion = 'cas1' | 'cas2' | 'cas3' | 'saml11'
 
 /** Whom the CAS server's reply to a validation vouches for (D9.2). Nothing but the uid counts. @throws {SsoRefused} */
-export function judgeReply(version: CasVersion, text: string, expected: Expected): Claim {
+export function judgeReply(version: CasVersion, text: string, expected: Expected): VerifiedIdentity {
   switch (version) {
     case 'cas1':
       return { name: nameInCas1(text) }

@@ -2,7 +2,7 @@ import { createSign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 import { SignedXml } from 'xml-crypto'
 import type { Milliseconds } from '../../base/units.ts'
-import type { Departure } from '../identity-provider.ts'
+import type { AuthRedirect } from '../identity-provider.ts'
 import { escapeXml } from '../xml.ts'
 import { EMAIL_FORMAT, ENVELOPED, EXCLUSIVE_C14N, POST_BINDING, SAML, SAMLP } from './names.ts'
 
@@ -34,7 +34,11 @@ const authnRequestXml = ({ id, issued, destination, acsUrl, issuer }: AuthnReque
   `<samlp:NameIDPolicy Format="${EMAIL_FORMAT}" AllowCreate="true"/></samlp:AuthnRequest>`
 
 /** By redirect: deflated into the query, which is what a signature covers (SAML bindings 3.4.4). */
-export function redirectDeparture(request: AuthnRequest, relayState: string, signing: KeyPair | undefined): Departure {
+export function redirectDeparture(
+  request: AuthnRequest,
+  relayState: string,
+  signing: KeyPair | undefined,
+): AuthRedirect {
   const deflated = deflateRawSync(authnRequestXml(request)).toString('base64')
   const query = new URLSearchParams({ SAMLRequest: deflated, RelayState: relayState })
   if (signing) {
@@ -48,7 +52,7 @@ export function redirectDeparture(request: AuthnRequest, relayState: string, sig
 }
 
 /** By a form that the browser posts (SAML bindings 3.5). */
-export function formDeparture(request: AuthnRequest, relayState: string, signing: KeyPair | undefined): Departure {
+export function formDeparture(request: AuthnRequest, relayState: string, signing: KeyPair | undefined): AuthRedirect {
   const xml = authnRequestXml(request)
   const signed = signing ? sign(xml, signing) : xml
   const fields = { SAMLRequest: Buffer.from(signed).toString('base64'), RelayState: relayState }

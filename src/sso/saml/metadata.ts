@@ -30,7 +30,7 @@ export class MetadataRefused extends Error {
   }
 }
 
-const LEAST_RSA_BITS = 2048
+const MIN_RSA_BITS = 2048
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /**
@@ -115,7 +115,7 @@ function readCertificate(text: string): X509Certificate {
 }
 
 function isStrong({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
-  if (asymmetricKeyType === 'rsa') return (asymmetricKeyDetails?.modulusLength ?? 0) >= LEAST_RSA_BITS
+  if (asymmetricKeyType === 'rsa') return (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS
   return asymmetricKeyType === 'ec' && curves.has(asymmetricKeyDetails?.namedCurve ?? '')
 }
 

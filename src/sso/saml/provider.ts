@@ -1,7 +1,7 @@
 import { SsoRefused } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Seconds } from '../../base/units.ts'
-import type { Claim, Departure, LoginFlow } from '../identity-provider.ts'
+import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
 import { type AuthnRequest, formDeparture, type KeyPair, redirectDeparture } from './authn-request.ts'
 import type { IdpMetadata } from './metadata.ts'
 import type { MetadataSource } from './metadata-source.ts'
@@ -51,7 +51,7 @@ export class SamlProvider {
   }
 
   /** @throws {SsoRefused} `metadata` */
-  async begin(flow: LoginFlow): Promise<Departure> {
+  async begin(flow: LoginFlow): Promise<AuthRedirect> {
     const { acsUrl, relyingPartyId, method, signing } = this.#options
     const { redirectUrl, postUrl } = await this.metadata.current()
     const byPost = postUrl !== undefined && (method === 'post' || redirectUrl === undefined)
@@ -69,7 +69,7 @@ export class SamlProvider {
    * @param flow the login it belongs to; without one it was begun at the provider
    * @throws {SsoRefused} @throws {Overloaded}
    */
-  async finish(encoded: string, flow: LoginFlow | undefined): Promise<Claim> {
+  async finish(encoded: string, flow: LoginFlow | undefined): Promise<VerifiedIdentity> {
     if (!flow && !this.#options.allowsUnsolicited) {
       throw new SsoRefused({
         check: 'relay-state',

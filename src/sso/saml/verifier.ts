@@ -8,7 +8,7 @@ import type { VerifyOutcome, VerifyTask } from './verify-worker.ts'
 /** No honest response takes a hundredth of this; who exceeds it loses his thread, not ours. */
 const LIMIT: Milliseconds = 5_000
 const THREADS = 2
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 
 /** Judges responses on worker threads: bounded in number, each with a hard limit of time (D8.3). */
 export class Verifier {
@@ -18,7 +18,7 @@ export class Verifier {
   async verify(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
     this.#pool ??= openPool()
     const pool = await this.#pool
-    if (pool.queueSize >= MOST_WAITING) throw new Overloaded('Too many sign-ons at once.')
+    if (pool.queueSize >= MAX_WAITING) throw new Overloaded('Too many sign-ons at once.')
     const outcome = await this.#run(pool, { encoded, expected })
     if ('assertion' in outcome) return outcome.assertion
     throw new SsoRefused(outcome.failed)

@@ -76,9 +76,9 @@ function wordingOf({ parts }: Sql): Wording {
   if (known) return known
   const text = parts.reduce((all, part, index) => `${all}$${index}${part}`)
   // A name of its own for each text, the same on every connection and without a list of all that were ever seen.
-  const wording = { text, name: createHash('sha256').update(text).digest('base64url') }
-  if ('raw' in parts) literalWordings.set(parts, wording)
-  return wording
+  const matchesWords = { text, name: createHash('sha256').update(text).digest('base64url') }
+  if ('raw' in parts) literalWordings.set(parts, matchesWords)
+  return matchesWords
 }
 
 /** Rows say whether a statement that writes did; any other statement counts none. */

@@ -1,4 +1,4 @@
-import { Recent } from '../../base/recent.ts'
+import { LruCache } from '../../base/lru-cache.ts'
 import { UniqueViolation } from '../database.ts'
 import type { Sql } from '../sql.ts'
 import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
@@ -12,13 +12,13 @@ interface Prepared {
 /** One connection: statements prepared once, values checked before they are bound, errors of the engine told apart. */
 export class SqliteConnection {
   readonly #handle: SqliteHandle
-  readonly #cache: Recent<Prepared>
+  readonly #cache: LruCache<Prepared>
   #statements = 0
 
   /** Keeps at most `statements` prepared statements. */
   constructor(handle: SqliteHandle, statements: number) {
     this.#handle = handle
-    this.#cache = new Recent(text => prepare(handle, text), statements)
+    this.#cache = new LruCache(text => prepare(handle, text), statements)
   }
 
   /** How many statements have been executed. */

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { PATIENCE } from '../waiting.ts'
+import { TIMEOUT } from '../waiting.ts'
 
 /** What a test hands over: the part of node:test's context used here. */
 export interface Test {
@@ -44,7 +44,7 @@ const guarded = '(cat <&3 >/dev/null; kill -KILL 0) & exec "$@" 3<&-'
 
 /** Starts a server as a process group of its own and resolves when it is ready. */
 export async function startPeerProcess(launch: Launch): Promise<PeerProcess> {
-  const { command, args, env, folder, ready, patience = PATIENCE } = launch
+  const { command, args, env, folder, ready, patience = TIMEOUT } = launch
   const path = join(folder, 'log')
   // Not a pipe: a server that outlives this process would keep the test runner waiting for its end.
   const log = await open(path, 'a')

@@ -12,7 +12,7 @@ export interface Access {
  * Accesses that wait to be written, the latest of each session, many in one go. Nothing is lost but the time of a last
  * access: what ends or begins a session never waits here.
  */
-export class AccessNotes {
+export class AccessWriteBuffer {
   readonly #delay: Milliseconds
   readonly #write: (notes: ReadonlyMap<string, Access>) => Promise<void>
   readonly #waiting = new Map<string, Access>()

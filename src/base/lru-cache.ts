@@ -2,7 +2,7 @@
  * What is made from texts that come again and again, of the most recently used ones; what falls out is left to the garbage
  * collector.
  */
-export class Recent<Value> {
+export class LruCache<Value> {
   readonly #make: (text: string) => Value
   readonly #most: number
   readonly #values = new Map<string, Value>()

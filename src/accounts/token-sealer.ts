@@ -15,7 +15,7 @@ interface Keys {
 }
 
 /** What a store of logins may know of their tokens. */
-export interface Vault {
+export interface TokenSealer {
   /** What a login with this token may be called in the store; new ones are called by the first. */
   idsOf(token: string): readonly [string, ...string[]]
   /** @param owner is bound to the token: the seal is good for nobody else. */
@@ -27,7 +27,7 @@ export interface Vault {
 }
 
 /** For a store that ends with the process: whoever reads its memory would find the secrets of a seal there as well. */
-export const openVault: Vault = {
+export const plainTokens: TokenSealer = {
   idsOf: token => [token],
   seal: token => token,
   isOf: (sealed, token) => sealed === token,
@@ -39,7 +39,7 @@ export const openVault: Vault = {
  * logins shows it (interface 2.3). Whoever reads the store can use no token; and as the seal says whose login it is, who
  * can write to the store cannot turn one user's login into another's.
  */
-export class TokenVault implements Vault {
+export class KeyedTokenSealer implements TokenSealer {
   readonly #keys: readonly Keys[]
   readonly #system: System
 

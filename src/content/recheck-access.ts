@@ -4,10 +4,10 @@ import { NotFound } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import { CONTEXTS } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
-import type { Judge, Placed } from '../model/rights.ts'
+import type { AccessCheck, EntryInContext } from '../model/rights.ts'
 
 /** An entry and who asks for it, as they are inside a transaction. */
-export interface Present extends Placed {
+export interface Present extends EntryInContext {
   readonly caller: Caller
 }
 
@@ -16,7 +16,12 @@ export interface Present extends Placed {
  * and entry, access list and caller may not be what they were.
  * @throws {NotFound} also when another entry has taken the id meanwhile @throws {Unauthenticated | Forbidden}
  */
-export async function rejudge(tx: Queries, caller: Caller, placed: Placed, judge: Judge): Promise<Present> {
+export async function recheckAccess(
+  tx: Queries,
+  caller: Caller,
+  placed: EntryInContext,
+  judge: AccessCheck,
+): Promise<Present> {
   const entry = await findEntry(tx, placed.entry)
   const contextEntry = await findEntryHead(tx, { context: CONTEXTS, id: placed.entry.context })
   if (!entry || !contextEntry || entry.created !== placed.entry.created) {

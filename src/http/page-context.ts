@@ -1,12 +1,12 @@
 import Negotiator from 'negotiator'
 import type { FastifyRequest } from 'fastify'
-import type { Look } from './pages/html.ts'
+import type { PageContext } from './pages/html.ts'
 import { catalogues, type Language, languages } from './pages/messages.ts'
 import type { Services } from './services.ts'
 import { assetPath } from './ui-assets.ts'
 
 /** How pages look to whoever asks: his language, by `Accept-Language`, and where style and pictures are. */
-export function lookFor({ base, ui }: Pick<Services, 'base' | 'ui'>, request: FastifyRequest): Look {
+export function pageContext({ base, ui }: Pick<Services, 'base' | 'ui'>, request: FastifyRequest): PageContext {
   const language = (new Negotiator(request.raw).languages(languages)[0] ?? 'en') as Language
   return {
     language,

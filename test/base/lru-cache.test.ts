@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Recent } from '../../src/base/recent.ts'
+import { LruCache } from '../../src/base/lru-cache.ts'
 
 test('a text is prepared once while it is among the most recently used', () => {
   const prepared: string[] = []
-  const cache = new Recent(text => {
+  const cache = new LruCache(text => {
     prepared.push(text)
     return text.toUpperCase()
   }, 2)
@@ -14,7 +14,7 @@ test('a text is prepared once while it is among the most recently used', () => {
 })
 
 test('a text that cannot be prepared leaves nothing behind', () => {
-  const cache = new Recent<string>(() => {
+  const cache = new LruCache<string>(() => {
     throw new Error('syntax')
   }, 2)
   assert.throws(() => cache.get('a'), { message: 'syntax' })

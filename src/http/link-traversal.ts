@@ -1,5 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
-import { MOST_DEPTH, type Walk } from '../content/linked-metadata.ts'
+import { MAX_DEPTH, type LinkTraversal } from '../content/linked-metadata.ts'
 import { isAbsoluteIri } from '../graph/iri.ts'
 import { prefixes } from '../graph/vocabulary.ts'
 import type { BaseAddress } from './base-address.ts'
@@ -10,11 +10,11 @@ import type { Parameters } from './query.ts'
  * asked for.
  * @throws {InvalidInput} `invalid-query`
  */
-export function readWalk(parameters: Parameters, base: BaseAddress): Walk | undefined {
+export function readLinkTraversal(parameters: Parameters, base: BaseAddress): LinkTraversal | undefined {
   const recursive = parameters.get('recursive')
   if (recursive === undefined) return undefined
   const iris = recursive.split(',').map(name => expand(name.trim()))
-  const predicates = new Set(iris.filter(iri => iri !== undefined).map(iri => base.inside(iri)))
+  const predicates = new Set(iris.filter(iri => iri !== undefined).map(iri => base.toRelative(iri)))
   if (predicates.size === 0) {
     throw new InvalidInput('invalid-query', '`recursive` names no predicate: IRIs or dcterms:relation, commas between.')
   }
@@ -30,8 +30,8 @@ function expand(name: string): string | undefined {
 }
 
 function readDepth(parameters: Parameters): number {
-  const depth = parameters.get('depth') ?? String(MOST_DEPTH)
-  if (/^\d{1,9}$/.test(depth)) return Math.min(Number(depth), MOST_DEPTH)
+  const depth = parameters.get('depth') ?? String(MAX_DEPTH)
+  if (/^\d{1,9}$/.test(depth)) return Math.min(Number(depth), MAX_DEPTH)
   throw new InvalidInput('invalid-query', '`depth` is not a whole number.')
 }
 

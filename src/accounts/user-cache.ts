@@ -9,16 +9,16 @@ export interface KnownUser {
   readonly groups: ReadonlySet<string>
 }
 
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 /** Users as they are now: whoever asks for each request anew sees a revoked right with the next one. */
-export class KnownUsers {
+export class UserCache {
   readonly #database: Database
   readonly #known: RevisionCache<KnownUser>
 
   constructor(database: Database) {
     this.#database = database
-    this.#known = new RevisionCache(database, MOST_KNOWN)
+    this.#known = new RevisionCache(database, MAX_KNOWN)
   }
 
   async find(id: string): Promise<KnownUser | undefined> {
