@@ -41,7 +41,7 @@ export async function pageOf(
   if (found.size <= scanThreshold || (first.field === 'score' && !isByBest))
     return await sorted(queries, found, { ...wanted, order })
   if (!isByBest) {
-    const { among: among, before } = await partOf(queries, found, { by: first, fields, page })
+    const { among, before } = await partOf(queries, found, { by: first, fields, page })
     return await sorted(queries, among, { ...wanted, order, page: { ...page, offset: page.offset - before } })
   }
   const { better, level } = bestOf(found, scores, page.offset + page.limit)

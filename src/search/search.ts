@@ -26,7 +26,7 @@ const MAX_TEXT_TERMS = 32
 export interface SearchOptions {
   /** The memory for what searches may use again; 32 MiB by default. PostgreSQL has its own. */
   readonly maxBytes?: Bytes
-  /** So scanThreshold entries are looked at one by one rather than through indexes and sets; 2000 by default. */
+  /** Up to this number of entries is tested one by one, without indexes and sets; 2000 by default. */
   readonly scanThreshold?: number
 }
 
