@@ -32,6 +32,9 @@ const kinds: Readonly<Record<string, FieldKind>> = {
   profile: 'uri',
   projectType: 'uri',
   all: 'text',
+  name: 'ngram',
+  size: 'integer',
+  format: 'string',
   'metadata.object.literal': 'text',
   'metadata.object.uri': 'uri',
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Graph, objectsOf, statementsOf, type Term } from '../graph/graph.ts'
 import { RELATIVE } from '../graph/iri.ts'
-import { rdf, store, xsd } from '../graph/vocabulary.ts'
+import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import type { Acl, AclSlot } from '../model/acl.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
@@ -84,6 +84,7 @@ const predicateName = (predicate: string): string =>
 export function indexFieldsOf(entry: Entry, { userName, contextName }: IndexSurroundings = {}): IndexFields {
   const index = new Index()
   describeEntry(index, entry)
+  describeFile(index, entry)
   index.string('username', userName)
   index.string('contextname', contextName)
   for (const graph of metadataOf(entry)) {
@@ -98,6 +99,18 @@ function metadataOf(entry: Entry): Graph[] {
   const external = entry.cachedExternalMetadata ? [entry.cachedExternalMetadata] : []
   if (entry.entryType === 'Reference') return external
   return entry.entryType === 'LinkReference' ? [entry.metadata, ...external] : [entry.metadata]
+}
+
+/** What a list of files shows of an entry and can be ordered by: a file has its own name, a folder its title. */
+function describeFile(index: Index, entry: Entry): void {
+  const { entryType, graphType, statements, metadata, id } = entry
+  if (entryType !== 'Local' || (graphType !== 'None' && graphType !== 'List')) return
+  const r = resourceOf(entry)
+  const [label] = objectsOf(statements, r, rdfs.label)
+  const [title] = [`${DCT}title`, `${DC}title`].flatMap(predicate => [...objectsOf(metadata, r, predicate)])
+  index.ngram('name', label?.value ?? title?.value ?? id)
+  index.string('format', objectsOf(statements, r, dct.format)[0]?.value)
+  index.single('size', readInteger(objectsOf(statements, r, dct.extent)[0]?.value ?? ''))
 }
 
 function describeEntry(index: Index, entry: Entry): void {

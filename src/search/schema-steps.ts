@@ -1,9 +1,22 @@
 import type { Migration } from '../stores/migrations.ts'
+import { sql } from '../stores/sql.ts'
 import { postgresSearchTables } from './postgres-tables.ts'
 import { searchChanges, searchTables } from './sqlite-tables.ts'
 
 /** The steps of the schema that make the tables of the search index. A released step never changes. */
 export const searchSteps: readonly Migration[] = [
   { id: 4, name: 'search index', statements: [{ sqlite: searchTables, postgres: postgresSearchTables }] },
+  {
+    id: 11,
+    name: 'names, sizes and formats of files in the search index',
+    // The next start indexes these entries again.
+    statements: [
+      sql`INSERT INTO search_discarded (doc) SELECT s.doc FROM search_entries s
+        JOIN entries e ON e.context = s.context AND e.id = s.id
+        WHERE e.entry_type = 'Local' AND e.graph_type IN ('None', 'List')`,
+      sql`DELETE FROM search_entries WHERE doc IN (SELECT doc FROM search_discarded)`,
+      { sqlite: [sql`INSERT INTO search_changes (doc) VALUES (0)`], postgres: [] },
+    ],
+  },
   { id: 5, name: 'changes of the search index', statements: [{ sqlite: searchChanges, postgres: [] }] },
 ]
