@@ -1,6 +1,8 @@
-// `npm test`: installs and builds what is missing, then runs the tests: all of them, and where the servers for it are installed the
-// black-box ones once more as many nodes would have it. Arguments choose test files by a part of their path, and STORE, BLOBS and
-// TOKENS where things are kept; then they run once.
+// `npm test`: installs and builds what is missing, then runs the tests. Arguments:
+//   PART …   only the files whose path contains one of the parts
+//   --rest   only what `npm test` leaves out: other servers, longer proofs, and the black-box tests with PostgreSQL, S3 and Redis
+//   --all    both (`npm run test:all`)
+// STORE, BLOBS, TOKENS and THREADS choose where the service under test keeps things and on how many threads it runs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
@@ -14,32 +16,70 @@ buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
 buildUiIfStale('dist/ui')
 buildUiIfStale('build/src/ui')
 
-const wanted = process.argv.slice(2)
+const SCALED = { STORE: 'postgres', BLOBS: 's3', TOKENS: 'redis' }
+/** The rooms whose tests know the service from outside. */
+const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
+/** Left out by `npm test`: they start other servers, again and again. */
+const PEERS = join('test', 'peers', '/')
+
 const folder = join(root, 'build/test')
 const support = path => import(pathToFileURL(join(folder, 'support/peers', path)))
-const all = readdirSync(folder, { recursive: true, withFileTypes: true })
+const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter(entry => entry.isFile() && entry.name.endsWith('.test.js'))
   .map(entry => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+  .sort()
+
+const options = process.argv.slice(2).filter(argument => argument.startsWith('--'))
+const parts = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
 // Without a file to run, the test runner would look for some itself.
-const unknown = wanted.filter(part => !all.some(file => file.includes(part)))
+const unknown = [
+  ...options.filter(option => option !== '--all' && option !== '--rest'),
+  ...parts.filter(part => !files.some(file => file.includes(part))),
+]
 if (unknown.length > 0) {
   process.stderr.write(`No test file has ${unknown.map(part => `"${part}"`).join(' or ')} in its path.\n`)
   process.exit(2)
 }
-const SCALED = { STORE: 'postgres', BLOBS: 's3', TOKENS: 'redis' }
-const isChosen = wanted.length > 0 || Object.keys(SCALED).some(name => process.env[name] !== undefined)
-const isGood = await run(wanted, process.env)
-process.exit((isChosen || (await runScaledOut())) && isGood ? 0 : 1)
 
-/** Runs the test files whose path has one of the parts, or all; resolves to whether every test has passed. */
-async function run(parts, env) {
-  const files = all.filter(file => parts.length === 0 || parts.some(part => file.includes(part))).sort()
-  const args = ['--enable-source-maps', '--test', '--test-concurrency=2', '--test-reporter=spec', ...files]
+const runs =
+  parts.length > 0
+    ? [chosen]
+    : options.includes('--all')
+      ? [usual, rest]
+      : options.includes('--rest')
+        ? [rest]
+        : [usual]
+let isGood = true
+for (const part of runs) isGood = (await part()) && isGood
+process.exit(isGood ? 0 : 1)
+
+async function chosen() {
+  return await run(files.filter(file => parts.some(part => file.includes(part))))
+}
+
+async function usual() {
+  return await run(files.filter(file => !file.includes(PEERS)))
+}
+
+async function rest() {
+  const peers = await run(files.filter(file => file.includes(PEERS)))
+  const proofs = await run(
+    files.filter(file => file.includes(join('test', 'proof', '/'))),
+    { PROOFS: 'long' },
+  )
+  return (await runScaledOut()) && peers && proofs
+}
+
+/** Resolves to whether every test of these files has passed. */
+async function run(chosenFiles, env = {}) {
+  const seed = pathToFileURL(join(folder, 'support/fixed-seed.js')).href
+  const args = ['--enable-source-maps', `--import=${seed}`, '--test', '--test-concurrency=2']
+  const reporter = pathToFileURL(join(root, 'scripts/progress-reporter.mjs')).href
   const endings = []
-  const bucket = env['BLOBS'] === 's3' ? await startBucket(endings) : {}
-  const tests = spawn(process.execPath, args, {
+  const bucket = (env.BLOBS ?? process.env.BLOBS) === 's3' ? await startBucket(endings) : {}
+  const tests = spawn(process.execPath, [...args, `--test-reporter=${reporter}`, ...chosenFiles], {
     cwd: root,
-    env: { ...env, ...bucket },
+    env: { ...process.env, ...env, ...bucket },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const [code] = await once(tests, 'exit')
@@ -56,16 +96,13 @@ async function runScaledOut() {
   ]
   const missing = peers.filter(peer => !peer.available()).map(({ name }) => name)
   if (missing.length > 0) {
-    process.stderr.write(`Not run once more as many nodes would have it: there is no ${missing.join(', no ')} here.\n`)
-    return process.env['REQUIRE_PEERS'] === undefined
+    process.stderr.write(`The tests were not run on several servers: there is no ${missing.join(', no ')} here.\n`)
+    return process.env.REQUIRE_PEERS === undefined
   }
-  process.stderr.write('Once more with rows in PostgreSQL, files in S3, logins in Redis.\n')
+  process.stderr.write('The black-box tests once more, with rows in PostgreSQL, files in S3 and logins in Redis.\n')
   return await run(
-    ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire'].map(room => join('test', room, '/')),
-    {
-      ...process.env,
-      ...SCALED,
-    },
+    files.filter(file => BLACK_BOX.some(room => file.includes(join('test', room, '/')))),
+    SCALED,
   )
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isClearRefusal, prepareLoad } from '../proof/cluster-load.ts'
 import { ReadFailed, WrongAnswer } from '../proof/crash-load.ts'
+import { proofSeed } from '../support/proofs.ts'
 import { Random } from '../proof/random.ts'
 import { type Cluster, requireCluster, startCluster } from '../support/cluster.ts'
 import { Visitor } from '../support/http-client.ts'
@@ -52,7 +53,7 @@ const outages: ReadonlyMap<string, Outage> = new Map([
 test('stores that stand still or die together under load: clear 503s and nothing else, then every node goes on as it is, nothing is lost', async t => {
   if (!requireCluster(t)) return
   const there = await startCluster(t)
-  const { tally, ...load } = await prepareLoad(there, new Random(Date.now() % 1_000_000), isRefusedForNow)
+  const { tally, ...load } = await prepareLoad(there, new Random(proofSeed()), isRefusedForNow)
   const admin = await there.admin()
   const context = await newContext(admin)
   const path = `${context}/resource/${await newEntry(admin, context)}`

@@ -6,10 +6,10 @@ import { prepareLoad } from '../proof/cluster-load.ts'
 import { Random } from '../proof/random.ts'
 import { type Cluster, requireCluster, startCluster } from '../support/cluster.ts'
 import { Visitor } from '../support/http-client.ts'
+import { isLong, proofSeed } from '../support/proofs.ts'
 import { newUser } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
-const isCi = process.env['CI'] === 'true'
 const serviceOf = ({ base, admin }: Cluster) => ({ base, admin, folder: '', visitor: () => new Visitor(base) })
 
 let shared: Promise<Cluster> | undefined
@@ -22,8 +22,8 @@ const cluster = (): Promise<Cluster> =>
 
 test('nodes are killed one after the other under load: what was acknowledged is there, quotas are exact, fsck is content', async t => {
   if (!requireCluster(t)) return
-  const seed = Date.now() % 1_000_000
-  const report = await proveCluster(await cluster(), { rounds: isCi ? 4 : 1, seed })
+  const seed = proofSeed()
+  const report = await proveCluster(await cluster(), { rounds: isLong ? 4 : 1, seed })
   t.diagnostic(JSON.stringify(report))
   assert.ok(report.acknowledged > 50 && report.logins > 0, 'there was something to lose')
 })
@@ -67,7 +67,7 @@ test('50 parallel wrong guesses spread over the nodes count exactly: five 401, t
 test('nodes restarted in turn under load lose no request: told to stop, each is not ready and serves on until nginx has turned away', async t => {
   if (!requireCluster(t)) return
   const there = await cluster()
-  const seed = Date.now() % 1_000_000
+  const seed = proofSeed()
   const load = await prepareLoad(there, new Random(seed), () => false)
   load.begin()
   for (const [index, node] of there.nodes.entries()) {

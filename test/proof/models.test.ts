@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isLong } from '../support/proofs.ts'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
 import { proveSessions } from './session-model.ts'
 
-// Together more than a hundred thousand operations with CI=true, by how long a sequence is on average: 30, 15 and 13.
-const isCi = process.env['CI'] === 'true'
+// Together more than a hundred thousand operations with PROOFS=long: a sequence has 30, 15 or 13 on average.
 
 test('whatever is tried and however the clocks move, the lockout does what the model of D6 does', async () => {
-  assert.ok((await proveLockout({ runs: isCi ? 1500 : 300 })) > 0)
+  assert.ok((await proveLockout({ runs: isLong ? 1500 : 300 })) > 0)
 })
 
 for (const where of ['memory', 'database'] as const) {
   test(`whoever signs in, comes back or leaves, sessions in ${where} do what the model of D2 does`, async () => {
-    assert.ok((await proveSessions(where, { runs: isCi ? 1000 : 100 })) > 0)
+    assert.ok((await proveSessions(where, { runs: isLong ? 1000 : 100 })) > 0)
   })
 }
 
@@ -23,6 +23,6 @@ for (const { enforced, defaultQuota } of [
   { enforced: false, defaultQuota: 100 },
 ]) {
   test(`the ledger agrees with a plain model: enforced ${enforced}, default ${defaultQuota} (D7.3)`, async () => {
-    assert.ok((await proveLedger({ enforced, defaultQuota }, { runs: isCi ? 1500 : 100 })) > 0)
+    assert.ok((await proveLedger({ enforced, defaultQuota }, { runs: isLong ? 1500 : 100 })) > 0)
   })
 }

@@ -1,0 +1,47 @@
+// Reporter of `npm test`: one line of progress, every failure in full as it happens, the skipped tests by name, and the totals.
+import { relative } from 'node:path'
+import { inspect } from 'node:util'
+
+const LINES_APART = 100
+const isTerminal = process.stderr.isTTY === true
+
+export default async function* report(events) {
+  const files = new Set()
+  const skipped = []
+  let passed = 0
+  let failed = 0
+  const progress = () => `${passed + failed} tests in ${files.size} files, ${failed} failed`
+  for await (const { type, data } of events) {
+    if (type === 'test:pass' || type === 'test:fail') {
+      if (isContainer(data)) continue
+      if (data.file !== undefined) files.add(data.file)
+      if (data.skip !== undefined) skipped.push(`${data.name}${typeof data.skip === 'string' ? ` (${data.skip})` : ''}`)
+      if (type === 'test:pass') passed++
+      else {
+        failed++
+        yield* failure(data)
+      }
+      if (isTerminal) process.stderr.write(`\r\u001b[K${progress()}`)
+      else if ((passed + failed) % LINES_APART === 0) yield `${progress()}\n`
+    } else if (type === 'test:stderr' || type === 'test:stdout') {
+      yield data.message
+    } else if (type === 'test:diagnostic' && data.nesting === 0) {
+      if (isTerminal) process.stderr.write('\r\u001b[K')
+      if (/^tests \d/.test(data.message)) yield* skipped.map(name => `skipped: ${name}\n`)
+      yield `ℹ ${data.message}\n`
+    }
+  }
+}
+
+/** A file or a suite: its tests are reported by themselves, unless it failed without any of them. */
+const isContainer = ({ details, nesting, name, file }) =>
+  details?.type === 'suite' ||
+  (nesting === 0 && file !== undefined && name.endsWith('.js') && details?.error?.failureType !== 'testCodeFailure') ||
+  details?.error?.failureType === 'subtestsFailed'
+
+function* failure({ name, file, line, details }) {
+  if (isTerminal) process.stderr.write('\r\u001b[K')
+  const cause = details?.error?.cause ?? details?.error
+  yield `✖ ${name}\n  ${file === undefined ? '' : `${relative(process.cwd(), file)}:${line}`}\n`
+  yield `${(typeof cause === 'string' ? cause : inspect(cause)).replaceAll(/^/gm, '    ')}\n\n`
+}
