@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { inspect } from 'node:util'
 
 const LINES_APART = 100
-const isTerminal = process.stderr.isTTY === true
+const isTerminal = process.stderr.isTTY
 
 export default async function* report(events) {
   const files = new Set()

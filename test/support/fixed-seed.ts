@@ -1,5 +1,5 @@
 // Loaded before the tests: properties are checked with the same values in each run, with random ones where PROOFS=long.
-import fc from 'fast-check'
+import { configureGlobal } from 'fast-check'
 import { proofSeed } from './proofs.ts'
 
-fc.configureGlobal({ seed: proofSeed() })
+configureGlobal({ seed: proofSeed() })
