@@ -6,6 +6,10 @@ export const errorCodes = {
   // 400
   'bad-request': { title: 'Bad request', help: 'The request could not be read. `detail` names the part.' },
   'invalid-query': { title: 'Invalid query', help: 'A query parameter is malformed, doubled or out of range.' },
+  'query-too-costly': {
+    title: 'Query too costly',
+    help: 'The search would take too much work. Use fewer terms, wildcards and ranges, or a simpler `facetMatches`.',
+  },
   'invalid-json': {
     title: 'Invalid JSON',
     help: 'The body is not well-formed JSON in UTF-8, or not of the shape asked for.',
@@ -108,6 +112,10 @@ export const errorCodes = {
     help: 'The resource has changed since you read it: read it again.',
   },
   'body-too-large': { title: 'Body too large', help: 'The body exceeds `limit` bytes.' },
+  'graph-too-large': {
+    title: 'Graph too large',
+    help: 'The graph has more statements or more characters than `limit`. Nothing was stored.',
+  },
   'quota-exceeded': {
     title: 'Quota exceeded',
     help: 'The context would hold `needed` more bytes than its `quota` allows at the present `fillLevel`. Nothing was stored.',

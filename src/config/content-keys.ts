@@ -51,6 +51,12 @@ export const repositoryKeys = {
     default: false,
     help: 'Keep every version of metadata, and tell of them in `info`.',
   }),
+  'service.repository.max-statements': integer({
+    min: 1,
+    max: 1_000_000,
+    default: 50_000,
+    help: 'Largest number of statements of one graph.',
+  }),
   'service.solr.max-limit': integer({
     min: 1,
     max: 100_000,

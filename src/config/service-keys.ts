@@ -41,7 +41,7 @@ export const addressKeys = {
     min: 1024,
     max: 2 ** 28,
     default: 8 * 2 ** 20,
-    help: 'Largest JSON or RDF body.',
+    help: 'Largest JSON or RDF body, and largest graph that a body may stand for.',
   }),
 } as const
 

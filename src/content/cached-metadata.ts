@@ -5,7 +5,8 @@ import type { Queries } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { findContext } from './contexts.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
-import { findEntry, findEntryHead } from './entry-records.ts'
+import { findEntryHead, findEntryToShow } from './entry-records.ts'
+import { ResponseBudget } from '../model/response-budget.ts'
 import { may } from '../model/rights.ts'
 
 /** True for the kinds of entry whose metadata, or part of it, is kept elsewhere (wire facts 1.3). */
@@ -32,14 +33,15 @@ export async function findCachedMetadata(
   queries: Queries,
   caller: Caller,
   entry: Entry,
+  budget = ResponseBudget.forOne(),
 ): Promise<CachedMetadata | undefined> {
   const source = liveSourceOf(entry)
   if (!source) return { graph: entry.cachedExternalMetadata ?? emptyGraph, modified: entry.cached ?? entry.modified }
   const context = await findContext(queries, decodeSafely(source.context))
   const contextEntry = context && (await findEntryHead(queries, { context: CONTEXTS, id: context.id }))
-  const found = context && (await findEntry(queries, { context: context.id, id: source.id }))
+  const found = context && (await findEntryToShow(queries, { context: context.id, id: source.id }, budget))
   if (!contextEntry || !found || found.entryType === 'Reference') return undefined
-  if (!may(caller, 'readmetadata', { entry: found, contextEntry })) return undefined
+  if (found.isAbridged || !may(caller, 'readmetadata', { entry: found, contextEntry })) return undefined
   return { graph: found.metadata, modified: found.modified }
 }
 

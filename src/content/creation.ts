@@ -375,8 +375,11 @@ async function joinGroup(
   await setMembers(tx, group, [...(await membersOf(tx, group)), userId])
 }
 
+const MAX_URI = 16_384
+
 function requireUri(value: string | undefined, parameter: string): string {
   if (value === undefined) throw new InvalidInput('invalid-uri', `The parameter ${parameter} is missing.`)
+  if (value.length > MAX_URI) throw new InvalidInput('invalid-uri', `The parameter ${parameter} is too long.`)
   if (value.startsWith(RELATIVE) || isAbsoluteIri(value)) return value
   throw new InvalidInput('invalid-uri', `The parameter ${parameter} is not an absolute URI: "${value}".`)
 }

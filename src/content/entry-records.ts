@@ -1,4 +1,4 @@
-import type { Milliseconds } from '../base/units.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
@@ -6,6 +6,7 @@ import type { Acl } from '../model/acl.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from '../model/entry.ts'
 import type { EntrySource } from '../search/entry-source.ts'
+import type { ResponseBudget } from '../model/response-budget.ts'
 import { indexEntry, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 
 interface HeadRow {
@@ -37,9 +38,11 @@ const headColumns = sql`context, id, entry_type, graph_type, resource_type, reso
 const columns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created, modified,
   creator, contributors, acl, statements, metadata, cached_external_metadata, cached, content`
 
-const inEntries = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri, e.external_metadata,
-  e.created, e.modified, e.creator, e.contributors, e.acl, e.statements, e.metadata, e.cached_external_metadata, e.cached,
-  e.content`
+const headsInEntries = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri,
+  e.external_metadata, e.created, e.modified, e.creator, e.contributors, e.acl, e.cached`
+
+/** A title in metadata longer than this does not count when a list is sorted. */
+const MAX_SORTED_METADATA: Bytes = 65_536
 
 const headFromRow = (row: HeadRow): EntryHead => ({
   context: row.context,
@@ -74,6 +77,34 @@ export async function findEntry(queries: Queries, address: EntryAddress): Promis
   const row = await queries.get<EntryRow>(sql`SELECT ${columns} FROM entries WHERE ${at(address)}`)
   return row && fromRow(row)
 }
+
+const sizeOf = sql`octet_length(acl) + octet_length(statements) + octet_length(metadata)
+  + coalesce(octet_length(cached_external_metadata), 0)`
+
+/** For a response with several entries: graphs that exceed the budget are not loaded. */
+export async function findEntryToShow(
+  queries: Queries,
+  address: EntryAddress,
+  budget: ResponseBudget,
+): Promise<Entry | undefined> {
+  const row = await queries.get<{ size: number }>(sql`SELECT ${sizeOf} AS size FROM entries WHERE ${at(address)}`)
+  if (!row) return undefined
+  if (row.size <= budget.maxEntry) {
+    budget.spend(row.size)
+    return await findEntry(queries, address)
+  }
+  const head = await findEntryHead(queries, address)
+  return head && abridged(head)
+}
+
+const abridged = (head: EntryHead): Entry => ({
+  ...head,
+  statements: {},
+  metadata: {},
+  cachedExternalMetadata: undefined,
+  content: undefined,
+  isAbridged: true,
+})
 
 /** Those of the ids that are entries of the context. */
 export async function presentIds(queries: Queries, context: string, ids: readonly string[]): Promise<Set<string>> {
@@ -127,7 +158,7 @@ export async function findEntryHead(queries: Queries, address: EntryAddress): Pr
 }
 
 /** What the search needs of this room. */
-export const entrySource: EntrySource = { findEntry, findEntryHead }
+export const entrySource: EntrySource = { findEntry, findEntryHead, findEntryToShow }
 
 /**
  * Some entries, without their graphs, whose resource is elsewhere, at this URI; those of a context in the order in which
@@ -147,12 +178,13 @@ export async function headsLinkingTo(
   return rows.map(headFromRow)
 }
 
-/** The entries that are members of a list, in its order. */
+/** The members of a list in its order, without resources; those with long metadata without these too. */
 export async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
-  const rows = await queries.all<EntryRow>(sql`SELECT ${inEntries} FROM list_members m
-    JOIN entries e ON e.context = m.context AND e.id = m.member
+  const rows = await queries.all<HeadRow & { metadata: string }>(sql`SELECT ${headsInEntries},
+      CASE WHEN octet_length(e.metadata) <= ${MAX_SORTED_METADATA} THEN e.metadata ELSE '{}' END AS metadata
+    FROM list_members m JOIN entries e ON e.context = m.context AND e.id = m.member
     WHERE m.context = ${list.context} AND m.list = ${list.id} ORDER BY m.position`)
-  return rows.map(fromRow)
+  return rows.map(row => ({ ...abridged(headFromRow(row)), metadata: JSON.parse(row.metadata) as Graph }))
 }
 
 export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {

@@ -5,18 +5,19 @@ import { USERS } from '../accounts/principals.ts'
 import { findUser, listUserIds } from '../accounts/users.ts'
 import { findFile } from '../files/file-records.ts'
 import type { Ledger, Quota } from '../files/quota-ledger.ts'
-import type { Graph } from '../graph/graph.ts'
+import { type Graph, statementsOf } from '../graph/graph.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
 import { findContext } from './contexts.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
-import { findEntry } from './entry-records.ts'
+import { findEntryToShow } from './entry-records.ts'
 import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from './list-order.ts'
 import { countListMembers, isList } from './list-records.ts'
 import { type ListPage, listPage } from './list-view.ts'
 import { relationsOf } from './relations.ts'
+import { ResponseBudget } from '../model/response-budget.ts'
 import type { Revisions } from './revisions.ts'
 import { may, type EntryInContext, type Right, rightsOf } from '../model/rights.ts'
 import { describeUser } from './user-resource.ts'
@@ -35,6 +36,8 @@ export interface EntryView {
   readonly resource?: ResourceView | undefined
   /** How many members a list has that is itself a member. */
   readonly size?: number | undefined
+  /** Graphs are missing because they are too large for this response; the entry itself has them. */
+  readonly truncated?: true | undefined
 }
 
 /** The resource of a Local entry inside the entry's JSON (wire facts 2.6). */
@@ -50,6 +53,12 @@ interface Account {
   readonly homeContext: string | undefined
   readonly disabled?: boolean
 }
+
+/** Revisions that `info` lists; earlier ones are read by their number, which counts from 1. */
+const MAX_REVISIONS = 100
+const REVISION_BYTES = 400
+const MAX_RELATIONS = 1000
+const RELATION_BYTES = 250
 
 /** Tells entries to callers: what is left out is what they may not read. */
 export class EntryViews {
@@ -75,7 +84,7 @@ export class EntryViews {
     const account = await this.#accountOf(entry)
     const brief: EntryView = {
       entryId: entry.id,
-      info: await this.#infoOf(entry, account),
+      info: await this.#infoOf(entry, account, ResponseBudget.forOne()),
       name: isContext ? (await findContext(this.#database, entry.id))?.name : undefined,
       quota:
         isContext && this.#mayReadQuota(caller, placed)
@@ -85,45 +94,58 @@ export class EntryViews {
     if (!detailed) return brief
     return {
       ...brief,
-      ...(await this.#details(caller, placed)),
+      ...(await this.#details(caller, placed, ResponseBudget.forOne())),
       resource: may(caller, 'readresource', placed) ? await this.#resourceOf(caller, placed, paging) : undefined,
     }
   }
 
-  async #infoOf(entry: Entry, account: Pick<Account, 'homeContext'> | undefined): Promise<Graph> {
-    const revisions = await this.#revisions.list(this.#database, entry)
+  async #infoOf(
+    entry: Entry,
+    account: Pick<Account, 'homeContext'> | undefined,
+    budget: ResponseBudget,
+  ): Promise<Graph> {
+    const most = entry.isAbridged ? 0 : budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES)
+    const revisions = most === 0 ? [] : await this.#revisions.list(this.#database, entry, most)
+    budget.spend(revisions.length * REVISION_BYTES)
     return describeInfo(entry, { homeContext: account?.homeContext, revisions })
   }
 
-  async #details(caller: Caller, placed: EntryInContext): Promise<Partial<EntryView>> {
+  async #details(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<Partial<EntryView>> {
     const { entry } = placed
+    if (entry.isAbridged) return { rights: rightsOf(caller, placed), truncated: true }
     const readsMetadata = may(caller, 'readmetadata', placed)
     const isReference = entry.entryType === 'Reference'
     const showsCached = readsMetadata && hasExternalMetadata(entry)
     return {
-      relations: await relationsOf(this.#database, caller, entry),
+      relations: await this.#relationsOf(caller, entry, budget),
       rights: rightsOf(caller, placed),
       metadata: readsMetadata && !isReference ? entry.metadata : undefined,
       cachedExternalMetadata: showsCached
-        ? (await findCachedMetadata(this.#database, caller, entry))?.graph
+        ? (await findCachedMetadata(this.#database, caller, entry, budget))?.graph
         : undefined,
     }
   }
 
+  async #relationsOf(caller: Caller, entry: Entry, budget: ResponseBudget): Promise<Graph> {
+    const relations = await relationsOf(this.#database, caller, entry, budget.rowsLeft(MAX_RELATIONS, RELATION_BYTES))
+    for (const _ of statementsOf(relations)) budget.spend(RELATION_BYTES)
+    return relations
+  }
+
   /** A member of a list, without its own resource: an answer has one level of children. */
-  async #child(caller: Caller, placed: EntryInContext): Promise<EntryView> {
+  async #child(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
     const { entry } = placed
     const name = await this.#nameOf(caller, placed)
     const account = await this.#accountOf(entry)
     return {
       entryId: entry.id,
       name,
-      info: await this.#infoOf(entry, account),
+      info: await this.#infoOf(entry, account, budget),
       size:
         isList(entry) && may(caller, 'readresource', placed)
           ? await countListMembers(this.#database, entry)
           : undefined,
-      ...(await this.#details(caller, placed)),
+      ...(await this.#details(caller, placed, budget)),
     }
   }
 
@@ -135,16 +157,16 @@ export class EntryViews {
   }
 
   /** A found entry: what is in the list of hits, its resource left out (wire facts 3.10.2). */
-  async hit(caller: Caller, placed: EntryInContext): Promise<EntryView> {
+  async hit(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
     const { entry } = placed
     const account = await this.#accountOf(entry)
     const isContext = entry.context === CONTEXTS
     return {
       entryId: entry.id,
-      info: await this.#infoOf(entry, account),
+      info: await this.#infoOf(entry, account, budget),
       name: isContext ? (await findContext(this.#database, entry.id))?.name : account?.name,
       disabled: account?.disabled || undefined,
-      ...(await this.#details(caller, placed)),
+      ...(await this.#details(caller, placed, budget)),
     }
   }
 
@@ -152,8 +174,9 @@ export class EntryViews {
   async group(caller: Caller, group: Group, contextEntry: EntryHead): Promise<ResourceView> {
     const ids = group.id === USERS ? await listUserIds(this.#database) : await membersOf(this.#database, group.id)
     const members: EntryView[] = []
+    const budget = ResponseBudget.forMany()
     for (const id of ids) {
-      const entry = await findEntry(this.#database, { context: PRINCIPALS, id })
+      const entry = await findEntryToShow(this.#database, { context: PRINCIPALS, id }, budget)
       const user = await findUser(this.#database, id)
       if (!entry || !user) continue
       const placed = { entry, contextEntry }
@@ -162,10 +185,11 @@ export class EntryViews {
         entryId: id,
         name: readable ? user.name : undefined,
         disabled: user.disabled || undefined,
-        info: await this.#infoOf(entry, user),
-        metadata: readable ? entry.metadata : undefined,
-        relations: await relationsOf(this.#database, caller, entry),
+        info: await this.#infoOf(entry, user, budget),
+        metadata: readable && !entry.isAbridged ? entry.metadata : undefined,
+        relations: entry.isAbridged ? undefined : await this.#relationsOf(caller, entry, budget),
         rights: rightsOf(caller, placed),
+        truncated: entry.isAbridged,
       })
     }
     return { kind: 'group', name: group.name, members }
@@ -203,9 +227,12 @@ export class EntryViews {
         return group ? await this.group(caller, group, contextEntry) : undefined
       }
       case 'List': {
-        const page = await listPage(this.#database, caller, placed, paging)
+        const budget = ResponseBudget.forMany()
+        const page = await listPage(this.#database, caller, placed, paging, budget)
         const children: EntryView[] = []
-        for (const child of page.children) children.push(await this.#child(caller, { entry: child, contextEntry }))
+        for (const child of page.children) {
+          children.push(await this.#child(caller, { entry: child, contextEntry }, budget))
+        }
         return { kind: 'list', page: { ...page, children } }
       }
       case 'Context':

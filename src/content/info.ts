@@ -1,4 +1,4 @@
-import { InvalidInput } from '../base/errors.ts'
+import { InvalidInput, TooLarge } from '../base/errors.ts'
 import {
   type Graph,
   type Statement,
@@ -98,6 +98,9 @@ export interface InfoRequest {
   readonly statements: Graph
 }
 
+/** Every decision about a right goes through the access list. */
+const MAX_PRINCIPALS = 1000
+
 /**
  * Takes an `info` graph apart (wire facts 3.3.2): what the service rebuilds itself is dropped, types are honoured where
  * they may change, the ACL goes to its slots, the rest is kept as it is.
@@ -139,6 +142,12 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
     } else if (!isManaged(subject, predicate, entry)) {
       rest.push(subject === resourceOf(entry) ? { ...statement, subject: r } : statement)
     }
+  }
+  const principals = [...named.values()].reduce((sum, { size }) => sum + size, 0)
+  if (principals > MAX_PRINCIPALS) {
+    throw new TooLarge('graph-too-large', `An access list names at most ${MAX_PRINCIPALS} users and groups.`, {
+      extra: { limit: MAX_PRINCIPALS },
+    })
   }
   const acl: Acl = Object.fromEntries([...named].map(([slot, principals]) => [slot, [...principals]]))
   return { ...asked, acl, statements: graphOf(rest) }

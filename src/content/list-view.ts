@@ -2,18 +2,23 @@ import type { Caller } from '../accounts/caller.ts'
 import { findFile } from '../files/file-records.ts'
 import type { Queries } from '../stores/database.ts'
 import type { Entry } from '../model/entry.ts'
-import { entriesInList, findEntry } from './entry-records.ts'
+import { entriesInList, findEntryToShow } from './entry-records.ts'
 import { listMembers } from './list-records.ts'
 import { type Order, type Paging, pageOf, sorted, titleOf } from './list-order.ts'
+import type { ResponseBudget } from '../model/response-budget.ts'
 import { may, type EntryInContext } from '../model/rights.ts'
 
 /** Longer lists keep their own order: sorting loads every member. */
 const MAX_SORTED = 2000
 
+/** A longer list that is asked for without a limit comes in pages of this size. */
+const MAX_PAGE = 500
+
 /** A page of a list (wire facts 2.7). */
 export interface ListPage<Child> {
   readonly children: readonly Child[]
   readonly size: number
+  /** 0 when all members are in the response. */
   readonly limit: number
   readonly offset: number
   /** All ids in the list's own order. */
@@ -61,13 +66,16 @@ export async function listPage(
   queries: Queries,
   caller: Caller,
   list: EntryInContext,
-  paging: Paging,
+  asked: Paging,
+  budget: ResponseBudget,
 ): Promise<ListPage<Entry>> {
   const allUnsorted = await listMembers(queries, list.entry)
+  const isTooLong = asked.limit === 0 && allUnsorted.length > MAX_PAGE
+  const paging = isTooLong ? { ...asked, limit: MAX_PAGE } : asked
   const ordered = await inOrder(queries, caller, list, paging, allUnsorted)
   const children: Entry[] = []
   for (const id of pageOf(ordered, paging)) {
-    const child = await findEntry(queries, { context: list.entry.context, id })
+    const child = await findEntryToShow(queries, { context: list.entry.context, id }, budget)
     if (child) children.push(child)
   }
   const { limit, offset } = paging

@@ -15,7 +15,7 @@ import {
   resourceUri,
 } from '../model/addresses.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
-import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
+import { entriesAfter, findEntryHead } from './entry-records.ts'
 import { listHolding } from './list-records.ts'
 import { may } from '../model/rights.ts'
 
@@ -75,13 +75,24 @@ export async function renewRelations(tx: Queries, before: Entry, after: Entry): 
   await addRelations(tx, after)
 }
 
+/** Statements of other entries in one response; which ones, when there are more, is not defined. */
+const MAX_RELATIONS = 1000
+/** Of these, so many are looked at when the caller may not read others. */
+const MAX_RELATIONS_CHECKED = 5000
+
 /**
  * What other entries say about one, with the list, the groups and the home contexts it plays a part in. Statements of
  * metadata that the caller may not read are left out.
  */
-export async function relationsOf(queries: Queries, caller: Caller, entry: Entry): Promise<Graph> {
+export async function relationsOf(
+  queries: Queries,
+  caller: Caller,
+  entry: Entry,
+  most = MAX_RELATIONS,
+): Promise<Graph> {
   const rows = await queries.all<RelationRow>(sql`SELECT source_context, source, part, subject, predicate, object
-    FROM relations WHERE target_context = ${entry.context} AND target = ${entry.id}`)
+    FROM relations WHERE target_context = ${entry.context} AND target = ${entry.id}
+    LIMIT ${MAX_RELATIONS_CHECKED}`)
   const readable = new Map<string, boolean>()
   const statements: Statement[] = []
   for (const { source_context: context, source: id, part, subject, predicate, object } of rows) {
@@ -92,12 +103,13 @@ export async function relationsOf(queries: Queries, caller: Caller, entry: Entry
       if (!isReadable) continue
     }
     statements.push({ subject, predicate, object: uri(object) })
+    if (statements.length >= most) break
   }
   return graphOf([...statements, ...(await partsPlayed(queries, entry))])
 }
 
 async function mayReadMetadata(queries: Queries, caller: Caller, source: EntryAddress): Promise<boolean> {
-  const entry = await findEntry(queries, source)
+  const entry = await findEntryHead(queries, source)
   const contextEntry = await findEntryHead(queries, { context: CONTEXTS, id: source.context })
   return entry !== undefined && contextEntry !== undefined && may(caller, 'readmetadata', { entry, contextEntry })
 }

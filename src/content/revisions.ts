@@ -67,11 +67,12 @@ export class Revisions {
     await insertRevision(tx, after, { number: ++number, time: after.modified, author: by }, next)
   }
 
-  /** All of them, the oldest first; none while revisions are off. */
-  async list(queries: Queries, entry: Entry): Promise<RevisionNote[]> {
+  /** The latest ones, the oldest of these first; none while revisions are off. */
+  async list(queries: Queries, entry: Entry, most: number): Promise<RevisionNote[]> {
     if (!this.#enabled || entry.entryType === 'Reference') return []
-    const rows = await queries.all<RevisionRow>(sql`SELECT number, time, author FROM metadata_revisions
-      WHERE context = ${entry.context} AND entry = ${entry.id} ORDER BY number`)
+    const latestFirst = await queries.all<RevisionRow>(sql`SELECT number, time, author FROM metadata_revisions
+      WHERE context = ${entry.context} AND entry = ${entry.id} ORDER BY number DESC LIMIT ${most}`)
+    const rows = latestFirst.reverse()
     const last = rows.at(-1)
     const isPresent = last !== undefined && (await this.#isPresent(queries, entry, last.number))
     return rows.map(({ number, time, author }) => ({

@@ -38,7 +38,7 @@ export class GraphBuilder {
     }
     this.#characters += subject.value.length + predicate.value.length + object.value.length
     if (this.#characters > MAX_CHARACTERS) {
-      throw new TooLarge('body-too-large', `Written out, the graph has more than ${MAX_CHARACTERS} characters.`, {
+      throw new TooLarge('graph-too-large', `Written out, the graph has more than ${MAX_CHARACTERS} characters.`, {
         extra: { limit: MAX_CHARACTERS },
       })
     }

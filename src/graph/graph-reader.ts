@@ -3,6 +3,7 @@ import type { Piscina } from 'piscina'
 import { InvalidInput, Overloaded, TooLarge } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Graph } from './graph.ts'
+import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { ReadOutcome, ReadTask } from './read-worker.ts'
 import type { Syntax } from './syntaxes.ts'
 
@@ -17,13 +18,27 @@ const SHORT_JSON = 262_144
 
 /** Reads graphs in any syntax; what is long, or could be made to take long, on a worker thread with hard limits. */
 export class GraphReader {
+  readonly #limits: GraphLimits
   #pool: Promise<Piscina<ReadTask, ReadOutcome>> | undefined
+
+  constructor(limits = defaultGraphLimits) {
+    this.#limits = limits
+  }
+
+  /** The graph itself. @throws {TooLarge} `graph-too-large` */
+  requireSize(graph: Graph): Graph {
+    return requireGraphSize(graph, this.#limits)
+  }
 
   /**
    * @param base what relative references stand for
-   * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} when it comes to far more than it seems @throws {Overloaded}
+   * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} `graph-too-large` @throws {Overloaded}
    */
   async read(syntax: Syntax, text: string, base: string): Promise<Graph> {
+    return this.requireSize(await this.#read(syntax, text, base))
+  }
+
+  async #read(syntax: Syntax, text: string, base: string): Promise<Graph> {
     if (text.length <= (syntax.name === 'json' ? SHORT_JSON : SHORT)) return await syntax.read(text, base)
     this.#pool ??= openPool()
     const pool = await this.#pool

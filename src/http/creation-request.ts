@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput } from '../base/errors.ts'
+import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
+import type { Bytes } from '../base/units.ts'
 import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../model/addresses.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation.ts'
 import { type EntryType, entryTypes, type GraphType, graphTypes } from '../model/entry.ts'
@@ -23,7 +24,7 @@ export function readCreation(deps: Services, request: FastifyRequest, reply: Fas
     if (value?.startsWith(RELATIVE)) throw new InvalidInput('invalid-uri', `The parameter ${name} is not absolute.`)
     return value === undefined ? undefined : base.toRelative(value)
   }
-  const readGraph = (value: unknown): Graph => base.graphInside(parseRdfJson(value))
+  const readGraph = (value: unknown): Graph => base.graphInside(deps.graphs.requireSize(parseRdfJson(value)))
   return {
     id: parameters.get('id'),
     resource: uriParameter('resource'),
@@ -38,10 +39,19 @@ export function readCreation(deps: Services, request: FastifyRequest, reply: Fas
       const sent = await bodies.jsonText(request.raw, reply.raw)
       const bases = graphBases(base, pathPart(request, 'context'), graphType)
       const text = await graphsToRdfJson(deps, request, sent, bases)
-      return newId => readBody(text.replaceAll(NEW_ID, newId), readGraph)
+      return newId => readBody(withNewId(text, newId, deps.options.body.maxJson), readGraph)
     },
     readGraph,
   }
+}
+
+/** The limit on bodies holds for what they come to: an id is up to twenty times as long as what stands for it. */
+function withNewId(text: string, newId: string, limit: Bytes): string {
+  const expanded = text.length + (text.split(NEW_ID).length - 1) * (newId.length - NEW_ID.length)
+  if (expanded <= limit) return text.replaceAll(NEW_ID, newId)
+  throw new TooLarge('body-too-large', `With every ${NEW_ID} replaced, the body has more than ${limit} characters.`, {
+    extra: { limit },
+  })
 }
 
 /** The members of the body that are graphs, and the addresses that they will have. */

@@ -60,6 +60,7 @@ export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJs
     relations: graph(view.relations),
     rights: view.rights,
     size: view.size,
+    truncated: view.truncated,
     resource: view.resource && describeResource(view.resource, base, form),
   }
 }

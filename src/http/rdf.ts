@@ -100,7 +100,7 @@ export const graphReader =
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await deps.bodies.text(request.raw, reply.raw)
     // Labelled or not, nothing is no JSON; and an empty graph is too easily sent by mistake to replace anything.
-    if (!syntax) return deps.base.graphInside(parseRdfJson(parseJson(text)))
+    if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(text))))
     if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
     return deps.base.graphInside(await deps.graphs.read(syntax, text, deps.base.toAbsolute(iri)))
   }

@@ -63,6 +63,8 @@ export interface Entry extends EntryHead {
   readonly cachedExternalMetadata: Graph | undefined
   /** The resource of a String (its text), Graph or Pipeline (RDF/JSON). */
   readonly content: string | undefined
+  /** Its graphs and its text have not been loaded, as they are too large for the response. For showing only. */
+  readonly isAbridged?: true
 }
 
 /** The IRI of what the entry is about. */

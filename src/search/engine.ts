@@ -2,6 +2,7 @@ import type { Queries } from '../stores/database.ts'
 import type { Sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
+import type { FacetPattern } from './facet-pattern.ts'
 import type { IndexFields } from './index-fields.ts'
 import type { Query, TermPart } from './query.ts'
 
@@ -30,8 +31,7 @@ export interface FacetRequest {
   readonly limit: number
   /** Counts the hits without the field as well. */
   readonly missing: boolean
-  /** A regular expression that a value must match as a whole. */
-  readonly matches: string | undefined
+  readonly matches: FacetPattern | undefined
 }
 
 export interface Facet {

@@ -1,5 +1,3 @@
-import { RE2JS } from 're2js'
-import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { DocBitmap, numbersOf } from './doc-bitmap.ts'
@@ -43,7 +41,6 @@ export async function facetOf(
 /** The facet as it is told: the most frequent values come first, those that the request is about. */
 export function describeFacet(field: string, request: FacetRequest, { counted, missing }: Counts): Facet {
   const kind = kindOfField(fieldName(field))
-  const fits = matching(request.matches)
   const values = counted
     .filter(({ count }) => count >= Math.max(request.minCount, 1))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
@@ -51,7 +48,7 @@ export function describeFacet(field: string, request: FacetRequest, { counted, m
   const shown: Facet['values'][number][] = []
   for (const value of request.matches === undefined ? values : values.slice(0, MAX_MATCHED_VALUES)) {
     if (shown.length === request.limit) break
-    if (fits(value)) shown.push(value)
+    if (request.matches?.matches(value.value) ?? true) shown.push(value)
   }
   if (request.missing) shown.push({ value: undefined, count: missing })
   return { name: field, isUri: kind === 'uri', values: shown }
@@ -108,14 +105,4 @@ async function countByRows(
     if (having.length > before) counted.push({ value, count: having.length - before })
   }
   return { counted, missing: hits.size - DocBitmap.of(having).size }
-}
-
-function matching(expression: string | undefined): (of: { readonly value: string }) => boolean {
-  if (expression === undefined) return () => true
-  try {
-    const compiled = RE2JS.compile(expression)
-    return ({ value }) => compiled.matches(value)
-  } catch (error) {
-    throw new InvalidInput('invalid-query', '`facetMatches` is not a regular expression.', { cause: error })
-  }
 }

@@ -102,6 +102,24 @@ export async function firstValues(queries: Queries, field: FieldKey, most: numbe
   return rows.map(({ value }) => value)
 }
 
+/** Exact terms of one field become one condition, as clients name many URIs in one query. */
+export function isValueList(parts: readonly Query[]): boolean {
+  const [first] = parts
+  return (
+    parts.length > 1 &&
+    parts.every(
+      part =>
+        part.kind === 'term' &&
+        first?.kind === 'term' &&
+        part.field === first.field &&
+        part.boost === first.boost &&
+        part.field !== 'lists' &&
+        kindOfField(part.field) === 'uri' &&
+        plainText(part) !== undefined,
+    )
+  )
+}
+
 /** Turns queries into conditions. */
 export class Conditions {
   readonly #fields: Fields
@@ -120,8 +138,8 @@ export class Conditions {
     if (query.kind === 'range') return this.#range(query)
     const { must, should, mustNot } = query
     const all = (parts: readonly Query[]): Condition[] => parts.map(part => this.of(part))
-    const optional = must.length > 0 ? [] : this.#isOneField(should) ? [this.#oneOf(should)] : all(should)
-    return { kind: 'boolean', must: all(must), should: optional, mustNot: all(mustNot) }
+    const oneOf = (parts: readonly Query[]): Condition[] => (isValueList(parts) ? [this.#oneOf(parts)] : all(parts))
+    return { kind: 'boolean', must: all(must), should: must.length > 0 ? [] : oneOf(should), mustNot: oneOf(mustNot) }
   }
 
   /** How well a hit fits: the sum of what it fulfils of these, by their boosts. Empty when all hits fit alike. */
@@ -130,7 +148,7 @@ export class Conditions {
     const boost = factor * query.boost
     const parts = [...query.must, ...query.should].flatMap(part => this.weights(part, boost))
     const optional = query.should.length + Math.min(query.must.length, 1)
-    if (optional <= 1 || this.#isOneField(query.should)) return parts
+    if (optional <= 1 || isValueList(query.should)) return parts
     return [...query.should.map(part => ({ condition: this.of(part), weight: part.boost * boost })), ...parts]
   }
 
@@ -140,24 +158,6 @@ export class Conditions {
     if (field === undefined) return NOTHING
     const values = parts.map(part => this.#inside(part.kind === 'term' ? (plainText(part) ?? '') : ''))
     return named(sql`field = ${field} AND ${this.#dialect.isOneOf(values)}`)
-  }
-
-  /** Exact terms of one field are asked for in one go, as clients do with many URIs. */
-  #isOneField(parts: readonly Query[]): boolean {
-    const [first] = parts
-    return (
-      parts.length > 1 &&
-      parts.every(
-        part =>
-          part.kind === 'term' &&
-          first?.kind === 'term' &&
-          part.field === first.field &&
-          part.boost === first.boost &&
-          part.field !== 'lists' &&
-          kindOfField(part.field) === 'uri' &&
-          plainText(part) !== undefined,
-      )
-    )
   }
 
   #term(term: Term): Condition {

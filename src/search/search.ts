@@ -4,13 +4,13 @@ import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import { PostgresFinder } from './postgres-finder.ts'
+import { ResponseBudget } from '../model/response-budget.ts'
 import { may, type EntryInContext } from '../model/rights.ts'
+import { requireAffordable } from './cost.ts'
 import type { Facet, Finder, Reader, SearchRequest } from './engine.ts'
 import type { EntrySource } from './entry-source.ts'
-import { fieldName, kindOfField } from './fields.ts'
-import { malformed, type Query } from './query.ts'
 import { indexEntry, sweep, unindexed } from './index-records.ts'
+import { PostgresFinder } from './postgres-finder.ts'
 import { SqliteFinder } from './sqlite-finder.ts'
 
 export interface Found {
@@ -21,7 +21,6 @@ export interface Found {
 }
 
 const BATCH = 100
-const MAX_TEXT_TERMS = 32
 
 export interface SearchOptions {
   /** The memory for what searches may use again; 32 MiB by default. PostgreSQL has its own. */
@@ -49,10 +48,11 @@ export class Search {
         : new SqliteFinder(database, { maxBytes, scanThreshold })
   }
 
-  async find(caller: Caller, request: SearchRequest): Promise<Found> {
-    requireBearable([request.query, ...request.filters])
+  /** @param budget limits how much of the hits is loaded. */
+  async find(caller: Caller, request: SearchRequest, budget = ResponseBudget.forMany()): Promise<Found> {
+    requireAffordable([request.query, ...request.filters])
     const { page, ...answer } = await this.#finder.answer(readerOf(caller), request)
-    return { ...answer, hits: await this.#readable(caller, page) }
+    return { ...answer, hits: await this.#readable(caller, page, budget) }
   }
 
   /** Indexes what the index lacks; before the service answers for the first time. */
@@ -75,11 +75,15 @@ export class Search {
   }
 
   /** What the index says is judged once more by the rules themselves, entry by entry. */
-  async #readable(caller: Caller, addresses: readonly EntryAddress[]): Promise<EntryInContext[]> {
+  async #readable(
+    caller: Caller,
+    addresses: readonly EntryAddress[],
+    budget: ResponseBudget,
+  ): Promise<EntryInContext[]> {
     const hits: EntryInContext[] = []
     const contexts = new Map<string, EntryInContext['contextEntry'] | undefined>()
     for (const address of addresses) {
-      const entry = await this.#entries.findEntry(this.#database, address)
+      const entry = await this.#entries.findEntryToShow(this.#database, address, budget)
       if (!contexts.has(address.context)) {
         const contextAddress = { context: CONTEXTS, id: address.context }
         contexts.set(address.context, await this.#entries.findEntryHead(this.#database, contextAddress))
@@ -91,16 +95,6 @@ export class Search {
     }
     return hits
   }
-}
-
-/** Each text that is sought may be in every entry; nobody else is served while many such are looked through. */
-function requireBearable(queries: readonly Query[]): void {
-  const count = (query: Query): number => {
-    if (query.kind !== 'clauses') return ['ngram', 'text'].includes(kindOfField(fieldName(query.field)) ?? '') ? 1 : 0
-    return [...query.must, ...query.should, ...query.mustNot].reduce((sum, part) => sum + count(part), 0)
-  }
-  const terms = queries.reduce((sum, query) => sum + count(query), 0)
-  if (terms > MAX_TEXT_TERMS) throw malformed(`seeks words or parts of words in more than ${MAX_TEXT_TERMS} terms`)
 }
 
 function readerOf(caller: Caller): Reader {

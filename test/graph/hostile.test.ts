@@ -5,7 +5,7 @@ import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { type Graph, graphOf, statementsOf } from '../../src/graph/graph.ts'
 import { findSyntax } from '../../src/graph/syntaxes.ts'
 
-const reader = new GraphReader()
+const reader = new GraphReader({ maxStatements: 1_000_000, maxSize: 64 * 2 ** 20 })
 after(() => reader.close())
 
 async function read(mediaType: string, text: string): Promise<Graph> {
@@ -74,7 +74,7 @@ test('RDF/XML that breaks off is refused, not taken for what came', async () => 
 test('a prefix that stands for a megabyte, used often, is too large', async () => {
   const uses = Array.from({ length: 2000 }, (_, number) => `p:${number}`).join(', ')
   const text = `@prefix p: <http://${'x'.repeat(1_000_000)}/> . <a:a> <${P}> ${uses} .`
-  await assert.rejects(read('text/turtle', text), { constructor: TooLarge, code: 'body-too-large' })
+  await assert.rejects(read('text/turtle', text), { constructor: TooLarge, code: 'graph-too-large' })
 })
 
 test('contexts of elsewhere are refused wherever they stand', async () => {

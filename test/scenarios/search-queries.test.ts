@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { FacetPattern } from '../../src/search/facet-pattern.ts'
 import { predicateHash } from '../../src/search/index-fields.ts'
 import { assertRefused, DCT, graphOf, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import { escaped, find, idsOf, searchPath } from '../support/search.ts'
@@ -188,12 +189,34 @@ for (const query of refused) {
   })
 }
 
-test('32 terms are sought in words or parts of words, filters included, no more (wire facts 3.10.5)', async () => {
+test('32 terms with words, wildcards or ranges, filters included, are the limit; exact terms cost an eighth (D15.1)', async () => {
   const terms = Array.from({ length: 32 }, (_, n) => `title:duck${n}`).join(' ')
   assert.equal((await find(admin, terms)).results, 0)
-  assertRefused(await admin.get(searchPath(terms, '&filterQuery=all:mouse')), 400, 'invalid-query')
-  const exact = Array.from({ length: 250 }, (_, n) => (n % 2 === 0 ? `graphType:x${n}` : 'entryType:Local')).join(' ')
-  assert.equal(await names(exact), 'duck mouse goose text list')
+  for (const one of ['all:mouse', 'metadata.object.uri:h*p*', 'uri:[a TO b]', 'lists:x', 'entryType:*']) {
+    assertRefused(await admin.get(searchPath(terms, `&filterQuery=${one}`)), 400, 'query-too-costly', one)
+  }
+  const exact = Array.from({ length: 250 }, (_, n) => (n % 2 === 0 ? `graphType:x${n}` : 'entryType:Local'))
+  assert.equal(await names(exact.join(' ')), 'duck mouse goose text list')
+  assertRefused(await admin.get(searchPath(exact.join(' '), '&filterQuery=title:duck')), 400, 'query-too-costly')
+})
+
+test('many URIs of one field joined with OR, or all excluded, cost no more than one (D15.1)', async () => {
+  const uris = Array.from({ length: 200 }, (_, n) => `"http://example.org/${n}"`).join(' ')
+  const words = Array.from({ length: 31 }, () => 'title:duck').join(' AND ')
+  assert.equal(await names(`${words} AND NOT rdfType:(${uris})`), 'duck')
+})
+
+test('a facet pattern is limited in length, in what it repeats and in the work it makes (D15.1)', async () => {
+  const facet = (pattern: string): string =>
+    searchPath('title:duck', `&facetFields=graphType,rdfType&facetMatches=${encodeURIComponent(pattern)}`)
+  assertRefused(await admin.get(facet(`(${'a|'.repeat(130)})`)), 400, 'query-too-costly')
+  assertRefused(await admin.get(facet('(a?){250}')), 400, 'query-too-costly')
+  assertRefused(await admin.get(facet('(a')), 400, 'invalid-query')
+  assert.equal((await admin.get(facet('.*Duck'))).status, 200)
+  const pattern = new FacetPattern('(a?){100}')
+  assert.throws(() => {
+    for (let n = 0; n < 1000; n++) pattern.matches('a'.repeat(4096))
+  }, /narrow the query/)
 })
 
 test('a type is needed, feeds and SPARQL are not available (wire facts 3.10.1)', async () => {

@@ -9,6 +9,7 @@ export interface HitJson {
   readonly metadata?: GraphJson
   readonly 'cached-external-metadata'?: GraphJson
   readonly relations: GraphJson
+  readonly truncated?: true
   readonly rights: readonly string[]
   readonly name?: string
   readonly alias?: string

@@ -31,6 +31,7 @@ const entryMembers: Readonly<Record<string, Schema>> = {
   disabled: flag,
   quota: ref('Quota'),
   size: count,
+  truncated: flag,
   metadata: ref('Graph'),
   'cached-external-metadata': ref('Graph'),
   relations: ref('Graph'),

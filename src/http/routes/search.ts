@@ -1,8 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
+import type { EntryView } from '../../content/entry-view.ts'
 import { CONTEXTS } from '../../model/addresses.ts'
+import { ResponseBudget } from '../../model/response-budget.ts'
 import type { EntryInContext } from '../../model/rights.ts'
 import type { Facet, Order } from '../../search/engine.ts'
+import { FacetPattern } from '../../search/facet-pattern.ts'
 import { parseFilters, parseQuery } from '../../search/query.ts'
 import { describeEntry, type GraphForm } from '../describe.ts'
 import { type Parameters, refuseFeed } from '../query.ts'
@@ -32,7 +35,8 @@ const getSearch = (deps: Services) => async (request: FastifyRequest) => {
   }
   const limit = readLimit(parameters, deps.options.search.maxLimit)
   const offset = Math.max(0, readNumber(parameters, 'offset') ?? 0)
-  const found = await deps.search.find(caller, {
+  const budget = ResponseBudget.forMany()
+  const search = {
     query: parseQuery(text),
     filters: parseFilters(parameters.get('filterQuery') ?? ''),
     limit,
@@ -43,13 +47,15 @@ const getSearch = (deps: Services) => async (request: FastifyRequest) => {
       minCount: readNumber(parameters, 'facetMinCount') ?? 1,
       limit: readFacetLimit(parameters),
       missing: parameters.get('facetMissing') === 'true',
-      matches: parameters.get('facetMatches'),
+      matches: readPattern(parameters.get('facetMatches')),
     },
-    toRelative: iri => deps.base.toRelative(iri),
-    toAbsolute: iri => deps.base.toAbsolute(iri),
-  })
+    toRelative: (iri: string) => deps.base.toRelative(iri),
+    toAbsolute: (iri: string) => deps.base.toAbsolute(iri),
+  }
+  const found = await deps.search.find(caller, search, budget)
   const children = []
-  for (const placed of found.hits) children.push(await describeHit(deps, request, placed, form))
+  for (const placed of found.hits)
+    children.push(describeHit(deps, placed, await deps.views.hit(caller, placed, budget), form))
   return {
     resource: { children },
     results: found.total,
@@ -59,14 +65,7 @@ const getSearch = (deps: Services) => async (request: FastifyRequest) => {
   }
 }
 
-async function describeHit(
-  deps: Services,
-  { caller }: FastifyRequest,
-  placed: EntryInContext,
-  form: GraphForm,
-): Promise<unknown> {
-  const { entry } = placed
-  const view = await deps.views.hit(caller, placed)
+function describeHit(deps: Services, { entry }: EntryInContext, view: EntryView, form: GraphForm): unknown {
   const { name, alias, ...described } = describeEntry(view, deps.base, form)
   const named = entry.context === CONTEXTS ? { alias } : { name }
   return { ...described, ...named, contextId: entry.context }
@@ -96,6 +95,9 @@ function readFacetLimit(parameters: Parameters): number {
   const asked = readNumber(parameters, 'facetLimit') ?? DEFAULT_FACET_LIMIT
   return asked < 0 ? MAX_FACET_LIMIT : Math.min(asked, MAX_FACET_LIMIT)
 }
+
+const readPattern = (text: string | undefined): FacetPattern | undefined =>
+  text === undefined ? undefined : new FacetPattern(text)
 
 /** @throws {InvalidInput} when there is something that is not a whole number */
 function readNumber(parameters: Parameters, name: string): number | undefined {
