@@ -27,6 +27,7 @@ export const leftOut: readonly string[] = [
   'uploads',
   'discarded_blobs',
   'blob_holds',
+  'nodes',
   'password_resets',
   'ephemeral',
   'pending_work',

@@ -8,7 +8,7 @@ import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
 import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
-import type { Ledger, Quota, Reservation } from './quota-ledger.ts'
+import type { Ledger, NewReservation, Quota, Reservation } from './quota-ledger.ts'
 
 /** What is reserved at a time for bytes whose number was not declared. */
 const STEP: Bytes = 1_048_576
@@ -65,8 +65,8 @@ export class Files {
     makeVisible: (tx: Queries, file: FileRecord, previous: FileRecord | undefined) => Promise<T>,
   ): Promise<T> {
     this.#requireDeclaredSize(incoming)
-    const credit = (await findFile(this.#database, place))?.size ?? 0
-    return await this.#receive(place.context, credit, incoming, async (tx, file, reservation) => {
+    const replaced = await findFile(this.#database, place)
+    return await this.#receive(place.context, replaced, incoming, async (tx, file, reservation) => {
       const previous = await findFile(tx, place)
       const growth = file.size - (previous?.size ?? 0)
       const quota = await this.#ledger.commit(tx, reservation, growth)
@@ -87,7 +87,7 @@ export class Files {
     create: (tx: Queries, file: FileRecord) => Promise<T>,
   ): Promise<T> {
     this.#requireDeclaredSize(incoming)
-    return await this.#receive(context, 0, incoming, async (tx, file, reservation) => {
+    return await this.#receive(context, undefined, incoming, async (tx, file, reservation) => {
       const quota = await this.#ledger.commit(tx, reservation, file.size)
       const result = await create(tx, file)
       await putFile(tx, result.place, file)
@@ -102,17 +102,16 @@ export class Files {
   /** Reserves, writes the bytes, and commits with `settle`; undoes everything on failure. */
   async #receive<T>(
     context: string,
-    credit: Bytes,
+    replaced: FileRecord | undefined,
     incoming: Incoming,
     settle: (tx: Queries, file: FileRecord, reservation: Reservation) => Promise<Settled<T>>,
   ): Promise<T> {
     const { declaredSize } = incoming
     const blob = newBlobKey(count => this.#system.randomBytes(count))
-    const reservation = await this.#ledger.reserve(context, blob, Math.max(0, (declaredSize ?? 0) - credit))
+    const reservation = await this.#ledger.reserve(context, blob, declaredSize ?? 0, replaced)
     const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
     try {
-      const room = Math.max(credit, declaredSize ?? 0)
-      const bytes = this.#metered(incoming.open(), reservation, room)
+      const bytes = this.#metered(incoming.open(), reservation)
       const stored = await this.#blobs.write(blob, bytes, incoming.signal)
       const file = { blob, ...stored }
       const { result, discarded, quota, growth } = await this.#database.transaction(tx => settle(tx, file, reservation))
@@ -169,12 +168,8 @@ export class Files {
   }
 
   /** Passes the bytes on while they fit, reserving more room ahead of them where the size was not declared. */
-  async *#metered(
-    bytes: AsyncIterable<Uint8Array>,
-    reservation: Reservation,
-    initialRoom: Bytes,
-  ): AsyncGenerator<Uint8Array> {
-    let room = initialRoom
+  async *#metered(bytes: AsyncIterable<Uint8Array>, reservation: NewReservation): AsyncGenerator<Uint8Array> {
+    let room = reservation.covered
     let taken = 0
     for await (const chunk of bytes) {
       taken += chunk.length

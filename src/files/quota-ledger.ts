@@ -1,9 +1,10 @@
 import { Conflict, NotFound, TooLarge } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
-import type { Database, Queries } from '../stores/database.ts'
+import { type Database, type Queries, UniqueViolation } from '../stores/database.ts'
+import { databaseTime } from '../stores/database-clock.ts'
 import { type Sql, sql } from '../stores/sql.ts'
-import { discardBlob } from './file-records.ts'
+import { discardBlob, type FileRecord, isFile } from './file-records.ts'
 
 export interface LedgerOptions {
   /** Off: fill levels are kept, nothing is refused (`service.data.quota`). */
@@ -24,10 +25,16 @@ interface SpaceRow {
   readonly used: Bytes
 }
 
-/** Room held for an upload in progress. Its blob's key is its name, so that a crash leaves neither behind. */
+/** Storage reserved for an upload in progress, identified by the key of the blob that it writes. */
 export interface Reservation {
   readonly context: string
   readonly blob: string
+}
+
+/** A reservation that has just been made. */
+export interface NewReservation extends Reservation {
+  /** Bytes that may be written before the reservation has to grow. */
+  readonly covered: Bytes
 }
 
 /** A reservation that is not renewed for so long belongs to a process that has died. */
@@ -83,16 +90,51 @@ export class Ledger {
   }
 
   /**
-   * Holds `bytes` (0 or more) for the upload that will write `blob`.
-   * @throws {TooLarge} `quota-exceeded`; nothing is held then.
+   * Reserves storage for the upload that will write `blob`. An upload that replaces a file counts on the storage of that
+   * file and reserves only the rest; of several uploads that replace the same file at once, only the first does (D20.1).
+   * @param size declared size in bytes; 0 if unknown
+   * @throws {TooLarge} `quota-exceeded`; nothing is reserved then
    */
-  async reserve(context: string, blob: string, bytes: Bytes): Promise<Reservation> {
-    await this.#relaxed(async tx => {
+  async reserve(context: string, blob: string, size: Bytes, replaced?: FileRecord): Promise<NewReservation> {
+    const insert = async (tx: Queries): Promise<NewReservation> => {
+      // The file may have been replaced or deleted since the caller read its record.
+      const isCredited =
+        replaced !== undefined && (await isFile(tx, replaced.blob)) && !(await isReplaced(tx, replaced.blob))
+      const credit = isCredited ? replaced.size : 0
+      const bytes = Math.max(0, size - credit)
       await this.#hold(tx, context, bytes)
-      await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires)
-        VALUES (${blob}, ${context}, ${bytes}, ${this.#system.now() + RESERVATION_TTL})`)
-    })
-    return { context, blob }
+      await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, replaces, credit)
+        VALUES (${blob}, ${context}, ${bytes}, ${this.#expiry()}, ${isCredited ? replaced.blob : null}, ${credit})`)
+      return { context, blob, covered: Math.max(credit, size) }
+    }
+    try {
+      return await this.#relaxed(insert)
+    } catch (error) {
+      // Another node was first; its upload is visible now.
+      if (error instanceof UniqueViolation) return await this.#relaxed(insert)
+      throw error
+    }
+  }
+
+  /**
+   * Reserves for an import, which replaces all files of a context. It starts with nothing reserved and grows once the
+   * sizes of its files are known.
+   * @throws {Conflict} while another import into the context is in progress: each may need as much disk as the quota
+   */
+  async reserveImport(context: string, blob: string): Promise<Reservation> {
+    const mark = `*${context}`
+    const refusal = (): Conflict =>
+      new Conflict('conflict', 'Another import into this context is in progress. Wait until it has finished.')
+    try {
+      return await this.#relaxed(async tx => {
+        if (await isReplaced(tx, mark)) throw refusal()
+        await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, replaces)
+          VALUES (${blob}, ${context}, 0, ${this.#expiry()}, ${mark})`)
+        return { context, blob }
+      })
+    } catch (error) {
+      throw error instanceof UniqueViolation ? refusal() : error
+    }
   }
 
   /**
@@ -129,9 +171,8 @@ export class Ledger {
 
   /** Says that the upload is still going on. */
   async renew({ blob }: Reservation): Promise<void> {
-    const expires = this.#system.now() + RESERVATION_TTL
     await this.#relaxed(tx =>
-      tx.run(sql`UPDATE uploads SET expires = ${expires} WHERE blob = ${blob} OR part_of = ${blob}`),
+      tx.run(sql`UPDATE uploads SET expires = ${this.#expiry()} WHERE blob = ${blob} OR part_of = ${blob}`),
     )
   }
 
@@ -183,7 +224,7 @@ export class Ledger {
 
   /** Uploads whose process has died: all of them when nobody else can be at work, else those not renewed in time. */
   async abandoned(isExclusive: boolean): Promise<Reservation[]> {
-    const condition = isExclusive ? sql`1 = 1` : sql`expires < ${this.#system.now()}`
+    const condition = isExclusive ? sql`1 = 1` : sql`expires < ${this.#now()}`
     return await this.#database.all<Reservation>(
       sql`SELECT context, blob FROM uploads WHERE part_of IS NULL AND ${condition}`,
     )
@@ -193,6 +234,14 @@ export class Ledger {
     const held = await tx.run(sql`UPDATE spaces SET reserved = reserved + ${bytes}
       WHERE context = ${context} AND ${this.#fits(bytes, sql`used + reserved`)}`)
     if (held === 0) throw await this.#refusal(tx, context, bytes)
+  }
+
+  #now(): Sql {
+    return databaseTime(this.#database.engine, this.#system)
+  }
+
+  #expiry(): Sql {
+    return sql`${this.#now()} + ${RESERVATION_TTL}`
   }
 
   #describe({ quota, used }: SpaceRow): Quota {
@@ -216,6 +265,10 @@ export class Ledger {
     return this.#database.transaction(work, { durability: 'relaxed' })
   }
 }
+
+/** Whether an upload in progress counts on the storage of this blob. */
+const isReplaced = async (tx: Queries, blob: string): Promise<boolean> =>
+  (await tx.get(sql`SELECT 1 AS found FROM uploads WHERE replaces = ${blob}`)) !== undefined
 
 const unknownContext = (context: string): NotFound => new NotFound('not-found', `There is no context "${context}".`)
 

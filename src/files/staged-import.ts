@@ -1,6 +1,7 @@
+import { TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
-import type { Bytes } from '../base/units.ts'
+import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { type BlobStore, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
@@ -10,19 +11,19 @@ import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileS
 import type { Ledger, Quota, Reservation } from './quota-ledger.ts'
 import type { RandomAccess } from './zip-reader.ts'
 
-/** An archive that has come in, and the files out of it that are to take the place of all files of a context. */
+/** A received archive, and the files from it that will replace all files of a context. */
 export interface StagedImport {
   readonly archive: RandomAccess
   /**
-   * Holds room for these sizes, less what the present files give back.
+   * Reserves storage for files of these sizes, less the storage of the present files.
    * @throws {TooLarge} `file-too-large` or `quota-exceeded`
    */
   reserve(files: { readonly total: Bytes; readonly largest: Bytes }): Promise<void>
-  /** Takes in one of them; nobody sees it yet. */
+  /** Stores one file. It is not visible before {@link replaceFiles} has been committed. */
   store(bytes: AsyncIterable<Uint8Array>): Promise<FileRecord>
   /**
-   * Books the stored files in place of the present ones, whose records go; the caller writes the new records. Part of the
-   * one transaction that makes them visible. @throws {TooLarge} `quota-exceeded`
+   * Removes the records of the present files and counts the stored ones in their place; the caller inserts the new
+   * records. Part of the one transaction that makes them visible. @throws {TooLarge} `quota-exceeded`
    */
   replaceFiles(tx: Queries): Promise<void>
 }
@@ -36,7 +37,13 @@ interface Dependencies {
   readonly log: Log
 }
 
-/** Bringing in all files of a context at once, under the quota, as one upload of many parts (D7.3, D7.5). */
+/**
+ * What an archive may hold beside the bytes of its files: descriptions of entries, which no quota counts. With a quota in
+ * force an archive is at most this much larger than the quota (D20.1).
+ */
+const MAX_DESCRIPTIONS: Bytes = 2 ** 28
+
+/** Replaces all files of a context at once, under its quota, as one upload of many parts (D7.3, D7.5). */
 export class StagedImports {
   readonly #deps: Dependencies
   readonly #options: FilesOptions
@@ -47,18 +54,21 @@ export class StagedImports {
   }
 
   /**
-   * Puts the archive aside on the disk, which holds no room of the context, and hands it to `work`. When `work` rejects, as
-   * on every abort and crash, nothing of it remains, and no room is lost.
+   * Stores the archive outside the quota and passes it to `work`. If `work` rejects, the request is aborted or the process
+   * crashes, nothing of it remains and no storage stays reserved.
+   * @throws {Conflict} while another import into the context is in progress
+   * @throws {TooLarge} `quota-exceeded` when the archive is far larger than the context may become
    */
   async receive<T>(context: string, incoming: Incoming, work: (staged: StagedImport) => Promise<T>): Promise<T> {
     const { blobs, ledger, garbage, log } = this.#deps
     const key = this.#newKey()
     const written = [key]
     let total: Bytes = 0
-    const reservation = await ledger.reserve(context, key, 0)
+    const limit = await this.#archiveLimit(context, incoming.declaredSize)
+    const reservation = await ledger.reserveImport(context, key)
     const heartbeat = keepAlive(ledger, log, reservation)
     try {
-      const { size } = await blobs.write(key, incoming.open(), incoming.signal)
+      const { size } = await blobs.write(key, limited(incoming.open(), limit), incoming.signal)
       let committed: { readonly quota: Quota; readonly growth: Bytes } | undefined
       const result = await work({
         archive: { size, read: range => blobs.read(key, range) },
@@ -86,7 +96,7 @@ export class StagedImports {
       if (committed) await reportGrowth(this.#options, ledger, context, committed)
       return result
     } catch (error) {
-      await this.#letGo(reservation, written).catch((error: unknown) =>
+      await this.#undo(reservation, written).catch((error: unknown) =>
         log.error({ err: error }, 'undoing an import failed; it will be undone later'),
       )
       throw error
@@ -96,8 +106,23 @@ export class StagedImports {
     }
   }
 
-  /** Where the reservation has ended already, by the commit or by its lease, only what has become a file stays. */
-  async #letGo(reservation: Reservation, written: readonly string[]): Promise<void> {
+  /** @returns a function that refuses more bytes than the archive may have */
+  async #archiveLimit(context: string, declaredSize: Bytes = 0): Promise<(size: Bytes) => void> {
+    const { database, ledger } = this.#deps
+    if (!ledger.enforced) return () => {}
+    const { quota, fillLevel } = await ledger.quotaOf(database, context)
+    const limit = quota === UNLIMITED ? Number.MAX_SAFE_INTEGER : Math.max(quota, fillLevel) + MAX_DESCRIPTIONS
+    const requireSize = (size: Bytes): void => {
+      if (size <= limit) return
+      const detail = `The context has a quota of ${quota} bytes: an archive for it may have at most ${limit} bytes.`
+      throw new TooLarge('quota-exceeded', detail, { extra: { quota, fillLevel, needed: size } })
+    }
+    requireSize(declaredSize)
+    return requireSize
+  }
+
+  /** If the reservation has ended already, by its commit or because it expired, only blobs that are files stay. */
+  async #undo(reservation: Reservation, written: readonly string[]): Promise<void> {
     const { database, ledger, garbage } = this.#deps
     if (await ledger.cancel(reservation)) return
     for (const blob of written) if (!(await isFile(database, blob))) await garbage.delete(blob)
@@ -105,6 +130,18 @@ export class StagedImports {
 
   #newKey(): string {
     return newBlobKey(count => this.#deps.system.randomBytes(count))
+  }
+}
+
+async function* limited(
+  bytes: AsyncIterable<Uint8Array>,
+  requireSize: (size: Bytes) => void,
+): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of bytes) {
+    size += chunk.length
+    requireSize(size)
+    yield chunk
   }
 }
 

@@ -229,4 +229,22 @@ export const commonSteps: readonly Migration[] = [
     name: 'the login by which a user changed his password',
     statements: [sql`ALTER TABLE principals ADD COLUMN spared_login TEXT`],
   },
+  {
+    id: 12,
+    name: 'credit of replacements, verification of files, nodes',
+    statements: [
+      // The blob that the upload replaces and may use the storage of, at most one upload for each; for an import its
+      // context behind an asterisk. `credit` is how many bytes of that storage it counts on.
+      sql`ALTER TABLE uploads ADD COLUMN replaces TEXT`,
+      sql`ALTER TABLE uploads ADD COLUMN credit BIGINT NOT NULL DEFAULT 0`,
+      sql`CREATE UNIQUE INDEX uploads_by_replaced ON uploads (replaces)`,
+      // When the bytes were last compared with their digest, and what was wrong then: `missing` or `damaged`.
+      sql`ALTER TABLE files ADD COLUMN verified BIGINT NOT NULL DEFAULT 0`,
+      sql`ALTER TABLE files ADD COLUMN problem TEXT`,
+      sql`CREATE INDEX files_by_verified ON files (verified)`,
+      sql`CREATE INDEX files_by_problem ON files (problem) WHERE problem IS NOT NULL`,
+      // The nodes at work, so that one that does not fit is refused at its start. `facts` is a JSON object.
+      sql`CREATE TABLE nodes (id TEXT PRIMARY KEY, seen BIGINT NOT NULL, facts TEXT NOT NULL)`,
+    ],
+  },
 ]

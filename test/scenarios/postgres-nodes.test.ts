@@ -96,7 +96,7 @@ test('a node that starts leaves the uploads of others in peace, and ends those w
   const database = await openPostgresDatabase(url, { system: realSystem })
   t.after(() => database.close())
   // What a node leaves that was killed: one lease that has run out, one that has not.
-  const now = node.system.now()
+  const now = realSystem.now()
   for (const [blob, expires] of [
     ['a'.repeat(40), now - 1],
     ['b'.repeat(40), now + RESERVATION_TTL],
