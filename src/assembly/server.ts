@@ -291,6 +291,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
   return {
     base,
     trustedProxies: settings['service.http.trusted-proxies.<n>'],
+    clientAddressHeader: settings['service.http.client-address-header'],
     cookie: cookieOptions(settings, basePath),
     invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],
     inlineTypes: settings['service.data.inline-types.<n>'],

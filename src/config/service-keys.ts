@@ -24,7 +24,11 @@ export const addressKeys = {
     help: 'Port to listen on; 0 lets the system choose.',
   }),
   'service.http.trusted-proxies.<n>': cidr({
-    help: 'Peers whose `X-Forwarded-For` and `Forwarded` headers are believed; from others they are ignored.',
+    help: 'Reverse proxies whose `service.http.client-address-header` is trusted; from other peers it is ignored.',
+  }),
+  'service.http.client-address-header': choice(['x-forwarded-for', 'forwarded'], {
+    default: 'x-forwarded-for',
+    help: 'The one header in which trusted proxies pass on the address of the client. The other is ignored, because a proxy may pass on what a client wrote there.',
   }),
   'service.http.body.idle-timeout': duration({
     min: 1,

@@ -41,7 +41,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     bodies: new Bodies(rooms.system, options.body),
     cookie: new AuthCookie(options.cookie),
   }
-  const addresses = new ClientAddresses(options.trustedProxies)
+  const addresses = new ClientAddresses(options.trustedProxies, options.clientAddressHeader)
   const app = createFastify(deps, addresses)
   const cors = new Cors(options.cors)
 
@@ -160,10 +160,9 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
 }
 
 function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
-  const { forwarded, 'x-forwarded-for': xForwardedFor, 'user-agent': userAgent = '' } = request.headers
-  const header = Array.isArray(xForwardedFor) ? xForwardedFor.join(',') : xForwardedFor
+  const { 'user-agent': userAgent = '' } = request.headers
   return {
-    address: addresses.of(request.raw.socket.remoteAddress ?? '', { forwarded, xForwardedFor: header }),
+    address: addresses.of(request.raw.socket.remoteAddress ?? '', request.headers),
     userAgent: userAgent.slice(0, MAX_USER_AGENT),
     device: deviceToken(request.headers.cookie),
   }

@@ -1,11 +1,21 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 
-/** Reads `Forwarded` and `X-Forwarded-For` from right to left, and only what trusted peers wrote (D1.3). */
+/** The request headers in which proxies pass on the address of the client. */
+export type ForwardingHeader = 'x-forwarded-for' | 'forwarded'
+
+/**
+ * Finds the address of the client: reads one header, which the operator has chosen, from right to left, and only what
+ * trusted peers wrote (D1.3). A proxy sets one header and passes on what the client wrote into the other, so that one
+ * must not count.
+ */
 export class ClientAddresses {
   readonly #trusted = new BlockList()
+  readonly #header: ForwardingHeader
 
-  /** @param trusted CIDR ranges of the operator's own proxies. */
-  constructor(trusted: readonly string[]) {
+  /** @param trusted CIDR ranges of the operator's own proxies */
+  constructor(trusted: readonly string[], header: ForwardingHeader) {
+    this.#header = header
     for (const range of trusted) {
       const [address = '', prefix] = range.split('/')
       const family = isIPv4(address) ? 'ipv4' : 'ipv6'
@@ -14,15 +24,13 @@ export class ClientAddresses {
   }
 
   /** @param peer the address at the other end of the connection */
-  of(
-    peer: string,
-    headers: { readonly forwarded?: string | undefined; readonly xForwardedFor?: string | undefined },
-  ): string {
+  of(peer: string, headers: IncomingHttpHeaders): string {
     let address = plain(peer)
-    // Most requests claim nothing: then it does not matter who is trusted.
-    if (headers.forwarded === undefined && headers.xForwardedFor === undefined) return address
-    if (!this.#isTrusted(address)) return address
-    for (const hop of hopsOf(headers).reverse()) {
+    const header = headers[this.#header]
+    // Most requests claim nothing: then it does not matter which peers are trusted.
+    if (header === undefined || !this.#isTrusted(address)) return address
+    const text = Array.isArray(header) ? header.join(',') : header
+    for (const hop of this.#header === 'forwarded' ? forwardedFor(text) : text.split(',').reverse()) {
       const claimed = addressOf(hop)
       // A trusted proxy that hides or garbles the address: the last one known is the best there is.
       if (claimed === undefined) return address
@@ -40,17 +48,13 @@ export class ClientAddresses {
 /** IPv4 addresses arrive as `::ffff:192.0.2.1` on a socket that serves both families. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 
-/** The standard header wins over the older one; both are not mixed. */
-function hopsOf({
-  forwarded,
-  xForwardedFor,
-}: {
-  forwarded?: string | undefined
-  xForwardedFor?: string | undefined
-}): string[] {
-  if (forwarded === undefined) return xForwardedFor?.split(',') ?? []
-  // RFC 7239: elements are separated by commas, and an IPv6 address is quoted; no comma occurs inside either.
-  return forwarded.split(',').map(element => {
+/**
+ * The values of `for`, the nearest hop first. RFC 7239: elements are separated by commas, and an IPv6 address is quoted; no
+ * comma occurs inside either.
+ */
+function forwardedFor(header: string): string[] {
+  const elements = header.split(',').reverse()
+  return elements.map(element => {
     const pair = element.split(';').find(part => /^\s*for\s*=/i.test(part)) ?? ''
     return pair.slice(pair.indexOf('=') + 1)
   })

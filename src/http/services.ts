@@ -35,6 +35,7 @@ import type { RedirectTargets } from '../sso/redirect-targets.ts'
 import type { SamlProvider } from '../sso/saml/provider.ts'
 import type { SignOn } from '../sso/sign-on.ts'
 import type { Database } from '../stores/database.ts'
+import type { ForwardingHeader } from './client-address.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { Bodies, BodyLimits } from './body.ts'
 import type { AuthCookie, CookieOptions } from './cookies.ts'
@@ -48,6 +49,8 @@ export interface HttpOptions {
   /** The base address; asked for at each request, because a port the system chooses is known only after the start. */
   readonly base: () => BaseAddress
   readonly trustedProxies: readonly string[]
+  /** Where trusted proxies write the address of the client. */
+  readonly clientAddressHeader: ForwardingHeader
   readonly cookie: CookieOptions
   /** An unknown token is an error rather than a guest (D2.7). */
   readonly invalidTokenIsError: boolean

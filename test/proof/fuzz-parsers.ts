@@ -61,7 +61,9 @@ export async function openParsers(
 ): Promise<{ readonly targets: readonly Target[]; readonly close: () => Promise<void> }> {
   const [graphs, verifier] = [new GraphReader(), new Verifier()]
   const state = { etag: '"abc"', modified: NOW }
-  const addresses = new ClientAddresses(['10.0.0.0/8', 'fd00::/8'])
+  const proxies = ['10.0.0.0/8', 'fd00::/8']
+  const byForwarded = new ClientAddresses(proxies, 'forwarded')
+  const byXForwardedFor = new ClientAddresses(proxies, 'x-forwarded-for')
   const targets = new RedirectTargets('store.example', ['app.example'])
   const cas = { serviceUrl: 'https://store.example/auth/cas', now: NOW, clockSkew: 60_000 }
   const small = (name: string, corpus: readonly string[], run: Target['run'], most = HEADER): Target => ({
@@ -97,12 +99,12 @@ export async function openParsers(
       small(
         'Forwarded',
         seeds.forwarded,
-        header(value => addresses.of('10.0.0.1', { forwarded: value })),
+        header(value => byForwarded.of('10.0.0.1', { forwarded: value })),
       ),
       small(
         'X-Forwarded-For',
         seeds.forwarded,
-        header(value => addresses.of('10.0.0.1', { xForwardedFor: value })),
+        header(value => byXForwardedFor.of('10.0.0.1', { 'x-forwarded-for': value })),
       ),
       small(
         'query or form',
