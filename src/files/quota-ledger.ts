@@ -237,7 +237,7 @@ export class Ledger {
   }
 
   #now(): Sql {
-    return databaseTime(this.#database.engine, this.#system)
+    return databaseTime(this.#database, this.#system)
   }
 
   #expiry(): Sql {
