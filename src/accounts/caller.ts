@@ -54,3 +54,18 @@ export function requireSuperUser(caller: Caller, what: string): void {
 export function requireSignedIn(caller: Caller, what: string): void {
   if (isGuest(caller)) throw denied(caller, what)
 }
+
+/** Whose share of the service a request takes: that of the user, or for guests of the network that they come from. */
+export const shareOf = (caller: Caller): string => (isGuest(caller) ? networkOf(caller.client.address) : caller.user.id)
+
+/** An IPv4 address, or the /64 of an IPv6 one: a subscriber has all addresses of it. */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const [start = [], end] = address.split('::').map(part => (part === '' ? [] : part.split(':')))
+  const groups = [
+    ...start,
+    ...Array.from({ length: end ? 8 - start.length - end.length : 0 }, () => '0'),
+    ...(end ?? []),
+  ]
+  return `${groups.slice(0, 4).join(':')}::/64`
+}

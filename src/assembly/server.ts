@@ -128,8 +128,10 @@ async function assemble(
   const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
   const ui = await loadUi()
   const graphs = new GraphReader({
-    maxStatements: settings['service.repository.max-statements'],
-    maxSize: settings['service.http.json.max-size'],
+    limits: {
+      maxStatements: settings['service.repository.max-statements'],
+      maxSize: settings['service.http.json.max-size'],
+    },
   })
   const storageUsage = new StorageUsage(database, system, books)
   const metrics = new Metrics({ ...accounts, files, storageUsage, system })

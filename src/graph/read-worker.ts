@@ -1,28 +1,29 @@
-import type { ErrorCode } from '../base/error-codes.ts'
-import { InvalidInput, TooLarge } from '../base/errors.ts'
-import type { Graph } from './graph.ts'
+import { lowerPriority } from '../workers/lower-priority.ts'
+import { type PlainRefusal, plainRefusal } from '../workers/refusals.ts'
+import { type GraphLimits, requireGraphSize } from './graph-size.ts'
 import { findSyntax } from './syntaxes.ts'
 
 export interface ReadTask {
   readonly mediaType: string
   readonly text: string
   readonly base: string
+  readonly limits: GraphLimits
 }
 
-/** Refusals as plain values: a class does not survive the way between threads. */
-export type ReadOutcome =
-  | { readonly graph: Graph }
-  | { readonly refused: 'invalid' | 'large'; readonly code: ErrorCode; readonly detail: string }
+/** The graph is JSON text: to parse it is quicker than to receive so many small objects from another thread. */
+export type ReadOutcome = { readonly graph: string } | { readonly refused: PlainRefusal }
+
+lowerPriority()
 
 /** Reads one graph, on a worker thread. */
-export default async function read({ mediaType, text, base }: ReadTask): Promise<ReadOutcome> {
+export default async function read({ mediaType, text, base, limits }: ReadTask): Promise<ReadOutcome> {
   try {
     const syntax = findSyntax(mediaType)
     if (!syntax) throw new Error(`There is no syntax for ${mediaType}.`)
-    return { graph: await syntax.read(text, base) }
+    return { graph: JSON.stringify(requireGraphSize(await syntax.read(text, base), limits)) }
   } catch (error) {
-    if (error instanceof InvalidInput) return { refused: 'invalid', code: error.code, detail: error.message }
-    if (error instanceof TooLarge) return { refused: 'large', code: error.code, detail: error.message }
-    throw error
+    const refused = plainRefusal(error)
+    if (!refused) throw error
+    return { refused }
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { isObject } from '../content/values.ts'
@@ -29,7 +30,9 @@ export async function graphsToRdfJson(
   for (const [member, base] of Object.entries(bases)) {
     const value = body[member]
     if (value === undefined) continue
-    body[member] = await graphs.read(syntax, typeof value === 'string' ? value : written(value), base)
+    body[member] = await graphs.read(syntax, typeof value === 'string' ? value : written(value), base, {
+      caller: shareOf(request.caller),
+    })
   }
   return written(body)
 }

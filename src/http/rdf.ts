@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
+import { clientGoneSignal } from './client-gone-signal.ts'
 import { announcesBody, mediaTypeOf } from './body.ts'
 import type { Services } from './services.ts'
 import { addVary } from './vary.ts'
@@ -102,5 +104,6 @@ export const graphReader =
     // Labelled or not, nothing is no JSON; and an empty graph is too easily sent by mistake to replace anything.
     if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(text))))
     if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
-    return deps.base.graphInside(await deps.graphs.read(syntax, text, deps.base.toAbsolute(iri)))
+    const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
+    return deps.base.graphInside(await deps.graphs.read(syntax, text, deps.base.toAbsolute(iri), reading))
   }

@@ -5,13 +5,13 @@ import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { type Graph, graphOf, statementsOf } from '../../src/graph/graph.ts'
 import { findSyntax } from '../../src/graph/syntaxes.ts'
 
-const reader = new GraphReader({ maxStatements: 1_000_000, maxSize: 64 * 2 ** 20 })
+const reader = new GraphReader({ limits: { maxStatements: 1_000_000, maxSize: 64 * 2 ** 20 } })
 after(() => reader.close())
 
 async function read(mediaType: string, text: string): Promise<Graph> {
   const syntax = findSyntax(mediaType)
   assert.ok(syntax)
-  return await reader.read(syntax, text, 'http://127.0.0.1:8080/1/metadata/2')
+  return await reader.read(syntax, text, 'http://127.0.0.1:8080/1/metadata/2', { caller: 'test' })
 }
 const refused = (mediaType: string, text: string, message: RegExp): Promise<void> =>
   assert.rejects(read(mediaType, text), { constructor: InvalidInput, code: 'invalid-graph', message })

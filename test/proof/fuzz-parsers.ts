@@ -132,7 +132,7 @@ export async function openParsers(
         small(
           `RDF ${syntax.name}`,
           seeds.graphs[syntax.name] ?? [],
-          text(value => graphs.read(syntax, value, 'http://a.example/')),
+          text(value => graphs.read(syntax, value, 'http://a.example/', { caller: 'test' })),
           BODY,
         ),
       ),

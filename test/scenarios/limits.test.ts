@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { assertRefused, graphOf, readEntry, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import { find, type HitJson } from '../support/search.ts'
-import { newContext, newEntry, startInProcess } from '../support/service.ts'
+import type { Visitor } from '../support/http-client.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 
 const settings = {
   'service.repository.max-statements': '2000',
@@ -128,4 +129,26 @@ test('an access list has a limit (D15.2)', async () => {
   const principals = Array.from({ length: 1001 }, (_, n) => uriTerm(`${admin.base}_principals/resource/${n}`))
   const info = graphOf(`${admin.base}${context}/entry/${id}`, 'http://entrystore.org/terms/write', ...principals)
   assertRefused(await admin.put(`${context}/entry/${id}`, info), 413, 'graph-too-large')
+})
+
+test('sixty documents of one user at once do not keep others from having theirs read (D15.4)', async () => {
+  const [one, other] = [await newUser(service, admin), await newUser(service, admin)]
+  const turtle = Array.from(
+    { length: 1500 },
+    (_, n) => `<urn:subject:number:${n}> <urn:p> "a literal of some length" .`,
+  ).join('\n')
+  const validate = (visitor: Visitor) =>
+    visitor.ask('validator', { method: 'POST', body: turtle, headers: { 'content-type': 'text/turtle' } })
+  const done: string[] = []
+  const many = Array.from({ length: 60 }, async () => {
+    const answer = await validate(one.visitor)
+    done.push('one')
+    return answer
+  })
+  const answer = await validate(other.visitor)
+  done.push('other')
+  assert.equal(answer.status, 200)
+  for (const { status, text } of await Promise.all(many)) assert.equal(status, 200, text)
+  // Their turn comes after the documents that had begun and, with turns taken, one more.
+  assert.ok(done.indexOf('other') < 30, `the other's was number ${done.indexOf('other')}`)
 })

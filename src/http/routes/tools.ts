@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
-import { requireSignedIn } from '../../accounts/caller.ts'
+import { requireSignedIn, shareOf } from '../../accounts/caller.ts'
 import { escapeHtml } from '../../base/escape-html.ts'
 import { InvalidInput, ServiceError, TooLarge, UnsupportedType } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
 import { requireRight } from '../../model/rights.ts'
 import { indexedDocument } from '../../search/index-records.ts'
 import { mediaTypeOf } from '../body.ts'
+import { clientGoneSignal } from '../client-gone-signal.ts'
 import { firstFile } from '../multipart.ts'
 import { problemOf } from '../problem.ts'
 import { syntaxOfBody } from '../rdf.ts'
@@ -68,7 +69,8 @@ const postValidator = (deps: Services) => async (request: FastifyRequest, reply:
   const text = await deps.bodies.text(request.raw, reply.raw)
   if (text.trim() === '') return { errors: ['The body is empty.'] }
   try {
-    await deps.graphs.read(syntax, text, deps.base.at('validator'))
+    const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
+    await deps.graphs.read(syntax, text, deps.base.at('validator'), reading)
     return { errors: [] }
   } catch (error) {
     if (error instanceof InvalidInput) return { errors: [error.message] }

@@ -1,0 +1,48 @@
+import type { ErrorCode } from '../base/error-codes.ts'
+import {
+  Conflict,
+  type ErrorExtra,
+  type ErrorOptions,
+  Forbidden,
+  InvalidInput,
+  NotAcceptable,
+  NotFound,
+  NotSupported,
+  ServiceError,
+  TooLarge,
+  Unauthenticated,
+  UnsupportedType,
+} from '../base/errors.ts'
+
+/** A refusal as a plain value: a class does not survive the way between threads. */
+export interface PlainRefusal {
+  readonly name: string
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly extra: ErrorExtra
+}
+
+type RefusalClass = new (code: ErrorCode, detail: string, options?: ErrorOptions) => ServiceError
+
+const classes: Readonly<Record<string, RefusalClass>> = {
+  Conflict,
+  Forbidden,
+  InvalidInput,
+  NotAcceptable,
+  NotFound,
+  NotSupported,
+  TooLarge,
+  Unauthenticated,
+  UnsupportedType,
+}
+
+/** `undefined` for what is no refusal, which is thrown as it is. */
+export function plainRefusal(error: unknown): PlainRefusal | undefined {
+  if (!(error instanceof ServiceError) || !Object.hasOwn(classes, error.name)) return undefined
+  return { name: error.name, code: error.code, detail: error.message, extra: error.extra }
+}
+
+export function refusalFrom({ name, code, detail, extra }: PlainRefusal): Error {
+  const Refusal = classes[name]
+  return Refusal ? new Refusal(code, detail, { extra }) : new Error(detail)
+}

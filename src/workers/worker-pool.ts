@@ -1,0 +1,104 @@
+import { fileURLToPath } from 'node:url'
+import type { Piscina } from 'piscina'
+import type { Milliseconds } from '../base/units.ts'
+import { FairLimiter } from './fair-limiter.ts'
+
+export interface WorkerPoolOptions {
+  /** The module that is the thread; its default export does one task. */
+  readonly module: URL
+  /** The threads start when they are needed, and end when there has been nothing to do for half a minute. */
+  readonly threads: number
+  /** A task that takes longer loses its thread. */
+  readonly timeout: Milliseconds
+  /** JavaScript memory of one thread, in megabytes. */
+  readonly maxMegabytes: number
+  readonly maxWaiting: number
+  readonly maxWaitingOfOne: number
+  /** Names the work in refusals, for instance "searches". */
+  readonly what: string
+  /** Reaches the threads as `workerData`, asked for when the first of them starts. */
+  readonly data?: () => unknown
+}
+
+/** A task took more time or memory than it may. */
+export class TaskLimitExceeded extends Error {}
+
+/** The client has left: a task that will be done within this time is not worth the start of another thread. */
+const ABANDONED: Milliseconds = 1000
+
+/** Threads that do tasks one after the other, each caller getting a fair share of them. */
+export class WorkerPool<Task, Result> {
+  readonly #options: WorkerPoolOptions
+  readonly #limiter: FairLimiter
+  #pool: Promise<Piscina<Task, Result>> | undefined
+
+  constructor(options: WorkerPoolOptions) {
+    const { threads, maxWaiting, maxWaitingOfOne, what } = options
+    this.#options = options
+    this.#limiter = new FairLimiter({
+      concurrency: threads,
+      concurrencyOfOne: Math.max(1, threads - 1),
+      maxWaiting,
+      maxWaitingOfOne,
+      what,
+    })
+  }
+
+  get load(): { readonly running: number; readonly waiting: number } {
+    return this.#limiter.load
+  }
+
+  /**
+   * @param caller whose share it takes: a user, or the address of a guest
+   * @param clientGone takes a waiting task out of the queue, and ends one that still runs after a second
+   * @throws {Overloaded} @throws {TaskLimitExceeded}
+   */
+  async run(task: Task, caller: string, clientGone?: AbortSignal): Promise<Result> {
+    return await this.#limiter.run(caller, () => this.#run(task, clientGone), clientGone)
+  }
+
+  async close(): Promise<void> {
+    await (await this.#pool)?.destroy()
+  }
+
+  async #run(task: Task, clientGone: AbortSignal | undefined): Promise<Result> {
+    this.#pool ??= openPool(this.#options)
+    const pool = await this.#pool
+    const ending = new AbortController()
+    const end = (): void => ending.abort()
+    const timers = [setTimeout(end, this.#options.timeout)]
+    const onGone = (): unknown => timers.push(setTimeout(end, ABANDONED))
+    clientGone?.addEventListener('abort', onGone, { once: true })
+    try {
+      return await pool.run(task, { signal: ending.signal })
+    } catch (error) {
+      const { name, code } = error as { readonly name?: unknown; readonly code?: unknown }
+      if (name !== 'AbortError' && code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
+      throw new TaskLimitExceeded('A task takes more time or memory than it may.', { cause: error })
+    } finally {
+      for (const timer of timers) clearTimeout(timer)
+      clientGone?.removeEventListener('abort', onGone)
+    }
+  }
+}
+
+async function openPool<Task, Result>({
+  module,
+  threads,
+  maxMegabytes,
+  data,
+}: WorkerPoolOptions): Promise<Piscina<Task, Result>> {
+  const { Piscina } = await import('piscina')
+  return new Piscina({
+    filename: fileURLToPath(module),
+    minThreads: 0,
+    maxThreads: threads,
+    idleTimeout: 30_000,
+    workerData: data?.(),
+    resourceLimits: { maxOldGenerationSizeMb: maxMegabytes },
+  })
+}
+
+/** The address of a thread's module beside the file that names it: `.js` when compiled, `.ts` when run from source. */
+export const threadModule = (name: string, beside: string): URL =>
+  new URL(`./${name}${beside.endsWith('.ts') ? '.ts' : '.js'}`, beside)
