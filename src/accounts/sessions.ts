@@ -34,6 +34,10 @@ export interface Session {
   /** When the browser was last given the cookie, or would have been if it did not keep it anyway. */
   readonly cookieSent: Milliseconds
   readonly client: Client
+  /** Nothing prolongs the session beyond this moment: the identity provider's own session ends then. */
+  readonly notAfter?: Milliseconds
+  /** Name of the identity provider that the user signed in with; absent after a login with a password. */
+  readonly provider?: string
 }
 
 export interface SessionOptions {
@@ -59,6 +63,10 @@ export interface Life {
   readonly requested?: Seconds | undefined
   /** Instead of the configured maximum, and with the same meaning of -1: logins by others have their own (interface 5.3, 5.4). */
   readonly maximum?: Seconds | undefined
+  /** The login ends at this moment at the latest, wall clock. */
+  readonly notAfter?: Milliseconds | undefined
+  /** Name of the identity provider. */
+  readonly provider?: string | undefined
 }
 
 /** Server-side life of a login whose cookie ends with the browser (D2.5). */
@@ -95,7 +103,8 @@ export class Sessions {
     this.#notes = new AccessWriteBuffer(options.writeDelay, notes => this.#writeNotes(notes))
   }
 
-  async open(user: User, client: Client, { requested, maximum = this.#options.maxAge }: Life = {}): Promise<Session> {
+  async open(user: User, client: Client, life: Life = {}): Promise<Session> {
+    const { requested, maximum = this.#options.maxAge, notAfter, provider } = life
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()
@@ -113,6 +122,8 @@ export class Sessions {
       cookieSent: now,
       // A device's token is its owner's secret; no list of logins needs it.
       client: { address: client.address, userAgent: this.#userAgents.get(client.userAgent) },
+      ...(notAfter === undefined ? {} : { notAfter }),
+      ...(provider === undefined ? {} : { provider }),
     }
     const stored = { ...fresh, expires: this.#expiry(fresh, now) }
     const [id] = this.#vault.idsOf(token)
@@ -214,8 +225,8 @@ export class Sessions {
     return present && this.#system.now() < present.expires ? present : undefined
   }
 
-  #expiry(session: Pick<Session, 'loginTime' | 'maxAge'>, from: Milliseconds): Milliseconds {
-    const sliding = from + session.maxAge * 1000
+  #expiry(session: Pick<Session, 'loginTime' | 'maxAge' | 'notAfter'>, from: Milliseconds): Milliseconds {
+    const sliding = Math.min(from + session.maxAge * 1000, session.notAfter ?? Number.POSITIVE_INFINITY)
     if (this.#options.absoluteMaxAge === UNLIMITED) return sliding
     return Math.min(sliding, session.loginTime + this.#options.absoluteMaxAge * 1000)
   }

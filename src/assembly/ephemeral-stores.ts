@@ -4,7 +4,7 @@ import { StartupError } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Machine } from './machine.ts'
-import { FLOW_PREFIX } from '../sso/login-flows.ts'
+import { FLOW_COUNT_PREFIX } from '../sso/login-flows.ts'
 import type { Database } from '../stores/database.ts'
 import { DatabaseEphemeralStore } from '../stores/database-ephemeral-store.ts'
 import type { Capacity, EphemeralStore } from '../stores/ephemeral-store.ts'
@@ -16,8 +16,8 @@ import { openRedisEphemeralStore } from '../stores/redis/redis-ephemeral-store.t
 const capacity: readonly Capacity[] = [
   // Names that nobody has whose wrong passwords are counted; guessing through more of them costs an attacker hours.
   { prefix: UNKNOWN_NAME_PREFIX, most: 100_000 },
-  // Logins under way at identity providers, which anybody can begin.
-  { prefix: FLOW_PREFIX, most: 100_000 },
+  // Networks from which logins at identity providers are in progress. The logins themselves are limited by these counts.
+  { prefix: FLOW_COUNT_PREFIX, most: 100_000 },
 ]
 
 /** How long the time of an access waits to be written to a store outside this process. */

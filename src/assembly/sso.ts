@@ -1,22 +1,34 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Audit } from '../accounts/audit.ts'
-import { InvalidInput, StartupError } from '../base/errors.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
-import type { Seconds } from '../base/units.ts'
+import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import { Provisioning } from '../content/provisioning.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import { CAS_PATH } from '../http/routes/cas.ts'
-import type { CasLogin, SamlLogin, SamlLogins, Sso } from '../http/services.ts'
+import type { Sso } from '../http/services.ts'
 import type { Machine } from './machine.ts'
+import { AccountMatcher } from '../sso/account-matcher.ts'
 import { CasProvider } from '../sso/cas/provider.ts'
+import { CasSignOn, type CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import { SsoFailures } from '../sso/failures.ts'
 import { LoginFlows } from '../sso/login-flows.ts'
 import type { ProviderPolicy } from '../sso/identity-provider.ts'
 import { RedirectTargets } from '../sso/redirect-targets.ts'
-import { type KeyPair, MetadataSource, SamlProvider, Verifier } from '../sso/saml/provider.ts'
-import { asciiDomain, SignOn } from '../sso/sign-on.ts'
+import {
+  type IdpMetadata,
+  type KeyPair,
+  MetadataCopies,
+  MetadataSource,
+  requestScheme,
+  SamlProvider,
+  Verifier,
+} from '../sso/saml/provider.ts'
+import { type SamlLogin, SamlSignOn } from '../sso/saml/sign-on.ts'
+import { SignOn } from '../sso/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
 import type { Database } from '../stores/database.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
@@ -25,47 +37,62 @@ interface Dependencies {
   readonly database: Database
   readonly ephemeral: EphemeralStore
   readonly audit: Audit
+  readonly sessions: Sessions
   /** Known only once the server listens. */
   readonly base: () => BaseAddress
 }
 
-/** Part of `assembly/server.ts`, which would be too long with it: sign-on by others. */
+/** Part of `assembly/server.ts`, which would be too long with it: sign-on through identity providers. */
 export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 'log'>, deps: Dependencies): Sso {
-  const { database, ephemeral, audit, base } = deps
+  const { database, ephemeral, audit, sessions, base } = deps
   const { system } = machine
   const cas = createCas(settings, system, base)
-  const saml = createSaml(settings, machine, base)
+  const saml = createSamlProviders(settings, machine, new MetadataCopies(database))
   const policies = [...(cas ? [cas.policy] : []), ...(saml?.providers ?? []).map(({ policy }) => policy)]
   const provisioning = new Provisioning({ database, audit, system })
+  const flows = new LoginFlows(ephemeral, system)
+  const failures = new SsoFailures(machine)
+  const accounts = new AccountMatcher({ database, provisioning }, policies)
+  const signOn = new SignOn({ flows, accounts, sessions, failures, audit })
+  const whitelist = settings['service.auth.saml.redirect-domain-whitelist.<n>']
+  const isLegacy = settings['service.auth.saml'] === 'on'
   return {
-    cas,
-    saml,
+    failures,
     landsOnPage: settings['service.auth.sso.landing'] === 'page',
-    flows: new LoginFlows(ephemeral, system),
-    signOn: new SignOn({ database, provisioning, audit }, policies),
-    failures: new SsoFailures(machine),
+    cas: cas && new CasSignOn({ signOn, flows }, cas),
+    saml:
+      saml &&
+      new SamlSignOn(
+        { signOn, flows, close: saml.close },
+        {
+          providers: saml.providers,
+          defaultProvider: isLegacy ? LEGACY_NAME : settings['service.auth.saml.default-idp'],
+          targets: {
+            require: (text, name) => new RedirectTargets(new URL(base().href).host, whitelist).require(text, name),
+          },
+          successUrl: settings['service.auth.saml.redirect-success.url'],
+          failureUrl: settings['service.auth.saml.redirect-failure.url'],
+        },
+      ),
   }
 }
 
-function createCas(settings: Settings, system: System, base: () => BaseAddress): CasLogin | undefined {
+function createCas(settings: Settings, system: System, base: () => BaseAddress): CasSignOnOptions | undefined {
   const serverUrl = settings['service.auth.cas.server.url']
   // The settings have been checked: with the switch on, the address is there.
   if (!settings['service.auth.cas'] || serverUrl === undefined) return undefined
   const name = 'cas'
-  const provider = new CasProvider(
-    {
-      name,
-      version: settings['service.auth.cas.version'],
-      serverUrl,
-      loginUrl: settings['service.auth.cas.server.url.login'],
-      serviceUrl: () => base().at(CAS_PATH),
-      verifyTls: !settings['service.https.disable-verification'],
-      clockSkew: settings['service.auth.saml.clock-skew'] * 1000,
-    },
-    system,
-  )
+  const options = {
+    name,
+    version: settings['service.auth.cas.version'],
+    serverUrl,
+    loginUrl: settings['service.auth.cas.server.url.login'],
+    serviceUrl: () => base().at(CAS_PATH),
+    verifyTls: !settings['service.https.disable-verification'],
+    clockSkew: settings['service.auth.saml.clock-skew'] * 1000,
+  }
   return {
-    provider,
+    provider: new CasProvider(options, system),
     policy: {
       name,
       provisions: settings['service.auth.cas.user-auto-provisioning'],
@@ -92,12 +119,18 @@ interface SamlSettings {
   readonly policy: ProviderPolicy
 }
 
-/** `undefined` while SAML is off. @throws {StartupError} when a key file is of no use */
-export function createSaml(
+/** The providers of SAML and the threads that check their responses. */
+export interface SamlProviders {
+  readonly providers: readonly SamlLogin[]
+  readonly close: () => Promise<void>
+}
+
+/** `undefined` while SAML is off. @throws {StartupError} when a key file cannot be used */
+export function createSamlProviders(
   settings: Settings,
   machine: Pick<Machine, 'system' | 'log'>,
-  base: () => BaseAddress,
-): SamlLogins | undefined {
+  copies?: MetadataCopies,
+): SamlProviders | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
   const verifier = new Verifier()
@@ -106,6 +139,7 @@ export function createSaml(
     signing: readKeyPair(
       settings['service.auth.saml.signing.key-file'],
       settings['service.auth.saml.signing.certificate-file'],
+      requestScheme,
     ),
     encryption: readKeyPair(
       settings['service.auth.saml.encryption.key-file'],
@@ -114,20 +148,11 @@ export function createSaml(
   }
   const providers = all.map(({ policy, metadataUrl, metadataMaxAge, ...one }): SamlLogin => {
     const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
-    const metadata = new MetadataSource(source, machine.system, machine.log)
+    const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now)
+    const metadata = new MetadataSource(source, { ...machine, parse, copies })
     return { policy, provider: new SamlProvider({ ...one, ...shared }, metadata, verifier, machine.system) }
   })
-  const whitelist = settings['service.auth.saml.redirect-domain-whitelist.<n>']
-  const isLegacy = settings['service.auth.saml'] === 'on'
-  const fallback = isLegacy ? LEGACY_NAME : settings['service.auth.saml.default-idp']
-  return {
-    providers,
-    choose: (idp, username) => chooseProvider(providers, fallback, idp, username),
-    targets: { require: (text, name) => new RedirectTargets(new URL(base().href).host, whitelist).require(text, name) },
-    successUrl: settings['service.auth.saml.redirect-success.url'],
-    failureUrl: settings['service.auth.saml.redirect-failure.url'],
-    close: () => verifier.close(),
-  }
+  return { providers, close: () => verifier.close() }
 }
 
 /** The settings have been checked: what a provider needs is there. */
@@ -174,29 +199,16 @@ const legacySamlSettings = (settings: Settings, acsUrl: string): SamlSettings =>
   },
 })
 
-/** By name, else by the domain of the user name, else the default (D8.1). */
-function chooseProvider(
-  providers: readonly SamlLogin[],
-  fallback: string | undefined,
-  idp: string | undefined,
-  username: string | undefined,
-): SamlLogin {
-  const domain = username?.split('@').at(-1)?.toLowerCase()
-  const byDomain = providers.find(({ policy }) => domain !== undefined && policy.domains?.includes(asciiDomain(domain)))
-  const chosen =
-    idp === undefined
-      ? (byDomain ?? providers.find(({ policy }) => policy.name === fallback))
-      : providers.find(({ policy }) => policy.name === idp)
-  if (chosen) return chosen
-  const wanted = idp === undefined ? 'The request names no identity provider' : `There is no identity provider "${idp}"`
-  throw new InvalidInput('unknown-idp', `${wanted}; there is ${providers.map(({ policy }) => policy.name).join(', ')}.`)
-}
-
 /** @throws {StartupError} when the files cannot be read or do not belong together */
-function readKeyPair(keyFile: string | undefined, certificateFile: string | undefined): KeyPair | undefined {
+function readKeyPair(
+  keyFile: string | undefined,
+  certificateFile: string | undefined,
+  check?: (key: string) => unknown,
+): KeyPair | undefined {
   if (keyFile === undefined || certificateFile === undefined) return undefined
   try {
     const pair = { key: readFileSync(keyFile, 'utf8'), certificate: readFileSync(certificateFile, 'utf8') }
+    check?.(pair.key)
     if (new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key))) return pair
   } catch (error) {
     throw new StartupError(`${keyFile}, ${certificateFile}: ${(error as Error).message}`, { cause: error })

@@ -9,6 +9,7 @@ export const tables: readonly Table[] = [
   { name: 'principals', key: ['id'] },
   { name: 'group_members', key: ['group_id', 'user_id'] },
   { name: 'trusted_devices', key: ['digest'] },
+  { name: 'sso_links', key: ['issuer', 'subject'] },
   { name: 'contexts', key: ['id'] },
   { name: 'entries', key: ['context', 'id'] },
   { name: 'metadata_revisions', key: ['context', 'entry', 'number'] },
@@ -31,6 +32,7 @@ export const leftOut: readonly string[] = [
   'password_resets',
   'ephemeral',
   'pending_work',
+  'sso_metadata',
   'relations',
   'schema_migrations',
 ]

@@ -29,34 +29,6 @@ export abstract class ServiceError extends Error {
 export class InvalidInput extends ServiceError {}
 /** Nobody is signed in, and it matters. */
 export class Unauthenticated extends ServiceError {}
-/** What a sign-on by others failed on: for the log and for administrators, not for the person (D8.5). */
-export interface FailedCheck {
-  /** Short and stable, for instance `audience`. */
-  readonly check: string
-  readonly expected?: string | undefined
-  readonly received?: string | undefined
-}
-
-/**
- * An identity provider's word was not accepted. The message names the check, and `correlation` once the refusal is on
- * record; what was compared stays in `failed`.
- */
-export class SsoRefused extends Unauthenticated {
-  readonly failed: FailedCheck
-
-  constructor(failed: FailedCheck, options: ErrorOptions = {}) {
-    const { correlation } = options.extra ?? {}
-    const quote = correlation === undefined ? '' : ` Quote ${String(correlation)} to the operator.`
-    super('sso-refused', `The sign-on was refused (${failed.check}).${quote}`, options)
-    this.failed = failed
-  }
-
-  /** The same refusal with what its client is told. */
-  recordedAs(correlation: string): SsoRefused {
-    return new SsoRefused(this.failed, { extra: { check: this.failed.check, correlation }, cause: this })
-  }
-}
-
 /** Somebody is signed in, and may not. */
 export class Forbidden extends ServiceError {}
 export class NotFound extends ServiceError {}

@@ -4,9 +4,9 @@ import { realSystem } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/cookies.ts'
-import type { SamlLogin } from '../http/services.ts'
+import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { cookieOptions } from '../assembly/server.ts'
-import { createSaml } from '../assembly/sso.ts'
+import { createSamlProviders } from '../assembly/sso.ts'
 import { describeServer, openBlobs } from '../assembly/stores.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import { type Command, print } from './command.ts'
@@ -84,7 +84,7 @@ function examineCas(settings: Settings, base: BaseAddress): Diagnosis[] {
 
 async function examineSaml(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
   const machine = { system: realSystem, log: createLog('silent') }
-  const saml = createSaml(settings, machine, () => base)
+  const saml = createSamlProviders(settings, machine)
   if (!saml) return [ok('SAML: off')]
   const found = await Promise.all(saml.providers.map(login => examineProvider(login, base)))
   await saml.close()

@@ -27,13 +27,9 @@ import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { GraphReader } from '../graph/graph-reader.ts'
 import type { Proxy } from '../proxy/proxy.ts'
-import type { CasProvider } from '../sso/cas/provider.ts'
+import type { CasSignOn } from '../sso/cas/sign-on.ts'
 import type { SsoFailures } from '../sso/failures.ts'
-import type { ProviderPolicy } from '../sso/identity-provider.ts'
-import type { LoginFlows } from '../sso/login-flows.ts'
-import type { RedirectTargets } from '../sso/redirect-targets.ts'
-import type { SamlProvider } from '../sso/saml/provider.ts'
-import type { SignOn } from '../sso/sign-on.ts'
+import type { SamlSignOn } from '../sso/saml/sign-on.ts'
 import type { Database } from '../stores/database.ts'
 import type { ForwardingHeader } from './client-address.ts'
 import type { BaseAddress } from './base-address.ts'
@@ -69,44 +65,15 @@ export interface HttpOptions {
   readonly version: string
 }
 
-/** Sign-on by others, whichever protocol. */
+/** Sign-on through identity providers. */
 export interface Sso {
-  readonly flows: LoginFlows
-  readonly signOn: SignOn
   readonly failures: SsoFailures
   /** Absent when CAS is off. */
-  readonly cas: CasLogin | undefined
+  readonly cas: CasSignOn | undefined
   /** Absent when SAML is off. */
-  readonly saml: SamlLogins | undefined
+  readonly saml: SamlSignOn | undefined
   /** A page of this service leads on after a login, instead of a redirect (D8.5). */
   readonly landsOnPage: boolean
-}
-
-/** SAML 2.0, with one or more identity providers. */
-export interface SamlLogins {
-  readonly providers: readonly SamlLogin[]
-  /** The provider that a request means (D8.1). @throws {InvalidInput} `unknown-idp` */
-  readonly choose: (idp: string | undefined, username: string | undefined) => SamlLogin
-  readonly targets: Pick<RedirectTargets, 'require'>
-  readonly successUrl: string | undefined
-  readonly failureUrl: string | undefined
-  readonly close: () => Promise<void>
-}
-
-export interface SamlLogin {
-  readonly provider: SamlProvider
-  readonly policy: ProviderPolicy
-}
-
-/** How a login that a provider vouches for ends, whichever protocol it came by (D8.5, D9.3). */
-export interface LoginTarget {
-  readonly policy: ProviderPolicy
-  readonly successUrl: string | undefined
-}
-
-export interface CasLogin extends LoginTarget {
-  readonly provider: CasProvider
-  readonly failureUrl: string | undefined
 }
 
 /** The rooms below, as the routes need them. */

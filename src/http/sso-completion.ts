@@ -1,27 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { SsoRefused } from '../base/errors.ts'
-import type { VerifiedIdentity } from '../sso/identity-provider.ts'
+import { SsoRefused } from '../sso/refusal.ts'
+import type { CompletedSignOn } from '../sso/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
 import { describeCaller } from './describe.ts'
 import { prefersHtml } from './negotiate.ts'
-import { sendPage } from './send-page.ts'
 import { pageContext } from './page-context.ts'
-import { onwardPage } from './pages/sso-pages.ts'
 import { signedInPage } from './pages/login-page.ts'
-import type { LoginTarget, Services } from './services.ts'
+import { onwardPage } from './pages/sso-pages.ts'
+import { sendPage } from './send-page.ts'
+import type { Services } from './services.ts'
 
-/** Opens the session and leads on: to the success URL, or a page, or for programs the user information. @throws {SsoRefused} */
+/** Sets the cookie and leads on: to the success URL, to a page, or for programs to the user information. */
 export async function completeLogin(
   deps: Services,
-  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  claim: VerifiedIdentity,
-  { policy, successUrl }: LoginTarget,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { user, session, successUrl }: CompletedSignOn,
 ): Promise<unknown> {
-  const { request, reply } = exchange
-  const { client } = request.caller
-  const user = await deps.sso.signOn.accept(claim, policy, client)
-  const session = await deps.sessions.open(user, client, { maximum: policy.maxAge })
-  // Beside the cookie of the flow, which is cleared in the same answer.
+  // Beside the cookie of the flow, which is cleared in the same response.
   reply.header('set-cookie', deps.cookie.set(session.token, deps.sessions.cookieLife(session)))
   if (successUrl !== undefined && deps.sso.landsOnPage) {
     const look = pageContext(deps, request)
@@ -38,18 +33,12 @@ export async function completeLogin(
   return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], deps.base)
 }
 
-/**
- * Notes a refusal and leads on to the failure URL, with `error` (the check) and `correlation`; without one the refusal goes
- * on as it is, to be answered with 401. What is no refusal goes on untouched.
- */
-export async function failLogin(
-  deps: Services,
-  reply: FastifyReply,
-  error: unknown,
-  { provider, failureUrl }: { readonly provider: string; readonly failureUrl: string | undefined },
-): Promise<unknown> {
-  if (!(error instanceof SsoRefused)) throw error
-  const correlation = deps.sso.failures.report(error, provider)
-  if (failureUrl === undefined) throw error.recordedAs(correlation)
-  return await reply.redirect(withQuery(failureUrl, { error: error.failed.check, correlation }), 303)
+/** Leads a refused browser on to the failure URL, with `error` (the check) and `correlation`. @throws any other error */
+export async function failLogin(reply: FastifyReply, error: unknown): Promise<unknown> {
+  if (!(error instanceof SsoRefused) || error.failureUrl === undefined) throw error
+  const { check, correlation } = error.extra
+  return await reply.redirect(
+    withQuery(error.failureUrl, { error: String(check), correlation: String(correlation) }),
+    303,
+  )
 }

@@ -1,4 +1,4 @@
-import type { SsoRefused } from '../base/errors.ts'
+import type { SsoRefused } from './refusal.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'

@@ -1,39 +1,49 @@
 import type { Milliseconds } from '../base/units.ts'
 
-/** A login under way: made when somebody is sent to a provider, found again when he comes back. */
+/** A login in progress: created when a browser is sent to a provider, consumed when it comes back. */
 export interface LoginFlow {
-  /** Opaque, unguessable, at most 80 bytes: what SAML calls RelayState. */
+  /** Opaque, unguessable, at most 80 bytes: SAML's RelayState. */
   readonly id: string
-  /** Name of the provider it was begun with; no other may finish it. */
+  /** Name of the provider that the login began with; no other provider can complete it. */
   readonly provider: string
-  /** Id of the request that the answer must refer to. */
+  /** Id of the request that the response must refer to. */
   readonly requestId: string
-  /** Where to go afterwards; checked when the flow was begun. */
+  /** Where the browser goes afterwards; checked when the flow was created. */
   readonly successUrl: string | undefined
   readonly failureUrl: string | undefined
+  /** Wall clock. */
+  readonly expires: Milliseconds
+  /** Network that the login began from, for the limit of flows per address. */
+  readonly network: string
 }
 
-/** How to get to the provider. */
+/** How the browser gets to the provider. */
 export type AuthRedirect =
   | { readonly kind: 'redirect'; readonly url: string }
   /** A form that the browser posts to `action`. */
   | { readonly kind: 'form'; readonly action: string; readonly fields: Readonly<Record<string, string>> }
 
-/** Whom a provider says somebody is, after all its checks. */
+/** What a provider has stated about a user, after all checks of the protocol. */
 export interface VerifiedIdentity {
-  /** As received; {@link SignOn} normalises it. */
+  /** As received; `AccountMatcher` normalises it. */
   readonly name: string
-  /** An assertion that may be used once, and until when somebody could try to use it again. */
+  /** Names the provider for account links: entity id, issuer or server address. */
+  readonly issuer: string
+  /** Identifies the user at the issuer; without it the normalised name does. */
+  readonly subject?: string
+  /** An assertion that may be used once, and until when a second use would be possible. */
   readonly once?: { readonly id: string; readonly until: Milliseconds }
+  /** When the provider's own session ends, wall clock; the login here ends then as well. */
+  readonly sessionEnds?: Milliseconds | undefined
 }
 
-/** What sign-on needs to know of a provider to judge whose word counts for whom (D8.4, D9.2). */
+/** The rules that decide which users a provider can sign in (D8.4, D9.2). */
 export interface ProviderPolicy {
   /** Unique among all providers; appears in logs and in the audit trail. */
   readonly name: string
-  /** Creates users it does not know. */
+  /** Creates users who are not known yet. */
   readonly provisions: boolean
-  /** Mail domains whose users it may assert; empty: those that no other provider claims. `undefined`: names are no addresses. */
+  /** Mail domains whose users it can assert; empty: those that no other provider claims. `undefined`: names are no addresses. */
   readonly domains: readonly string[] | undefined
   /** Longest life of a login, in seconds; `undefined` takes the cookie's. */
   readonly maxAge: number | undefined

@@ -1,86 +1,106 @@
 import type { Audit } from '../accounts/audit.ts'
-import { normaliseName, requireName } from '../accounts/names.ts'
-import { ADMIN, systemNames } from '../accounts/principals.ts'
-import type { Client } from '../accounts/sessions.ts'
-import { findUserByName, type User } from '../accounts/users.ts'
-import { Conflict, InvalidInput, SsoRefused } from '../base/errors.ts'
-import type { Provisioning } from '../content/provisioning.ts'
-import type { Database } from '../stores/database.ts'
-import type { VerifiedIdentity, ProviderPolicy } from './identity-provider.ts'
+import type { Client, Session, Sessions } from '../accounts/sessions.ts'
+import type { User } from '../accounts/users.ts'
+import { Overloaded } from '../base/errors.ts'
+import type { AccountMatcher } from './account-matcher.ts'
+import type { SsoFailures } from './failures.ts'
+import type { AuthRedirect, LoginFlow, ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
+import type { LoginFlows } from './login-flows.ts'
+import { SsoRefused } from './refusal.ts'
 
 interface Dependencies {
-  readonly database: Database
-  readonly provisioning: Provisioning
+  readonly flows: LoginFlows
+  readonly accounts: AccountMatcher
+  readonly sessions: Sessions
+  readonly failures: SsoFailures
   readonly audit: Audit
 }
 
-/** From the word of a provider to a user (D8.4, D9.2): the same judgement whichever protocol carried it. */
+/** Where the browser goes at the end of a sign-on; checked before. */
+export interface LoginTarget {
+  readonly successUrl: string | undefined
+  readonly failureUrl: string | undefined
+}
+
+/** A sign-on to complete. */
+export interface SignOnAttempt extends LoginTarget {
+  readonly policy: ProviderPolicy
+  readonly client: Client
+  /** The flow that was consumed for it, if there was one. */
+  readonly flow: LoginFlow | undefined
+  /** Checks the provider's response. @throws {SsoRefused} @throws {Overloaded} */
+  readonly verify: () => Promise<VerifiedIdentity>
+}
+
+export interface CompletedSignOn {
+  readonly user: User
+  readonly session: Session
+  readonly successUrl: string | undefined
+}
+
+/**
+ * Signs users in through identity providers. Every protocol completes its sign-ons here, so that none can omit a step: each
+ * assertion is used once, the user is matched by the same rules, and refusals are logged, listed and written to the audit
+ * trail.
+ */
 export class SignOn {
   readonly #deps: Dependencies
-  readonly #providers: readonly ProviderPolicy[]
 
-  constructor(deps: Dependencies, providers: readonly ProviderPolicy[]) {
+  constructor(deps: Dependencies) {
     this.#deps = deps
-    this.#providers = providers
   }
 
-  /** @throws {SsoRefused} */
-  async accept(claim: VerifiedIdentity, provider: ProviderPolicy, client: Client): Promise<User> {
-    const name = nameOf(claim)
-    if (name === systemNames[ADMIN]) throw refused('reserved-user', 'a user other than admin', name)
-    this.#requireDomain(name, provider)
-    const user = (await findUserByName(this.#deps.database, name)) ?? (await this.#provision(name, provider, client))
-    // By id as well: admin may not be reached under any name (interface 5.4).
-    if (user.id === ADMIN || user.id.startsWith('_')) throw refused('reserved-user', 'a user other than admin', name)
-    if (user.disabled) throw refused('account-disabled', 'an account that is not disabled', name)
-    await this.#deps.audit.record({
-      event: 'login',
-      userId: user.id,
-      userName: user.name,
-      actorId: user.id,
-      address: client.address,
-      detail: { mechanism: provider.name },
-    })
-    return user
-  }
-
-  /** A provider speaks for its own domains; one without, for those that no other claims. */
-  #requireDomain(name: string, provider: ProviderPolicy): void {
-    if (provider.domains === undefined) return
-    const [local, domain, ...more] = name.split('@')
-    if (!local || !domain || more.length > 0) throw refused('name', 'an e-mail address', name)
-    const ascii = asciiDomain(domain)
-    const claimed = this.#providers.filter(({ domains }) => domains?.includes(ascii))
-    const speaks = provider.domains.length > 0 ? provider.domains.includes(ascii) : claimed.length === 0
-    if (!speaks) throw refused('domain', provider.domains.join(', ') || 'a domain of no other provider', domain)
-  }
-
-  async #provision(name: string, provider: ProviderPolicy, client: Client): Promise<User> {
-    if (!provider.provisions) throw refused('unknown-user', 'a user who is known', name)
+  /**
+   * Starts a login and returns how the browser gets to the provider.
+   * @param redirect makes the request of the protocol
+   * @throws {SsoRefused} reported, with the failure URL @throws {Overloaded}
+   */
+  async begin(
+    provider: string,
+    { successUrl, failureUrl, fallbackFailureUrl }: LoginTarget & { readonly fallbackFailureUrl?: string | undefined },
+    client: Client,
+    redirect: (flow: LoginFlow) => AuthRedirect | Promise<AuthRedirect>,
+  ): Promise<{ readonly flow: LoginFlow; readonly redirect: AuthRedirect }> {
+    const flow = await this.#deps.flows.create({ provider, successUrl, failureUrl }, client.address)
     try {
-      return await this.#deps.provisioning.createUser(name, client)
+      return { flow, redirect: await redirect(flow) }
     } catch (error) {
-      if (!(error instanceof Conflict)) throw error
-      // Made by another login at the same moment, or the name of a group.
-      const user = await findUserByName(this.#deps.database, name)
-      if (!user) throw refused('unknown-user', 'a name that no group has', name)
-      return user
+      throw await this.reported(error, provider, failureUrl ?? fallbackFailureUrl, client)
     }
   }
-}
 
-function nameOf({ name }: VerifiedIdentity): string {
-  try {
-    return requireName(name)
-  } catch (error) {
-    if (!(error instanceof InvalidInput)) throw error
-    throw refused('name', 'a name that a user can have', normaliseName(name))
+  /** @throws {SsoRefused} reported, with the failure URL @throws {Overloaded} The flow can then be used again. */
+  async complete(attempt: SignOnAttempt): Promise<CompletedSignOn> {
+    const { policy, client, flow, successUrl, failureUrl } = attempt
+    const { flows, accounts, sessions, audit } = this.#deps
+    try {
+      const identity = await attempt.verify()
+      const { once } = identity
+      if (once) await flows.consumeAssertionId(policy.name, once.id, once.until)
+      const user = await accounts.match(identity, policy, client)
+      await audit.record({
+        event: 'login',
+        userId: user.id,
+        userName: user.name,
+        actorId: user.id,
+        address: client.address,
+        detail: { mechanism: policy.name },
+      })
+      const life = { maximum: policy.maxAge, notAfter: identity.sessionEnds, provider: policy.name }
+      return { user, session: await sessions.open(user, client, life), successUrl }
+    } catch (error) {
+      if (error instanceof Overloaded && flow) await flows.restore(flow)
+      throw await this.reported(error, policy.name, failureUrl, client)
+    }
+  }
+
+  /** Reports a refusal and returns it with what its client learns. Other errors are returned unchanged. */
+  async reported(error: unknown, provider: string, failureUrl: string | undefined, client: Client): Promise<unknown> {
+    if (!(error instanceof SsoRefused)) return error
+    const correlation = this.#deps.failures.report(error, provider)
+    const detail = { mechanism: provider, why: error.failed.check, correlation }
+    // Without a user id: such rows are limited in number, because strangers cause them.
+    await this.#deps.audit.record({ event: 'login-failed', address: client.address, detail })
+    return error.reportedAs(correlation, failureUrl)
   }
 }
-
-/** Domains are compared in their ASCII form, as the settings hold them. */
-export const asciiDomain = (domain: string): string =>
-  URL.canParse(`http://${domain}/`) ? new URL(`http://${domain}/`).hostname : domain
-
-const refused = (check: string, expected: string, received: string): SsoRefused =>
-  new SsoRefused({ check, expected, received })

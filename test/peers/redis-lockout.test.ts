@@ -72,7 +72,7 @@ test('of many nodes that claim one assertion one gets it, and a flow is finished
   const until = realSystem.now() + 60_000
   const claims = await Promise.allSettled(nodes.map(node => node.consumeAssertionId('idp', 'assertion-1', until)))
   assert.equal(claims.filter(({ status }) => status === 'fulfilled').length, 1)
-  const flow = await nodes[0]?.create({ provider: 'idp', successUrl: undefined, failureUrl: undefined })
+  const flow = await nodes[0]?.create({ provider: 'idp', successUrl: undefined, failureUrl: undefined }, '192.0.2.1')
   const finished = await Promise.all(nodes.map(node => node.consume(flow?.id ?? '')))
   assert.deepEqual(
     finished.filter(Boolean).map(found => found?.requestId),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SsoRefused } from '../../src/base/errors.ts'
+import { SsoRefused } from '../../src/sso/refusal.ts'
 import { CasProvider } from '../../src/sso/cas/provider.ts'
 import { startWithCas } from '../support/cas-service.ts'
 import { type FakeCas, serviceResponse, startFakeCas } from '../support/fake-cas.ts'
@@ -90,7 +90,8 @@ test('the page for a person names the check and what to quote, and no more (D8.5
   assert.doesNotMatch(answer.text.replaceAll(service.base, ''), /127\.0\.0\.1|status 500|ST-/)
 })
 
-const flow = { id: 'f', provider: 'cas', requestId: '_r', successUrl: undefined, failureUrl: undefined }
+const urls = { successUrl: undefined, failureUrl: undefined }
+const flow = { ...urls, id: 'f', provider: 'cas', requestId: '_r', expires: 0, network: '192.0.2.1' }
 
 test('a CAS server that hangs is waited for so long and no longer, and the ticket is not logged (D9.1)', async t => {
   const cas = await startFakeCas(t)

@@ -7,7 +7,16 @@ import { pathToFileURL } from 'node:url'
 import { DOMParser } from '@xmldom/xmldom'
 import { SignedXml } from 'xml-crypto'
 import { encryptAssertion } from '../support/saml-encryption.ts'
-import { buildMetadata, buildResponse, encode, keyNamed, signResponse } from '../support/saml-idp.ts'
+import { verifiedElement } from '../../src/sso/saml/signature.ts'
+import {
+  buildMetadata,
+  buildResponse,
+  encode,
+  type IdpKey,
+  keyNamed,
+  newRsaKey,
+  signResponse,
+} from '../support/saml-idp.ts'
 import { readDeparture, RELYING_PARTY, type SamlBrowser, startWithSaml } from '../support/saml-service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -80,10 +89,13 @@ test('the other way is taken when the provider does not offer the configured one
   assert.match(xml, /Destination="https:\/\/idp\.example\/sso\?tenant=1&#38;x=%20"/)
 })
 
-async function signingSettings(t: Parameters<typeof temporaryFolder>[0]): Promise<Record<string, string>> {
+async function signingSettings(
+  t: Parameters<typeof temporaryFolder>[0],
+  pair: IdpKey = keyNamed('service'),
+): Promise<Record<string, string>> {
   const folder = await temporaryFolder(t)
   const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-  const { privateKey, certificate } = keyNamed('service')
+  const { privateKey, certificate } = pair
   await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }))
   await writeFile(certificateFile, certificate)
   return Object.fromEntries(
@@ -115,6 +127,36 @@ test('requests are signed when there is a key: the query of a redirect, the docu
   checker.loadSignature(signatureNode)
   assert.ok(checker.checkSignature(xml))
   assert.match(checker.getSignedReferences()[0] ?? '', /^<samlp:AuthnRequest /)
+})
+
+for (const [curve, hash] of [
+  ['P-256', 'sha256'],
+  ['P-384', 'sha384'],
+] as const) {
+  test(`a key on ${curve} signs requests by its own algorithm, which the request names (D8.2)`, async t => {
+    const pair = keyNamed(curve)
+    const settings = await signingSettings(t, pair)
+    const { browser } = await startWithSaml(t, settings)
+    const { url } = await browser().leave()
+    const parts = /^\?(SAMLRequest=.*&SigAlg=[^&]*)&Signature=([^&]*)$/.exec(url.search) ?? []
+    assert.equal(url.searchParams.get('SigAlg'), `http://www.w3.org/2001/04/xmldsig-more#ecdsa-${hash}`)
+    const bytes = Buffer.from(decodeURIComponent(parts[2] ?? ''), 'base64')
+    const key = { key: pair.publicKey, dsaEncoding: 'ieee-p1363' } as const
+    assert.ok(verify(hash, Buffer.from(parts[1] ?? ''), key, bytes))
+
+    const other = await startWithSaml(t, { ...settings, [POST]: 'post' })
+    const { xml } = await other.browser().leave()
+    const [signature] = Array.from(
+      new DOMParser().parseFromString(xml, 'text/xml').getElementsByTagName('ds:Signature'),
+    )
+    assert.ok(signature?.parentNode)
+    // The service's own check of responses accepts it, and knows ECDSA with this hash.
+    assert.ok(verifiedElement(signature.parentNode as Element, signature, [pair.publicKey]))
+  })
+}
+
+test('a key that providers do not accept stops the start', async t => {
+  await assert.rejects(startWithSaml(t, await signingSettings(t, newRsaKey(1024))), /this key is rsa 1024/)
 })
 
 test('an encrypted assertion is opened with the configured key (D8.3)', async t => {

@@ -45,20 +45,18 @@ test('metadata are read again after their age, and the last good copy serves whi
   assert.equal(idp.asked(), 3)
 })
 
-test('a new key of the provider is found by one early reload, a foreign key is not asked about again (D8.6)', async t => {
+test('a new key of the provider is found at once by an early reload, at most one in a minute (D8.6)', async t => {
   const { browser, idp, service } = await startWithSaml(t)
   const status = async (assertionId: string, key: 'idp' | 'other' | 'attacker') =>
     (await browser().signInBy('anna@a.example', '', { assertionId, key: keyNamed(key) })).status
   assert.equal(await status('_1', 'idp'), 200)
   idp.publish({ keys: [keyNamed('idp'), keyNamed('other')] })
-  assert.equal(await status('_2', 'other'), 401, 'loaded less than a minute ago')
-  service.system.pass(60_000)
   assert.equal(await status('_3', 'other'), 200)
   assert.equal(await status('_4', 'idp'), 200, 'both keys count while the provider changes them')
   assert.equal(idp.asked(), 2)
   assert.equal(await status('_5', 'attacker'), 401)
   assert.equal(await status('_6', 'attacker'), 401)
-  assert.equal(idp.asked(), 2)
+  assert.equal(idp.asked(), 2, 'the next early reload is a minute after the last one')
   service.system.pass(60_000)
   assert.equal(await status('_7', 'attacker'), 401)
   assert.equal(idp.asked(), 3)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { SsoRefused } from '../../src/base/errors.ts'
+import { SsoRefused } from '../../src/sso/refusal.ts'
 import { createLog } from '../../src/base/log.ts'
 import { SsoFailures } from '../../src/sso/failures.ts'
 import { FakeSystem } from '../support/fake-system.ts'

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LoginFlows } from '../../src/sso/login-flows.ts'
+import { LoginFlows, networkOf } from '../../src/sso/login-flows.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
+const ADDRESS = '192.0.2.7'
 const given = { provider: 'a', successUrl: 'https://ok.host/', failureUrl: undefined }
 
 function start(t: { after(work: () => Promise<void>): void }) {
@@ -16,15 +17,15 @@ function start(t: { after(work: () => Promise<void>): void }) {
 
 test('a flow is found once, by whichever node, as it was begun (D8.2)', async t => {
   const { one, other } = start(t)
-  const flow = await one.create(given)
-  assert.deepEqual({ ...flow, id: '', requestId: '' }, { ...given, id: '', requestId: '' })
+  const flow = await one.create(given, ADDRESS)
+  assert.deepEqual(flow, { ...flow, ...given })
   assert.deepEqual(await other.consume(flow.id), flow)
   assert.equal(await one.consume(flow.id), undefined)
 })
 
 test('ids cannot be guessed, fit into a RelayState and are ids in XML (D8.2)', async t => {
   const { one } = start(t)
-  const flows = await Promise.all(Array.from({ length: 100 }, () => one.create(given)))
+  const flows = await Promise.all(Array.from({ length: 100 }, () => one.create(given, ADDRESS)))
   const ids = flows.flatMap(({ id, requestId }) => [id, requestId])
   assert.equal(new Set(ids).size, 200)
   for (const { id, requestId } of flows) {
@@ -36,14 +37,14 @@ test('ids cannot be guessed, fit into a RelayState and are ids in XML (D8.2)', a
 
 test('of many who finish one flow at once, one gets it', async t => {
   const { one, other } = start(t)
-  const { id } = await one.create(given)
+  const { id } = await one.create(given, ADDRESS)
   const all = await Promise.all(Array.from({ length: 50 }, (_, n) => (n % 2 ? one : other).consume(id)))
   assert.equal(all.filter(Boolean).length, 1)
 })
 
 test('a flow lives for fifteen minutes (D8.2)', async t => {
   const { one, system } = start(t)
-  const [early, late] = [await one.create(given), await one.create(given)]
+  const [early, late] = [await one.create(given, ADDRESS), await one.create(given, ADDRESS)]
   system.pass(899_999)
   assert.ok(await one.consume(early.id))
   system.pass(1)
@@ -72,4 +73,39 @@ test('ids with colons do not run into those of another provider', async t => {
   const { one, system } = start(t)
   await one.consumeAssertionId('a', 'b:c', system.now() + 1000)
   await one.consumeAssertionId('a-b', 'c', system.now() + 1000)
+})
+
+test('a network with too many logins in progress is refused the next one; those of other browsers stay', async t => {
+  const { one, other, system } = start(t)
+  const honest = await one.create(given, '198.51.100.1')
+  const flows = await Promise.all(Array.from({ length: 2000 }, () => one.create(given, ADDRESS)))
+  await assert.rejects(other.create(given, ADDRESS), { code: 'overloaded', retryAfter: 60 })
+  await one.create(given, '198.51.100.1')
+  assert.deepEqual(await other.consume(honest.id), honest)
+  assert.ok(await one.consume(flows[0]?.id ?? ''), 'the oldest flow of the network is still there')
+  await one.create(given, ADDRESS)
+  await assert.rejects(one.create(given, ADDRESS), { code: 'overloaded' })
+  system.pass(17 * 60_000)
+  await one.create(given, ADDRESS)
+})
+
+test('addresses of one IPv6 customer count as one network', () => {
+  assert.equal(networkOf('2001:db8:1:2::1'), networkOf('2001:DB8:1:2:ffff:0:0:9'))
+  assert.equal(networkOf('2001:db8::1'), '2001:db8:0:0::/64')
+  assert.equal(networkOf('::1'), '0:0:0:0::/64')
+  assert.notEqual(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'))
+  assert.equal(networkOf('192.0.2.7'), '192.0.2.7')
+})
+
+test('a flow that is put back is found again, but lives no longer', async t => {
+  const { one, system } = start(t)
+  const flow = await one.create(given, ADDRESS)
+  system.pass(600_000)
+  assert.ok(await one.consume(flow.id))
+  await one.restore(flow)
+  system.pass(299_999)
+  assert.deepEqual(await one.consume(flow.id), flow)
+  await one.restore(flow)
+  system.pass(1)
+  assert.equal(await one.consume(flow.id), undefined)
 })

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput, SsoRefused } from '../../base/errors.ts'
-import type { LoginFlow } from '../../sso/identity-provider.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import type { SamlSignOn } from '../../sso/saml/sign-on.ts'
 import { pageContext } from '../page-context.ts'
 import { departureHeaders, departurePage } from '../pages/sso-pages.ts'
 import type { Route } from '../route.ts'
-import type { SamlLogin, SamlLogins, Services } from '../services.ts'
+import type { Services } from '../services.ts'
 import { sendPage } from '../send-page.ts'
 import { completeLogin, failLogin } from '../sso-completion.ts'
 
@@ -24,55 +24,41 @@ export const samlRoutes = (deps: Services): Route[] => {
   ]
 }
 
-/** Everything is judged before anybody is sent away: provider and redirect targets (D8.1, D8.7). */
-const begin = (deps: Services, saml: SamlLogins) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const { parameters } = request
-  const { provider } = saml.choose(parameters.get('idp'), parameters.get('username'))
-  const target = (name: 'successurl' | 'failureurl'): string | undefined => {
-    const wanted = parameters.get(name)
-    return wanted === undefined ? undefined : saml.targets.require(wanted, name)
-  }
-  const urls = { successUrl: target('successurl'), failureUrl: target('failureurl') }
-  const flow = await deps.sso.flows.create({ provider: provider.name, ...urls })
+/** Away to the provider: by redirect, or by a page with a form. */
+const begin = (deps: Services, saml: SamlSignOn) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const { parameters, caller } = request
   try {
-    const departure = await provider.begin(flow)
-    if (departure.kind === 'redirect') return await reply.redirect(departure.url, 303)
-    const { action, fields } = departure
+    const redirect = await saml.begin(
+      {
+        idp: parameters.get('idp'),
+        username: parameters.get('username'),
+        successUrl: parameters.get('successurl'),
+        failureUrl: parameters.get('failureurl'),
+      },
+      caller.client,
+    )
+    if (redirect.kind === 'redirect') return await reply.redirect(redirect.url, 303)
+    const { action, fields } = redirect
     return await sendPage(reply, departurePage(pageContext(deps, request), action, fields), departureHeaders(action))
   } catch (error) {
-    const failureUrl = urls.failureUrl ?? saml.failureUrl
-    return await failLogin(deps, reply, error, { provider: provider.name, failureUrl })
+    return await failLogin(reply, error)
   }
 }
 
-/** The assertion consumer service. No cookie is read: the flow is found by RelayState, and used up (D8.2). */
-const consume = (deps: Services, saml: SamlLogins) => async (request: FastifyRequest, reply: FastifyReply) => {
+/** The assertion consumer service. */
+const consume = (deps: Services, saml: SamlSignOn) => async (request: FastifyRequest, reply: FastifyReply) => {
   const form = await deps.bodies.form(request.raw, reply.raw, MAX_FORM_BYTES)
   const encoded = form.get('SAMLResponse')
   if (encoded === undefined) throw new InvalidInput('invalid-form', 'The field `SAMLResponse` is missing.')
-  const relayState = form.get('RelayState')
-  const flow = relayState === undefined ? undefined : await deps.sso.flows.consume(relayState)
-  const login = saml.choose(flow?.provider ?? request.parameters.get('idp'), undefined)
-  const successUrl = flow?.successUrl ?? saml.successUrl
-  const failureUrl = flow?.failureUrl ?? saml.failureUrl
+  const received = { encoded, relayState: form.get('RelayState'), idp: request.parameters.get('idp') }
   try {
-    requireSameProvider(login, flow, request.parameters.get('idp'))
-    const claim = await login.provider.finish(encoded, flow)
-    const { name } = login.provider
-    if (claim.once) await deps.sso.flows.consumeAssertionId(name, claim.once.id, claim.once.until)
-    return await completeLogin(deps, { request, reply }, claim, { policy: login.policy, successUrl })
+    return await completeLogin(deps, { request, reply }, await saml.complete(received, request.caller.client))
   } catch (error) {
-    return await failLogin(deps, reply, error, { provider: login.provider.name, failureUrl })
+    return await failLogin(reply, error)
   }
 }
 
-/** A login begun with one provider is not finished at the address of another. */
-function requireSameProvider({ provider }: SamlLogin, flow: LoginFlow | undefined, idp: string | undefined): void {
-  if (flow === undefined || idp === undefined || idp === provider.name) return
-  throw new SsoRefused({ check: 'idp', expected: provider.name, received: idp })
-}
-
-const describe = (saml: SamlLogins) => async (request: FastifyRequest, reply: FastifyReply) => {
+const describe = (saml: SamlSignOn) => async (request: FastifyRequest, reply: FastifyReply) => {
   const { provider } = saml.choose(request.parameters.get('idp'), undefined)
   return await reply.type('application/samlmetadata+xml').send(provider.describeSelf())
 }

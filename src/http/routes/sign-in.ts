@@ -4,6 +4,7 @@ import { DEVICE_TTL } from '../../accounts/trusted-devices.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
 import type { BaseAddress } from '../base-address.ts'
+import type { SamlLogin, SamlSignOn } from '../../sso/saml/sign-on.ts'
 import { callerByCookie, setAuthCookie } from '../caller.ts'
 import { describeCaller } from '../describe.ts'
 import { pageContext } from '../page-context.ts'
@@ -15,7 +16,7 @@ import type { Parameters } from '../query.ts'
 import type { Route } from '../route.ts'
 import { sendPage } from '../send-page.ts'
 import { readSuccessUrl } from '../success-url.ts'
-import type { SamlLogin, SamlLogins, Services } from '../services.ts'
+import type { Services } from '../services.ts'
 import { assetPath } from '../ui-assets.ts'
 import { CAS_PATH } from './cas.ts'
 
@@ -144,7 +145,7 @@ function waysIn(deps: Services, successUrl: string | undefined): WaysIn {
 /** Without a wish of the person's, what the operator has configured decides where it ends. */
 function samlUrl(
   { base }: Services,
-  { successUrl: configured }: SamlLogins,
+  { successUrl: configured }: SamlSignOn,
   { policy }: SamlLogin,
   wanted: string | undefined,
 ): string {

@@ -1,4 +1,4 @@
-import { SsoRefused } from '../../base/errors.ts'
+import { SsoRefused } from '../refusal.ts'
 
 /**
  * CAS 1: `yes`, a line feed, the name, a line feed; the last one may be missing. Nothing else: of a reply with CRLF or

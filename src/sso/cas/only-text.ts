@@ -1,4 +1,4 @@
-import { SsoRefused } from '../../base/errors.ts'
+import { SsoRefused } from '../refusal.ts'
 import { textOf } from '../xml.ts'
 
 /** Without the white space around it that servers indent with. XML knows four such characters, JavaScript more. */

@@ -1,4 +1,4 @@
-import { SsoRefused } from '../../base/errors.ts'
+import { SsoRefused } from '../refusal.ts'
 import { Limiter } from '../../base/limiter.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
@@ -62,7 +62,8 @@ export class CasProvider {
     const asked = { version, serverUrl, serviceUrl, ticket, requestId: flow.requestId, issueInstant }
     const limits = { timeout, maxBytes: MAX_BYTES, verifyTls }
     const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
-    return judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
+    const name = judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
+    return { name, issuer: serverUrl }
   }
 }
 

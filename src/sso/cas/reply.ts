@@ -1,5 +1,4 @@
-import { SsoRefused } from '../../base/errors.ts'
-import type { VerifiedIdentity } from '../identity-provider.ts'
+import { SsoRefused } from '../refusal.ts'
 import { XmlRefused, messageLimits, parseXml } from '../xml.ts'
 import { nameInCas1 } from './cas1-reply.ts'
 import type { Expected } from './expected.ts'
@@ -8,16 +7,16 @@ import { nameInSaml11 } from './saml11-reply.ts'
 
 export type CasVersion = 'cas1' | 'cas2' | 'cas3' | 'saml11'
 
-/** Whom the CAS server's reply to a validation vouches for (D9.2). Nothing but the uid counts. @throws {SsoRefused} */
-export function judgeReply(version: CasVersion, text: string, expected: Expected): VerifiedIdentity {
+/** Returns the user name in the CAS server's reply to a validation (D9.2). No attribute but the uid is read. @throws {SsoRefused} */
+export function judgeReply(version: CasVersion, text: string, expected: Expected): string {
   switch (version) {
     case 'cas1':
-      return { name: nameInCas1(text) }
+      return nameInCas1(text)
     case 'cas2':
     case 'cas3':
-      return { name: nameInServiceResponse(parse(text)) }
+      return nameInServiceResponse(parse(text))
     case 'saml11':
-      return { name: nameInSaml11(parse(text), expected) }
+      return nameInSaml11(parse(text), expected)
   }
 }
 

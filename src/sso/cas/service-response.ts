@@ -1,4 +1,4 @@
-import { SsoRefused } from '../../base/errors.ts'
+import { SsoRefused } from '../refusal.ts'
 import { attributeOf, childElements, childrenNamed } from '../xml.ts'
 import { onlyText, trimXml } from './only-text.ts'
 

@@ -1,9 +1,9 @@
-import { createSign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 import { SignedXml } from 'xml-crypto'
 import type { Milliseconds } from '../../base/units.ts'
 import type { AuthRedirect } from '../identity-provider.ts'
 import { escapeXml } from '../xml.ts'
+import { libraryScheme, requestScheme, signText } from './request-signature.ts'
 import { EMAIL_FORMAT, ENVELOPED, EXCLUSIVE_C14N, POST_BINDING, SAML, SAMLP } from './names.ts'
 
 /** A key pair of this service, PEM. */
@@ -22,10 +22,9 @@ export interface AuthnRequest {
   readonly issuer: string
 }
 
-const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
 const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256'
 
-/** The request as XML (SAML core 3.4.1): whoever it is, by his e-mail address, back to the ACS by POST. */
+/** AuthnRequest (SAML Core 3.4.1): NameID format e-mail, response by HTTP-POST to our ACS. */
 const authnRequestXml = ({ id, issued, destination, acsUrl, issuer }: AuthnRequest): string =>
   `<samlp:AuthnRequest xmlns:samlp="${SAMLP}" xmlns:saml="${SAML}" ID="${escapeXml(id)}" Version="2.0"` +
   ` IssueInstant="${new Date(issued).toISOString()}" Destination="${escapeXml(destination)}"` +
@@ -34,17 +33,12 @@ const authnRequestXml = ({ id, issued, destination, acsUrl, issuer }: AuthnReque
   `<samlp:NameIDPolicy Format="${EMAIL_FORMAT}" AllowCreate="true"/></samlp:AuthnRequest>`
 
 /** By redirect: deflated into the query, which is what a signature covers (SAML bindings 3.4.4). */
-export function redirectDeparture(
-  request: AuthnRequest,
-  relayState: string,
-  signing: KeyPair | undefined,
-): AuthRedirect {
+export function redirectRequest(request: AuthnRequest, relayState: string, signing: KeyPair | undefined): AuthRedirect {
   const deflated = deflateRawSync(authnRequestXml(request)).toString('base64')
   const query = new URLSearchParams({ SAMLRequest: deflated, RelayState: relayState })
   if (signing) {
-    query.set('SigAlg', RSA_SHA256)
-    const signature = createSign('sha256').update(query.toString()).sign(signing.key, 'base64')
-    query.set('Signature', signature)
+    query.set('SigAlg', requestScheme(signing.key).algorithm)
+    query.set('Signature', signText(query.toString(), signing.key))
   }
   const url = new URL(request.destination)
   // The destination may have a query of its own, which the signature does not cover.
@@ -52,7 +46,7 @@ export function redirectDeparture(
 }
 
 /** By a form that the browser posts (SAML bindings 3.5). */
-export function formDeparture(request: AuthnRequest, relayState: string, signing: KeyPair | undefined): AuthRedirect {
+export function formRequest(request: AuthnRequest, relayState: string, signing: KeyPair | undefined): AuthRedirect {
   const xml = authnRequestXml(request)
   const signed = signing ? sign(xml, signing) : xml
   const fields = { SAMLRequest: Buffer.from(signed).toString('base64'), RelayState: relayState }
@@ -61,12 +55,10 @@ export function formDeparture(request: AuthnRequest, relayState: string, signing
 
 /** The signature stands right after the Issuer, where the schema wants it. */
 function sign(xml: string, { key, certificate }: KeyPair): string {
-  const signer = new SignedXml({
-    privateKey: key,
-    publicCert: certificate,
-    signatureAlgorithm: RSA_SHA256,
-    canonicalizationAlgorithm: EXCLUSIVE_C14N,
-  })
+  const { algorithm: signatureAlgorithm } = requestScheme(key)
+  const options = { privateKey: key, publicCert: certificate, canonicalizationAlgorithm: EXCLUSIVE_C14N }
+  const signer = new SignedXml({ ...options, signatureAlgorithm })
+  signer.SignatureAlgorithms[signatureAlgorithm as never] = libraryScheme(key) as never
   const transforms = [ENVELOPED, EXCLUSIVE_C14N]
   signer.addReference({ xpath: '/*', transforms, digestAlgorithm: SHA256 })
   signer.computeSignature(xml, {

@@ -1,6 +1,6 @@
 import { constants, createDecipheriv, privateDecrypt } from 'node:crypto'
 import { privateDecryptOaep } from 'xml-encryption/lib/oaep.js'
-import { SsoRefused } from '../../base/errors.ts'
+import { SsoRefused } from '../refusal.ts'
 import { attributeOf, childrenNamed, descendantsNamed, messageLimits, parseXml, textOf, XmlRefused } from '../xml.ts'
 import { DS, SAML, XENC, XENC11 } from './names.ts'
 

@@ -1,20 +1,30 @@
-import { SsoRefused } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds, Seconds } from '../../base/units.ts'
 import { readDocument } from '../fetch.ts'
+import { SsoRefused } from '../refusal.ts'
 import { metadataLimits } from '../xml.ts'
-import { type IdpMetadata, parseMetadata } from './metadata.ts'
+import type { IdpMetadata } from './metadata.ts'
+import type { MetadataCopies } from './metadata-copies.ts'
 
 export interface MetadataSourceOptions {
   /** Name of the identity provider, for the log. */
   readonly idp: string
-  /** https, file, or http from this machine. */
+  /** https, file, or http on this machine. */
   readonly url: string
   readonly maxAge: Seconds
 }
 
-/** How it stands with a provider's metadata, for administrators. */
+interface Dependencies {
+  readonly system: System
+  readonly log: Log
+  /** Off the event loop: a document can have 8 MiB. @throws when the document cannot be used */
+  readonly parse: (text: string, now: Milliseconds) => Promise<IdpMetadata>
+  /** Copies that survive a restart; absent where nothing is stored. */
+  readonly copies?: MetadataCopies | undefined
+}
+
+/** The state of a provider's metadata, for administrators. */
 export interface MetadataStatus {
   readonly url: string
   /** Wall clock. */
@@ -24,36 +34,39 @@ export interface MetadataStatus {
   readonly problem: string | undefined
 }
 
-const TIMEOUT: Milliseconds = 10_000
-/** After a failure, and between early reloads, the address is left alone for so long. */
-const COOL_DOWN: Milliseconds = 60_000
+const LOAD_TIMEOUT: Milliseconds = 10_000
+/** Time that a request waits for fresh metadata when there is a good copy. */
+const REFRESH_TIMEOUT: Milliseconds = 1_000
+/** Pause after a failure, and between two early reloads. */
+const PAUSE: Milliseconds = 60_000
 
 const DAY: Milliseconds = 86_400_000
 /** Days left at which administrators are warned of the end of a certificate. */
 const WARNINGS = [30, 7, 1, -1]
 
 /**
- * The metadata of one provider (D8.6): loaded when first needed and again, by the next request, when they are older than
- * the maximum; by one request at a time, while the others wait or go on with the last good copy.
+ * The metadata of one provider (D8.6): loaded when first needed, and again by the first request after the maximum age. One
+ * load runs at a time. A request waits for it only if there is no good copy, or for {@link REFRESH_TIMEOUT}; after that the
+ * load goes on in the background. The last good copy is stored, so that a restart does not depend on the provider.
  */
 export class MetadataSource {
   readonly #options: MetadataSourceOptions
-  readonly #system: System
-  readonly #log: Log
+  readonly #deps: Dependencies
   #metadata: IdpMetadata | undefined
   /** Monotonic, for the age. */
   #loaded: Milliseconds | undefined
   #loadedAt: Milliseconds | undefined
-  #tried: Milliseconds | undefined
+  #failed: Milliseconds | undefined
+  #reloadedEarly: Milliseconds | undefined
   #problem: string | undefined
   /** By certificate, the last of the {@link WARNINGS} that was given. */
   readonly #warned = new Map<string, number>()
   #loading: Promise<void> | undefined
+  #restoring: Promise<void> | undefined
 
-  constructor(options: MetadataSourceOptions, system: System, log: Log) {
+  constructor(options: MetadataSourceOptions, deps: Dependencies) {
     this.#options = options
-    this.#system = system
-    this.#log = log
+    this.#deps = deps
   }
 
   get status(): MetadataStatus {
@@ -62,45 +75,68 @@ export class MetadataSource {
 
   /** @throws {SsoRefused} `metadata` when there is no good copy at all */
   async current(): Promise<IdpMetadata> {
+    await this.#restore()
     const isOld = this.#loaded === undefined || this.#age(this.#loaded) >= this.#options.maxAge * 1000
-    if ((isOld || !this.#isValid()) && this.#mayTry()) await this.#load()
+    if ((isOld || !this.#isValid()) && this.#canLoad()) {
+      const loading = this.#load()
+      await (this.#isValid() && this.#metadata ? withinTimeout(loading) : loading)
+    }
     const { metadata, problem } = this.status
     if (metadata && this.#isValid()) return metadata
     const received = problem ?? (metadata ? 'a copy that is no longer valid' : 'nothing')
     throw new SsoRefused({ check: 'metadata', expected: this.#options.url, received })
   }
 
-  /** Somebody signed with a key that is not known: the provider may have changed it. True when the keys are others now. */
+  /** For a signature by an unknown key: the provider may have a new one. True when the keys have changed. */
   async reloadForUnknownKey(): Promise<boolean> {
-    if (!this.#mayTry()) return false
     const before = this.#metadata?.keys.join()
-    await this.#load()
+    const isPausing = this.#reloadedEarly !== undefined && this.#age(this.#reloadedEarly) < PAUSE
+    if (this.#loading) await this.#loading
+    else if (isPausing || !this.#canLoad()) return false
+    else {
+      this.#reloadedEarly = this.#deps.system.monotonic()
+      await this.#load()
+    }
     return this.#metadata?.keys.join() !== before
   }
 
-  /** Logs each certificate that is about to expire once at 30, 7 and 1 days, and once when it has. */
+  /** Logs each certificate that is about to expire once at 30, 7 and 1 days, and once when it has expired. */
   warnOfExpiry(): void {
     for (const { subject, sha256, expires } of this.#metadata?.certificates ?? []) {
-      const daysLeft = Math.floor((expires - this.#system.now()) / DAY)
+      const daysLeft = Math.floor((expires - this.#deps.system.now()) / DAY)
       const reached = WARNINGS.findLast(days => daysLeft <= days)
       if (reached === undefined || this.#warned.get(sha256) === reached) continue
       this.#warned.set(sha256, reached)
       const { idp } = this.#options
-      this.#log.warn(
+      this.#deps.log.warn(
         { idp, subject, sha256, daysLeft },
         daysLeft < 0 ? 'a certificate has expired' : 'a certificate expires soon',
       )
     }
   }
 
-  /** A document may end before our maximum age. */
+  /** A document can end before our maximum age. */
   #isValid(): boolean {
     const end = this.#metadata?.validUntil
-    return end === undefined || this.#system.now() < end
+    return end === undefined || this.#deps.system.now() < end
   }
 
-  #mayTry(): boolean {
-    return this.#loading !== undefined || this.#tried === undefined || this.#age(this.#tried) >= COOL_DOWN
+  #canLoad(): boolean {
+    return this.#loading !== undefined || this.#failed === undefined || this.#age(this.#failed) >= PAUSE
+  }
+
+  /** Reads the stored copy, once per process. It counts as old, so that fresh metadata are asked for. */
+  #restore(): Promise<void> {
+    this.#restoring ??= (async () => {
+      const { idp, url } = this.#options
+      const copy = await this.#deps.copies?.find(idp, url).catch((error: unknown) => {
+        this.#deps.log.error({ idp, err: error }, 'reading the stored metadata failed')
+        return undefined
+      })
+      this.#metadata ??= copy?.metadata
+      this.#loadedAt ??= copy?.loadedAt
+    })()
+    return this.#restoring
   }
 
   #load(): Promise<void> {
@@ -112,29 +148,36 @@ export class MetadataSource {
 
   async #loadOnce(): Promise<void> {
     const { idp, url } = this.#options
-    this.#tried = this.#system.monotonic()
+    const { system, log, parse, copies } = this.#deps
     try {
-      this.#metadata = parseMetadata(await this.#fetch(), this.#system.now())
-      this.#loaded = this.#system.monotonic()
-      this.#loadedAt = this.#system.now()
+      const text = await readDocument({ url, timeout: LOAD_TIMEOUT, maxBytes: metadataLimits.bytes, verifyTls: true })
+      const metadata = await parse(text, system.now())
+      this.#metadata = metadata
+      this.#loaded = system.monotonic()
+      this.#loadedAt = system.now()
       this.#problem = undefined
+      this.#failed = undefined
       this.warnOfExpiry()
-      this.#log.info(
-        { idp, url, entityId: this.#metadata.entityId, keys: this.#metadata.keys.length },
-        'metadata loaded',
-      )
+      log.info({ idp, url, entityId: metadata.entityId, keys: metadata.keys.length }, 'metadata loaded')
+      await copies?.store(idp, url, { metadata, loadedAt: this.#loadedAt })
     } catch (error) {
+      this.#failed = system.monotonic()
       this.#problem = (error as Error).message
-      this.#log.error({ idp, url, err: error, keepsLastCopy: this.#metadata !== undefined }, 'loading metadata failed')
+      log.error({ idp, url, err: error, keepsLastCopy: this.#metadata !== undefined }, 'loading metadata failed')
     }
   }
 
-  #fetch(): Promise<string> {
-    const { url } = this.#options
-    return readDocument({ url, timeout: TIMEOUT, maxBytes: metadataLimits.bytes, verifyTls: true })
-  }
-
   #age(since: Milliseconds): Milliseconds {
-    return this.#system.monotonic() - since
+    return this.#deps.system.monotonic() - since
   }
+}
+
+/** Resolves with the work, or when the time is over; the work goes on then. */
+async function withinTimeout(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, REFRESH_TIMEOUT)
+  })
+  await Promise.race([work, timeout])
+  clearTimeout(timer)
 }

@@ -1,8 +1,8 @@
-import { SsoRefused } from '../../base/errors.ts'
+import { SsoRefused } from '../refusal.ts'
 import type { System } from '../../base/system.ts'
 import type { Seconds } from '../../base/units.ts'
 import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
-import { type AuthnRequest, formDeparture, type KeyPair, redirectDeparture } from './authn-request.ts'
+import { type AuthnRequest, formRequest, type KeyPair, redirectRequest } from './authn-request.ts'
 import type { IdpMetadata } from './metadata.ts'
 import type { MetadataSource } from './metadata-source.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
@@ -11,6 +11,8 @@ import type { Verifier } from './verifier.ts'
 
 export type { KeyPair } from './authn-request.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
+export { requestScheme } from './request-signature.ts'
+export { MetadataCopies } from './metadata-copies.ts'
 export { MetadataSource, type MetadataStatus } from './metadata-source.ts'
 export { Verifier } from './verifier.ts'
 
@@ -61,7 +63,7 @@ export class SamlProvider {
     }
     const issued = this.#system.now()
     const request: AuthnRequest = { id: flow.requestId, issued, destination, acsUrl, issuer: relyingPartyId }
-    return byPost ? formDeparture(request, flow.id, signing) : redirectDeparture(request, flow.id, signing)
+    return byPost ? formRequest(request, flow.id, signing) : redirectRequest(request, flow.id, signing)
   }
 
   /**
@@ -77,8 +79,9 @@ export class SamlProvider {
         received: 'none, or one that is over',
       })
     }
-    const assertion = await this.#verify(encoded, flow, await this.metadata.current())
-    return { name: assertion.name, once: { id: assertion.id, until: assertion.until } }
+    const metadata = await this.metadata.current()
+    const { id, name, until, sessionEnds } = await this.#verify(encoded, flow, metadata)
+    return { name, issuer: metadata.entityId, once: { id, until }, sessionEnds }
   }
 
   /** The metadata of this service for this provider. */

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { SsoRefused } from '../../base/errors.ts'
+import { SsoRefused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import {
   attributeOf,
@@ -36,8 +36,10 @@ export interface ExpectedResponse {
 export interface VerifiedAssertion {
   readonly id: string
   readonly name: string
-  /** After this nobody could use the assertion again. */
+  /** After this the assertion cannot be used any more. */
   readonly until: Milliseconds
+  /** The end of the provider's session, if the assertion limits it, with the tolerance for clocks. */
+  readonly sessionEnds: Milliseconds | undefined
 }
 
 /**
@@ -212,10 +214,10 @@ function judgeAssertion(assertion: Element, expected: ExpectedResponse): Verifie
   if (!id || id.length > 256) throw refused('assertion-id', 'an id', id)
   requireIssuer(requireOne(assertion, 'Issuer', 'issuer'), expected.issuer)
   judgeConditions(assertion, expected)
-  requireAuthentication(assertion, expected)
+  const sessionEnds = judgeAuthentication(assertion, expected)
   const subject = requireOne(assertion, 'Subject', 'subject')
   const until = judgeConfirmation(subject, expected)
-  return { id, name: judgeName(subject), until }
+  return { id, name: judgeName(subject), until, sessionEnds }
 }
 
 function judgeConditions(assertion: Element, expected: ExpectedResponse): void {
@@ -234,15 +236,19 @@ function judgeConditions(assertion: Element, expected: ExpectedResponse): void {
   if (!isForUs) throw refused('audience', expected.audience, audiences.flat().join(', '))
 }
 
-/** Somebody must have authenticated, and the provider's own session must not be over. */
-function requireAuthentication(assertion: Element, { now, clockSkew }: ExpectedResponse): void {
+/** The user must have authenticated, and the provider's own session must not be over. Returns the end of that session. */
+function judgeAuthentication(assertion: Element, { now, clockSkew }: ExpectedResponse): Milliseconds | undefined {
   const statements = childrenNamed(assertion, SAML, 'AuthnStatement')
   if (statements.length === 0) throw refused('authn-statement', 'a statement of authentication', 'none')
+  const ends: Milliseconds[] = []
   for (const statement of statements) {
-    const end = attributeOf(statement, 'SessionNotOnOrAfter')
-    if (end !== undefined && now - clockSkew >= requireTime(end, 'session-expired'))
-      throw expired('session-expired', end, now)
+    const text = attributeOf(statement, 'SessionNotOnOrAfter')
+    if (text === undefined) continue
+    const end = requireTime(text, 'session-expired')
+    if (now - clockSkew >= end) throw expired('session-expired', text, now)
+    ends.push(end + clockSkew)
   }
+  return ends.length === 0 ? undefined : Math.min(...ends)
 }
 
 function judgeConfirmation(subject: Element, expected: ExpectedResponse): Milliseconds {

@@ -1,6 +1,6 @@
 import { constants, createHash, type KeyObject, verify } from 'node:crypto'
 import { ExclusiveCanonicalization } from 'xml-crypto'
-import { SsoRefused } from '../../base/errors.ts'
+import { SsoRefused } from '../refusal.ts'
 import { attributeOf, childElements, childrenNamed, messageLimits, parseXml, textOf } from '../xml.ts'
 import { DS, ENVELOPED, EXCLUSIVE_C14N } from './names.ts'
 

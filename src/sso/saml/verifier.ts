@@ -1,48 +1,101 @@
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
-import { Overloaded, SsoRefused } from '../../base/errors.ts'
-import type { Milliseconds } from '../../base/units.ts'
+import { Overloaded } from '../../base/errors.ts'
+import { Limiter } from '../../base/limiter.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
+import { SsoRefused } from '../refusal.ts'
+import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
-import type { VerifyOutcome, VerifyTask } from './verify-worker.ts'
+import type { Outcome, Task } from './verify-worker.ts'
 
-/** No honest response takes a hundredth of this; who exceeds it loses his thread, not ours. */
-const LIMIT: Milliseconds = 5_000
-const THREADS = 2
-const MAX_WAITING = 100
+export interface VerifierOptions {
+  /** Threads that check responses; they start when they are needed. */
+  readonly threads: number
+  /** Responses that wait for a thread; the next one is refused. */
+  readonly queue: number
+  /** Bytes of all responses that wait or are being checked. */
+  readonly maxBytes: Bytes
+}
 
-/** Judges responses on worker threads: bounded in number, each with a hard limit of time (D8.3). */
+/** Two threads; a morning rush of 2,000 sign-ons waits its turn. */
+export const defaultVerifierOptions: VerifierOptions = { threads: 2, queue: 2_000, maxBytes: 268_435_456 }
+
+/** An honest response takes a hundredth of this. A response that takes longer loses its thread. */
+const CHECK_TIMEOUT: Milliseconds = 10_000
+/** Metadata of 8 MiB take about two seconds. */
+const METADATA_TIMEOUT: Milliseconds = 30_000
+
+/**
+ * Checks responses and parses metadata on worker threads, each with a limit of time (D8.3). Time spent waiting for a thread does
+ * not count. Metadata have a thread of their own, so that a large document delays no sign-on.
+ */
 export class Verifier {
-  #pool: Promise<Piscina<VerifyTask, VerifyOutcome>> | undefined
+  readonly #options: VerifierOptions
+  readonly #responses: Limiter
+  readonly #metadata = new Limiter({ concurrency: 1, queue: 1_000, what: 'metadata documents' })
+  #bytes: Bytes = 0
+  #pools: Promise<{ readonly responses: Pool; readonly metadata: Pool }> | undefined
 
-  /** @throws {SsoRefused} @throws {Overloaded} */
+  constructor(options: VerifierOptions = defaultVerifierOptions) {
+    this.#options = options
+    this.#responses = new Limiter({ concurrency: options.threads, queue: options.queue, what: 'sign-ons' })
+  }
+
+  /** @param encoded base64 as the form carries it. @throws {SsoRefused} @throws {Overloaded} */
   async verify(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
-    this.#pool ??= openPool()
-    const pool = await this.#pool
-    if (pool.queueSize >= MAX_WAITING) throw new Overloaded('Too many sign-ons at once.')
-    const outcome = await this.#run(pool, { encoded, expected })
-    if ('assertion' in outcome) return outcome.assertion
-    throw new SsoRefused(outcome.failed)
+    if (this.#bytes + encoded.length > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
+    this.#bytes += encoded.length
+    try {
+      const outcome = await this.#responses.run(async () =>
+        run((await this.#open()).responses, { kind: 'response', encoded, expected }, CHECK_TIMEOUT),
+      )
+      if ('assertion' in outcome) return outcome.assertion
+      throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'an assertion' })
+    } finally {
+      this.#bytes -= encoded.length
+    }
+  }
+
+  /** @throws {MetadataRefused} @throws {SsoRefused} `time` */
+  async parseMetadata(text: string, now: Milliseconds): Promise<IdpMetadata> {
+    const outcome = await this.#metadata.run(async () =>
+      run((await this.#open()).metadata, { kind: 'metadata', text, now }, METADATA_TIMEOUT),
+    )
+    if ('metadata' in outcome) return outcome.metadata
+    throw new MetadataRefused('refused' in outcome ? outcome.refused : 'it could not be read')
   }
 
   async close(): Promise<void> {
-    await (await this.#pool)?.destroy()
+    const pools = await this.#pools
+    await Promise.all([pools?.responses.destroy(), pools?.metadata.destroy()])
   }
 
-  async #run(pool: Piscina<VerifyTask, VerifyOutcome>, task: VerifyTask): Promise<VerifyOutcome> {
-    try {
-      return await pool.run(task, { signal: AbortSignal.timeout(LIMIT) })
-    } catch (error) {
-      if (!(error instanceof Error && error.name === 'AbortError')) throw error
-      const failed = { check: 'time', expected: `a judgement within ${LIMIT} ms`, received: 'none' }
-      throw new SsoRefused(failed, { cause: error })
-    }
+  #open(): Promise<{ readonly responses: Pool; readonly metadata: Pool }> {
+    this.#pools ??= openPools(this.#options.threads)
+    return this.#pools
   }
 }
 
-/** The library and its threads are there only once somebody signs on. */
-async function openPool(): Promise<Piscina<VerifyTask, VerifyOutcome>> {
+type Pool = Piscina<Task, Outcome>
+
+async function run(pool: Pool, task: Task, timeout: Milliseconds): Promise<Outcome> {
+  try {
+    return await pool.run(task, { signal: AbortSignal.timeout(timeout) })
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error
+    const failed = { check: 'time', expected: `a result within ${timeout} ms`, received: 'none' }
+    throw new SsoRefused(failed, { cause: error })
+  }
+}
+
+/** The library and its threads are loaded when the first user signs on. */
+async function openPools(threads: number): Promise<{ readonly responses: Pool; readonly metadata: Pool }> {
   const { Piscina } = await import('piscina')
   // Compiled, this file lies beside the worker and both end in .js; run from source, in .ts.
   const worker = new URL(`./verify-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
-  return new Piscina({ filename: fileURLToPath(worker), maxThreads: THREADS, minThreads: 0, idleTimeout: 30_000 })
+  const options = { filename: fileURLToPath(worker), minThreads: 0, idleTimeout: 30_000 }
+  return {
+    responses: new Piscina<Task, Outcome>({ ...options, maxThreads: threads }),
+    metadata: new Piscina<Task, Outcome>({ ...options, maxThreads: 1 }),
+  }
 }

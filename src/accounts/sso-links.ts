@@ -1,0 +1,24 @@
+import type { Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import { findUser, type User } from './users.ts'
+
+/** How an identity provider names one of its users. */
+export interface SsoSubject {
+  readonly issuer: string
+  readonly subject: string
+}
+
+/** The user that the provider's subject is linked to (D1.7). The link survives a change of the user's name here. */
+export async function findLinkedUser(queries: Queries, { issuer, subject }: SsoSubject): Promise<User | undefined> {
+  const row = await queries.get<{ user_id: string }>(
+    sql`SELECT user_id FROM sso_links WHERE issuer = ${issuer} AND subject = ${subject}`,
+  )
+  return row && (await findUser(queries, row.user_id))
+}
+
+/** Links the subject to the user, unless it is linked already. The link is deleted with the user. */
+export async function linkUser(queries: Queries, { issuer, subject }: SsoSubject, userId: string): Promise<void> {
+  await queries.run(sql`INSERT INTO sso_links (issuer, subject, user_id)
+    SELECT ${issuer}, ${subject}, id FROM principals WHERE id = ${userId}
+    ON CONFLICT DO NOTHING`)
+}

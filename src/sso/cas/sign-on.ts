@@ -1,0 +1,74 @@
+import type { Client } from '../../accounts/sessions.ts'
+import type { LoginFlow, ProviderPolicy } from '../identity-provider.ts'
+import type { LoginFlows } from '../login-flows.ts'
+import { SsoRefused } from '../refusal.ts'
+import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
+import type { CasProvider } from './provider.ts'
+
+interface Dependencies {
+  readonly signOn: SignOn
+  readonly flows: LoginFlows
+}
+
+export interface CasSignOnOptions extends LoginTarget {
+  readonly provider: CasProvider
+  readonly policy: ProviderPolicy
+}
+
+/** What the browser of a login brings back: the flow that its cookie names, and the ticket in the address. */
+export interface CasReturn {
+  readonly flow: LoginFlow
+  readonly ticket: string
+}
+
+/** Signing in by a CAS server (interface 5.4, D9). */
+export class CasSignOn {
+  readonly #deps: Dependencies
+  readonly #options: CasSignOnOptions
+
+  constructor(deps: Dependencies, options: CasSignOnOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  get name(): string {
+    return this.#options.policy.name
+  }
+
+  /** Removes and returns the flow that this browser began: of many requests with one cookie one gets it. */
+  async consumeFlow(id: string | undefined): Promise<LoginFlow | undefined> {
+    const flow = id === undefined ? undefined : await this.#deps.flows.consume(id)
+    return flow?.provider === this.name ? flow : undefined
+  }
+
+  /** @param successUrl checked by the caller. @throws {Overloaded} */
+  async begin(
+    successUrl: string | undefined,
+    client: Client,
+  ): Promise<{ readonly flow: LoginFlow; readonly url: string }> {
+    const { provider } = this.#options
+    const target = { successUrl, failureUrl: undefined }
+    const { flow } = await this.#deps.signOn.begin(this.name, target, client, () => provider.begin())
+    return { flow, url: provider.begin().url }
+  }
+
+  /** @throws {SsoRefused} @throws {Overloaded} */
+  async complete({ flow, ticket }: CasReturn, client: Client): Promise<CompletedSignOn> {
+    const { provider, policy, successUrl, failureUrl } = this.#options
+    return await this.#deps.signOn.complete({
+      policy,
+      client,
+      flow,
+      successUrl: flow.successUrl ?? successUrl,
+      failureUrl,
+      verify: () => provider.finish(flow, ticket),
+    })
+  }
+
+  /** The refusal of a browser that returned without its flow; reported. */
+  async withoutFlow(client: Client): Promise<unknown> {
+    const expected = 'the cookie that was set a moment ago'
+    const error = new SsoRefused({ check: 'login-flow', expected, received: 'none that is valid' })
+    return await this.#deps.signOn.reported(error, this.name, this.#options.failureUrl, client)
+  }
+}

@@ -1,0 +1,32 @@
+import { type ErrorOptions, Unauthenticated } from '../base/errors.ts'
+
+/** The check that a sign-on failed: for the log and for administrators, not for the user (D8.5). */
+export interface FailedCheck {
+  /** Short and stable, for instance `audience`. */
+  readonly check: string
+  readonly expected?: string | undefined
+  readonly received?: string | undefined
+}
+
+/**
+ * A sign-on through an identity provider was refused. The message names the check, and `correlation` once the refusal has
+ * been reported; the values that were compared stay in `failed`.
+ */
+export class SsoRefused extends Unauthenticated {
+  readonly failed: FailedCheck
+  /** Where the user's browser goes with this refusal; set when it has been reported. */
+  readonly failureUrl: string | undefined
+
+  constructor(failed: FailedCheck, options: ErrorOptions & { readonly failureUrl?: string | undefined } = {}) {
+    const { correlation } = options.extra ?? {}
+    const quote = correlation === undefined ? '' : ` Quote ${String(correlation)} to the operator.`
+    super('sso-refused', `The sign-on was refused (${failed.check}).${quote}`, options)
+    this.failed = failed
+    this.failureUrl = options.failureUrl
+  }
+
+  /** The same refusal as it is reported to its client. */
+  reportedAs(correlation: string, failureUrl: string | undefined): SsoRefused {
+    return new SsoRefused(this.failed, { extra: { check: this.failed.check, correlation }, failureUrl, cause: this })
+  }
+}

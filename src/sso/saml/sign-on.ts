@@ -1,0 +1,131 @@
+import type { Client } from '../../accounts/sessions.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import { asciiDomain } from '../account-matcher.ts'
+import type { AuthRedirect, LoginFlow, ProviderPolicy } from '../identity-provider.ts'
+import type { LoginFlows } from '../login-flows.ts'
+import type { RedirectTargets } from '../redirect-targets.ts'
+import { SsoRefused } from '../refusal.ts'
+import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
+import type { SamlProvider } from './provider.ts'
+
+/** One identity provider and the users that it can sign in. */
+export interface SamlLogin {
+  readonly provider: SamlProvider
+  readonly policy: ProviderPolicy
+}
+
+export interface SamlSignOnOptions extends LoginTarget {
+  readonly providers: readonly SamlLogin[]
+  /** Name of the provider for requests that name neither a provider nor a user. */
+  readonly defaultProvider: string | undefined
+  readonly targets: Pick<RedirectTargets, 'require'>
+}
+
+interface Dependencies {
+  readonly signOn: SignOn
+  readonly flows: LoginFlows
+  /** Ends the threads that check responses. */
+  readonly close: () => Promise<void>
+}
+
+/** What a request for a login can name. */
+export interface SamlRequest {
+  readonly idp: string | undefined
+  readonly username: string | undefined
+  readonly successUrl: string | undefined
+  readonly failureUrl: string | undefined
+}
+
+/** What comes back through the browser. */
+export interface SamlReturn {
+  /** The form field `SAMLResponse`. */
+  readonly encoded: string
+  readonly relayState: string | undefined
+  /** The provider that the address names. */
+  readonly idp: string | undefined
+}
+
+/** Signing in by SAML 2.0 with one or more identity providers (interface 5.3, D8). */
+export class SamlSignOn {
+  readonly #deps: Dependencies
+  readonly #options: SamlSignOnOptions
+
+  constructor(deps: Dependencies, options: SamlSignOnOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  get providers(): readonly SamlLogin[] {
+    return this.#options.providers
+  }
+
+  /** Where users go who named no address. */
+  get successUrl(): string | undefined {
+    return this.#options.successUrl
+  }
+
+  /** By name, else by the domain of the user name, else the default (D8.1). @throws {InvalidInput} `unknown-idp` */
+  choose(idp: string | undefined, username: string | undefined): SamlLogin {
+    const { providers, defaultProvider } = this.#options
+    const named = (name: string | undefined): SamlLogin | undefined =>
+      providers.find(({ policy }) => policy.name === name)
+    const domain = username?.split('@').at(-1)?.toLowerCase()
+    const ascii = domain === undefined ? undefined : asciiDomain(domain)
+    const byDomain = providers.find(({ policy }) => ascii !== undefined && policy.domains?.includes(ascii))
+    const chosen = idp === undefined ? (byDomain ?? named(defaultProvider)) : named(idp)
+    if (chosen) return chosen
+    const wanted =
+      idp === undefined ? 'The request names no identity provider' : `There is no identity provider "${idp}"`
+    throw new InvalidInput(
+      'unknown-idp',
+      `${wanted}; there is ${providers.map(({ policy }) => policy.name).join(', ')}.`,
+    )
+  }
+
+  /**
+   * Checks provider and redirect targets before the browser is sent away (D8.1, D8.7).
+   * @throws {InvalidInput} `unknown-idp`, `invalid-redirect` @throws {SsoRefused} @throws {Overloaded}
+   */
+  async begin(request: SamlRequest, client: Client): Promise<AuthRedirect> {
+    const { targets, failureUrl: fallbackFailureUrl } = this.#options
+    const { provider } = this.choose(request.idp, request.username)
+    const target = {
+      successUrl: request.successUrl === undefined ? undefined : targets.require(request.successUrl, 'successurl'),
+      failureUrl: request.failureUrl === undefined ? undefined : targets.require(request.failureUrl, 'failureurl'),
+      fallbackFailureUrl,
+    }
+    const { redirect } = await this.#deps.signOn.begin(provider.name, target, client, flow => provider.begin(flow))
+    return redirect
+  }
+
+  /**
+   * Completes the login that a response belongs to. The flow is found by RelayState and consumed; nothing depends on a
+   * cookie (D8.2). @throws {InvalidInput} `unknown-idp` @throws {SsoRefused} @throws {Overloaded}
+   */
+  async complete({ encoded, relayState, idp }: SamlReturn, client: Client): Promise<CompletedSignOn> {
+    const { successUrl, failureUrl } = this.#options
+    const flow = relayState === undefined ? undefined : await this.#deps.flows.consume(relayState)
+    const { provider, policy } = this.choose(flow?.provider ?? idp, undefined)
+    return await this.#deps.signOn.complete({
+      policy,
+      client,
+      flow,
+      successUrl: flow?.successUrl ?? successUrl,
+      failureUrl: flow?.failureUrl ?? failureUrl,
+      verify: async () => {
+        requireSameProvider(provider.name, flow, idp)
+        return await provider.finish(encoded, flow)
+      },
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#deps.close()
+  }
+}
+
+/** A login that began with one provider cannot be completed at the address of another. */
+function requireSameProvider(provider: string, flow: LoginFlow | undefined, idp: string | undefined): void {
+  if (flow === undefined || idp === undefined || idp === provider) return
+  throw new SsoRefused({ check: 'idp', expected: provider, received: idp })
+}
