@@ -14,6 +14,7 @@ import type { Machine } from './machine.ts'
 import { AccountMatcher } from '../sso/account-matcher.ts'
 import { CasProvider } from '../sso/cas/provider.ts'
 import { CasSignOn, type CasSignOnOptions } from '../sso/cas/sign-on.ts'
+import { MetadataCopies } from '../sso/metadata-copies.ts'
 import { SsoFailures } from '../sso/failures.ts'
 import { LoginFlows } from '../sso/login-flows.ts'
 import type { ProviderPolicy } from '../sso/identity-provider.ts'
@@ -21,7 +22,6 @@ import { RedirectTargets } from '../sso/redirect-targets.ts'
 import {
   type IdpMetadata,
   type KeyPair,
-  MetadataCopies,
   MetadataSource,
   requestScheme,
   SamlProvider,
@@ -129,7 +129,7 @@ export interface SamlProviders {
 export function createSamlProviders(
   settings: Settings,
   machine: Pick<Machine, 'system' | 'log'>,
-  copies?: MetadataCopies,
+  copies?: MetadataCopies<IdpMetadata>,
 ): SamlProviders | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined

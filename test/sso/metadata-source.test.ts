@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { createLog } from '../../src/base/log.ts'
-import { parseMetadata } from '../../src/sso/saml/metadata.ts'
-import { MetadataCopies } from '../../src/sso/saml/metadata-copies.ts'
+import { type IdpMetadata, parseMetadata } from '../../src/sso/saml/metadata.ts'
+import { MetadataCopies } from '../../src/sso/metadata-copies.ts'
 import { MetadataSource, type MetadataSourceOptions } from '../../src/sso/saml/metadata-source.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { buildMetadata, IDP, keyNamed } from '../support/saml-idp.ts'
@@ -18,7 +18,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const log = createLog('silent')
 const MINUTE = 60_000
 
-const newSource = (options: MetadataSourceOptions, system: FakeSystem, copies?: MetadataCopies): MetadataSource =>
+const newSource = (
+  options: MetadataSourceOptions,
+  system: FakeSystem,
+  copies?: MetadataCopies<IdpMetadata>,
+): MetadataSource =>
   new MetadataSource(options, { system, log, copies, parse: async (text, now) => parseMetadata(text, now) })
 
 async function start(t: Parameters<typeof startSamlIdp>[0], maxAge = 1000) {
@@ -159,7 +163,7 @@ test('the last good copy survives a restart, for the same address only (D8.6)', 
   const idp = await startSamlIdp(t)
   const system = new FakeSystem()
   const database = await newDatabase(t)
-  const copies = new MetadataCopies(database)
+  const copies = new MetadataCopies<IdpMetadata>(database)
   const options = { idp: 'a', url: idp.metadataUrl, maxAge: 1000 }
   const before = await newSource(options, system, copies).current()
   const loadedAt = system.now()

@@ -2,10 +2,10 @@ import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds, Seconds } from '../../base/units.ts'
 import { readDocument } from '../fetch.ts'
+import type { MetadataCopies } from '../metadata-copies.ts'
 import { SsoRefused } from '../refusal.ts'
 import { metadataLimits } from '../xml.ts'
 import type { IdpMetadata } from './metadata.ts'
-import type { MetadataCopies } from './metadata-copies.ts'
 
 export interface MetadataSourceOptions {
   /** Name of the identity provider, for the log. */
@@ -21,7 +21,7 @@ interface Dependencies {
   /** Off the event loop: a document can have 8 MiB. @throws when the document cannot be used */
   readonly parse: (text: string, now: Milliseconds) => Promise<IdpMetadata>
   /** Copies that survive a restart; absent where nothing is stored. */
-  readonly copies?: MetadataCopies | undefined
+  readonly copies?: MetadataCopies<IdpMetadata> | undefined
 }
 
 /** The state of a provider's metadata, for administrators. */

@@ -12,7 +12,6 @@ import type { Verifier } from './verifier.ts'
 export type { KeyPair } from './authn-request.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
 export { requestScheme } from './request-signature.ts'
-export { MetadataCopies } from './metadata-copies.ts'
 export { MetadataSource, type MetadataStatus } from './metadata-source.ts'
 export { Verifier } from './verifier.ts'
 
