@@ -58,7 +58,7 @@ function sign(xml: string, { key, certificate }: KeyPair): string {
   const { algorithm: signatureAlgorithm } = requestScheme(key)
   const options = { privateKey: key, publicCert: certificate, canonicalizationAlgorithm: EXCLUSIVE_C14N }
   const signer = new SignedXml({ ...options, signatureAlgorithm })
-  signer.SignatureAlgorithms[signatureAlgorithm as never] = libraryScheme(key) as never
+  signer.SignatureAlgorithms[signatureAlgorithm as never] = libraryScheme(key)
   const transforms = [ENVELOPED, EXCLUSIVE_C14N]
   signer.addReference({ xpath: '/*', transforms, digestAlgorithm: SHA256 })
   signer.computeSignature(xml, {
