@@ -14,7 +14,7 @@ export async function readTurtle(text: string, base: string, syntax: TurtleSynta
   try {
     // N-Triples has no relative references, and its parser wants no base.
     const baseIRI = syntax === 'N-Triples' ? {} : { baseIRI: base }
-    const parser = new Parser({ ...baseIRI, format: syntax, factory: factory() as ParserOptions['factory'] })
+    const parser = new Parser({ ...baseIRI, format: syntax, factory: plainTerms() as ParserOptions['factory'] })
     for (const quad of parser.parse(text)) builder.add(quad)
     return builder.finish()
   } catch (error) {
@@ -28,7 +28,7 @@ interface IdentifiedTerm extends ParsedTerm {
 }
 
 /** Makes plain terms: those of the library write language tags in lower case. */
-function factory(): unknown {
+export function plainTerms(): unknown {
   let fresh = 0
   const named = (value: string): IdentifiedTerm => ({ termType: 'NamedNode', value, id: value })
   const defaultGraph: ParsedTerm = { termType: 'DefaultGraph', value: '' }

@@ -1,0 +1,123 @@
+import { type ByteReader, readRecords } from './byte-reader.ts'
+import { literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from './quads.ts'
+
+/**
+ * Reads RDF4J's BinaryRDF, versions 1 and 2.
+ * @throws {Unusable} `truncated` without the record that ends it, `damaged-file`, `rdf-star`
+ */
+export async function readBinaryRdf(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
+  const reader = new BinaryRdfReader(sink)
+  let ended
+  try {
+    ended = await readRecords(chunks, bytes => reader.record(bytes))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new Unusable('damaged-file', `a record of it cannot be read: ${error.message}`, { cause: error })
+  }
+  if (ended.outcome === 'cut') throw truncated('it ends before its end record')
+  if (ended.rest > 0) throw new Unusable('damaged-file', `${ended.rest} bytes follow its end record`)
+}
+
+const END = 127
+
+class BinaryRdfReader {
+  readonly #sink: QuadSink
+  /** Values that later records name by number; numbers are given again. */
+  readonly #declared = new Map<number, ObjectTerm>()
+  #version: number | undefined
+
+  constructor(sink: QuadSink) {
+    this.#sink = sink
+  }
+
+  /** True at the end. */
+  record(bytes: ByteReader): boolean {
+    if (this.#version === undefined) {
+      const magic = bytes.text(4)
+      const version = bytes.int32()
+      if (magic !== 'BRDF' || (version !== 1 && version !== 2)) {
+        throw new Unusable('damaged-file', `it is BinaryRDF of version ${version}, which is not known`)
+      }
+      // The name of the encoding, which is always UTF-8.
+      if (version === 2) bytes.text(bytes.varint())
+      this.#version = version
+      return false
+    }
+    const kind = bytes.byte()
+    switch (kind) {
+      case 0:
+        this.#text(bytes)
+        this.#text(bytes)
+        return false
+      case 1:
+        this.#statement(bytes)
+        return false
+      case 2:
+        this.#text(bytes)
+        return false
+      case 3: {
+        const id = this.#number(bytes)
+        const value = this.#value(bytes)
+        if (value !== undefined) this.#declared.set(id, value)
+        return false
+      }
+      case END:
+        return true
+      default:
+        throw new Unusable('damaged-file', `it holds a record of the unknown kind ${kind}`)
+    }
+  }
+
+  #statement(bytes: ByteReader): void {
+    const [subject, predicate, object, graph] = [
+      this.#value(bytes),
+      this.#value(bytes),
+      this.#value(bytes),
+      this.#value(bytes),
+    ]
+    const isNamed = graph === undefined || typeof graph === 'string'
+    if (typeof subject !== 'string' || typeof predicate !== 'string' || object === undefined || !isNamed) {
+      this.#sink.problem('unreadable-statement', typeof graph === 'string' ? `graph ${graph}` : 'default graph')
+    } else this.#sink.quad(subject, predicate, object, graph)
+  }
+
+  #value(bytes: ByteReader): ObjectTerm | undefined {
+    const kind = bytes.byte()
+    switch (kind) {
+      case 0:
+        return undefined
+      case 1:
+        return this.#text(bytes)
+      case 2:
+        return `_:${this.#text(bytes)}`
+      case 3:
+        return [this.#text(bytes)]
+      case 4: {
+        const value = this.#text(bytes)
+        return literalOf(value, this.#text(bytes), undefined)
+      }
+      case 5: {
+        const value = this.#text(bytes)
+        return literalOf(value, undefined, this.#text(bytes))
+      }
+      case 6: {
+        const id = this.#number(bytes)
+        const value = this.#declared.get(id)
+        if (value === undefined) throw new Unusable('damaged-file', `it names a value (${id}) that was not declared`)
+        return value
+      }
+      case 7:
+        throw new Unusable('rdf-star', 'it holds statements about statements (RDF-star)')
+      default:
+        throw new Unusable('damaged-file', `it holds a value of the unknown kind ${kind}`)
+    }
+  }
+
+  #number(bytes: ByteReader): number {
+    return this.#version === 1 ? bytes.int32() : bytes.varint()
+  }
+
+  #text(bytes: ByteReader): string {
+    return this.#version === 1 ? bytes.text(bytes.int32() * 2, 'utf-16be') : bytes.text(bytes.varint())
+  }
+}

@@ -1,0 +1,39 @@
+/** An IRI as it stands in the file, or a blank node as `_:label`. */
+export type Resource = string
+
+/** A resource, or a literal: its value, language tag and datatype IRI; plain strings have neither. */
+export type ObjectTerm = Resource | readonly [value: string, lang?: string | null, datatype?: string]
+
+/** What can be wrong with one statement. */
+export type StatementProblem = 'unreadable-statement' | 'illegal-xml-character' | 'bad-iri'
+
+/** Takes what a reader finds, in the order of the file. */
+export interface QuadSink {
+  /** @param graph the IRI of the graph; `undefined` is the default graph */
+  quad(subject: Resource, predicate: string, object: ObjectTerm, graph: string | undefined): void
+  /** @param place where it stands; never a literal, since a literal may be a secret */
+  problem(problem: StatementProblem, place: string): void
+}
+
+/** A file that cannot be imported at all. `code` is stable; the message says what was found. */
+export class Unusable extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'Unusable'
+    this.code = code
+  }
+}
+
+export const truncated = (what: string): Unusable => new Unusable('truncated', what)
+
+export const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
+export const RDF_LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString'
+
+/** A literal in its short form. */
+export function literalOf(value: string, lang: string | null | undefined, datatype: string | undefined): ObjectTerm {
+  if (lang !== undefined && lang !== null && lang !== '') return [value, lang]
+  if (datatype === undefined || datatype === '' || datatype === XSD_STRING || datatype === RDF_LANG_STRING) return [value]
+  return [value, null, datatype]
+}

@@ -1,0 +1,119 @@
+import type { ParserOptions, Quad } from 'n3'
+import { plainTerms } from '../../../graph/turtle.ts'
+import { literalOf, type ObjectTerm, type QuadSink, truncated } from './quads.ts'
+import { decodedText } from './text-chunks.ts'
+import { IRIS_OUTSIDE_STRINGS, TrigCutter, type TrigPiece } from './trig-statements.ts'
+
+/** So many characters of statements are parsed together. */
+const BATCH = 32_768
+
+/**
+ * Reads TriG: cut into statements here, parsed by `n3`. A statement that the parser rejects is read once more with its IRIs
+ * made valid; if that fails, it is reported.
+ * @throws {Unusable} `truncated` when it ends inside of a block or statement
+ */
+export async function readTrig(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
+  const reader = new TrigReader(await loadParser(), sink)
+  const cutter = new TrigCutter()
+  for await (const text of decodedText(chunks)) reader.take(cutter.push(text, false))
+  reader.take(cutter.push('', true))
+  reader.flush()
+  if (!cutter.isBetween) throw truncated('it ends inside of a statement or block')
+}
+
+type Parse = (text: string) => readonly Quad[]
+
+async function loadParser(): Promise<Parse> {
+  const { Parser } = await import('n3')
+  // One for the whole file: it numbers the blank nodes that have no label.
+  const factory = plainTerms() as ParserOptions['factory']
+  return text => new Parser({ format: 'TriG', blankNodePrefix: '', factory }).parse(text)
+}
+
+type Statements = Extract<TrigPiece, { kind: 'statements' }>
+
+class TrigReader {
+  readonly #parse: Parse
+  readonly #sink: QuadSink
+  #declarations = ''
+  #batch: Statements[] = []
+  #size = 0
+
+  constructor(parse: Parse, sink: QuadSink) {
+    this.#parse = parse
+    this.#sink = sink
+  }
+
+  take(pieces: Iterable<TrigPiece>): void {
+    for (const piece of pieces) {
+      if (piece.kind === 'declaration') {
+        this.flush()
+        this.#declarations += `${piece.text}\n`
+      } else {
+        if (this.#size > BATCH || this.#batch[0]?.graph !== piece.graph) this.flush()
+        this.#batch.push(piece)
+        this.#size += piece.text.length
+      }
+    }
+  }
+
+  flush(): void {
+    const batch = this.#batch
+    this.#batch = []
+    this.#size = 0
+    if (batch.length === 0) return
+    const quads = this.#tryParse(batch.map(({ text }) => text).join('\n.\n'), batch[0]?.graph)
+    if (quads) this.#emit(quads)
+    else for (const piece of batch) this.#readOne(piece)
+  }
+
+  #readOne({ text, graph, line }: Statements): void {
+    const quads = this.#tryParse(text, graph) ?? this.#repaired(text, graph, line)
+    if (quads) this.#emit(quads)
+    else this.#sink.problem('unreadable-statement', `line ${line}`)
+  }
+
+  #repaired(text: string, graph: string | undefined, line: number): readonly Quad[] | undefined {
+    let isChanged = false
+    const valid = text.replaceAll(IRIS_OUTSIDE_STRINGS, (found, iri: string | undefined) => {
+      if (iri === undefined) return found
+      // Escapes stay as they are, so the backslash is not among them.
+      const encoded = `<${iri.replaceAll(/[\s"{}|^`]/g, encodeURIComponent)}>`
+      isChanged ||= encoded !== found
+      return encoded
+    })
+    const quads = isChanged ? this.#tryParse(valid, graph) : undefined
+    if (quads) this.#sink.problem('bad-iri', `line ${line}`)
+    return quads
+  }
+
+  #tryParse(text: string, graph: string | undefined): readonly Quad[] | undefined {
+    const block = graph === undefined ? `${text}\n.` : `${graph} {\n${text}\n}`
+    try {
+      return this.#parse(this.#declarations + block)
+    } catch {
+      return undefined
+    }
+  }
+
+  #emit(quads: readonly Quad[]): void {
+    for (const { subject, predicate, object, graph } of quads) {
+      const name = graph.termType === 'DefaultGraph' ? undefined : resourceOf(graph)
+      this.#sink.quad(resourceOf(subject), predicate.value, termOf(object), name)
+    }
+  }
+}
+
+const resourceOf = ({ termType, value }: { readonly termType: string; readonly value: string }): string =>
+  termType === 'BlankNode' ? `_:${value}` : value
+
+interface PlainLiteral {
+  readonly termType: string
+  readonly value: string
+  readonly language?: string
+  readonly datatype?: { readonly value: string }
+}
+
+function termOf(term: PlainLiteral): ObjectTerm {
+  return term.termType === 'Literal' ? literalOf(term.value, term.language, term.datatype?.value) : resourceOf(term)
+}

@@ -1,0 +1,101 @@
+import { UNLIMITED } from '../../base/units.ts'
+import { retiresIds } from './retired-ids.ts'
+import { addressIn, CONTEXTS, type EntryAddress, entryUri } from '../../model/addresses.ts'
+import { store } from '../../graph/vocabulary.ts'
+import type { QuadTable, RawStatement } from './quad-table.ts'
+import type { Report } from './report.ts'
+import type { Terms } from './terms.ts'
+
+/** What the index graph of a context says, which nothing else may say. */
+export interface ContextIndex {
+  /** The greatest number it says was given as an id. */
+  lastNumber: number
+  /** Bytes; `undefined` is the default quota. */
+  quota: number | undefined
+  /** Entry id → names, of the users and groups in `_principals` or of the contexts in `_contexts`. */
+  readonly names: Map<string, string[]>
+  /** Ids of deleted entries, in the system contexts only. */
+  readonly deleted: Set<string>
+}
+
+interface Reading {
+  readonly quads: QuadTable
+  readonly terms: Terms
+  readonly report: Report
+}
+
+const es = {
+  counter: store.term('counter'),
+  hasQuota: store.term('hasQuota'),
+  hasQuotaFillLevel: store.term('hasQuotaFillLevel'),
+  resHasMMd: store.term('resHasMMd'),
+  mdHasMMd: store.term('mdHasMMd'),
+  alias: store.term('alias'),
+  deleted: store.term('deleted'),
+  deletedBy: store.term('deletedBy'),
+} as const
+
+/** Names of the graphs that hold the index of a context, relative to the base address. */
+const indexGraphs = (context: string): readonly string[] =>
+  context === CONTEXTS ? [`${CONTEXTS}/resource/${CONTEXTS}`, CONTEXTS] : [context]
+
+/** Reads counter, quota, names and tombstones of a context, and marks the entries that its index names. */
+export function readContextIndex(context: string, reading: Reading): ContextIndex {
+  const index: ContextIndex = { lastNumber: 0, quota: undefined, names: new Map(), deleted: new Set() }
+  for (const name of indexGraphs(context)) {
+    const graph = reading.quads.find('main', reading.terms.base + name)
+    for (const statement of reading.quads.read(graph)) takeStatement(index, context, statement, reading)
+  }
+  return index
+}
+
+function takeStatement(index: ContextIndex, context: string, statement: RawStatement, reading: Reading): void {
+  const [rawSubject, predicate, object] = statement
+  const { quads, terms, report } = reading
+  const place = `index of ${context}`
+  const value = typeof object === 'string' ? undefined : object[0]
+  const subject = rawSubject.startsWith('_:') ? undefined : terms.iri(rawSubject, place)
+  const isAboutContext = indexGraphs(context).some(name => subject === `./${name}`)
+  const entry = subject === undefined ? undefined : entryIn(context, subject)
+  switch (predicate) {
+    case es.resHasMMd:
+    case es.mdHasMMd:
+      if (typeof object === 'string') quads.markIndexed(object)
+      return report.derived(1)
+    case es.hasQuotaFillLevel:
+      return report.derived(1)
+    case es.counter: {
+      if (!isAboutContext) break
+      const number = Number(value)
+      if (!Number.isSafeInteger(number) || number < 0) return report.drop('bad-value', `${place}: counter`)
+      index.lastNumber = Math.max(index.lastNumber, number)
+      return report.imported(1)
+    }
+    case es.hasQuota: {
+      if (!isAboutContext) break
+      const quota = Number(value)
+      if (!Number.isSafeInteger(quota) || quota < UNLIMITED) return report.drop('bad-value', `${place}: quota`)
+      if (index.quota !== undefined) report.note('several-values', `${place}: quota`)
+      index.quota = Math.max(quota, index.quota ?? UNLIMITED)
+      return report.imported(1)
+    }
+    case es.alias:
+      if (entry === undefined || value === undefined || !retiresIds(context)) break
+      index.names.set(entry.id, [...(index.names.get(entry.id) ?? []), value])
+      return report.imported(1)
+    case es.deleted:
+    case es.deletedBy:
+      if (entry === undefined) break
+      if (retiresIds(context)) {
+        index.deleted.add(entry.id)
+        return report.imported(1)
+      }
+      return report.drop('tombstone-dropped', `${context}/entry/${entry.id}`)
+  }
+  report.drop('unknown-statement', `${place}: ${predicate}`)
+}
+
+function entryIn(context: string, iri: string): EntryAddress | undefined {
+  const address = addressIn(iri)
+  return address?.context === context && iri === entryUri(address) ? address : undefined
+}

@@ -1,0 +1,136 @@
+import { createReadStream, closeSync, type Dirent, fstatSync, openSync, readSync } from 'node:fs'
+import { opendir, readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { RandomAccessFile } from './formats/native-store.ts'
+
+/** A folder of the old installation, only read. The one file of this room that touches the file system. */
+export class OldFolder {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  at(name: string): OldFolder {
+    return new OldFolder(join(this.path, name))
+  }
+
+  /** Names of what lies in it, sorted; none when it is no folder. */
+  async names(): Promise<string[]> {
+    try {
+      return (await readdir(this.path)).sort()
+    } catch (error) {
+      if (isAbsent(error)) return []
+      throw error
+    }
+  }
+
+  /** The size of a file in bytes; `undefined` when there is no such regular file. */
+  async sizeOf(name: string): Promise<number | undefined> {
+    try {
+      const found = await stat(join(this.path, name))
+      return found.isFile() ? found.size : undefined
+    } catch (error) {
+      if (isAbsent(error)) return undefined
+      throw error
+    }
+  }
+
+  async isFolder(): Promise<boolean> {
+    try {
+      return (await stat(this.path)).isDirectory()
+    } catch (error) {
+      if (isAbsent(error)) return false
+      throw error
+    }
+  }
+
+  /** The text of a small file; `undefined` when there is none. */
+  async text(name: string): Promise<string | undefined> {
+    try {
+      return await readFile(join(this.path, name), 'utf8')
+    } catch (error) {
+      if (isAbsent(error)) return undefined
+      throw error
+    }
+  }
+
+  stream(name: string): Readable {
+    return createReadStream(join(this.path, name), { highWaterMark: 2 ** 18 })
+  }
+
+  /** Opened until the returned `close` is called. */
+  random(name: string): RandomAccessFile & { readonly close: () => void } {
+    const handle = openSync(join(this.path, name), 'r')
+    return new CachedFile(handle, fstatSync(handle).size)
+  }
+
+  /** Files of its folders, two levels deep: `context/entry`. Links are not followed. */
+  async *filesBelow(): AsyncGenerator<{ readonly folder: string; readonly name: string }> {
+    for await (const entry of listing(this.path)) {
+      if (!entry.isDirectory()) continue
+      for await (const file of listing(join(this.path, entry.name))) {
+        if (!file.isDirectory()) yield { folder: entry.name, name: file.name }
+      }
+    }
+  }
+}
+
+async function* listing(path: string): AsyncGenerator<Dirent> {
+  yield* await opendir(path)
+}
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+
+const BLOCK = 65_536
+const BLOCKS = 256
+
+/** Reads in blocks and keeps some of them: records lie close together. */
+class CachedFile implements RandomAccessFile {
+  readonly size: number
+  readonly #handle: number
+  readonly #blocks = new Map<number, Buffer>()
+
+  constructor(handle: number, size: number) {
+    this.#handle = handle
+    this.size = size
+  }
+
+  read(position: number, length: number): Buffer {
+    const end = Math.min(this.size, position + length)
+    if (position < 0 || end <= position) return Buffer.alloc(0)
+    const first = Math.floor(position / BLOCK)
+    const last = Math.floor((end - 1) / BLOCK)
+    if (last - first > BLOCKS / 2) return this.#fromDisk(position, end - position)
+    const from = position - first * BLOCK
+    if (first === last) return this.#block(first).subarray(from, from + end - position)
+    const blocks = Array.from({ length: last - first + 1 }, (_none, index) => this.#block(first + index))
+    return Buffer.concat(blocks).subarray(from, from + end - position)
+  }
+
+  close(): void {
+    closeSync(this.#handle)
+  }
+
+  #block(number: number): Buffer {
+    const known = this.#blocks.get(number)
+    if (known) return known
+    const block = this.#fromDisk(number * BLOCK, Math.min(BLOCK, this.size - number * BLOCK))
+    if (this.#blocks.size >= BLOCKS) this.#blocks.delete(this.#blocks.keys().next().value ?? number)
+    this.#blocks.set(number, block)
+    return block
+  }
+
+  #fromDisk(position: number, length: number): Buffer {
+    const buffer = Buffer.alloc(length)
+    let read = 0
+    while (read < length) {
+      const count = readSync(this.#handle, buffer, read, length - read, position + read)
+      if (count === 0) break
+      read += count
+    }
+    return buffer.subarray(0, read)
+  }
+}

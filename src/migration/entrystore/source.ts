@@ -1,0 +1,185 @@
+import { readNativeStore } from './formats/native-store.ts'
+import { type QuadSink, Unusable } from './formats/quads.ts'
+import { readQuads } from './formats/read-quads.ts'
+import { OldFolder } from './old-folder.ts'
+
+/** One of the two old stores, ready to be read. */
+export interface QuadSource {
+  /** For the report: which file or folder. */
+  readonly name: string
+  /** Of what is read, for the progress; the compressed size of a compressed file. */
+  readonly bytes: number
+  /**
+   * @param onBytes is told how much has been read
+   * @returns the format @throws {Unusable}
+   */
+  read(sink: QuadSink, onBytes: (count: number) => void): Promise<string>
+}
+
+export interface Input {
+  readonly kind: 'backup' | 'live folder'
+  readonly folder: OldFolder
+  readonly main: QuadSource
+  readonly provenance: QuadSource | undefined
+  /** Where files lie as `context/entry`; `undefined` when nobody said where they are. */
+  readonly files: OldFolder | undefined
+  /** Other backups that were not taken. */
+  readonly others: readonly string[]
+  /** When the backup says it was made. */
+  readonly date: string | undefined
+  /** Whether EntryStore says itself that it failed. */
+  readonly hasFailed: boolean
+}
+
+export interface InputOptions {
+  readonly files?: string | undefined
+  readonly provenance?: string | undefined
+  /** A backup that EntryStore marked as failed is read all the same. */
+  readonly acceptFailed: boolean
+}
+
+const REPOSITORY = /^repository\.?(xml|trig|nq|brf|rdf|trix|binary)?(\.gz)?$/
+const PROVENANCE = /^repository_prov\.?(xml|trig|nq|brf|rdf|trix|binary)?(\.gz)?$/
+const BACKUP = /^(\d{14}|all)$/
+
+/** Finds out what the folder is: a backup, a folder of backups, or the live folder of a stopped server. @throws {Unusable} */
+export async function openInput(path: string, options: InputOptions): Promise<Input> {
+  const folder = new OldFolder(path)
+  const backup = await findBackup(folder)
+  const input = backup ? await openBackup(backup.folder, backup.others, options) : await openLive(folder, options)
+  if (!input) throw new Unusable('no-backup', `${path} holds neither a backup nor a native or memory store`)
+  return input
+}
+
+async function findBackup(folder: OldFolder): Promise<{ folder: OldFolder; others: string[] } | undefined> {
+  if (await isBackup(folder)) return { folder, others: [] }
+  const candidates: string[] = []
+  for (const name of await folder.names()) {
+    if (BACKUP.test(name) && (await isBackup(folder.at(name)))) candidates.push(name)
+  }
+  // `all` is the one of the scheme that keeps a single backup; else the names are dates.
+  const taken = candidates.includes('all') ? 'all' : candidates.at(-1)
+  if (taken === undefined) return undefined
+  return { folder: folder.at(taken), others: candidates.filter(name => name !== taken) }
+}
+
+async function isBackup(folder: OldFolder): Promise<boolean> {
+  const names = await folder.names()
+  return names.some(name => REPOSITORY.test(name) || name === 'BACKUP_DATE' || name === 'BACKUP_FAILED')
+}
+
+async function openBackup(folder: OldFolder, others: readonly string[], options: InputOptions): Promise<Input> {
+  const names = await folder.names()
+  const hasFailed = names.includes('BACKUP_FAILED')
+  if (hasFailed && !options.acceptFailed) {
+    const reason = ((await folder.text('BACKUP_FAILED')) ?? '').replaceAll(/\s+/g, ' ').slice(0, 300)
+    throw new Unusable('backup-failed', `${folder.path} is marked as failed: ${reason}`)
+  }
+  const main = names.find(name => REPOSITORY.test(name))
+  if (main === undefined) throw new Unusable('no-repository-file', `${folder.path} holds no file repository.*`)
+  const provenance = names.find(name => PROVENANCE.test(name))
+  return {
+    kind: 'backup',
+    folder,
+    others,
+    hasFailed,
+    date: (await folder.text('BACKUP_DATE'))?.trim(),
+    main: await fileSource(folder, main),
+    provenance: options.provenance === undefined ? provenance === undefined ? undefined : await fileSource(folder, provenance) : await requireSource(options.provenance),
+    files: options.files === undefined ? folder : new OldFolder(options.files),
+  }
+}
+
+async function fileSource(folder: OldFolder, name: string): Promise<QuadSource> {
+  const bytes = (await folder.sizeOf(name)) ?? 0
+  return {
+    name: folder.at(name).path,
+    bytes,
+    read: (sink, onBytes) => readQuads(counted(folder.stream(name), onBytes), sink),
+  }
+}
+
+async function* counted(chunks: AsyncIterable<unknown>, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    const bytes = chunk as Uint8Array
+    onBytes(bytes.length)
+    yield bytes
+  }
+}
+
+/** The folder of a store itself, or one that holds the folders of the stores and of the files. */
+async function openLive(folder: OldFolder, options: InputOptions): Promise<Input | undefined> {
+  const own = await storeSource(folder)
+  const places = [folder, ...(await folder.names()).map(name => folder.at(name))]
+  const stores: Array<{ readonly place: OldFolder; readonly source: QuadSource }> = []
+  for (const place of own ? [folder] : places.slice(1)) {
+    const source = place === folder ? own : await storeSource(place)
+    if (source) stores.push({ place, source })
+  }
+  const isProvenance = ({ place }: { readonly place: OldFolder }): boolean => /prov[^/\\]*$/i.test(place.path)
+  const mains = stores.filter(store => !isProvenance(store))
+  const [main] = mains
+  if (!main) return undefined
+  if (mains.length > 1) {
+    throw new Unusable('no-backup', `${folder.path} holds several stores: ${mains.map(({ place }) => place.path).join(', ')}`)
+  }
+  const data = own ? undefined : (await folder.names()).find(name => name === 'data')
+  const files = options.files ?? (data === undefined ? undefined : folder.at(data).path)
+  return {
+    kind: 'live folder',
+    folder,
+    others: [],
+    hasFailed: false,
+    date: undefined,
+    main: main.source,
+    provenance:
+      options.provenance === undefined ? stores.find(isProvenance)?.source : await requireSource(options.provenance),
+    files: files === undefined ? undefined : new OldFolder(files),
+  }
+}
+
+/** @throws {Unusable} */
+async function requireSource(path: string): Promise<QuadSource> {
+  const folder = new OldFolder(path)
+  const store = await storeSource(folder)
+  if (store) return store
+  const name = (await folder.names()).find(name => PROVENANCE.test(name) || REPOSITORY.test(name))
+  if (name === undefined) throw new Unusable('no-backup', `${path} holds no store`)
+  return await fileSource(folder, name)
+}
+
+/** A native or memory store in this folder. @throws {Unusable} `running`, `broken-upgrade` */
+async function storeSource(folder: OldFolder): Promise<QuadSource | undefined> {
+  const names = await folder.names()
+  const isMemory = names.includes('memorystore.data')
+  const triples = names.find(name => /^triples-[spoc]+\.dat$/.test(name))
+  if (!isMemory && (triples === undefined || !names.includes('values.dat'))) return undefined
+  if (names.includes('lock')) throw new Unusable('running', `${folder.path} is in use: it holds a lock`)
+  if (isMemory) return await fileSource(folder, 'memorystore.data')
+  const status = (await folder.text('txn-status'))?.trim() ?? ''
+  if (status !== '' && status !== 'NONE') throw new Unusable('running', `${folder.path} has an unfinished transaction`)
+  if ((await folder.at('backup').names()).length > 0) {
+    throw new Unusable('broken-upgrade', `${folder.path} holds the remains of an unfinished upgrade`)
+  }
+  return await nativeSource(folder, triples ?? '')
+}
+
+async function nativeSource(folder: OldFolder, triples: string): Promise<QuadSource> {
+  const bytes = (await folder.sizeOf(triples)) ?? 0
+  return {
+    name: folder.path,
+    bytes,
+    async read(sink, onBytes) {
+      const files = [folder.random('values.id'), folder.random('values.dat'), folder.random(triples)] as const
+      const [ids, values, index] = files
+      try {
+        const turn = async (): Promise<void> => await new Promise(resolve => setImmediate(resolve))
+        await readNativeStore({ ids, values, triples: index }, sink, turn)
+        onBytes(bytes)
+      } finally {
+        for (const file of files) file.close()
+      }
+      return 'native store'
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import type { Statement, Term } from '../../graph/graph.ts'
+import { isAbsoluteIri } from '../../graph/iri.ts'
+import type { ObjectTerm } from './formats/quads.ts'
+import type { RawStatement } from './quad-table.ts'
+import type { Report } from './report.ts'
+
+export interface TermOptions {
+  /** The base address of the old store, ending in a slash. */
+  readonly base: string
+  /** Another address of it, whose IRIs are taken for its own. */
+  readonly alsoBase?: string | undefined
+}
+
+const RELATIVE = './'
+
+/**
+ * Turns statements of the old store into those of a graph here: IRIs below its base address become relative, blank nodes
+ * get labels of the graph, and what cannot be kept as it is, is repaired or dropped, and reported.
+ */
+export class Terms {
+  readonly base: string
+  readonly #alsoBase: string | undefined
+  readonly #report: Report
+
+  constructor({ base, alsoBase }: TermOptions, report: Report) {
+    this.base = base
+    this.#alsoBase = alsoBase
+    this.#report = report
+  }
+
+  /** The IRI in its relative form; `undefined` when it is none. */
+  iri(raw: string, place: string): string | undefined {
+    const iri = isAbsoluteIri(raw) ? raw : this.#repaired(raw, place)
+    if (iri === undefined) return undefined
+    if (iri.startsWith(this.base)) return RELATIVE + iri.slice(this.base.length)
+    if (this.#alsoBase === undefined || !iri.startsWith(this.#alsoBase)) return iri
+    this.#report.count('IRIs of the other base address')
+    return RELATIVE + iri.slice(this.#alsoBase.length)
+  }
+
+  text(raw: string, place: string): string {
+    if (raw.isWellFormed() && !raw.includes('\0')) return raw
+    this.#report.note('illegal-character', place)
+    return raw.toWellFormed().replaceAll('\0', '\ufffd')
+  }
+
+  /**
+   * The statements of one graph, each once. Those that cannot be kept, and duplicates, are accounted for here; the others
+   * are the caller's to account for.
+   */
+  graph(statements: Iterable<RawStatement>, place: string): Statement[] {
+    const labels = new Map<string, string>()
+    const blank = (label: string): string => {
+      const known = labels.get(label)
+      if (known !== undefined) return known
+      const given = `_:b${labels.size}`
+      labels.set(label, given)
+      return given
+    }
+    const resource = (raw: string): string | undefined => (raw.startsWith('_:') ? blank(raw) : this.iri(raw, place))
+    const known = new Set<string>()
+    const kept: Statement[] = []
+    for (const [s, p, o] of statements) {
+      const [subject, predicate] = [resource(s), this.iri(p, place)]
+      const object = typeof o === 'string' ? objectOf(resource(o)) : this.#literal(o, place)
+      if (subject === undefined || predicate === undefined || object === undefined) {
+        this.#report.drop('bad-iri', `${place}: a relative IRI`)
+        continue
+      }
+      const key = JSON.stringify([subject, predicate, object.type, object.value, object.lang, object.datatype])
+      if (known.has(key)) {
+        this.#report.duplicate(1)
+        continue
+      }
+      known.add(key)
+      kept.push({ subject, predicate, object })
+    }
+    return kept
+  }
+
+  #literal([raw, lang, datatype]: Exclude<ObjectTerm, string>, place: string): Term {
+    const value = this.text(raw, place)
+    if (lang !== undefined && lang !== null) {
+      const tag = this.#languageTag(lang, place)
+      return tag === undefined ? { type: 'literal', value } : { type: 'literal', value, lang: tag }
+    }
+    const type = datatype === undefined ? undefined : isAbsoluteIri(datatype) ? datatype : this.#repaired(datatype, place)
+    if (datatype !== undefined && type === undefined) this.#report.note('bad-iri', `${place}: a datatype`)
+    return type === undefined ? { type: 'literal', value } : { type: 'literal', value, datatype: type }
+  }
+
+  #languageTag(lang: string, place: string): string | undefined {
+    if (isLanguageTag(lang)) return lang
+    this.#report.note('bad-language-tag', `${place}: ${lang}`)
+    const hyphened = lang.replaceAll('_', '-')
+    return isLanguageTag(hyphened) ? hyphened : undefined
+  }
+
+  #repaired(raw: string, place: string): string | undefined {
+    // oxlint-disable-next-line no-control-regex -- control characters are just what is encoded
+    const encoded = raw.toWellFormed().replaceAll(/[\u0000-\u0020<>"{}|\\^`]/g, found => encodeURIComponent(found))
+    const iri = encoded.endsWith('.') ? `${encoded.slice(0, -1)}%2E` : encoded
+    if (!isAbsoluteIri(iri)) return undefined
+    this.#report.note('bad-iri', `${place}: ${raw}`)
+    return iri
+  }
+}
+
+const objectOf = (resource: string | undefined): Term | undefined =>
+  resource === undefined ? undefined : { type: resource.startsWith('_:') ? 'bnode' : 'uri', value: resource }
+
+const isLanguageTag = (text: string): boolean => /^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(text)
