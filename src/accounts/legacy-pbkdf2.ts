@@ -6,18 +6,27 @@ const ITERATIONS = 10_240
 const KEY_BYTES = 24
 const derive = promisify(pbkdf2)
 
+/** Salt and key, both in Base64; `undefined` for any other text. */
+export function parsePbkdf2(stored: string): { readonly salt: string; readonly key: string } | undefined {
+  const [, salt, key] = /^([A-Za-z0-9+/]+={0,2})\$([A-Za-z0-9+/]+={0,2})$/.exec(stored) ?? []
+  return salt === undefined || key === undefined ? undefined : { salt, key }
+}
+
+/** @param salt in Base64 */
+export const derivePbkdf2 = (password: string, salt: string): Promise<Buffer> =>
+  derive(password, Buffer.from(salt, 'base64'), ITERATIONS, KEY_BYTES, 'sha1')
+
 /**
  * What an earlier server of this kind stored: `base64(salt)$base64(key)`, PBKDF2-HMAC-SHA1 (D5.1). Verified so that people
  * who come from there can sign in, and always outdated: the first login stores the password anew.
  */
 export const legacyPbkdf2: PasswordScheme = {
-  understands: stored => /^[A-Za-z0-9+/]+={0,2}\$[A-Za-z0-9+/]+={0,2}$/.test(stored),
+  understands: stored => parsePbkdf2(stored) !== undefined,
   outdated: () => true,
   async verify(password, stored) {
-    const [salt = '', key = ''] = stored.split('$')
+    const { salt, key } = parsePbkdf2(stored) ?? { salt: '', key: '' }
     const expected = Buffer.from(key, 'base64')
     if (expected.length !== KEY_BYTES) return false
-    const actual = await derive(password, Buffer.from(salt, 'base64'), ITERATIONS, KEY_BYTES, 'sha1')
-    return timingSafeEqual(actual, expected)
+    return timingSafeEqual(await derivePbkdf2(password, salt), expected)
   },
 }

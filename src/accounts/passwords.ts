@@ -6,6 +6,7 @@ import type { Argon2Cost } from './hash-thread.ts'
 import { HashThreads } from './hash-threads.ts'
 import { legacyPbkdf2 } from './legacy-pbkdf2.ts'
 import type { PasswordScheme } from './password-scheme.ts'
+import { WrappedPbkdf2 } from './wrapped-pbkdf2.ts'
 
 /** Characters are Unicode code points, here and in the rules (D2.3, D5.2). */
 export const MAX_PASSWORD_CHARACTERS = 2048
@@ -34,7 +35,7 @@ export class Passwords {
   private constructor(threads: HashThreads, argon2id: Argon2id, limiter: Limiter, dummy: string) {
     this.#threads = threads
     this.#argon2id = argon2id
-    this.#schemes = [argon2id, legacyPbkdf2]
+    this.#schemes = [argon2id, legacyPbkdf2, new WrappedPbkdf2(argon2id)]
     this.#limiter = limiter
     this.#dummy = dummy
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Row } from './rows.ts'
 import type { Table } from './tables.ts'
@@ -17,28 +17,56 @@ const BATCH = 2 ** 20
 
 const pathOf = (folder: string, name: string): string => join(folder, `${name}.ndjson`)
 
-/** Writes the rows of a table, one JSON object a line; they are on the disk when it resolves. */
-export async function writeRows(folder: string, { name }: Table, rows: AsyncIterable<Row>): Promise<RowFile> {
-  const file = await open(pathOf(folder, name), 'wx', 0o600)
+/** A file of rows that is being written, one JSON object a line. */
+export class RowFileWriter {
+  readonly #name: string
+  readonly #file: FileHandle
+  readonly #hash = createHash('sha256')
+  #count = 0
+  #batch = ''
+
+  private constructor(name: string, file: FileHandle) {
+    this.#name = name
+    this.#file = file
+  }
+
+  static async create(folder: string, { name }: Pick<Table, 'name'>): Promise<RowFileWriter> {
+    return new RowFileWriter(name, await open(pathOf(folder, name), 'wx', 0o600))
+  }
+
+  async add(row: Row): Promise<void> {
+    this.#batch += `${JSON.stringify(row)}\n`
+    this.#count++
+    if (this.#batch.length > BATCH) await this.#flush()
+  }
+
+  /** The rows are on the disk when it resolves. */
+  async finish(): Promise<RowFile> {
+    await this.#flush()
+    await this.#file.sync()
+    return { name: this.#name, rows: this.#count, sha256: this.#hash.digest('hex') }
+  }
+
+  /** Needed after `finish` and after a failure. */
+  async close(): Promise<void> {
+    await this.#file.close()
+  }
+
+  async #flush(): Promise<void> {
+    this.#hash.update(this.#batch)
+    await this.#file.writeFile(this.#batch)
+    this.#batch = ''
+  }
+}
+
+/** Writes the rows of a table; they are on the disk when it resolves. */
+export async function writeRows(folder: string, table: Table, rows: AsyncIterable<Row>): Promise<RowFile> {
+  const writer = await RowFileWriter.create(folder, table)
   try {
-    const hash = createHash('sha256')
-    let count = 0
-    let batch = ''
-    const flush = async (): Promise<void> => {
-      hash.update(batch)
-      await file.writeFile(batch)
-      batch = ''
-    }
-    for await (const row of rows) {
-      batch += `${JSON.stringify(row)}\n`
-      count++
-      if (batch.length > BATCH) await flush()
-    }
-    await flush()
-    await file.sync()
-    return { name, rows: count, sha256: hash.digest('hex') }
+    for await (const row of rows) await writer.add(row)
+    return await writer.finish()
   } finally {
-    await file.close()
+    await writer.close()
   }
 }
 

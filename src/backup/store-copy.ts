@@ -60,7 +60,7 @@ export async function fillStore(source: Source, target: Target, schema: readonly
 export async function requireWhole(database: Database): Promise<void> {
   if (!(await isMarked(database))) return
   throw new StartupError(
-    'This store was being filled by `restore` or `migrate-store`, which did not come to its end: run it again.',
+    'This store was being filled by `restore`, `migrate-store` or `import`, which did not come to its end: run it again.',
   )
 }
 
@@ -75,14 +75,28 @@ async function requireSame(table: Table, source: Source, database: Database): Pr
   throw new StartupError(`The rows of ${table.name} are not what was copied: has the original changed? Run it again.`)
 }
 
-/** Makes the store the copy's own; true when it was already. */
-async function claim({ database, blobs }: Target): Promise<boolean> {
-  if (await isMarked(database)) return true
+/**
+ * Judges a target before long work for it begins; makes its tables.
+ * @throws {StartupError} when it holds something, unless an earlier copy into it was cut off
+ */
+export async function requireFillable(target: Target, schema: readonly Migration[]): Promise<void> {
+  await migrate(target.database, schema)
+  if (!(await isMarked(target.database))) await requireEmpty(target)
+}
+
+async function requireEmpty({ database, blobs }: Target): Promise<void> {
   const used = await database.get(sql`SELECT 1 AS used FROM contexts UNION ALL SELECT 1 FROM principals LIMIT 1`)
   if (used) throw new StartupError('There is a store already: only an empty one can be filled.')
   for await (const { key } of blobs.list()) {
     throw new StartupError(`There are files already (${key}): only an empty store can be filled.`)
   }
+}
+
+/** Makes the store the copy's own; true when it was already. */
+async function claim(target: Target): Promise<boolean> {
+  const { database } = target
+  if (await isMarked(database)) return true
+  await requireEmpty(target)
   await database.transaction(tx => tx.run(sql`INSERT INTO pending_work (name) VALUES (${MARK})`))
   return false
 }

@@ -4,6 +4,7 @@ import { backup } from './backup.ts'
 import { config } from './config.ts'
 import { doctor } from './doctor.ts'
 import { fsck } from './fsck.ts'
+import { importCommand } from './import.ts'
 import { migrateStore } from './migrate-store.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
   backup,
   restore,
   migrateStore,
+  importCommand,
   unlock,
   version,
   help,

@@ -23,11 +23,25 @@ export function readSettings(
 } {
   const own = Object.fromEntries(flags.map(flag => [flag, { type: 'boolean' as const }]))
   const values = parse(args, { ...settingsOptions, ...own })
+  const read = settingsFrom({
+    config: values['config'] as string | undefined,
+    set: values['set'] as string[] | undefined,
+  })
+  return { ...read, has: flag => values[flag] === true }
+}
+
+/** The settings that these options describe. @throws {StartupError} */
+export function settingsFrom({
+  config,
+  set = [],
+}: {
+  readonly config: string | undefined
+  readonly set: readonly string[] | undefined
+}): { readonly loaded: LoadedSettings; readonly environment: Environment; readonly file: string | undefined } {
   const environment = readEnvironment()
-  const file = readConfigFile(values['config'] as string | undefined, environment)
-  const overrides = (values['set'] as string[] | undefined) ?? []
-  const loaded = loadSettings({ ...(file ? { file } : {}), overrides })
-  return { loaded, environment, file: file?.path, has: flag => values[flag] === true }
+  const file = readConfigFile(config, environment)
+  const loaded = loadSettings({ ...(file ? { file } : {}), overrides: set })
+  return { loaded, environment, file: file?.path }
 }
 
 function parse(args: readonly string[], options: ParseArgsConfig['options'] & {}): Readonly<Record<string, unknown>> {

@@ -28,6 +28,7 @@ export const store = {
 export const rdf = {
   type: `${RDF}type`,
   Seq: `${RDF}Seq`,
+  value: `${RDF}value`,
   /** The n-th member of a container, from 1. */
   member: (n: number): string => `${RDF}_${n}`,
 } as const

@@ -4,7 +4,7 @@ import { dct, owl, prov, rdf, store } from '../../graph/vocabulary.ts'
 import { type Acl, type AclSlot } from '../../model/acl.ts'
 import { addressIn, cachedMetadataUri, type EntryAddress, entryUri, metadataUri, PRINCIPALS, resourceUri } from '../../model/addresses.ts'
 import { type Entry, entryTypes, graphTypes, resourceTypes } from '../../model/entry.ts'
-import { readDateTime, type Zone } from './dates.ts'
+import { readDateTime, utc, type Zone } from './dates.ts'
 import type { FindingCode } from './finding-codes.ts'
 import type { Report } from './report.ts'
 
@@ -26,7 +26,8 @@ export interface ReadEntry {
 
 export interface EntryGraphOptions {
   readonly report: Report
-  readonly zone: Zone
+  /** Of dates that name none; without it they are taken for UTC and reported. */
+  readonly zone: Zone | undefined
   /** For what has no date that can be read. */
   readonly fallbackTime: Milliseconds
 }
@@ -196,7 +197,7 @@ class EntryReading {
     const note = known ?? { number, time: undefined, author: undefined, isPresent: false }
     switch (predicate) {
       case prov.generatedAtTime: {
-        const read = readDateTime(object.value, zone)
+        const read = readDateTime(object.value, zone ?? utc)
         if (!read) report.note('bad-date', `${placeOf(this.#address)}: revision ${number}`)
         note.time = Math.max(note.time ?? 0, read?.time ?? 0)
         report.imported(1)
@@ -247,9 +248,10 @@ class EntryReading {
 
   #times(what: string): Milliseconds[] {
     return (this.#values.get(what) ?? []).flatMap(text => {
-      const read = readDateTime(text, this.#options.zone)
+      const { zone } = this.#options
+      const read = readDateTime(text, zone ?? utc)
       if (!read) this.#report('bad-date', what)
-      else if (!read.hasZone) this.#report('date-without-zone', what)
+      else if (!read.hasZone && !zone) this.#report('date-without-zone', what)
       return read ? [read.time] : []
     })
   }

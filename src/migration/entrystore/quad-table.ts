@@ -77,6 +77,11 @@ export class QuadTable {
   *read(graph: OldGraph | undefined): Generator<RawStatement> {
     if (!graph) return
     this.#scratch.run(sql`UPDATE graphs SET read = 1 WHERE id = ${graph.id}`)
+    yield* this.peek(graph)
+  }
+
+  /** The same without the mark: who only peeks does not account for the statements. */
+  *peek(graph: OldGraph): Generator<RawStatement> {
     for (let last = -1; ; ) {
       const row = this.#scratch.get<{ number: number; statements: string }>(sql`
         SELECT number, statements FROM pieces WHERE graph = ${graph.id} AND number > ${last} ORDER BY number LIMIT 1`)
@@ -127,7 +132,8 @@ export class QuadTable {
     return rows.map(({ name }) => name)
   }
 
-  countGraphs(): number {
-    return this.#scratch.get<{ count: number }>(sql`SELECT count(*) AS count FROM graphs`)?.count ?? 0
+  countGraphs(store: OldStore): number {
+    const row = this.#scratch.get<{ count: number }>(sql`SELECT count(*) AS count FROM graphs WHERE store = ${store}`)
+    return row?.count ?? 0
   }
 }

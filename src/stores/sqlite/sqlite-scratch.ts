@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bytes } from '../../base/units.ts'
@@ -9,11 +10,21 @@ import { loadSqlite } from './sqlite-module.ts'
 /** Pages of the file that stay in memory. */
 const CACHE: Bytes = 32 * 2 ** 20
 
-/** Makes a scratch database in a new folder below `parent`. */
-export async function openSqliteScratch(parent: string): Promise<Scratch> {
+/**
+ * Makes a scratch database in a new folder below `parent`, which goes at the end of the program at the latest.
+ * @param ownsParent nobody else uses `parent`: what a killed program left there goes, and `parent` itself at the end
+ */
+export async function openSqliteScratch(
+  parent: string,
+  { ownsParent = false }: { readonly ownsParent?: boolean } = {},
+): Promise<Scratch> {
   const { DatabaseSync } = await loadSqlite()
+  if (ownsParent) await rm(parent, { recursive: true, force: true })
   await mkdir(parent, { recursive: true, mode: 0o700 })
   const folder = await mkdtemp(join(parent, 'stowage-scratch-'))
+  const unwanted = ownsParent ? parent : folder
+  const removeNow = (): void => rmSync(unwanted, { recursive: true, force: true })
+  process.once('exit', removeNow)
   const handle = new DatabaseSync(join(folder, 'scratch.sqlite'))
   // Nothing of it outlives the process, so nothing is synchronised and nothing can be rolled back.
   handle.exec(`
@@ -33,7 +44,8 @@ export async function openSqliteScratch(parent: string): Promise<Scratch> {
     run: statement => connection.run(statement),
     close: async () => {
       connection.close()
-      await rm(folder, { recursive: true, force: true })
+      await rm(unwanted, { recursive: true, force: true })
+      process.off('exit', removeNow)
     },
   }
 }

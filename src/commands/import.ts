@@ -1,0 +1,17 @@
+import { type Command, UsageError } from './command.ts'
+import { importEntryStore, importEntryStoreUsage } from './import-entrystore.ts'
+
+const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  entrystore: importEntryStore,
+}
+
+export const importCommand: Command = {
+  name: 'import',
+  usage: `entrystore ${importEntryStoreUsage}`,
+  summary: 'Moves an EntryStore installation into an empty store; see docs/migrating-from-entrystore.md.',
+  async run([verb = '', ...args]) {
+    const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
+    if (!run) throw new UsageError(`Say \`import ${Object.keys(verbs).join('`, `import ')}\`.`)
+    return await run(args)
+  },
+}

@@ -1,0 +1,215 @@
+import type { Row } from '../../backup/rows.ts'
+import { withStatement } from '../../content/info.ts'
+import { graphOf, literal, objectsOf, type Statement } from '../../graph/graph.ts'
+import { dct, rdf, xsd } from '../../graph/vocabulary.ts'
+import { aclSlots } from '../../model/acl.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS, resourceUri } from '../../model/addresses.ts'
+import { type Entry, holdsFile, resourceOf } from '../../model/entry.ts'
+import type { Zone } from './dates.ts'
+import type { DiskFiles } from './disk-files.ts'
+import { placeOf, principalId, type ReadEntry, readEntryGraph } from './entry-graph.ts'
+import type { ListMemberships } from './list-memberships.ts'
+import { readMembers } from './members.ts'
+import type { PrincipalRows } from './principal-rows.ts'
+import type { OldGraph, QuadTable } from './quad-table.ts'
+import type { Report } from './report.ts'
+import type { RetiredIds } from './retired-ids.ts'
+import { addRevisions, countOf } from './revision-rows.ts'
+import type { RowSink } from './row-sink.ts'
+import type { Survey } from './survey.ts'
+import type { Terms } from './terms.ts'
+
+interface Dependencies {
+  readonly quads: QuadTable
+  readonly terms: Terms
+  readonly survey: Survey
+  readonly files: DiskFiles
+  readonly rows: RowSink
+  readonly report: Report
+  /** Of dates that name none; without it they are taken for UTC and reported. */
+  readonly zone: Zone | undefined
+  readonly fallbackTime: number
+  readonly principals: PrincipalRows
+  readonly lists: ListMemberships
+  readonly retired: RetiredIds
+}
+
+/** Reads one entry after the other with all graphs that belong to it, and writes its rows. */
+export class EntryRows {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** @param graph its own; `undefined` when it is no entry, which has been reported then */
+  async add(address: EntryAddress, graph: OldGraph): Promise<{ readonly fileSize: number } | undefined> {
+    const { quads, report, rows } = this.#deps
+    const read = readEntryGraph(address, this.#statements(graph, placeOf(address)), this.#deps)
+    if (!read) return undefined
+    if (!quads.isIndexed(graph)) report.note('not-in-index', placeOf(address))
+    let entry = this.#withMetadata(this.#withPossibleType(read.entry))
+    entry = await this.#withResource({ ...read, entry })
+    const file = await this.#addFile(entry)
+    if (file) entry = file.entry
+    this.#dropRelations(address)
+    this.#checkPrincipals(entry, read.revisions.map(({ author }) => author))
+    await rows.add('entries', entryRow(entry))
+    await addRevisions(entry, read.revisions, this.#deps)
+    report.count('entries')
+    report.count(`entries: ${entry.entryType}${entry.graphType === 'None' ? '' : ` ${entry.graphType}`}`)
+    return { fileSize: file?.size ?? 0 }
+  }
+
+  #statements(graph: OldGraph | undefined, place: string): Statement[] {
+    return this.#deps.terms.graph(this.#deps.quads.read(graph), place)
+  }
+
+  /** Of the graph with this name, relative to the base address. */
+  #named(name: string): Statement[] {
+    return this.#statements(this.#deps.quads.find('main', this.#deps.terms.base + name), name)
+  }
+
+  /** Users, groups and contexts are what they are in their system context only. */
+  #withPossibleType(entry: Entry): Entry {
+    const { context, id, entryType, graphType } = entry
+    if (entryType !== 'Local') return entry
+    const { survey, report } = this.#deps
+    const isPrincipal = graphType === 'User' || graphType === 'Group'
+    const isContext = graphType === 'Context' || graphType === 'SystemContext'
+    const isPlaced =
+      (!isPrincipal && !isContext) ||
+      (isPrincipal && context === PRINCIPALS) ||
+      (isContext && context === CONTEXTS && survey.contexts.has(id))
+    if (isPlaced) return entry
+    report.note('misplaced-type', `${placeOf(entry)}: ${graphType}`)
+    return { ...entry, graphType: 'None' }
+  }
+
+  #withMetadata(entry: Entry): Entry {
+    const { context, id, entryType } = entry
+    const isReference = entryType === 'Reference'
+    const metadata = isReference ? {} : this.#imported(`${context}/metadata/${id}`)
+    if (!isReference && entryType !== 'LinkReference') return { ...entry, metadata, cached: undefined }
+    const cached = this.#imported(`${context}/cached-external-metadata/${id}`)
+    const isThere = Object.keys(cached).length > 0
+    return { ...entry, metadata, cachedExternalMetadata: isThere ? cached : undefined }
+  }
+
+  #imported(name: string) {
+    const graph = graphOf(this.#named(name))
+    this.#deps.report.imported(countOf(graph))
+    return graph
+  }
+
+  /** Reads what the entry stands for, where that is a graph. */
+  async #withResource(read: ReadEntry): Promise<Entry> {
+    const { entry } = read
+    const { principals, lists, report } = this.#deps
+    if (entry.entryType !== 'Local') return entry
+    const resource = resourceUri(entry)
+    const name = resource.slice(2)
+    switch (entry.graphType) {
+      case 'User':
+        await principals.addUser(read, this.#named(name))
+        return entry
+      case 'Group':
+        await principals.addGroup(read, this.#named(name))
+        return entry
+      case 'List':
+      case 'ResultList':
+        lists.add(entry, entry.created, readMembers(resource, this.#named(name), placeOf(entry), report))
+        return entry
+      case 'String':
+        return { ...entry, content: this.#text(entry, this.#named(name)) }
+      case 'Pipeline':
+        report.note('pipeline-not-run', placeOf(entry))
+        return { ...entry, content: JSON.stringify(this.#imported(name)) }
+      case 'Graph':
+        return { ...entry, content: JSON.stringify(this.#imported(name)) }
+      case 'None':
+      case 'Context':
+      case 'SystemContext':
+      case 'PipelineResult':
+        return entry
+    }
+  }
+
+  #text(entry: Entry, statements: readonly Statement[]): string {
+    const { report } = this.#deps
+    const texts: string[] = []
+    for (const { subject, predicate, object } of statements) {
+      const isText = subject === resourceUri(entry) && predicate === rdf.value && object.type === 'literal'
+      if (isText) texts.push(object.value)
+      else report.drop('unknown-statement', `${placeOf(entry)}: ${predicate}`)
+    }
+    report.imported(texts.length)
+    if (texts.length > 1) report.note('several-values', `${placeOf(entry)}: text`)
+    return texts.sort()[0] ?? ''
+  }
+
+  async #addFile(entry: Entry): Promise<{ readonly entry: Entry; readonly size: number } | undefined> {
+    const { files, rows, report } = this.#deps
+    const isResult = entry.entryType === 'Local' && entry.graphType === 'PipelineResult'
+    if (!holdsFile(entry) && !isResult) return undefined
+    const file = await files.take(entry.context, entry.id)
+    const [extent] = objectsOf(entry.statements, resourceOf(entry), dct.extent)
+    if (!file) {
+      if (extent) report.note('file-missing', `${entry.context}/${entry.id}`)
+      return undefined
+    }
+    report.count('files')
+    report.count('bytes of files', file.size)
+    await rows.add('files', { context: entry.context, entry: entry.id, ...file })
+    if (!extent || extent.value === String(file.size)) return { entry, size: file.size }
+    report.note('size-differs', `${entry.context}/${entry.id}: ${file.size} bytes instead of ${extent.value}`)
+    const real = literal(String(file.size), xsd.long)
+    const statements = withStatement(entry.statements, resourceOf(entry), dct.extent, real)
+    return { entry: { ...entry, statements }, size: file.size }
+  }
+
+  /** The service tells relations from the entries themselves. */
+  #dropRelations({ context, id }: EntryAddress): void {
+    const { quads, terms, report } = this.#deps
+    const graph = quads.find('main', `${terms.base}${context}/relations/${id}`)
+    for (const _statement of quads.read(graph)) report.derived(1)
+  }
+
+  /** Nobody new may inherit a right or an authorship: ids of users that are gone stay taken. */
+  #checkPrincipals(entry: Entry, authors: ReadonlyArray<string | undefined>): void {
+    const { survey, report, retired } = this.#deps
+    for (const slot of aclSlots) {
+      for (const iri of entry.acl[slot] ?? []) {
+        const id = principalId({ type: 'uri', value: iri })
+        if (id !== undefined && survey.principals.has(id)) continue
+        report.note('unknown-principal', `${placeOf(entry)}: ${slot} ${iri}`)
+        if (id !== undefined) retired.add(PRINCIPALS, id)
+      }
+    }
+    for (const id of [entry.creator, ...entry.contributors, ...authors]) {
+      if (id !== undefined && !survey.principals.has(id)) retired.add(PRINCIPALS, id)
+    }
+  }
+}
+
+/** The row of an entry, as `content/entry-records.ts` writes it. */
+export const entryRow = (entry: Entry): Row => ({
+  context: entry.context,
+  id: entry.id,
+  entry_type: entry.entryType,
+  graph_type: entry.graphType,
+  resource_type: entry.resourceType,
+  resource_uri: entry.externalResource ?? null,
+  external_metadata: entry.externalMetadata ?? null,
+  created: entry.created,
+  modified: entry.modified,
+  creator: entry.creator ?? null,
+  contributors: JSON.stringify(entry.contributors),
+  acl: JSON.stringify(entry.acl),
+  statements: JSON.stringify(entry.statements),
+  metadata: JSON.stringify(entry.metadata),
+  cached_external_metadata:
+    entry.cachedExternalMetadata === undefined ? null : JSON.stringify(entry.cachedExternalMetadata),
+  cached: entry.cached ?? null,
+  content: entry.content ?? null,
+})
