@@ -58,7 +58,10 @@ export async function importEntryStore(args: readonly string[]): Promise<number>
     // Before anything long begins.
     if (stores) await requireFillable(stores, schema)
     return await inScratch(values, settings, async deps => {
-      const { report, source } = await readEntryStore({ folder, ...sourceOptions(values), defaultQuota: quotaOf(settings) }, deps)
+      const { report, source } = await readEntryStore(
+        { folder, ...sourceOptions(values), defaultQuota: quotaOf(settings) },
+        deps,
+      )
       if (stores) await fill(source, stores, report)
       print(values.json ? JSON.stringify(report, undefined, 2) : report.toText())
       return report.isClean ? CLEAN : FINDINGS
@@ -111,7 +114,8 @@ function sourceOptions(values: Values) {
 
 function addressOf(text: string | undefined, option: string): string | undefined {
   if (text === undefined) return undefined
-  if (!/^https?:\/\/[^\s?#]+$/i.test(text)) throw new UsageError(`--${option} is an address such as https://example.org/store/.`)
+  if (!/^https?:\/\/[^\s?#]+$/i.test(text))
+    throw new UsageError(`--${option} is an address such as https://example.org/store/.`)
   return text.endsWith('/') ? text : `${text}/`
 }
 
@@ -165,5 +169,6 @@ async function openScratch({ temp, check }: Values, settings: Settings): Promise
 
 async function fill(source: Source, stores: Parameters<typeof fillStore>[1], report: Report): Promise<void> {
   const { damaged } = await fillStore(source, stores, schema)
-  for (const { context, entry } of damaged) report.note('file-missing', `${context}/${entry}: it changed during the import`)
+  for (const { context, entry } of damaged)
+    report.note('file-missing', `${context}/${entry}: it changed during the import`)
 }

@@ -20,7 +20,15 @@ const expected = JSON.parse(readFileSync(join(fixtures, 'expected.json'), 'utf8'
 const withoutPasswords = (entries: ReadonlyArray<Readonly<Record<string, unknown>>>): unknown[] =>
   entries.map(({ password: _password, ...entry }) => entry)
 
-const folders = ['backups/xml', 'backups/trig', 'backups/nq', 'backups/nq-gz', 'backups/brf', 'live-native', 'live-memory']
+const folders = [
+  'backups/xml',
+  'backups/trig',
+  'backups/nq',
+  'backups/nq-gz',
+  'backups/brf',
+  'live-native',
+  'live-memory',
+]
 
 for (const folder of folders) {
   test(`${folder} yields what is expected, with every quad accounted for (D21.1, D21.4)`, async t => {
@@ -40,7 +48,9 @@ for (const folder of folders) {
       normalised(isSameRun ? entries : (withoutPasswords(entries) as typeof entries)),
     )
 
-    const file = await database.get<{ blob: string }>(sql`SELECT blob FROM files WHERE context = '1' AND entry = 'report_1'`)
+    const file = await database.get<{ blob: string }>(
+      sql`SELECT blob FROM files WHERE context = '1' AND entry = 'report_1'`,
+    )
     const { sha256 } = await digestOf(blobs, file?.blob ?? '')
     assert.equal(sha256, readFileSync(join(fixtures, 'live-native/data/1/report_1.sha256'), 'utf8'))
   })
@@ -50,8 +60,17 @@ for (const folder of folders) {
     const rows = await database.all<{ number: number; author: string; metadata: string }>(
       sql`SELECT number, author, metadata FROM metadata_revisions WHERE entry = 'report_1' ORDER BY number`,
     )
-    assert.deepEqual(rows.map(({ number, author }) => [number, author]), [[1, '_admin'], [2, '_admin'], [3, '_admin']])
-    const subjects = rows.map(({ metadata }) => [...metadata.matchAll(/(second|third) rev/g)].map(([found]) => found).sort())
+    assert.deepEqual(
+      rows.map(({ number, author }) => [number, author]),
+      [
+        [1, '_admin'],
+        [2, '_admin'],
+        [3, '_admin'],
+      ],
+    )
+    const subjects = rows.map(({ metadata }) =>
+      [...metadata.matchAll(/(second|third) rev/g)].map(([found]) => found).sort(),
+    )
     if (hasProvenance(folder)) assert.deepEqual(subjects, [[], ['second rev'], ['second rev', 'third rev']])
     else assert.equal(rows[0]?.metadata, '{}')
     assert.equal(finding('revision-without-graph')?.number, hasProvenance(folder) ? undefined : 2)
@@ -83,8 +102,18 @@ test('what differs between formats is the order and the blank nodes only', async
   const texts = []
   for (const folder of folders.slice(0, 6)) {
     const { database } = await importFolder(t, join(fixtures, folder))
-    const rows = await database.all<Record<string, string>>(sql`SELECT statements, metadata, content, acl, cached FROM entries ORDER BY context, id`)
-    texts.push(rows.map(row => Object.values(row).map(value => [...String(value)].sort().join('')).join('|')).join('\n'))
+    const rows = await database.all<Record<string, string | null>>(
+      sql`SELECT statements, metadata, content, acl, CAST(cached AS TEXT) AS cached FROM entries ORDER BY context, id`,
+    )
+    texts.push(
+      rows
+        .map(row =>
+          Object.values(row)
+            .map(value => [...(value ?? '')].sort().join(''))
+            .join('|'),
+        )
+        .join('\n'),
+    )
   }
   for (const text of texts) assert.equal(text, texts[0])
 })

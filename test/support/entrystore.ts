@@ -88,7 +88,14 @@ export async function withSource<T>(
   const tables = await openSqliteDatabase(':memory:')
   try {
     await migrate(tables, schema)
-    const deps = { scratch, tables, schema: schema.at(-1)?.id ?? 0, passwords, progress: silent, system: new FakeSystem('import') }
+    const deps = {
+      scratch,
+      tables,
+      schema: schema.at(-1)?.id ?? 0,
+      passwords,
+      progress: silent,
+      system: new FakeSystem('import'),
+    }
     const defaults = { zone: undefined, defaultQuota: -1, accept: new Set<string>() }
     return await work(await readEntryStore({ folder, ...defaults, ...options }, deps))
   } finally {
@@ -99,8 +106,16 @@ export async function withSource<T>(
 
 /** What a store holds, in the words of `expected.json`. */
 export async function describeStore(database: Database, base: string) {
-  const entries = await database.all<EntryRow & { context: string; id: string }>(sql`SELECT * FROM entries ORDER BY context, id`)
-  const contexts = await database.all<{ id: string; name: string | null; last_number: number; quota: number | null; entries: number }>(sql`
+  const entries = await database.all<EntryRow & { context: string; id: string }>(
+    sql`SELECT * FROM entries ORDER BY context, id`,
+  )
+  const contexts = await database.all<{
+    id: string
+    name: string | null
+    last_number: number
+    quota: number | null
+    entries: number
+  }>(sql`
     SELECT c.id, c.name, c.last_number, s.quota, (SELECT count(*) FROM entries e WHERE e.context = c.id) AS entries
     FROM contexts c JOIN spaces s ON s.context = c.id`)
   const names = new Map(contexts.map(({ id, name }) => [`_contexts/${id}`, name]))
@@ -111,7 +126,10 @@ export async function describeStore(database: Database, base: string) {
   return {
     base,
     contexts: Object.fromEntries(
-      contexts.map(({ id, name, last_number, quota, entries }) => [id, { name, quota: quota === null ? null : String(quota), last: String(last_number), entries }]),
+      contexts.map(({ id, name, last_number, quota, entries }) => [
+        id,
+        { name, quota: quota === null ? null : String(quota), last: String(last_number), entries },
+      ]),
     ),
     users: accounts.filter(({ kind }) => kind === 'user').length,
     groups: accounts.filter(({ kind }) => kind === 'group').length,
@@ -138,7 +156,9 @@ async function describeEntry(
   const at = sql`context = ${context} AND entry = ${id}`
   const own = `./${context === '_contexts' ? id : `${context}/resource/${id}`}`
   const resource = row.resource_uri ?? own
-  const revisions = await database.get<{ count: number }>(sql`SELECT count(*) AS count FROM metadata_revisions WHERE ${at}`)
+  const revisions = await database.get<{ count: number }>(
+    sql`SELECT count(*) AS count FROM metadata_revisions WHERE ${at}`,
+  )
   const file = await database.get<{ size: number }>(sql`SELECT size FROM files WHERE ${at}`)
   const statements = JSON.parse(row.statements) as Record<string, Record<string, Array<{ value: string }>>>
   const said = (predicate: string): string | undefined => statements[resource]?.[predicate]?.[0]?.value
@@ -150,7 +170,9 @@ async function describeEntry(
   const group = await database.all<{ user_id: string }>(
     sql`SELECT user_id FROM group_members WHERE group_id = ${id} ORDER BY position`,
   )
-  const members = account ? group.map(({ user_id }) => `./_principals/entry/${user_id}`) : list.map(({ member }) => `./${context}/entry/${member}`)
+  const members = account
+    ? group.map(({ user_id }) => `./_principals/entry/${user_id}`)
+    : list.map(({ member }) => `./${context}/entry/${member}`)
   return {
     context,
     id,
@@ -163,15 +185,23 @@ async function describeEntry(
     metadata: countStatements(row.metadata),
     cached: countStatements(row.cached_external_metadata ?? '{}'),
     revisions: revisions?.count ?? 0,
-    ...(file ? { size: file.size, mime: said('http://purl.org/dc/terms/format'), label: said('http://www.w3.org/2000/01/rdf-schema#label') } : {}),
-    ...((isLocal && /^(List|Group)$/.test(row.graph_type) && members.length > 0) ? { members } : {}),
+    ...(file
+      ? {
+          size: file.size,
+          mime: said('http://purl.org/dc/terms/format'),
+          label: said('http://www.w3.org/2000/01/rdf-schema#label'),
+        }
+      : {}),
+    ...(isLocal && /^(List|Group)$/.test(row.graph_type) && members.length > 0 ? { members } : {}),
     ...(account?.kind === 'user' && account.password !== null ? { password: account.password } : {}),
     ...(account?.disabled === 1 ? { disabled: true } : {}),
-    ...(account?.home_context != null ? { home: `./_contexts/entry/${account.home_context}` } : {}),
+    ...(typeof account?.home_context === 'string' ? { home: `./_contexts/entry/${account.home_context}` } : {}),
   }
 }
 
 export function countStatements(graph: string): number {
   const parsed = JSON.parse(graph) as Record<string, Record<string, unknown[]>>
-  return Object.values(parsed).flatMap(predicates => Object.values(predicates)).flat().length
+  return Object.values(parsed)
+    .flatMap(predicates => Object.values(predicates))
+    .flat().length
 }

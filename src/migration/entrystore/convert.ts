@@ -5,7 +5,6 @@ import { everybody } from '../../model/acl.ts'
 import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../../model/addresses.ts'
 import { newEntry } from '../../model/entry.ts'
 import type { Scratch } from '../../stores/scratch.ts'
-import { sql } from '../../stores/sql.ts'
 import type { Zone } from './dates.ts'
 import type { DiskFiles } from './disk-files.ts'
 import { entryRow, EntryRows } from './entry-rows.ts'
@@ -46,12 +45,10 @@ export interface Conversion {
  */
 export async function convert(conversion: Conversion): Promise<void> {
   const { quads, scratch, rows, report, survey, passwords } = conversion
-  scratch.run(sql`CREATE TABLE present (context TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (context, id)) WITHOUT ROWID`)
+  const ids = scratch.map()
   const present = {
-    add: ({ context, id }: EntryAddress): unknown =>
-      scratch.run(sql`INSERT INTO present (context, id) VALUES (${context}, ${id})`),
-    has: ({ context, id }: EntryAddress): boolean =>
-      scratch.get(sql`SELECT 1 AS found FROM present WHERE context = ${context} AND id = ${id}`) !== undefined,
+    add: ({ context, id }: EntryAddress): void => ids.set(`${context}/${id}`, ''),
+    has: ({ context, id }: EntryAddress): boolean => ids.get(`${context}/${id}`) !== undefined,
   }
   const retired = new RetiredIds()
   const contexts = [...survey.contexts].sort((a, b) => systemFirst(a) - systemFirst(b) || byAge(a, b))
@@ -105,7 +102,11 @@ interface ContextTotals {
   readonly bytes: number
 }
 
-async function addContext(context: string, totals: ContextTotals, { rows, report, defaultQuota }: Conversion): Promise<void> {
+async function addContext(
+  context: string,
+  totals: ContextTotals,
+  { rows, report, defaultQuota }: Conversion,
+): Promise<void> {
   const { index, last, bytes } = totals
   const isSystem = context === CONTEXTS || context === PRINCIPALS
   const name = totals.name ?? (isSystem ? context : null)
@@ -122,11 +123,18 @@ async function addContext(context: string, totals: ContextTotals, { rows, report
 /** System contexts and principals that the old store lacks, as a new store has them. */
 async function addMissing(has: (address: EntryAddress) => boolean, conversion: Conversion): Promise<void> {
   const { rows, report, survey, fallbackTime: now } = conversion
-  const missing = async (context: string, id: string, graphType: 'SystemContext' | 'User' | 'Group'): Promise<boolean> => {
+  const missing = async (
+    context: string,
+    id: string,
+    graphType: 'SystemContext' | 'User' | 'Group',
+  ): Promise<boolean> => {
     const isThere = graphType === 'SystemContext' ? has({ context, id }) : survey.principals.has(id)
     if (isThere || has({ context, id })) return false
     report.note('system-entry-missing', `${context}/entry/${id}`)
-    await rows.add('entries', entryRow(newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } })))
+    await rows.add(
+      'entries',
+      entryRow(newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } })),
+    )
     return true
   }
   for (const id of [CONTEXTS, PRINCIPALS]) await missing(CONTEXTS, id, 'SystemContext')
@@ -134,7 +142,8 @@ async function addMissing(has: (address: EntryAddress) => boolean, conversion: C
     if (await missing(PRINCIPALS, id, 'User')) await rows.add('principals', { id, kind: 'user', name: systemNames[id] })
   }
   for (const id of [ADMINS, USERS] as const) {
-    if (await missing(PRINCIPALS, id, 'Group')) await rows.add('principals', { id, kind: 'group', name: systemNames[id] })
+    if (await missing(PRINCIPALS, id, 'Group'))
+      await rows.add('principals', { id, kind: 'group', name: systemNames[id] })
   }
 }
 

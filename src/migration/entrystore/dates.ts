@@ -10,7 +10,10 @@ export function readDateTime(text: string, zone: Zone): { time: Milliseconds; ha
   const found = XSD_DATE_TIME.exec(text)
   if (!found) return undefined
   const [, year = '', month = '', day = '', hour = '', minute = '', second = '', fraction = '', offset] = found
-  const padded = Number(year) >= 0 && year.length === 4 ? year : `${year.startsWith('-') ? '-' : '+'}${year.replace('-', '').padStart(6, '0')}`
+  const padded =
+    Number(year) >= 0 && year.length === 4
+      ? year
+      : `${year.startsWith('-') ? '-' : '+'}${year.replace('-', '').padStart(6, '0')}`
   const isMidnight = hour === '24'
   const local = Date.parse(
     `${padded}-${month}-${day}T${isMidnight ? '00' : hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`,

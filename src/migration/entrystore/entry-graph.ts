@@ -2,7 +2,15 @@ import type { Milliseconds } from '../../base/units.ts'
 import { graphOf, type Statement, type Term } from '../../graph/graph.ts'
 import { dct, owl, prov, rdf, store } from '../../graph/vocabulary.ts'
 import { type Acl, type AclSlot } from '../../model/acl.ts'
-import { addressIn, cachedMetadataUri, type EntryAddress, entryUri, metadataUri, PRINCIPALS, resourceUri } from '../../model/addresses.ts'
+import {
+  addressIn,
+  cachedMetadataUri,
+  type EntryAddress,
+  entryUri,
+  metadataUri,
+  PRINCIPALS,
+  resourceUri,
+} from '../../model/addresses.ts'
 import { type Entry, entryTypes, graphTypes, resourceTypes } from '../../model/entry.ts'
 import { readDateTime, utc, type Zone } from './dates.ts'
 import type { FindingCode } from './finding-codes.ts'
@@ -92,7 +100,9 @@ class EntryReading {
       this.#takeAccess(statement) ||
       (subject === entryUri(this.#address) && this.#takeOnEntry(statement)) ||
       (subject === this.#resource && this.#takeOnResource(statement)) ||
-      (subject === cachedMetadataUri(this.#address) && predicate === store.cached && this.#note('cached', statement.object)) ||
+      (subject === cachedMetadataUri(this.#address) &&
+        predicate === store.cached &&
+        this.#note('cached', statement.object)) ||
       (revision !== undefined && this.#takeOnRevision(revision, statement))
     if (isTaken) return
     this.#rest.push(statement)
@@ -125,7 +135,8 @@ class EntryReading {
       created: first ?? fallback,
       modified: Math.max(last ?? fallback, first ?? fallback),
       creator: creator[0],
-      contributors: creator[0] === undefined || contributors.includes(creator[0]) ? contributors : [creator[0], ...contributors],
+      contributors:
+        creator[0] === undefined || contributors.includes(creator[0]) ? contributors : [creator[0], ...contributors],
       acl: this.#accessList(),
       statements: graphOf(isLocal ? this.#rest.map(statement => this.#ofOwnResource(statement)) : this.#rest),
       metadata: {},
@@ -143,11 +154,17 @@ class EntryReading {
     const isWrite = predicate === store.write
     const slot: AclSlot | undefined =
       subject === entryUri(this.#address)
-        ? isWrite ? 'admin' : undefined
+        ? isWrite
+          ? 'admin'
+          : undefined
         : subject === metadataUri(this.#address)
-          ? isWrite ? 'mwrite' : 'mread'
+          ? isWrite
+            ? 'mwrite'
+            : 'mread'
           : subject === this.#resource
-            ? isWrite ? 'rwrite' : 'rread'
+            ? isWrite
+              ? 'rwrite'
+              : 'rread'
             : undefined
     if (slot === undefined) return false
     if (object.type !== 'uri') {
@@ -183,7 +200,8 @@ class EntryReading {
   }
 
   #takeOnResource({ predicate, object }: Statement): boolean {
-    if (predicate === store.homeContext && this.#address.context === PRINCIPALS) return this.#note('homeContext', object)
+    if (predicate === store.homeContext && this.#address.context === PRINCIPALS)
+      return this.#note('homeContext', object)
     if (predicate !== rdf.type) return false
     const graphType = graphTypes.find(type => object.value === store.term(type))
     if (graphType !== undefined) return this.#note('graphType', { type: 'literal', value: graphType })

@@ -53,7 +53,10 @@ export class EntryRows {
     const file = await this.#addFile(entry)
     if (file) entry = file.entry
     this.#dropRelations(address)
-    this.#checkPrincipals(entry, read.revisions.map(({ author }) => author))
+    this.#checkPrincipals(
+      entry,
+      read.revisions.map(({ author }) => author),
+    )
     await rows.add('entries', entryRow(entry))
     await addRevisions(entry, read.revisions, this.#deps)
     report.count('entries')

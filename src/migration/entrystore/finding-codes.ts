@@ -180,18 +180,24 @@ export type FindingCode = keyof typeof findingCodes
 
 /** Why something cannot be imported at all. */
 export const unusableCodes = {
-  'no-backup': 'Name the folder of one backup (it holds repository.xml or the like), the folder with several of them, or the folder of a native or memory store.',
-  'no-repository-file': 'The backup has a date but no quads: entrystore.backup.format names a format that EntryStore cannot write. Set it to N-Quads and make a new backup.',
-  'backup-failed': 'EntryStore says itself that this backup failed. Make a new one, or accept it with --accept backup-failed.',
-  truncated: 'The file was cut off, for example by a full disk. Make a new backup, or accept what is there with --accept truncated.',
+  'no-backup':
+    'Name the folder of one backup (it holds repository.xml or the like), the folder with several of them, or the folder of a native or memory store.',
+  'no-repository-file':
+    'The backup has a date but no quads: entrystore.backup.format names a format that EntryStore cannot write. Set it to N-Quads and make a new backup.',
+  'backup-failed':
+    'EntryStore says itself that this backup failed. Make a new one, or accept it with --accept backup-failed.',
+  truncated:
+    'The file was cut off, for example by a full disk. Make a new backup, or accept what is there with --accept truncated.',
   'damaged-file': 'Make a new backup, or take an older one.',
   'format-not-quads': 'Set entrystore.backup.format to TriX, N-Quads, TriG or BinaryRDF and make a new backup.',
   'rdf-star': 'EntryStore does not write such statements. Remove them and make a new backup.',
   'no-base': 'It holds no entry of the context _principals, so it is no backup of EntryStore, or only a part of one.',
-  'two-bases': 'The store was moved without rewriting its addresses. Rewrite one base address to the other in the backup (N-Quads and sed), then import again.',
+  'two-bases':
+    'The store was moved without rewriting its addresses. Rewrite one base address to the other in the backup (N-Quads and sed), then import again.',
   'base-differs': 'Leave --base out, or name the base address that the backup has.',
   running: 'Stop EntryStore first, or import a backup.',
-  'broken-upgrade': 'Start EntryStore once so that RDF4J can finish the upgrade of the store, stop it, and import again.',
+  'broken-upgrade':
+    'Start EntryStore once so that RDF4J can finish the upgrade of the store, stop it, and import again.',
   'not-an-export': 'Make a context export with EntryStore in its default format (TriG).',
 } as const satisfies Readonly<Record<string, string>>
 

@@ -63,7 +63,13 @@ export async function readEntryStore(
   report.from('files', input.files?.path ?? 'not given (--files)')
 
   const quads = new QuadTable(scratch)
-  const { isProved } = await loadQuads(input, { quads, report, progress, system, acceptTruncated: accept.has('truncated') })
+  const { isProved } = await loadQuads(input, {
+    quads,
+    report,
+    progress,
+    system,
+    acceptTruncated: accept.has('truncated'),
+  })
   const base = findBase(quads, options.base)
   report.from('base address', base)
   const found = survey(quads, base)
@@ -79,7 +85,20 @@ export async function readEntryStore(
     progress.begin('Converting entries', undefined)
     const onEntry = (): void => progress.at(++entries)
     const fallbackTime = timeOf(input.date, zone ?? utc) ?? system.now()
-    await convert({ quads, scratch, terms, survey: found, files, rows, report, passwords, zone, fallbackTime, defaultQuota, onEntry })
+    await convert({
+      quads,
+      scratch,
+      terms,
+      survey: found,
+      files,
+      rows,
+      report,
+      passwords,
+      zone,
+      fallbackTime,
+      defaultQuota,
+      onEntry,
+    })
     await rows.finish()
   } finally {
     progress.end()

@@ -22,13 +22,16 @@ const selfProving = /^(TriX|BinaryRDF|memory store|native store)/
  * Reads both stores into the table. @returns whether the main store is proved to be whole by its format
  * @throws {Unusable}
  */
-export async function loadQuads({ main, provenance }: Input, loading: Loading): Promise<{ readonly isProved: boolean }> {
+export async function loadQuads(
+  { main, provenance }: Input,
+  loading: Loading,
+): Promise<{ readonly isProved: boolean }> {
   const format = await loadStore('main', main, loading)
   if (provenance) await loadStore('provenance', provenance, loading)
   loading.quads.flush()
   const { report, quads } = loading
-  report.count('graphs', quads.countGraphs('main'))
-  if (provenance) report.count('graphs of the provenance store', quads.countGraphs('provenance'))
+  report.count('graphs', quads.graphs.main)
+  if (provenance) report.count('graphs of the provenance store', quads.graphs.provenance)
   return { isProved: format !== undefined && selfProving.test(format) }
 }
 

@@ -9,14 +9,20 @@ const MEMBER = rdf.member(1).slice(0, -1)
  * The members of a list or group in their order, without gaps and doubles. They are entries; a group may name users by
  * their resource too. @param resource whose graph the statements are
  */
-export function readMembers(resource: string, statements: readonly Statement[], place: string, report: Report): EntryAddress[] {
+export function readMembers(
+  resource: string,
+  statements: readonly Statement[],
+  place: string,
+  report: Report,
+): EntryAddress[] {
   const numbered: Array<readonly [number: number, member: EntryAddress]> = []
   for (const { subject, predicate, object } of statements) {
     if (subject === resource && predicate === rdf.type && object.value === rdf.Seq) {
       report.derived(1)
       continue
     }
-    const number = subject === resource && predicate.startsWith(MEMBER) ? Number(predicate.slice(MEMBER.length)) : Number.NaN
+    const number =
+      subject === resource && predicate.startsWith(MEMBER) ? Number(predicate.slice(MEMBER.length)) : Number.NaN
     if (!Number.isSafeInteger(number)) {
       report.drop('unknown-statement', `${place}: ${predicate}`)
       continue

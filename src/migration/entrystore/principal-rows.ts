@@ -94,9 +94,9 @@ export class PrincipalRows {
   }
 
   async #password(hash: string | undefined, plainSecret: string | undefined): Promise<string | undefined> {
-    const { hash: hashed, wrap } = this.#deps.passwords
-    if (plainSecret !== undefined) return await hashed(plainSecret)
-    return hash !== undefined && wrap ? await wrap(hash) : hash
+    const { passwords } = this.#deps
+    if (plainSecret !== undefined) return await passwords.hash(plainSecret)
+    return hash !== undefined && passwords.wrap ? await passwords.wrap(hash) : hash
   }
 
   #homeContext(id: string, uri: string | undefined): string | undefined {

@@ -1,5 +1,4 @@
-import type { Scratch } from '../../stores/scratch.ts'
-import { sql } from '../../stores/sql.ts'
+import type { Scratch, ScratchMap } from '../../stores/scratch.ts'
 import type { ObjectTerm, Resource } from './formats/quads.ts'
 
 /** A statement as it stands in the old store. */
@@ -9,41 +8,49 @@ export type RawStatement = readonly [subject: Resource, predicate: string, objec
 export type OldStore = 'main' | 'provenance'
 
 export interface OldGraph {
-  readonly id: number
+  readonly store: OldStore
   readonly name: string
   /** How many statements were read for it, duplicates included. */
   readonly quads: number
 }
 
+/** What is kept about a graph. */
+interface GraphNote {
+  /** Names its pieces. */
+  readonly id: number
+  readonly quads: number
+  readonly isRead?: true
+  readonly isIndexed?: true
+}
+
 /** So much is gathered before it is written; statements of one graph may stand anywhere in a file. */
 const MAX_BUFFERED_STATEMENTS = 20_000
 const MAX_BUFFERED_CHARACTERS = 4 * 2 ** 20
-const PAGE = 200
+
+/** Numbers as texts that sort like numbers. */
+export const sortable = (number: number): string => String(number).padStart(16, '0')
 
 /** All quads of the old stores, on the disk, to be read graph by graph. */
 export class QuadTable {
-  readonly #scratch: Scratch
-  #buffer = new Map<string, RawStatement[]>()
+  readonly #notes: ScratchMap
+  readonly #pieces: ScratchMap
+  #buffer: Readonly<Record<OldStore, Map<string, RawStatement[]>>> = { main: new Map(), provenance: new Map() }
   #statements = 0
   #characters = 0
   /** How many quads have been added. */
   count = 0
+  readonly graphs = { main: 0, provenance: 0 }
 
   constructor(scratch: Scratch) {
-    this.#scratch = scratch
-    scratch.run(sql`CREATE TABLE graphs (
-      id INTEGER PRIMARY KEY, store TEXT NOT NULL, name TEXT NOT NULL, quads INTEGER NOT NULL,
-      read INTEGER NOT NULL DEFAULT 0, indexed INTEGER NOT NULL DEFAULT 0, UNIQUE (store, name))`)
-    scratch.run(sql`CREATE TABLE pieces (
-      graph INTEGER NOT NULL, number INTEGER NOT NULL, statements TEXT NOT NULL, PRIMARY KEY (graph, number)) WITHOUT ROWID`)
+    this.#notes = scratch.map()
+    this.#pieces = scratch.map()
   }
 
   add(store: OldStore, graph: string, statement: RawStatement): void {
     this.count++
-    const key = store + graph
-    const known = this.#buffer.get(key)
+    const known = this.#buffer[store].get(graph)
     if (known) known.push(statement)
-    else this.#buffer.set(key, [statement])
+    else this.#buffer[store].set(graph, [statement])
     const [subject, predicate, object] = statement
     this.#characters += subject.length + predicate.length + (typeof object === 'string' ? object : object[0]).length
     this.#statements++
@@ -52,88 +59,80 @@ export class QuadTable {
 
   /** Writes what is buffered. Needed once after the last `add`. */
   flush(): void {
-    for (const [key, statements] of this.#buffer) {
-      const store = key.startsWith('main') ? 'main' : 'provenance'
-      const name = key.slice(store.length)
-      const graph = this.#scratch.get<{ id: number; quads: number }>(sql`
-        INSERT INTO graphs (store, name, quads) VALUES (${store}, ${name}, ${statements.length})
-        ON CONFLICT (store, name) DO UPDATE SET quads = quads + excluded.quads RETURNING id, quads`)
-      // The number of statements so far rises with each piece, so it tells pieces apart.
-      this.#scratch.run(sql`INSERT INTO pieces (graph, number, statements)
-        VALUES (${graph?.id ?? 0}, ${graph?.quads ?? 0}, ${JSON.stringify(statements)})`)
+    for (const store of ['main', 'provenance'] as const) {
+      for (const [name, statements] of this.#buffer[store]) this.#write(store, name, statements)
+      this.#buffer[store].clear()
     }
-    this.#buffer = new Map()
     this.#statements = 0
     this.#characters = 0
   }
 
+  #write(store: OldStore, name: string, statements: readonly RawStatement[]): void {
+    const known = this.#note(store, name)
+    const note = known ?? { id: this.graphs.main + this.graphs.provenance, quads: 0 }
+    if (!known) this.graphs[store]++
+    // The number of statements before a piece tells pieces apart, and keeps them in order.
+    this.#pieces.set(`${sortable(note.id)}/${sortable(note.quads)}`, JSON.stringify(statements))
+    this.#setNote({ store, name }, { ...note, quads: note.quads + statements.length })
+  }
+
   find(store: OldStore, name: string): OldGraph | undefined {
-    return this.#scratch.get<OldGraph>(
-      sql`SELECT id, name, quads FROM graphs WHERE store = ${store} AND name = ${name}`,
-    )
+    const note = this.#note(store, name)
+    return note && { store, name, quads: note.quads }
   }
 
   /** The statements of a graph, in the order of the file. Marks the graph as read. */
   *read(graph: OldGraph | undefined): Generator<RawStatement> {
-    if (!graph) return
-    this.#scratch.run(sql`UPDATE graphs SET read = 1 WHERE id = ${graph.id}`)
+    const note = graph && this.#note(graph.store, graph.name)
+    if (!note) return
+    this.#setNote(graph, { ...note, isRead: true })
     yield* this.peek(graph)
   }
 
   /** The same without the mark: who only peeks does not account for the statements. */
   *peek(graph: OldGraph): Generator<RawStatement> {
-    for (let last = -1; ; ) {
-      const row = this.#scratch.get<{ number: number; statements: string }>(sql`
-        SELECT number, statements FROM pieces WHERE graph = ${graph.id} AND number > ${last} ORDER BY number LIMIT 1`)
-      if (!row) return
-      last = row.number
-      yield* JSON.parse(row.statements) as RawStatement[]
+    const note = this.#note(graph.store, graph.name)
+    if (!note) return
+    for (const [, statements] of this.#pieces.under(`${sortable(note.id)}/`)) {
+      yield* JSON.parse(statements) as RawStatement[]
     }
   }
 
   /** Graphs of the main store whose names begin with `prefix`, in the order of their names. */
   *graphsUnder(prefix: string): Generator<OldGraph> {
-    for (let last = prefix; ; ) {
-      const page = this.#scratch.all<OldGraph>(sql`SELECT id, name, quads FROM graphs
-        WHERE store = 'main' AND name > ${last} AND name < ${`${prefix}\u{10ffff}`} ORDER BY name LIMIT ${PAGE}`)
-      yield* page
-      const next = page.at(-1)
-      if (!next || page.length < PAGE) return
-      last = next.name
-    }
+    for (const [key, value] of this.#notes.under(keyOf('main', prefix))) yield graphOf(key, value)
   }
 
   /** Graphs of both stores that have not been read. */
-  *unread(): Generator<OldGraph & { readonly store: OldStore }> {
-    for (let last = 0; ; ) {
-      const page = this.#scratch.all<OldGraph & { store: OldStore }>(
-        sql`SELECT id, store, name, quads FROM graphs WHERE read = 0 AND id > ${last} ORDER BY id LIMIT ${PAGE}`,
-      )
-      yield* page
-      const next = page.at(-1)
-      if (!next) return
-      last = next.id
+  *unread(): Generator<OldGraph> {
+    for (const [key, value] of this.#notes.under('')) {
+      if ((JSON.parse(value) as GraphNote).isRead !== true) yield graphOf(key, value)
     }
   }
 
   /** Notes that the index of a context names an entry. */
   markIndexed(entry: string): void {
-    this.#scratch.run(sql`UPDATE graphs SET indexed = 1 WHERE store = 'main' AND name = ${entry}`)
+    const note = this.#note('main', entry)
+    if (note && note.isIndexed !== true) this.#setNote({ store: 'main', name: entry }, { ...note, isIndexed: true })
   }
 
-  isIndexed(graph: OldGraph): boolean {
-    return this.#scratch.get(sql`SELECT 1 AS found FROM graphs WHERE id = ${graph.id} AND indexed = 1`) !== undefined
+  isIndexed({ store, name }: OldGraph): boolean {
+    return this.#note(store, name)?.isIndexed === true
   }
 
-  /** Names of graphs of the main store that end like this. */
-  namesEndingWith(end: string): string[] {
-    const rows = this.#scratch.all<{ name: string }>(sql`SELECT name FROM graphs
-      WHERE store = 'main' AND substr(name, ${-end.length}) = ${end} ORDER BY name LIMIT 10`)
-    return rows.map(({ name }) => name)
+  #note(store: OldStore, name: string): GraphNote | undefined {
+    const value = this.#notes.get(keyOf(store, name))
+    return value === undefined ? undefined : (JSON.parse(value) as GraphNote)
   }
 
-  countGraphs(store: OldStore): number {
-    const row = this.#scratch.get<{ count: number }>(sql`SELECT count(*) AS count FROM graphs WHERE store = ${store}`)
-    return row?.count ?? 0
+  #setNote({ store, name }: Pick<OldGraph, 'store' | 'name'>, note: GraphNote): void {
+    this.#notes.set(keyOf(store, name), JSON.stringify(note))
   }
+}
+
+const keyOf = (store: OldStore, name: string): string => `${store} ${name}`
+
+function graphOf(key: string, value: string): OldGraph {
+  const store = key.startsWith('main ') ? 'main' : 'provenance'
+  return { store, name: key.slice(store.length + 1), quads: (JSON.parse(value) as GraphNote).quads }
 }

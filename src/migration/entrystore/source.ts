@@ -85,7 +85,12 @@ async function openBackup(folder: OldFolder, others: readonly string[], options:
     hasFailed,
     date: (await folder.text('BACKUP_DATE'))?.trim(),
     main: await fileSource(folder, main),
-    provenance: options.provenance === undefined ? provenance === undefined ? undefined : await fileSource(folder, provenance) : await requireSource(options.provenance),
+    provenance:
+      options.provenance === undefined
+        ? provenance === undefined
+          ? undefined
+          : await fileSource(folder, provenance)
+        : await requireSource(options.provenance),
     files: options.files === undefined ? folder : new OldFolder(options.files),
   }
 }
@@ -121,7 +126,10 @@ async function openLive(folder: OldFolder, options: InputOptions): Promise<Input
   const [main] = mains
   if (!main) return undefined
   if (mains.length > 1) {
-    throw new Unusable('no-backup', `${folder.path} holds several stores: ${mains.map(({ place }) => place.path).join(', ')}`)
+    throw new Unusable(
+      'no-backup',
+      `${folder.path} holds several stores: ${mains.map(({ place }) => place.path).join(', ')}`,
+    )
   }
   const data = own ? undefined : (await folder.names()).find(name => name === 'data')
   const files = options.files ?? (data === undefined ? undefined : folder.at(data).path)

@@ -22,7 +22,10 @@ const PRINCIPALS_ENTRY = `${CONTEXTS}/entry/${PRINCIPALS}`
  * @throws {Unusable} `no-base`, `two-bases`, `base-differs`
  */
 export function findBase(quads: QuadTable, expected: string | undefined): string {
-  const bases = quads.namesEndingWith(`/${PRINCIPALS_ENTRY}`).map(name => name.slice(0, -PRINCIPALS_ENTRY.length))
+  const bases: string[] = []
+  for (const { name } of quads.graphsUnder('')) {
+    if (name.endsWith(`/${PRINCIPALS_ENTRY}`)) bases.push(name.slice(0, -PRINCIPALS_ENTRY.length))
+  }
   const [base] = bases
   if (base === undefined) throw new Unusable('no-base', `there is no entry ${PRINCIPALS_ENTRY}`)
   if (bases.length > 1) throw new Unusable('two-bases', `it holds the stores of ${bases.join(' and ')}`)

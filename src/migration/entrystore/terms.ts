@@ -84,7 +84,8 @@ export class Terms {
       const tag = this.#languageTag(lang, place)
       return tag === undefined ? { type: 'literal', value } : { type: 'literal', value, lang: tag }
     }
-    const type = datatype === undefined ? undefined : isAbsoluteIri(datatype) ? datatype : this.#repaired(datatype, place)
+    const type =
+      datatype === undefined ? undefined : isAbsoluteIri(datatype) ? datatype : this.#repaired(datatype, place)
     if (datatype !== undefined && type === undefined) this.#report.note('bad-iri', `${place}: a datatype`)
     return type === undefined ? { type: 'literal', value } : { type: 'literal', value, datatype: type }
   }

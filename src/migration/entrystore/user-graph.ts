@@ -32,7 +32,12 @@ const EXTERNAL_ID = 'externalid'
 const HASH = /^[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{32}$/
 
 /** @param statements of the graph of this user's resource, and no other */
-export function readUserGraph(id: string, name: string | undefined, statements: readonly Statement[], report: Report): ReadUser {
+export function readUserGraph(
+  id: string,
+  name: string | undefined,
+  statements: readonly Statement[],
+  report: Report,
+): ReadUser {
   const user = principalUri(id)
   const who = name === undefined ? id : `${id} (${name})`
   const values = new Map<string, string[]>()
@@ -67,13 +72,16 @@ export function readUserGraph(id: string, name: string | undefined, statements: 
   }
   const one = (predicate: string): string | undefined => {
     const found = [...(values.get(predicate) ?? [])].sort()
-    if (found.length > 1) report.note('several-values', `user ${who}: ${predicate.slice(predicate.lastIndexOf('/') + 1)}`)
+    if (found.length > 1)
+      report.note('several-values', `user ${who}: ${predicate.slice(predicate.lastIndexOf('/') + 1)}`)
     return found[0]
   }
   const customProperties = joined(properties, who, report)
   addExternalId(customProperties, one(es.externalID), who, report)
   return {
-    ...(id === GUEST ? { hash: undefined, plainSecret: undefined } : passwordOf(one(es.saltedHashedSecret), one(es.secret), who, report)),
+    ...(id === GUEST
+      ? { hash: undefined, plainSecret: undefined }
+      : passwordOf(one(es.saltedHashedSecret), one(es.secret), who, report)),
     language: languageOf(one(es.language), who, report),
     disabled: isTrue(one(es.disabled)),
     homeContextUri: one(store.homeContext),
@@ -95,7 +103,10 @@ const isTrue = (text: string | undefined): boolean => text !== undefined && /^(t
 
 function passwordOf(stored: string | undefined, secret: string | undefined, who: string, report: Report) {
   // The encoder of the earliest versions ended its lines.
-  const hash = stored?.split('$').map(half => half.trim()).join('$')
+  const hash = stored
+    ?.split('$')
+    .map(half => half.trim())
+    .join('$')
   if (hash !== undefined && HASH.test(hash)) return { hash, plainSecret: undefined }
   if (hash !== undefined) report.note('unknown-hash', `user ${who}`)
   const isUsable = hash === undefined && secret !== undefined && secret !== ''
@@ -112,7 +123,11 @@ function languageOf(text: string | undefined, who: string, report: Report): stri
 }
 
 /** By key, then value, so that the same backup gives the same in every format. */
-function joined(properties: ReadonlyArray<readonly [string, string]>, who: string, report: Report): Map<string, string> {
+function joined(
+  properties: ReadonlyArray<readonly [string, string]>,
+  who: string,
+  report: Report,
+): Map<string, string> {
   const sorted = [...properties].sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1))
   const map = new Map<string, string>()
   for (const [key, value] of sorted) {
@@ -129,4 +144,3 @@ function addExternalId(properties: Map<string, string>, raw: string | undefined,
   properties.set(EXTERNAL_ID, id)
   report.note('external-id-moved', `user ${who}`)
 }
-

@@ -2,13 +2,16 @@ import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bytes } from '../../base/units.ts'
-import type { Scratch } from '../scratch.ts'
-import type { Sql } from '../sql.ts'
+import type { Scratch, ScratchMap } from '../scratch.ts'
+import { name, sql } from '../sql.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 import { loadSqlite } from './sqlite-module.ts'
 
 /** Pages of the file that stay in memory. */
 const CACHE: Bytes = 32 * 2 ** 20
+/** What is read at once on the way through a map: pairs, and about as many characters. */
+const PAGE = 200
+const PAGE_CHARACTERS = 2 ** 20
 
 /**
  * Makes a scratch database in a new folder below `parent`, which goes at the end of the program at the latest.
@@ -37,15 +40,62 @@ export async function openSqliteScratch(
     BEGIN
   `)
   const connection = new SqliteConnection(handle, 100)
+  let maps = 0
   return {
     folder,
-    all: <Row>(statement: Sql) => connection.all(statement) as Row[],
-    get: <Row>(statement: Sql) => connection.get(statement) as Row | undefined,
-    run: statement => connection.run(statement),
+    map: () => new SqliteScratchMap(connection, `map_${++maps}`),
     close: async () => {
       connection.close()
       await rm(unwanted, { recursive: true, force: true })
       process.off('exit', removeNow)
     },
+  }
+}
+
+interface Pair {
+  readonly key: string
+  readonly value: string
+}
+
+class SqliteScratchMap implements ScratchMap {
+  readonly #connection: SqliteConnection
+  readonly #table: string
+
+  constructor(connection: SqliteConnection, table: string) {
+    this.#connection = connection
+    this.#table = table
+    connection.run(sql`CREATE TABLE ${name(table)} (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`)
+  }
+
+  get(key: string): string | undefined {
+    const row = this.#connection.get(sql`SELECT value FROM ${name(this.#table)} WHERE key = ${key}`)
+    return (row as { value: string } | undefined)?.value
+  }
+
+  set(key: string, value: string): void {
+    this.#connection.run(
+      sql`INSERT INTO ${name(this.#table)} (key, value) VALUES (${key}, ${value})
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    )
+  }
+
+  *under(prefix: string): Generator<readonly [key: string, value: string]> {
+    const end = `${prefix}\u{10ffff}`
+    let count = 1
+    for (let last: string | undefined; ; ) {
+      const from = last === undefined ? sql`key >= ${prefix}` : sql`key > ${last}`
+      const page = this.#connection.all(
+        sql`SELECT key, value FROM ${name(this.#table)} WHERE ${from} AND key < ${end} ORDER BY key LIMIT ${count}`,
+      ) as Pair[]
+      let characters = 0
+      for (const { key, value } of page) {
+        characters += value.length
+        yield [key, value]
+      }
+      if (page.length < count) return
+      last = page.at(-1)?.key
+      // Values may be long: as many as came to little the last time, and no more than a page.
+      count = Math.max(1, Math.min(PAGE, count * 4, Math.floor((PAGE_CHARACTERS * page.length) / (characters + 1))))
+    }
   }
 }

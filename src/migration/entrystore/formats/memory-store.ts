@@ -14,7 +14,8 @@ const END = 127
 export async function readMemoryStore(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
   const { header, rest } = await splitHeader(chunks)
   const version = header[4] ?? 0
-  if (version < 1 || version > 3) throw new Unusable('damaged-file', `it is a memory store of the unknown version ${version}`)
+  if (version < 1 || version > 3)
+    throw new Unusable('damaged-file', `it is a memory store of the unknown version ${version}`)
   const reader = new MemoryStoreReader(version, sink)
   try {
     const { outcome } = await readRecords(gunzipped(rest, createGunzip()), bytes => reader.record(bytes))

@@ -17,7 +17,8 @@ export async function readNQuads(chunks: AsyncIterable<Uint8Array>, sink: QuadSi
     for (const line of lines) readLine(line, ++number, sink)
   }
   if (begun.trim() === '') return
-  if (!STATEMENT.test(begun) && !begun.trim().startsWith('#')) throw truncated(`the last line (${number + 1}) is cut off`)
+  if (!STATEMENT.test(begun) && !begun.trim().startsWith('#'))
+    throw truncated(`the last line (${number + 1}) is cut off`)
   readLine(begun, number + 1, sink)
 }
 

@@ -31,11 +31,17 @@ const REMOVED = 4
  * Walks the B-tree of one index of a stopped RDF4J NativeStore and looks its values up.
  * @throws {Unusable} `damaged-file`, `running`
  */
-export async function readNativeStore(files: NativeStoreFiles, sink: QuadSink, turn: () => Promise<void>): Promise<void> {
+export async function readNativeStore(
+  files: NativeStoreFiles,
+  sink: QuadSink,
+  turn: () => Promise<void>,
+): Promise<void> {
   const header = files.triples.read(0, 20)
-  if (header.toString('latin1', 0, 3) !== 'btf' || header.length < 16) throw damaged('its index of statements has no header')
+  if (header.toString('latin1', 0, 3) !== 'btf' || header.length < 16)
+    throw damaged('its index of statements has no header')
   const [blockSize, valueSize, root] = [header.readInt32BE(4), header.readInt32BE(8), header.readInt32BE(12)]
-  if (valueSize !== STATEMENT_BYTES || blockSize < 64 || blockSize > 2 ** 20) throw damaged('its index has unknown sizes')
+  if (valueSize !== STATEMENT_BYTES || blockSize < 64 || blockSize > 2 ** 20)
+    throw damaged('its index has unknown sizes')
   const values = new Values(files)
   let count = 0
   for (const statement of statementsBelow({ file: files.triples, blockSize }, root, 0)) {
@@ -89,7 +95,8 @@ class Values {
   constructor(files: NativeStoreFiles) {
     this.#files = files
     const [ids, values] = [files.ids.read(0, 3), files.values.read(0, 3)]
-    if (ids.toString('latin1') !== 'nif' || values.toString('latin1') !== 'ndf') throw damaged('its values have no header')
+    if (ids.toString('latin1') !== 'nif' || values.toString('latin1') !== 'ndf')
+      throw damaged('its values have no header')
   }
 
   get(id: number): ObjectTerm {
@@ -103,7 +110,7 @@ class Values {
 
   #read(id: number): ObjectTerm {
     const record = this.#record(id)
-    switch (record[0]) {
+    switch (record[0] ?? 0) {
       case 1:
         return this.#namespace(record.readInt32BE(1)) + record.toString('utf8', 5)
       case 2:

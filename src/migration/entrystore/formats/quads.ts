@@ -34,6 +34,7 @@ export const RDF_LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langS
 /** A literal in its short form. */
 export function literalOf(value: string, lang: string | null | undefined, datatype: string | undefined): ObjectTerm {
   if (lang !== undefined && lang !== null && lang !== '') return [value, lang]
-  if (datatype === undefined || datatype === '' || datatype === XSD_STRING || datatype === RDF_LANG_STRING) return [value]
+  if (datatype === undefined || datatype === '' || datatype === XSD_STRING || datatype === RDF_LANG_STRING)
+    return [value]
   return [value, null, datatype]
 }

@@ -43,7 +43,8 @@ export function formatOf(head: Uint8Array): Format {
   if (/^<rdf:RDF\b/i.test(text) || text.startsWith('[') || /^\{\s*"/.test(text)) {
     throw new Unusable('format-not-quads', 'it is RDF/XML or JSON, which hold no graph names here')
   }
-  if (/^(@prefix|@base|prefix\b|base\b|graph\b|\{)/i.test(text) || /^(<[^>]*>|_:\S+|\w*:\S*)\s*\{/.test(text)) return 'TriG'
+  if (/^(@prefix|@base|prefix\b|base\b|graph\b|\{)/i.test(text) || /^(<[^>]*>|_:\S+|\w*:\S*)\s*\{/.test(text))
+    return 'TriG'
   return 'N-Quads'
 }
 

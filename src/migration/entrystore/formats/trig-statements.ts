@@ -59,7 +59,8 @@ export class TrigCutter {
       const [, space = '', bracket, stop, stray] = found
       const end = this.#at + found[0].length
       if (!isLast && (end + MARGIN > this.#text.length || this.#isIncomplete(stray, end))) {
-        if (this.#text.length > MAX_STATEMENT) throw new Unusable('damaged-file', `line ${this.#line} begins a statement without an end`)
+        if (this.#text.length > MAX_STATEMENT)
+          throw new Unusable('damaged-file', `line ${this.#line} begins a statement without an end`)
         return
       }
       const start = this.#at + space.length
@@ -86,7 +87,10 @@ export class TrigCutter {
     if (bracket === '[' || bracket === '(') this.#depth++
     if (bracket === ']' || bracket === ')') this.#depth = Math.max(0, this.#depth - 1)
     if (bracket === '{') {
-      this.#graph = this.#text.slice(this.#begin, start).replace(/^graph\b/iu, '').trim()
+      this.#graph = this.#text
+        .slice(this.#begin, start)
+        .replace(/^graph\b/iu, '')
+        .trim()
       this.#isInBlock = true
       return this.#endPiece()
     }

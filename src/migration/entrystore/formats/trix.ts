@@ -58,7 +58,8 @@ class TrixReader {
 
   #open(name: string, attributes: Readonly<Record<string, string>>): void {
     if (!this.#isStarted) {
-      if (name !== 'TriX') throw new Unusable('format-not-quads', `it is XML with the root <${name.slice(0, 60)}>, not TriX`)
+      if (name !== 'TriX')
+        throw new Unusable('format-not-quads', `it is XML with the root <${name.slice(0, 60)}>, not TriX`)
       this.#isStarted = true
     } else if (name === 'graph') {
       this.#graph = undefined
@@ -97,7 +98,8 @@ class TrixReader {
     this.#terms = undefined
     const place = `graph ${this.#graph ?? '(default)'}, ending at byte ${this.#parser.position}`
     const isStrange = this.#errors.some(message => !message.endsWith('disallowed character.'))
-    const isTriple = typeof subject === 'string' && typeof predicate === 'string' && object !== undefined && more.length === 0
+    const isTriple =
+      typeof subject === 'string' && typeof predicate === 'string' && object !== undefined && more.length === 0
     if (isStrange || !isTriple) this.#sink.problem('unreadable-statement', place)
     else {
       if (this.#errors.length > 0) this.#sink.problem('illegal-xml-character', place)
