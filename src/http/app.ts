@@ -6,7 +6,7 @@ import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import { Bodies } from './body.ts'
 import { noteAccess, recogniseCaller } from './caller.ts'
 import { ClientAddresses } from './client-address.ts'
-import { AuthCookie, deviceToken } from './cookies.ts'
+import { AuthCookie, RequestCookies } from './cookies.ts'
 import { compress, removeCodingFromTags } from './compression.ts'
 import { Cors } from './cors.ts'
 import { refuseCrossSite } from './cross-site.ts'
@@ -17,7 +17,7 @@ import { prefersHtml } from './negotiate.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './query.ts'
 import type { Route } from './route.ts'
-import { routes } from './routes/routes.ts'
+import { bindRoutes } from './routes/routes.ts'
 import type { HttpOptions, Rooms, Services } from './services.ts'
 import { drainUnreadBody } from './unread-body.ts'
 
@@ -38,6 +38,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     get base() {
       return options.base()
     },
+    startedAt: rooms.system.now(),
     bodies: new Bodies(rooms.system, options.body),
     cookie: new AuthCookie(options.cookie),
   }
@@ -46,11 +47,13 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   const cors = new Cors(options.cors)
 
   app.decorateRequest('caller', undefined as never)
+  app.decorateRequest('cookies', undefined as never)
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
 
   app.addHook('onRequest', async (request, reply) => {
     // Set first: the answer to a request that fails half-way through these steps needs them too.
+    request.cookies = RequestCookies.parse(request.headers.cookie)
     request.caller = guestFrom(clientOf(request, addresses))
     request.parameters = noParameters
     setCommonHeaders(deps, request, reply)
@@ -62,6 +65,8 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       return await reply.status(204).headers(cors.preflightHeaders()).send()
     }
     request.parameters = parametersOf(request)
+    // `ignoreAuth` (interface 4): from here on the request has no `auth_token`, on whatever route.
+    if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
     const { ignoresCaller, fromElsewhere } = request.routeOptions.config
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = ignoresCaller !== true && request.callback === undefined
@@ -93,7 +98,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.setNotFoundHandler(async () => {
     throw new NotFound('not-found', 'There is nothing at this address.')
   })
-  register(app, deps, routes(deps))
+  register(app, deps, bindRoutes(deps))
   return app
 }
 
@@ -118,6 +123,7 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
     frameworkErrors: (error, request, reply) => {
       // The address could not be read, so none of the steps runs.
       request.parameters = noParameters
+      request.cookies = RequestCookies.none
       request.caller = guestFrom(clientOf(request, addresses))
       setCommonHeaders(deps, request, reply)
       reply.header('cache-control', 'no-store')
@@ -164,7 +170,7 @@ function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
   return {
     address: addresses.of(request.raw.socket.remoteAddress ?? '', request.headers),
     userAgent: userAgent.slice(0, MAX_USER_AGENT),
-    device: deviceToken(request.headers.cookie),
+    device: request.cookies.deviceToken,
   }
 }
 

@@ -3,45 +3,57 @@ import type { Caller } from '../accounts/caller.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import { type Client, isCurrent } from '../accounts/sessions.ts'
 import { Unauthenticated } from '../base/errors.ts'
-import { authTokens, hasAuthCookie } from './cookies.ts'
-import type { Services } from './services.ts'
+import { setCookie, setsAuthCookie } from './cookies.ts'
+import type { Uses } from './services.ts'
 
-/** No more tokens than this are tried: one request cannot cause many look-ups. */
+/** At most so many tokens are tried: one request cannot cause many look-ups. */
 const MAX_TOKENS = 5
 
 /** How a browser is asked for a name and a password (D4.1). */
 const CHALLENGE = 'Basic realm="Stowage", charset="UTF-8"'
 
+type CallerServices = Uses<'basic' | 'sessions' | 'users'>
+
 /**
- * Who asks, from what the request carries. A token that is good for nothing makes a guest and is cleared in the answer
- * (D2.7); `ignoreAuth` lowers anybody with a cookie to a guest and touches nothing (interface 4).
- * @throws {Unauthenticated} `invalid-token` where the operator wants that
+ * Recognises the caller by what the request carries. A token that no live login has makes the caller the guest and is
+ * cleared in the answer (D2.7).
+ * @throws {Unauthenticated} `invalid-token` where the settings ask for it
  */
-export async function recogniseCaller(deps: Services, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
-  const header = request.headers.cookie
-  // Until anybody is recognised, the request is a guest's.
+export async function recogniseCaller(
+  deps: CallerServices & Uses<'cookie' | 'options'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller> {
+  // Until it is recognised, a request is the guest's.
   const guest = request.caller
   if (deps.basic && request.headers.authorization !== undefined) return await callerByBasic(deps, request, reply)
-  if (request.parameters.has('ignoreAuth') || !hasAuthCookie(header)) return guest
+  if (!request.cookies.hasAuthToken) return guest
   const caller = await callerByCookie(deps, request)
   if (caller) return caller
-  setAuthCookie(reply, deps.cookie.clear())
+  setCookie(reply, deps.cookie.clear())
   if (deps.options.invalidTokenIsError) {
     throw new Unauthenticated('invalid-token', 'The auth_token is unknown or expired. Sign in again.')
   }
   return guest
 }
 
-/** The first token of the request that stands for a live login. */
-export async function callerByCookie(deps: Services, request: FastifyRequest): Promise<Caller | undefined> {
-  for (const token of authTokens(request.headers.cookie).slice(0, MAX_TOKENS)) {
+/** The caller by the first token of the request that a live login has. */
+export async function callerByCookie(
+  deps: Uses<'sessions' | 'users'>,
+  request: FastifyRequest,
+): Promise<Caller | undefined> {
+  for (const token of request.cookies.authTokens.slice(0, MAX_TOKENS)) {
     const caller = await callerOf(deps, token, request.caller.client)
     if (caller) return caller
   }
   return undefined
 }
 
-async function callerOf({ sessions, users }: Services, token: string, client: Client): Promise<Caller | undefined> {
+async function callerOf(
+  { sessions, users }: Uses<'sessions' | 'users'>,
+  token: string,
+  client: Client,
+): Promise<Caller | undefined> {
   const session = await sessions.find(token)
   if (!session) return undefined
   const known = await users.find(session.userId)
@@ -54,12 +66,12 @@ async function callerOf({ sessions, users }: Services, token: string, client: Cl
 }
 
 /** @throws {Unauthenticated} for credentials that are wrong, malformed or of another scheme (D4.2) */
-async function callerByBasic(deps: Services, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+async function callerByBasic({ basic }: Uses<'basic'>, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const { client } = request.caller
   const credentials = basicCredentials(request.headers.authorization)
   try {
-    if (!deps.basic || !credentials) throw new Unauthenticated('wrong-credentials', 'The credentials are malformed.')
-    return { ...(await deps.basic.user(credentials, client)), client }
+    if (!basic || !credentials) throw new Unauthenticated('wrong-credentials', 'The credentials are malformed.')
+    return { ...(await basic.user(credentials, client)), client }
   } catch (error) {
     if (error instanceof Unauthenticated) challenge(request, reply)
     throw error
@@ -83,22 +95,18 @@ export function challenge(request: FastifyRequest, reply: FastifyReply): void {
   if (isWanted) reply.header('www-authenticate', CHALLENGE)
 }
 
-/** One `Set-Cookie` at most: the last word on the cookie wins. */
-export function setAuthCookie(reply: FastifyReply, value: string): void {
-  reply.removeHeader('set-cookie')
-  reply.header('set-cookie', value)
-}
-
-/** After the answer is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
-export async function noteAccess(deps: Services, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Once the answer is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
+export async function noteAccess(
+  { sessions, cookie, log }: Uses<'sessions' | 'cookie' | 'log'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const { session } = request.caller
   if (!session) return
-  const renewed = await deps.sessions.noteAccess(session, reply.statusCode < 400).catch((error: unknown) => {
-    // What has been done stays done: the next request prolongs the session.
-    deps.log.error({ err: error }, 'noting an access failed')
+  const renewed = await sessions.noteAccess(session, reply.statusCode < 400).catch((error: unknown) => {
+    // The request has succeeded; the next one prolongs the session.
+    log.error({ err: error }, 'noting an access failed')
     return undefined
   })
-  if (renewed && !reply.hasHeader('set-cookie')) {
-    setAuthCookie(reply, deps.cookie.set(renewed.token, deps.sessions.cookieLife(renewed)))
-  }
+  if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieLife(renewed)))
 }

@@ -1,7 +1,8 @@
+import type { FastifyReply } from 'fastify'
 import type { Seconds } from '../base/units.ts'
 
 const AUTH_COOKIE = 'auth_token'
-/** Tells a device that somebody has signed in from before (D6.5). */
+/** Marks a device on which the user has signed in before (D6.5). */
 const DEVICE_COOKIE = 'stowage_device'
 
 export interface CookieOptions {
@@ -12,31 +13,82 @@ export interface CookieOptions {
   readonly sameSite: 'none' | 'lax' | 'strict'
 }
 
+/** A value that could be a token: nothing else is ever looked up. */
+const token = /^[A-Za-z0-9_-]{16,256}$/
+
 /**
- * Every distinct `auth_token` of a Cookie header (D2.8). Lenient about all else: clients send whole Set-Cookie texts back,
- * attributes and items without a value included (wire facts 3.1.2).
+ * The cookies of one request, parsed once. Lenient about all that is not asked for: clients send whole Set-Cookie texts
+ * back, with attributes and with items that have no value (wire facts 3.1.2).
  */
-export const authTokens = (header: string | undefined): string[] => tokensNamed(AUTH_COOKIE, header)
+export class RequestCookies {
+  static readonly none = new RequestCookies(new Map())
+  readonly #values: ReadonlyMap<string, readonly string[]>
 
-/** The token of a trusted device, if the request carries one. */
-export const deviceToken = (header: string | undefined): string | undefined => tokensNamed(DEVICE_COOKIE, header)[0]
-
-/** Every distinct value of a cookie that could be a token. */
-export function tokensNamed(name: string, header: string | undefined): string[] {
-  if (header === undefined) return []
-  const tokens = new Set<string>()
-  for (const item of header.split(';')) {
-    const equals = item.indexOf('=')
-    if (equals < 0 || item.slice(0, equals).trim() !== name) continue
-    const value = item.slice(equals + 1).trim()
-    if (/^[A-Za-z0-9_-]{16,256}$/.test(value)) tokens.add(value)
+  private constructor(values: ReadonlyMap<string, readonly string[]>) {
+    this.#values = values
   }
-  return [...tokens]
+
+  static parse(header: string | undefined): RequestCookies {
+    if (header === undefined) return RequestCookies.none
+    const values = new Map<string, string[]>()
+    for (const item of header.split(';')) {
+      const equals = item.indexOf('=')
+      if (equals < 0) continue
+      const name = item.slice(0, equals).trim()
+      const value = item.slice(equals + 1).trim()
+      const present = values.get(name)
+      if (present) present.push(value)
+      else values.set(name, [value])
+    }
+    return new RequestCookies(values)
+  }
+
+  /** The same without any `auth_token` (interface 4: `ignoreAuth`). */
+  withoutAuth(): RequestCookies {
+    return new RequestCookies(new Map([...this.#values].filter(([name]) => name !== AUTH_COOKIE)))
+  }
+
+  /** Every distinct value of a cookie that could be a token. */
+  tokens(name: string): string[] {
+    return [...new Set(this.#values.get(name)?.filter(value => token.test(value)))]
+  }
+
+  /** Every distinct `auth_token` (D2.8). */
+  get authTokens(): readonly string[] {
+    return this.tokens(AUTH_COOKIE)
+  }
+
+  /** Whether the request names `auth_token` at all, with a value that could be a token or not. */
+  get hasAuthToken(): boolean {
+    return this.#values.has(AUTH_COOKIE)
+  }
+
+  /** The token of a trusted device, if the request carries one. */
+  get deviceToken(): string | undefined {
+    return this.tokens(DEVICE_COOKIE)[0]
+  }
 }
 
-/** Whether the request names the cookie at all, with a value that could be a token or not. */
-export const hasAuthCookie = (header: string | undefined): boolean =>
-  header?.split(';').some(item => item.trim().startsWith(`${AUTH_COOKIE}=`)) ?? false
+/**
+ * Sets a cookie in the answer. A cookie of the same name that was set before is replaced, all others stay. Nothing else in
+ * the program writes `Set-Cookie` (`test/house.test.ts`).
+ */
+export function setCookie(reply: FastifyReply, cookie: string): void {
+  const name = cookie.slice(0, cookie.indexOf('=') + 1)
+  const others = cookiesOf(reply).filter(present => !present.startsWith(name))
+  // Fastify appends to this header, so it has to be taken away first.
+  reply.removeHeader('set-cookie')
+  reply.header('set-cookie', others.length === 0 ? cookie : [...others, cookie])
+}
+
+/** Whether the answer sets or clears `auth_token`. */
+export const setsAuthCookie = (reply: FastifyReply): boolean =>
+  cookiesOf(reply).some(cookie => cookie.startsWith(`${AUTH_COOKIE}=`))
+
+const cookiesOf = (reply: FastifyReply): string[] => {
+  const present = reply.getHeader('set-cookie')
+  return present === undefined ? [] : [present].flat().map(String)
+}
 
 /** Writes and clears the cookie with one and the same path and flags (interface 5.2, D2.5, D2.8). */
 export class AuthCookie {

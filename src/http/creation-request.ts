@@ -9,29 +9,64 @@ import { isObject } from '../content/values.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { RELATIVE } from '../graph/iri.ts'
 import type { BaseAddress } from './base-address.ts'
+import { custom, flag, invalid, text, type ValuesOf } from './interface/parameters.ts'
+import type { Parameters } from './query.ts'
 import { graphsToRdfJson } from './embedded-rdf.ts'
 import { pathPart } from './route.ts'
-import type { Services } from './services.ts'
+import type { Uses } from './services.ts'
 
-/** Reads the query of a creation; the body is only fetched when the service asks for it (wire facts 3.2.1). */
-export function readCreation(deps: Services, request: FastifyRequest, reply: FastifyReply): CreationRequest {
+const uriKeywords = { keywords: { format: 'uri' } }
+
+/** What a new entry is (wire facts 3.2.1). */
+export const creationQuery = {
+  id: text('The requested id: A-Z, a-z, 0-9, `_` and `-`. Without it the entry gets the next number.', {
+    keywords: { pattern: '^[A-Za-z0-9_-]+$', maxLength: 256 },
+  }),
+  entrytype: custom('Where the resource and its metadata are. Default: Local.', readEntryType, {
+    keywords: { enum: entryTypes.map(type => type.toLowerCase()) },
+  }),
+  graphtype: custom('The kind of the resource. Unknown words mean `none`.', readGraphType, {
+    keywords: { enum: graphTypes.map(type => type.toLowerCase()) },
+  }),
+  resource: text('URI of the resource, for all but Local.', uriKeywords),
+  'cached-external-metadata': text('URI of the metadata elsewhere, for a Reference or LinkReference.', uriKeywords),
+  informationresource: text('`false`: the resource is a thing, not a document.', {
+    keywords: { enum: ['true', 'false'] },
+  }),
+  groupURI: text('Group that a new user joins. Takes the right to write to the group.', uriKeywords),
+  list: text('Resource URI of a list of this context. The entry becomes its last member.', uriKeywords),
+  template: text(
+    'URI of an entry of this context whose metadata, without titles and descriptions, is added.',
+    uriKeywords,
+  ),
+  rdfFormat: text('Syntax of the graphs in the body: JSON-LD as it is, any other as a text.'),
+  file: flag('The body is the file of the new entry, described by `Content-Type` and `Content-Disposition`.'),
+  mimeType: text('With `file`: its media type, instead of `Content-Type`.'),
+}
+
+/** Reads what a creation asks for. The body is only fetched when the service asks for it. */
+export function readCreation(
+  deps: Uses<'base' | 'bodies' | 'graphs' | 'options'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: ValuesOf<typeof creationQuery>,
+): CreationRequest {
   const { base, bodies } = deps
-  const { parameters } = request
-  const graphType = readGraphType(parameters.get('graphtype'))
-  const uriParameter = (name: string): string | undefined => {
-    const value = parameters.get(name)
+  const graphType = query.graphtype
+  const uriParameter = (name: 'cached-external-metadata' | 'groupURI' | 'list' | 'resource' | 'template') => {
+    const value = query[name]
     // It would pass for an address of the service that has been made relative already.
     if (value?.startsWith(RELATIVE)) throw new InvalidInput('invalid-uri', `The parameter ${name} is not absolute.`)
     return value === undefined ? undefined : base.toRelative(value)
   }
   const readGraph = (value: unknown): Graph => base.graphInside(deps.graphs.requireSize(parseRdfJson(value)))
   return {
-    id: parameters.get('id'),
+    id: query.id,
     resource: uriParameter('resource'),
     externalMetadata: uriParameter('cached-external-metadata'),
-    entryType: readEntryType(parameters.get('entrytype')),
+    entryType: query.entrytype,
     graphType,
-    namedResource: parameters.get('informationresource') === 'false',
+    namedResource: query.informationresource === 'false',
     groupUri: uriParameter('groupURI'),
     listUri: uriParameter('list'),
     templateUri: uriParameter('template'),
@@ -78,13 +113,16 @@ function readBody(text: string, readGraph: (value: unknown) => Graph): CreationB
   }
 }
 
-function readEntryType(text: string | undefined): EntryType {
+function readEntryType(parameters: Parameters, name: string): EntryType {
+  const text = parameters.get(name)
   if (text === undefined || text === '') return 'Local'
   const type = entryTypes.find(type => type.toLowerCase() === text.toLowerCase())
   if (type) return type
-  throw new InvalidInput('invalid-query', `\`entrytype\` is one of ${entryTypes.join(', ')}, not "${text}".`)
+  throw invalid(`\`${name}\` must be one of ${entryTypes.join(', ')}, not "${text}".`)
 }
 
 /** Unknown values mean None, as existing clients expect (wire facts 1.4). */
-const readGraphType = (text: string | undefined): GraphType =>
-  graphTypes.find(type => type.toLowerCase() === text?.toLowerCase()) ?? 'None'
+function readGraphType(parameters: Parameters, name: string): GraphType {
+  const text = parameters.get(name)?.toLowerCase()
+  return graphTypes.find(type => type.toLowerCase() === text) ?? 'None'
+}

@@ -5,7 +5,7 @@ import { parseJson } from '../base/json.ts'
 import { isObject } from '../content/values.ts'
 import { findSyntax } from '../graph/syntaxes.ts'
 import { mediaTypeParameter } from './rdf.ts'
-import type { Services } from './services.ts'
+import type { Uses } from './services.ts'
 
 /**
  * A JSON body whose graphs may be written in the syntax that `rdfFormat` names (wire facts 3.0.4), with these graphs in
@@ -14,7 +14,7 @@ import type { Services } from './services.ts'
  * @throws {UnsupportedType} @throws {InvalidInput} `invalid-json`, `invalid-graph`
  */
 export async function graphsToRdfJson(
-  { graphs }: Pick<Services, 'graphs'>,
+  { graphs }: Uses<'graphs'>,
   request: FastifyRequest,
   text: string,
   bases: Readonly<Record<string, string>>,

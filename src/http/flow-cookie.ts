@@ -1,6 +1,6 @@
 import { FLOW_TTL } from '../sso/login-flows.ts'
 import type { BaseAddress } from './base-address.ts'
-import { tokensNamed } from './cookies.ts'
+import type { RequestCookies } from './cookies.ts'
 
 /**
  * Ties a login by CAS to the browser that began it (D9.5): the id of its flow, for as long as the flow lives. Lax, so that
@@ -24,9 +24,9 @@ export class FlowCookie {
     return `${this.#name}=; Max-Age=0; ${this.#attributes}`
   }
 
-  /** `undefined` also when there are several: then somebody else has set one. */
-  read(header: string | undefined): string | undefined {
-    const ids = tokensNamed(this.#name, header)
+  /** `undefined` also when there are several: then another page has set one. */
+  read(cookies: RequestCookies): string | undefined {
+    const ids = cookies.tokens(this.#name)
     return ids.length === 1 ? ids[0] : undefined
   }
 }

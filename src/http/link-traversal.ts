@@ -1,24 +1,34 @@
-import { InvalidInput } from '../base/errors.ts'
 import { MAX_DEPTH, type LinkTraversal } from '../content/linked-metadata.ts'
 import { isAbsoluteIri } from '../graph/iri.ts'
 import { prefixes } from '../graph/vocabulary.ts'
 import type { BaseAddress } from './base-address.ts'
-import type { Parameters } from './query.ts'
+import { choice, invalid, text, type ValuesOf, wholeNumber } from './interface/parameters.ts'
 
-/**
- * Which links to follow: `recursive` with predicates, `depth`, `scope=context` (wire facts 3.5); `undefined` where none are
- * asked for.
- * @throws {InvalidInput} `invalid-query`
- */
-export function readLinkTraversal(parameters: Parameters, base: BaseAddress): LinkTraversal | undefined {
-  const recursive = parameters.get('recursive')
+/** Which links from entry to entry an answer follows (wire facts 3.5). */
+export const linkQuery = {
+  recursive: text(
+    'With the metadata of the entries that these predicates lead to: IRIs or short forms such as `dcterms:hasPart`, commas between them. At most 1000 entries that the caller may read.',
+  ),
+  depth: wholeNumber(`How many links to follow, at most ${MAX_DEPTH}.`, {
+    otherwise: MAX_DEPTH,
+    max: 999_999_999,
+    cap: MAX_DEPTH,
+  }),
+  scope: choice('`context`: only entries of this context.', ['context'], undefined),
+}
+
+/** `undefined` where no link is to be followed. @throws {InvalidInput} `invalid-query` */
+export function readLinkTraversal(
+  { recursive, depth, scope }: ValuesOf<typeof linkQuery>,
+  base: BaseAddress,
+): LinkTraversal | undefined {
   if (recursive === undefined) return undefined
   const iris = recursive.split(',').map(name => expand(name.trim()))
   const predicates = new Set(iris.filter(iri => iri !== undefined).map(iri => base.toRelative(iri)))
   if (predicates.size === 0) {
-    throw new InvalidInput('invalid-query', '`recursive` names no predicate: IRIs or dcterms:relation, commas between.')
+    throw invalid('`recursive` names no predicate: IRIs or dcterms:relation, commas between.')
   }
-  return { predicates, depth: readDepth(parameters), withinContext: isWithinContext(parameters) }
+  return { predicates, depth, withinContext: scope === 'context' }
 }
 
 /** A short form with one of the prefixes that we write ourselves stands for the IRI. */
@@ -27,16 +37,4 @@ function expand(name: string): string | undefined {
   const namespace = Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined
   const iri = namespace === undefined ? name : namespace + local.join(':')
   return isAbsoluteIri(iri) ? iri : undefined
-}
-
-function readDepth(parameters: Parameters): number {
-  const depth = parameters.get('depth') ?? String(MAX_DEPTH)
-  if (/^\d{1,9}$/.test(depth)) return Math.min(Number(depth), MAX_DEPTH)
-  throw new InvalidInput('invalid-query', '`depth` is not a whole number.')
-}
-
-function isWithinContext(parameters: Parameters): boolean {
-  const scope = parameters.get('scope')
-  if (scope === undefined || scope === 'context') return scope !== undefined
-  throw new InvalidInput('invalid-query', '`scope` can only be `context`.')
 }

@@ -1,52 +1,65 @@
-import { InvalidInput } from '../base/errors.ts'
 import { graphTypes } from '../model/entry.ts'
 import { type Order, type Paging, sortKeys } from '../content/list-order.ts'
+import { choice, custom, invalid, text, type ValuesOf } from './interface/parameters.ts'
 import type { Parameters } from './query.ts'
 
 const MAX_ON_A_PAGE = 100
 
-/** Which members of a list are asked for (wire facts 2.7). @throws {InvalidInput} */
-export function readPaging(parameters: Parameters): Paging {
-  const limit = readNumber(parameters, 'limit')
-  return {
-    ...readOrder(parameters),
-    offset: Math.max(0, readNumber(parameters, 'offset')),
-    // Clients write "no limit" as -1.
-    limit: limit < 0 ? 0 : Math.min(limit, MAX_ON_A_PAGE),
-  }
+/** The order of a list's members (wire facts 2.7). */
+export const orderQuery = {
+  sort: choice(
+    'Sort the members of a list by this; by default they keep their order in the list.',
+    sortKeys,
+    undefined,
+  ),
+  order: text('`desc`: in descending order.', { keywords: { enum: ['asc', 'desc'] } }),
+  prio: text('A graph type whose entries come first, such as `List`.', { keywords: { enum: graphTypes } }),
+  lang: custom('Language of the titles that are sorted by, and of their order: a language tag.', readLanguage),
 }
 
-/** @throws {InvalidInput} */
-export function readOrder(parameters: Parameters): Order {
-  const sort = textOf(parameters, 'sort')
-  const first = textOf(parameters, 'prio')
-  const known = sortKeys.find(key => key === sort)
-  if (sort !== undefined && known === undefined) {
-    throw new InvalidInput('invalid-query', `\`sort\` is one of ${sortKeys.join(', ')}, not "${sort}".`)
-  }
-  return {
-    sort: known,
-    descending: textOf(parameters, 'order')?.toLowerCase() === 'desc',
-    // A type that no member can have moves none.
-    first: graphTypes.find(type => type.toLowerCase() === first?.toLowerCase()),
-    language: readLanguage(textOf(parameters, 'lang')),
-  }
+/** Which members of a list an answer holds. */
+export const pagingQuery = {
+  limit: custom(
+    `How many members of a list to return, at most ${MAX_ON_A_PAGE}; 0 or -1: all.`,
+    (parameters, name) => readNumber(parameters, name),
+    { keywords: { type: 'integer', default: 0 } },
+  ),
+  offset: custom('How many members to skip.', (parameters, name) => readNumber(parameters, name), {
+    keywords: { type: 'integer', default: 0 },
+  }),
+  ...orderQuery,
 }
 
-/** An empty parameter is none. */
+export const pagingOf = ({ limit, offset, ...order }: ValuesOf<typeof pagingQuery>): Paging => ({
+  ...orderOf(order),
+  offset: Math.max(0, offset),
+  // Clients write "no limit" as -1.
+  limit: limit < 0 ? 0 : Math.min(limit, MAX_ON_A_PAGE),
+})
+
+export const orderOf = ({ sort, order, prio, lang }: ValuesOf<typeof orderQuery>): Order => ({
+  sort,
+  descending: order?.toLowerCase() === 'desc',
+  // A type that no member can have moves none.
+  first: graphTypes.find(type => type.toLowerCase() === prio?.toLowerCase()),
+  language: lang,
+})
+
+/** An empty parameter is as good as none. */
 const textOf = (parameters: Parameters, name: string): string | undefined => parameters.get(name) || undefined
 
 function readNumber(parameters: Parameters, name: string): number {
   const text = textOf(parameters, name) ?? '0'
   const number = Number(text)
   if (/^-?\d+$/.test(text) && Number.isSafeInteger(number)) return number
-  throw new InvalidInput('invalid-query', `\`${name}\` is a whole number, not "${text}".`)
+  throw invalid(`\`${name}\` must be a whole number, not "${text}".`)
 }
 
-function readLanguage(text: string | undefined): string | undefined {
+function readLanguage(parameters: Parameters, name: string): string | undefined {
+  const text = textOf(parameters, name)
   try {
     return text === undefined ? undefined : Intl.getCanonicalLocales(text)[0]
   } catch (error) {
-    throw new InvalidInput('invalid-query', `\`lang\` is a language tag, not "${text}".`, { cause: error })
+    throw invalid(`\`${name}\` must be a language tag, not "${text}".`, error)
   }
 }

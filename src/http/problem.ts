@@ -26,7 +26,7 @@ import { prefersHtml } from './negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
 import { wordsForProblem } from './pages/messages.ts'
 import { sendPage } from './send-page.ts'
-import type { Services } from './services.ts'
+import type { Uses } from './services.ts'
 
 /** The one place where a class of refusal becomes a status (house rules, section 6). */
 const statuses = [
@@ -112,14 +112,14 @@ function headersOf(error: ServiceError): Record<string, string> {
 const mayContinueHere = ({ method, routeOptions }: FastifyRequest): boolean =>
   method === 'GET' && routeOptions.url?.startsWith('/:context/') === true
 
-async function signInFirst({ base }: Pick<Services, 'base'>, request: FastifyRequest, reply: FastifyReply) {
+async function signInFirst({ base }: Uses<'base'>, request: FastifyRequest, reply: FastifyReply) {
   const query = new URLSearchParams({ successurl: base.at(request.url.slice(1)) })
   await reply.removeHeader('www-authenticate').redirect(`${base.at('auth/login')}?${query.toString()}`, 303)
 }
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  deps: Pick<Services, 'log' | 'base' | 'metrics' | 'ui'>,
+  deps: Uses<'log' | 'base' | 'metrics' | 'ui'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -9,14 +9,18 @@ import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
 import { clientGoneSignal } from './client-gone-signal.ts'
 import { announcesBody, mediaTypeOf } from './body.ts'
-import type { Services } from './services.ts'
+import { custom } from './interface/parameters.ts'
+import type { Uses } from './services.ts'
 import { addVary } from './vary.ts'
 
 const JSON_TYPE = 'application/json'
 const JSON_LD = 'application/ld+json'
 
-/** JSON first: who has no preference gets it (wire facts 3.3.1). */
-const mediaTypes = [JSON_TYPE, ...syntaxes.flatMap(({ mediaTypes }) => mediaTypes).filter(type => type !== JSON_TYPE)]
+/** JSON first: the answer to a client without a preference (wire facts 3.3.1). */
+export const mediaTypes = [
+  JSON_TYPE,
+  ...syntaxes.flatMap(({ mediaTypes }) => mediaTypes).filter(type => type !== JSON_TYPE),
+]
 
 /** How a graph is answered. */
 export interface Representation {
@@ -61,6 +65,18 @@ export function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rd
   return given === '' ? undefined : given
 }
 
+/** The parameters by which a client asks for a syntax. Read by {@link representationFor} and {@link embeddedGraphs}. */
+export const answerFormat = custom(
+  'Media type of the answer, instead of `Accept`.',
+  (parameters, name) => parameters.get(name),
+  { keywords: { enum: mediaTypes } },
+)
+export const embeddedFormat = custom(
+  '`application/ld+json`: graphs inside the JSON are JSON-LD instead of RDF/JSON.',
+  (parameters, name) => parameters.get(name),
+  { keywords: { enum: ['application/rdf+json', JSON_LD] } },
+)
+
 const PIECE = 65_536
 
 /** Sends a graph in its outside form. */
@@ -97,7 +113,8 @@ export function syntaxOfBody(request: FastifyRequest): Syntax {
  * @param iri of the graph, in its inside form: what relative references in the body stand for
  */
 export const graphReader =
-  (deps: Services, request: FastifyRequest, reply: FastifyReply, iri: string) => async (): Promise<Graph> => {
+  (deps: Uses<'base' | 'bodies' | 'graphs'>, request: FastifyRequest, reply: FastifyReply, iri: string) =>
+  async (): Promise<Graph> => {
     const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await deps.bodies.text(request.raw, reply.raw)

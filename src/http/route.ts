@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../accounts/caller.ts'
+import type { RequestCookies } from './cookies.ts'
 import type { Parameters } from './query.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -35,6 +36,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks, and from where; set before the handler runs. */
     caller: Caller
+    /** Parsed once. */
+    cookies: RequestCookies
     parameters: Parameters
     /** The function that the answer is handed to, as a script (`jsonp.ts`). */
     callback: string | undefined

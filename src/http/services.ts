@@ -9,6 +9,7 @@ import type { Sessions } from '../accounts/sessions.ts'
 import type { TrustedDevices } from '../accounts/trusted-devices.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
 import type { ContextExport } from '../content/archive/export.ts'
 import type { ContextImport } from '../content/archive/import.ts'
 import type { ContextResource } from '../content/context-resource.ts'
@@ -122,6 +123,10 @@ export interface Rooms {
 export interface Services extends Rooms {
   readonly options: HttpOptions
   readonly base: BaseAddress
+  readonly startedAt: Milliseconds
   readonly bodies: Bodies
   readonly cookie: AuthCookie
 }
+
+/** The services that a route uses. It gets no others. */
+export type Uses<K extends keyof Services> = Pick<Services, K>

@@ -2,22 +2,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SsoRefused } from '../sso/refusal.ts'
 import type { CompletedSignOn } from '../sso/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
+import { setCookie } from './cookies.ts'
 import { describeCaller } from './describe.ts'
 import { prefersHtml } from './negotiate.ts'
 import { pageContext } from './page-context.ts'
 import { signedInPage } from './pages/login-page.ts'
 import { onwardPage } from './pages/sso-pages.ts'
 import { sendPage } from './send-page.ts'
-import type { Services } from './services.ts'
+import type { Uses } from './services.ts'
+
+/** What completing a login takes. */
+export type CompletionServices = Uses<'sso' | 'sessions' | 'cookie' | 'base' | 'ui'>
 
 /** Sets the cookie and leads on: to the success URL, to a page, or for programs to the user information. */
 export async function completeLogin(
-  deps: Services,
+  deps: CompletionServices,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   { user, session, successUrl }: CompletedSignOn,
 ): Promise<unknown> {
-  // Beside the cookie of the flow, which is cleared in the same response.
-  reply.header('set-cookie', deps.cookie.set(session.token, deps.sessions.cookieLife(session)))
+  setCookie(reply, deps.cookie.set(session.token, deps.sessions.cookieLife(session)))
   if (successUrl !== undefined && deps.sso.landsOnPage) {
     const look = pageContext(deps, request)
     return sendPage(

@@ -5,15 +5,15 @@ import { isMediaType, UNTYPED, type Upload } from '../content/uploads.ts'
 import { clientGoneSignal } from './client-gone-signal.ts'
 import { announcesBody, mediaTypeOf } from './body.ts'
 import { firstFile } from './multipart.ts'
-import type { Services } from './services.ts'
+import type { Uses } from './services.ts'
 
 /** The file in the body of a request: the body itself, or the first file of a form. Nothing is read yet. */
-export const readUpload = (deps: Services, request: FastifyRequest, reply: FastifyReply): Upload =>
+export const readUpload = (deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload =>
   mediaTypeOf(request.raw) === 'multipart/form-data'
     ? formUpload(deps, request, reply)
     : rawUpload(deps, request, reply)
 
-function rawUpload(deps: Services, request: FastifyRequest, reply: FastifyReply): Upload {
+function rawUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
   const declared = request.headers['content-length']
   const type = request.parameters.get('mimeType') ?? mediaTypeOf(request.raw)
   return {
@@ -28,7 +28,7 @@ function rawUpload(deps: Services, request: FastifyRequest, reply: FastifyReply)
 }
 
 /** The size of the file inside a form is not known before it has been read. */
-function formUpload(deps: Services, request: FastifyRequest, reply: FastifyReply): Upload {
+function formUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
   let part: { readonly mediaType: string; readonly fileName: string | undefined } | undefined
   return {
     declaredSize: undefined,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { AuthCookie, authTokens, hasAuthCookie } from '../../src/http/cookies.ts'
+import { AuthCookie, RequestCookies } from '../../src/http/cookies.ts'
 
 const A = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 const B = 'BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB'
@@ -36,7 +36,7 @@ const table: ReadonlyArray<readonly [what: string, header: string | undefined, t
 ]
 for (const [what, header, tokens] of table) {
   test(`${what} in the Cookie header gives ${tokens.length} tokens (D2.8)`, () => {
-    assert.deepEqual(authTokens(header), tokens)
+    assert.deepEqual(RequestCookies.parse(header).authTokens, tokens)
   })
 }
 
@@ -45,17 +45,17 @@ test('no Cookie header makes the parser throw, and what it gives is made of URL-
   fc.assert(
     fc.property(fc.array(piece), pieces => {
       const header = pieces.join('')
-      for (const token of authTokens(header)) assert.match(token, /^[A-Za-z0-9_-]{16,256}$/)
-      if (authTokens(header).length > 0) assert.ok(header.includes('auth_token'))
+      for (const token of RequestCookies.parse(header).authTokens) assert.match(token, /^[A-Za-z0-9_-]{16,256}$/)
+      if (RequestCookies.parse(header).authTokens.length > 0) assert.ok(header.includes('auth_token'))
     }),
   )
 })
 
 test('a request names the cookie also with a value that cannot be a token, so that it gets cleared (D2.7)', () => {
-  assert.equal(hasAuthCookie('auth_token=x'), true)
-  assert.equal(hasAuthCookie('a=1; auth_token=; b=2'), true)
-  assert.equal(hasAuthCookie('xauth_token=1; auth_token2=1'), false)
-  assert.equal(hasAuthCookie(undefined), false)
+  assert.equal(RequestCookies.parse('auth_token=x').hasAuthToken, true)
+  assert.equal(RequestCookies.parse('a=1; auth_token=; b=2').hasAuthToken, true)
+  assert.equal(RequestCookies.parse('xauth_token=1; auth_token2=1').hasAuthToken, false)
+  assert.equal(RequestCookies.parse(undefined).hasAuthToken, false)
 })
 
 const attributes = (line: string): string[] =>
@@ -91,6 +91,6 @@ test('a cookie without a life has neither Max-Age nor Expires (D2.5)', () => {
 
 test('what the service sets, its own parser reads (wire facts 3.1.2)', () => {
   const cookie = new AuthCookie({ path: '/store/', httpOnly: true, secure: true, sameSite: 'none' })
-  assert.deepEqual(authTokens(cookie.set(A, 86_400)), [A])
-  assert.deepEqual(authTokens(cookie.clear()), [])
+  assert.deepEqual(RequestCookies.parse(cookie.set(A, 86_400)).authTokens, [A])
+  assert.deepEqual(RequestCookies.parse(cookie.clear()).authTokens, [])
 })

@@ -15,7 +15,7 @@ import { syntaxes } from '../../src/graph/syntaxes.ts'
 import { basicCredentials } from '../../src/http/caller.ts'
 import { ClientAddresses } from '../../src/http/client-address.ts'
 import { isRangeCurrent, isUnchanged, requirePreconditions } from '../../src/http/conditional.ts'
-import { authTokens, deviceToken } from '../../src/http/cookies.ts'
+import { RequestCookies } from '../../src/http/cookies.ts'
 import { acceptLanguage } from '../../src/http/negotiate.ts'
 import { Parameters } from '../../src/http/query.ts'
 import { parseRange } from '../../src/http/range.ts'
@@ -77,7 +77,10 @@ export async function openParsers(
       small(
         'Cookie',
         seeds.cookies,
-        header(value => [authTokens(value), deviceToken(value)]),
+        header(value => {
+          const { authTokens, deviceToken } = RequestCookies.parse(value)
+          return [authTokens, deviceToken]
+        }),
       ),
       small('Authorization', seeds.authorizations, header(basicCredentials)),
       small('Accept-Language', seeds.languages, header(acceptLanguage)),

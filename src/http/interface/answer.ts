@@ -1,5 +1,5 @@
 import type { Content } from './body.ts'
-import type { Schema } from './schema.ts'
+import { type Schema, text } from './schema.ts'
 
 /**
  * Requests that make sense after an answer (OpenAPI links): the id of an operation, and where its parameters come from, as
@@ -45,3 +45,6 @@ export const done = empty('Done.')
 export const unchanged = empty('Not changed since the state that the request names.')
 export const redirect = (description: string): Answer =>
   empty(description, { headers: { Location: 'Where to go on.' } })
+
+/** A page for people. */
+export const page = (description: string): Answer => content(description, ['text/html'], text())

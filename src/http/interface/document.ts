@@ -2,7 +2,7 @@ import { errorCodes } from '../../base/error-codes.ts'
 import type { Answer } from './answer.ts'
 import type { Content } from './body.ts'
 import type { Parameter } from './parameters.ts'
-import { refusalsOf, refusalTypes } from './refusal-answers.ts'
+import { accessOf, refusalsOf, refusalTypes } from './refusal-answers.ts'
 import { chapters, type Description, type RouteDefinition } from './route.ts'
 import { type JsonSchema, named, openObject, type Schema, text, integer } from './schema.ts'
 
@@ -14,7 +14,9 @@ export interface Paths {
 
 type Described = RouteDefinition & { readonly description: Description }
 
-export const isDescribed = (route: RouteDefinition): route is Described => route.description !== undefined
+export const isDescribed = <R extends Pick<RouteDefinition, 'description'>>(
+  route: R,
+): route is R & { readonly description: Description } => route.description !== undefined
 
 /** `/:context/entry/:entry` as OpenAPI writes it. */
 export const templateOf = (url: string): string => url.replace(/:(\w+)/g, '{$1}')
@@ -76,7 +78,8 @@ export function openApiDocument({ paths, schemas }: Paths, version: string, base
 
 function describe(route: Described, isOffered: (id: string) => boolean): Record<string, unknown> {
   const { url, description } = route
-  const { id, chapter, summary, access, details, query = {}, body, answers } = description
+  const { id, chapter, summary, details, query = {}, body, answers } = description
+  const access = accessOf(description)
   const prose = [access === undefined ? undefined : `For: ${access}.`, details].filter(part => part !== undefined)
   return {
     operationId: id,

@@ -113,6 +113,7 @@ export const paging = {
   offset: wholeNumber('How many to skip.', { otherwise: 0 }),
 } as const
 
-export const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-query', detail)
+export const invalid = (detail: string, cause?: unknown): InvalidInput =>
+  new InvalidInput('invalid-query', detail, { cause })
 
 const shown = (given: string): string => (given.length > 40 ? `${given.slice(0, 40)}…` : given)

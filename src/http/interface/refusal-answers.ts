@@ -7,11 +7,13 @@ type Described = Pick<RouteDefinition, 'url' | 'visited'> & {
 
 /** The refusals of an operation by status: those it declares, and those that follow from the rest of its declaration. */
 export function refusalsOf({ description }: Described): ReadonlyMap<RefusalStatus, readonly ErrorCode[]> {
-  const { refusals = {}, body, query, conditional } = description
+  const { refusals = {}, requires, body, query, conditional } = description
   const found = new Map<RefusalStatus, readonly ErrorCode[]>()
   const add = (status: RefusalStatus, codes: readonly ErrorCode[]): void => {
     found.set(status, [...new Set([...(found.get(status) ?? []), ...codes])])
   }
+  if (requires) add(401, ['not-signed-in'])
+  if (requires?.role === 'admin') add(403, ['not-allowed'])
   if (query) add(400, ['invalid-query'])
   if (body?.types.includes('application/json')) add(400, ['invalid-json'])
   if (body?.types.includes('application/x-www-form-urlencoded')) add(400, ['invalid-form'])
@@ -19,6 +21,7 @@ export function refusalsOf({ description }: Described): ReadonlyMap<RefusalStatu
     add(413, ['body-too-large'])
     add(415, ['unsupported-type'])
   }
+  if (body?.types.includes('text/turtle')) add(413, ['graph-too-large'])
   if (conditional) add(412, ['precondition-failed'])
   for (const [status, codes] of Object.entries(refusals)) add(Number(status) as RefusalStatus, codes)
   return new Map([...found].sort(([a], [b]) => a - b))
@@ -29,3 +32,7 @@ export function refusalTypes({ visited, description }: Described): readonly stri
   const problem = 'application/problem+json'
   return visited || description.refusedAs !== undefined ? [problem, 'text/html'] : [problem]
 }
+
+/** Who may do it, as a part of a sentence; `undefined`: everybody. */
+export const accessOf = ({ access, requires }: Described['description']): string | undefined =>
+  access ?? (requires && (requires.role === 'admin' ? 'admins' : 'those who are signed in'))

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../../accounts/caller.ts'
+import { type Caller, requireAdmin, requireSignedIn } from '../../accounts/caller.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
 import type { Bodies } from '../body.ts'
 import type { Method, Route } from '../route.ts'
@@ -60,8 +60,10 @@ export interface Description<Q extends Query = Query, B = unknown> {
   readonly summary: string
   /** What else a caller must know. Markdown. */
   readonly details?: string
-  /** Who may do it, where that is not everybody. */
+  /** Who may do it, where that is not everybody and not said by `requires`. */
   readonly access?: string
+  /** Checked before anything of the request is read; `to` completes "Sign in to …" and "You may not …". */
+  readonly requires?: { readonly role: 'admin' | 'user'; readonly to: string }
   /** What a named part of the path stands for, where it is not any context or entry. */
   readonly path?: Readonly<Record<string, PathPart>>
   readonly query?: Q
@@ -101,6 +103,8 @@ interface Declared<D, U extends string, Q extends Query, B> {
   readonly ignoresCaller?: true
   readonly fromElsewhere?: true
   readonly visited?: true
+  readonly pageAt?: string
+  readonly compressible?: true
   /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
   readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => Promise<unknown>
 }
@@ -144,9 +148,9 @@ function define<D, U extends string, Q extends Query, B>(
   declared: Declared<D, U, Q, B>,
   description: Description<Q, B> | undefined,
 ): RouteDefinition<D & { readonly bodies: Bodies }> {
-  const { method, url, isOffered, ignoresCaller, fromElsewhere, visited, handle } = declared
+  const { method, url, isOffered, ignoresCaller, fromElsewhere, visited, pageAt, compressible, handle } = declared
   const parameters = Object.entries(description?.query ?? {})
-  const { body } = description ?? {}
+  const { body, requires } = description ?? {}
   const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> =>
     Object.fromEntries(parameters.map(([name, { read }]) => [name, read(given, name)])) as ValuesOf<Q>
   return {
@@ -162,19 +166,26 @@ function define<D, U extends string, Q extends Query, B>(
         ...(ignoresCaller ? { ignoresCaller } : {}),
         ...(fromElsewhere ? { fromElsewhere } : {}),
         ...(visited ? { visited } : {}),
-        handle: async (request, reply) =>
-          await handle(deps, {
+        ...(pageAt === undefined ? {} : { pageAt }),
+        ...(compressible ? { compressible } : {}),
+        handle: async (request, reply) => {
+          if (requires) requireRole(request.caller, requires)
+          return await handle(deps, {
             request,
             reply,
             caller: request.caller,
             params: request.params as Exchange<U>['params'],
             query: readQuery(request),
             body: async () => await readBody(body, deps.bodies, request, reply),
-          }),
+          })
+        },
       }
     },
   }
 }
+
+const requireRole = (caller: Caller, { role, to }: NonNullable<Description['requires']>): void =>
+  role === 'admin' ? requireAdmin(caller, to) : requireSignedIn(caller, to)
 
 async function readBody<B>(
   body: RequestBody<B> | undefined,

@@ -61,6 +61,8 @@ export const flag: Schema<boolean> = primitive(
   'true or false',
 )
 
+export const nothing: Schema<null> = primitive({ type: 'null' }, value => value === null, 'null')
+
 export const numeric: Schema<number> = primitive({ type: 'number' }, value => typeof value === 'number', 'a number')
 
 export const integer = (minimum: number): Schema<number> =>

@@ -1,11 +1,31 @@
 import type { Answer } from './answer.ts'
 import { isDescribed, templateOf } from './document.ts'
 import type { Parameter } from './parameters.ts'
-import { refusalsOf } from './refusal-answers.ts'
-import type { Chapter, Description, RouteDefinition } from './route.ts'
+import { accessOf, refusalsOf } from './refusal-answers.ts'
+import { type Chapter, chapters, type Description, type RouteDefinition } from './route.ts'
 
 /** From so many parameters on they get a table of their own. */
 const MIN_TABLE = 3
+
+/**
+ * docs/interface.md with new tables: what stands between `<!-- operations: CHAPTER -->` and `<!-- end -->` is replaced.
+ * @throws {TypeError} when a chapter that has operations has no place on the page
+ */
+export function withOperationTables(page: string, routes: readonly RouteDefinition[]): string {
+  const done = new Set<string>()
+  const result = page.replaceAll(
+    /(<!-- operations: (.+) -->\n)[^]*?(<!-- end -->)/g,
+    (_, begin: string, name: string, end: string) => {
+      done.add(name)
+      const chapter = chapters.find(known => known === name)
+      if (chapter === undefined) throw new TypeError(`There is no chapter "${name}".`)
+      return `${begin}\n${operationTables(routes, chapter).trimEnd()}\n\n${end}`
+    },
+  )
+  const missing = chapters.find(chapter => !done.has(chapter))
+  if (missing !== undefined) throw new TypeError(`The page has no place for the chapter "${missing}".`)
+  return result
+}
 
 /** The tables of one chapter of docs/interface.md: its operations, and the parameters of those that have many. */
 export function operationTables(routes: readonly RouteDefinition[], chapter: Chapter): string {
@@ -46,7 +66,8 @@ const row = (...cells: readonly string[]): string => `| ${cells.map(cell => cell
 const hasTable = ({ query = {} }: Description): boolean => Object.keys(query).length >= MIN_TABLE
 
 function requestOf(description: Description): string {
-  const { summary, access, details, query = {}, body } = description
+  const { summary, details, query = {}, body } = description
+  const access = accessOf(description)
   const parameters = Object.entries(query)
   const listed = hasTable(description)
     ? 'Parameters below.'
@@ -91,5 +112,5 @@ function meaningOf({ description, schema, isRequired }: Parameter<unknown>): str
 
 const describeAnswer = ([status, { description, content }]: readonly [string, Answer]): string => {
   const type = content?.types.length === 1 && content.types[0] !== 'application/json' ? ` (${content.types[0]})` : ''
-  return `${status} ${description.replace(/\.$/, '')}${type}`
+  return `${status}: ${description.replace(/\.$/, '')}${type}`
 }

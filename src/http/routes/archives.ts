@@ -3,54 +3,121 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../../base/errors.ts'
 import type { Incoming } from '../../files/incoming.ts'
 import { findSyntax } from '../../graph/syntaxes.ts'
-import { clientGoneSignal } from '../client-gone-signal.ts'
 import { announcesBody, mediaTypeOf } from '../body.ts'
+import { clientGoneSignal } from '../client-gone-signal.ts'
+import { content, json } from '../interface/answer.ts'
+import { streamedBody } from '../interface/body.ts'
+import { flag as flagParameter, text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { anyOf, anything, flag, list, object, oneOf, optional, text } from '../interface/schema.ts'
+import { count } from '../interface/schemas.ts'
 import { firstFile } from '../multipart.ts'
-import { isFlagSet } from '../query.ts'
-import { pathPart, type Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import type { Uses } from '../services.ts'
 
-/** Contexts as a whole: given out as one file, taken in, counted (wire facts 3.16). */
-export const archiveRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/:context/export', handle: getExport(deps) },
-  { method: 'POST', url: '/:context/import', handle: postImport(deps) },
-  { method: 'GET', url: '/:context/statistics/:type', handle: getStatistics(deps) },
+const chapter = 'Archives and statistics'
+const zipTypes = ['application/zip', 'application/x-zip-compressed', 'application/octet-stream']
+
+const Imported = object({ entries: count, files: count, bytes: count })
+
+const Statistics = object({
+  type: oneOf('property', 'keyword', 'ontology'),
+  entries: count,
+  complete: flag,
+  counts: list(object({ name: text(), lang: optional(text()), count })),
+})
+
+/** Contexts as a whole: exported to one file, replaced by one, counted (wire facts 3.16). */
+export const archiveRoutes = [
+  route({
+    id: 'exportContext',
+    method: 'GET',
+    url: '/:context/export',
+    chapter,
+    summary: 'Export all entries of a context as one zip.',
+    access: 'the user `_admin`',
+    query: {
+      metadataOnly: flagParameter('Without files.'),
+      rdfFormat: textParameter('Only RDF/JSON is possible: graphs in an archive have one syntax.'),
+    },
+    answers: { 200: content('The zip.', ['application/zip'], anything) },
+    refusals: { 400: ['invalid-type'], 401: [], 403: [], 404: [], 406: ['not-acceptable'] },
+    handle: async ({ base, exports }: Uses<'base' | 'exports'>, { request, reply, caller, params, query }) => {
+      requireRdfJson(query.rdfFormat)
+      const options = { metadataOnly: query.metadataOnly, form: base }
+      const { context, open } = await exports.export(caller, params.context, options)
+      reply.type('application/zip').header('content-disposition', contentDisposition(`${context}.zip`))
+      return await reply.send(request.method === 'HEAD' ? undefined : open())
+    },
+  }),
+  route({
+    id: 'importContext',
+    method: 'POST',
+    url: '/:context/import',
+    chapter,
+    summary: 'Replace all entries of a context by those of an exported zip, sent as it is or in a form.',
+    access: 'the user `_admin`',
+    body: streamedBody([...zipTypes, 'multipart/form-data'], { isRequired: true }),
+    answers: {
+      200: content(
+        'What was imported; for a form `<textarea></textarea>`.',
+        ['application/json', 'text/html'],
+        anyOf(Imported, text()),
+      ),
+    },
+    refusals: {
+      400: ['invalid-archive', 'invalid-graph', 'invalid-type', 'missing-body', 'missing-file', 'invalid-form'],
+      401: [],
+      403: [],
+      404: [],
+      408: ['request-timeout'],
+      413: ['quota-exceeded', 'file-too-large'],
+    },
+    handle: async (
+      { base, bodies, imports }: Uses<'base' | 'bodies' | 'imports'>,
+      { request, reply, caller, params },
+    ) => {
+      const isForm = mediaTypeOf(request.raw) === 'multipart/form-data'
+      const incoming = isForm ? formArchive({ bodies }, request, reply) : rawArchive({ bodies }, request, reply)
+      const imported = await imports.import(caller, params.context, incoming, base)
+      // A form in a frame expects this, and shows nothing of it.
+      return isForm ? await reply.type('text/html; charset=utf-8').send('<textarea></textarea>') : imported
+    },
+  }),
+  route({
+    id: 'readStatistics',
+    method: 'GET',
+    url: '/:context/statistics/:type',
+    chapter,
+    summary: 'Count what the metadata in a context consist of.',
+    access: 'those who may read the resource of the context',
+    path: {
+      type: {
+        description: '`property`, `keyword` or `ontology`.',
+        schema: { enum: ['property', 'keyword', 'ontology'] },
+        example: 'property',
+      },
+    },
+    answers: { 200: json('The counts.', Statistics) },
+    refusals: { 401: [], 403: [], 404: ['not-found'], 503: ['overloaded'] },
+    handle: async ({ statistics }: Uses<'statistics'>, { caller, params }) =>
+      await statistics.of(caller, params.context, params.type),
+  }),
 ]
 
-const getExport = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  requireRdfJson(request)
-  const metadataOnly = isFlagSet(request.parameters, 'metadataOnly')
-  const options = { metadataOnly, form: deps.base }
-  const { context, open } = await deps.exports.export(request.caller, pathPart(request, 'context'), options)
-  reply.type('application/zip').header('content-disposition', contentDisposition(`${context}.zip`))
-  return await reply.send(request.method === 'HEAD' ? undefined : open())
-}
-
 /** Graphs in an archive have one syntax, so that there is one way to read it. @throws {NotAcceptable} */
-function requireRdfJson(request: FastifyRequest): void {
-  const format = request.parameters.get('rdfFormat')
+function requireRdfJson(format: string | undefined): void {
   if (format === undefined || findSyntax(format.replaceAll(' ', '+'))?.name === 'json') return
   throw new NotAcceptable('not-acceptable', `Graphs in an archive are RDF/JSON, not ${format.slice(0, 200)}.`)
 }
 
-const postImport = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const isForm = mediaTypeOf(request.raw) === 'multipart/form-data'
-  const incoming = isForm ? formArchive(deps, request, reply) : rawArchive(deps, request, reply)
-  const imported = await deps.imports.import(request.caller, pathPart(request, 'context'), incoming, deps.base)
-  // A form in a frame expects this, and shows nothing of it.
-  return isForm ? await reply.type('text/html; charset=utf-8').send('<textarea></textarea>') : imported
-}
-
-const zipTypes = ['application/zip', 'application/x-zip-compressed', 'application/octet-stream']
-
-function rawArchive(deps: Services, request: FastifyRequest, reply: FastifyReply): Incoming {
+function rawArchive({ bodies }: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Incoming {
   return {
     declaredSize: undefined,
     signal: clientGoneSignal(reply),
     open: () => {
       if (!announcesBody(request.raw)) throw new InvalidInput('missing-body', 'The request has no body.')
       const type = mediaTypeOf(request.raw)
-      if (type !== undefined && zipTypes.includes(type)) return deps.bodies.stream(request.raw, reply.raw)
+      if (type !== undefined && zipTypes.includes(type)) return bodies.stream(request.raw, reply.raw)
       throw new UnsupportedType(
         'unsupported-type',
         `The body must be ${zipTypes.join(' or ')}, not ${type ?? 'untyped'}.`,
@@ -59,13 +126,10 @@ function rawArchive(deps: Services, request: FastifyRequest, reply: FastifyReply
   }
 }
 
-const formArchive = (deps: Services, request: FastifyRequest, reply: FastifyReply): Incoming => ({
+const formArchive = ({ bodies }: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Incoming => ({
   declaredSize: undefined,
   signal: clientGoneSignal(reply),
   open: async function* () {
-    yield* (await firstFile(request.raw, deps.bodies.stream(request.raw, reply.raw))).bytes
+    yield* (await firstFile(request.raw, bodies.stream(request.raw, reply.raw))).bytes
   },
 })
-
-const getStatistics = (deps: Services) => async (request: FastifyRequest) =>
-  await deps.statistics.of(request.caller, pathPart(request, 'context'), pathPart(request, 'type'))

@@ -1,42 +1,110 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, denied, isAdmin, requireSignedIn } from '../../accounts/caller.ts'
+import { type Caller, denied, isAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
 import { presentCaller } from '../../accounts/present-caller.ts'
 import type { Session } from '../../accounts/sessions.ts'
 import { findUserByName, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
-import { isObject } from '../../content/values.ts'
-import { setAuthCookie } from '../caller.ts'
+import { setCookie } from '../cookies.ts'
 import { zonelessTime } from '../describe.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { done, json } from '../interface/answer.ts'
+import { jsonBody } from '../interface/body.ts'
+import { choice, text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { mapOf, named, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
+import type { Uses } from '../services.ts'
+
+/** A time in UTC without a zone, with six fraction digits (interface 2.3). */
+const zoneless = text({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}$' })
+
+const Logins = named(
+  'Logins',
+  mapOf(
+    object({
+      loginTime: zoneless,
+      loginExpiration: zoneless,
+      inetAddress: text({ pattern: '^/' }),
+      lastAccess: zoneless,
+      userAgent: text(),
+      userName: text(),
+    }),
+  ),
+)
+
+const Removal = openObject({ token: optional(text()), scope: optional(oneOf('others', 'all')) })
 
 /** The active logins of a user, and ending them (interface 2.3, 2.4; D3.2, D3.3). */
-export const authTokenRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/auth/tokens', handle: getTokens(deps) },
-  { method: 'DELETE', url: '/auth/tokens', handle: deleteTokens(deps) },
+export const authTokenRoutes = [
+  route({
+    id: 'listLogins',
+    method: 'GET',
+    url: '/auth/tokens',
+    chapter: 'Sessions',
+    summary: 'List the active logins of the caller, by token.',
+    requires: { role: 'user', to: 'list logins' },
+    query: {
+      user: textParameter('For admins: the name of another user.'),
+      scope: choice(
+        '`current` is the login of this request, `others` all but that.',
+        ['current', 'others', 'all'],
+        'all',
+      ),
+    },
+    answers: { 200: json('The logins by token.', Logins) },
+    refusals: { 403: ['not-allowed'], 404: ['not-found'] },
+    handle: async (deps: Uses<'sessions' | 'database'>, { caller, query }) => {
+      const user = await requestedUser(deps, caller, query.user)
+      const sessions = await deps.sessions.list(user)
+      const isRequested = inScope(query.scope, caller.session)
+      return Object.fromEntries(
+        sessions.filter(isRequested).map(session => [session.token, describeLogin(session, user)]),
+      )
+    },
+  }),
+  route({
+    id: 'endLogins',
+    method: 'DELETE',
+    url: '/auth/tokens',
+    chapter: 'Sessions',
+    summary: 'End one login, all others of the caller, or all of the caller.',
+    requires: { role: 'user', to: 'end logins' },
+    details: 'Send `{"token": "…"}`, `{"scope": "others"}` or `{"scope": "all"}`.',
+    body: jsonBody(Removal, { example: { scope: 'others' } }),
+    answers: { 204: done },
+    refusals: { 404: ['unknown-token'] },
+    handle: async (deps: Uses<'audit' | 'cookie' | 'database' | 'sessions'>, { request, reply, body }) => {
+      const removal = requireOne(await body())
+      // The body may have taken hours to arrive.
+      const caller = await presentCaller(deps.database, request.caller)
+      const { user, session, client } = caller
+      const userId = 'token' in removal ? await endOne(deps, caller, removal.token) : user.id
+      if ('scope' in removal) await deps.sessions.endAll(user.id, removal.scope === 'others' ? session : undefined)
+      await deps.audit.record({
+        event: 'token-removed',
+        userId,
+        actorId: user.id,
+        address: client.address,
+        detail: { scope: 'token' in removal ? 'one' : removal.scope },
+      })
+      const isSignedOut = 'token' in removal ? removal.token === session?.token : removal.scope === 'all'
+      if (isSignedOut) setCookie(reply, deps.cookie.clear())
+      return await reply.status(204).send()
+    },
+  }),
 ]
 
-const getTokens = (deps: Services) => async (request: FastifyRequest) => {
-  requireSignedIn(request.caller, 'list logins')
-  const user = await userAskedFor(deps, request.caller, request.parameters.get('user'))
-  const isAskedFor = readScope(request.parameters.get('scope'), request.caller.session)
-  const sessions = (await deps.sessions.list(user)).filter(isAskedFor)
-  return Object.fromEntries(sessions.map(session => [session.token, describeLogin(session, user)]))
+/** A page cannot see which login is its own: the cookie is not for scripts. */
+function inScope(
+  scope: 'current' | 'others' | 'all',
+  current: Session | undefined,
+): (session: Pick<Session, 'token'>) => boolean {
+  if (scope === 'all') return () => true
+  return ({ token }) => (token === current?.token) === (scope === 'current')
 }
 
-/** `current` is the login that the request itself comes by, which a page cannot tell: the cookie is not for scripts. */
-function readScope(scope: string | undefined, current: Session | undefined): (session: Session) => boolean {
-  if (scope === undefined || scope === 'all') return () => true
-  if (scope === 'current') return ({ token }) => token === current?.token
-  if (scope === 'others') return ({ token }) => token !== current?.token
-  throw new InvalidInput('invalid-query', '`scope` is `current`, `others` or `all`.')
-}
-
-async function userAskedFor(deps: Services, caller: Caller, name: string | undefined): Promise<User> {
+async function requestedUser({ database }: Uses<'database'>, caller: Caller, name: string | undefined): Promise<User> {
   if (name === undefined || normaliseName(name) === caller.user.name) return caller.user
   if (!isAdmin(caller)) throw denied(caller, "list another user's logins")
-  const user = await findUserByName(deps.database, normaliseName(name))
+  const user = await findUserByName(database, normaliseName(name))
   if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
   return user
 }
@@ -50,37 +118,16 @@ const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user
   userName: user.name,
 })
 
-const deleteTokens = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  requireSignedIn(request.caller, 'end logins')
-  const wish = readWish(await deps.bodies.json(request.raw, reply.raw))
-  // The body may have come for hours.
-  const caller = await presentCaller(deps.database, request.caller)
-  const { user, session, client } = caller
-  const removed = 'token' in wish ? await endOne(deps, caller, wish.token) : user.id
-  if ('scope' in wish) await deps.sessions.endAll(user.id, wish.scope === 'others' ? session : undefined)
-  await deps.audit.record({
-    event: 'token-removed',
-    userId: removed,
-    actorId: user.id,
-    address: client.address,
-    detail: { scope: 'token' in wish ? 'one' : wish.scope },
-  })
-  const isSignedOut = 'token' in wish ? wish.token === session?.token : wish.scope === 'all'
-  if (isSignedOut) setAuthCookie(reply, deps.cookie.clear())
-  return await reply.status(204).send()
-}
-
-/** Ends one login and tells whose it was. Somebody else's token and one that never was are answered alike, so that this tells nobody anything (D3.3). */
-async function endOne(deps: Services, caller: Caller, token: string): Promise<string> {
-  const session = await deps.sessions.find(token)
-  const isMine = session?.userId === caller.user.id
-  if (session && (isMine || isAdmin(caller)) && (await deps.sessions.end(token))) return session.userId
+/** Ends one login and returns its user. A token of another user and an unknown one are refused alike (D3.3). */
+async function endOne({ sessions }: Uses<'sessions'>, caller: Caller, token: string): Promise<string> {
+  const session = await sessions.find(token)
+  const isOwn = session?.userId === caller.user.id
+  if (session && (isOwn || isAdmin(caller)) && (await sessions.end(token))) return session.userId
   throw new NotFound('unknown-token', 'No login has this token.')
 }
 
-function readWish(body: unknown): { readonly token: string } | { readonly scope: 'others' | 'all' } {
-  const { token, scope } = isObject(body) ? body : {}
-  if (typeof token === 'string' && scope === undefined) return { token }
-  if ((scope === 'others' || scope === 'all') && token === undefined) return { scope }
+function requireOne({ token, scope }: TypeOf<typeof Removal>) {
+  if (token !== undefined && scope === undefined) return { token }
+  if (scope !== undefined && token === undefined) return { scope }
   throw new InvalidInput('invalid-json', 'Send {"token": "…"}, {"scope": "others"} or {"scope": "all"}.')
 }

@@ -1,71 +1,136 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-
-import { requireSignedIn } from '../../accounts/caller.ts'
 import { Unauthenticated } from '../../base/errors.ts'
 import { writableContexts } from '../../content/writable-contexts.ts'
-import { basicCredentials, challenge, setAuthCookie } from '../caller.ts'
-import { authTokens } from '../cookies.ts'
+import { basicCredentials, challenge } from '../caller.ts'
+import { setCookie } from '../cookies.ts'
 import { describeCaller, describeEntry, expiryOf } from '../describe.ts'
+import { done, json, redirect } from '../interface/answer.ts'
+import { choice, paging } from '../interface/parameters.ts'
+import { type Exchange, route } from '../interface/route.ts'
+import { named, object, optional, text } from '../interface/schema.ts'
+import { CurrentUser, Graph, partOf, Quota, rights } from '../interface/schemas.ts'
 import { prefersHtml } from '../negotiate.ts'
-import { readWholeNumber } from '../query.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import type { Uses } from '../services.ts'
 
-/** Signing out, who am I (interface 4, 5.1; D2.4, D3). */
-export const authRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/auth/logout', handle: logout(deps), ignoresCaller: true, visited: true },
-  { method: 'POST', url: '/auth/logout', handle: logout(deps), ignoresCaller: true, visited: true },
-  { method: 'GET', url: '/auth/user', handle: getUser(deps) },
-  { method: 'GET', url: '/auth/user/contexts', handle: getContexts(deps) },
-  ...(deps.basic ? [{ method: 'GET', url: '/auth/basic', handle: getBasic(deps), visited: true } as const] : []),
+const logoutAnswers = { 204: done, 303: redirect('For a browser: to the login page.') } as const
+
+/** Signing out, and who the caller is (interface 4, 5.1; D2.4, D3). */
+export const authRoutes = [
+  route({
+    id: 'logout',
+    method: 'GET',
+    url: '/auth/logout',
+    chapter: 'Sessions',
+    summary: 'Sign out: end every login whose `auth_token` the request carries, and clear the cookie.',
+    details: 'With HTTP Basic, the remembered check of the credentials is dropped.',
+    answers: logoutAnswers,
+    ignoresCaller: true,
+    visited: true,
+    handle: async (deps: LogoutServices, exchange) => await logout(deps, exchange),
+  }),
+  route({
+    id: 'logoutByForm',
+    method: 'POST',
+    url: '/auth/logout',
+    chapter: 'Sessions',
+    summary: 'Sign out, as GET does.',
+    answers: logoutAnswers,
+    ignoresCaller: true,
+    visited: true,
+    handle: async (deps: LogoutServices, exchange) => await logout(deps, exchange),
+  }),
+  route({
+    id: 'readCurrentUser',
+    method: 'GET',
+    url: '/auth/user',
+    chapter: 'Sessions',
+    summary: 'Read who the caller is.',
+    details: 'Without a login that is the guest, with `id` `_guest`.',
+    answers: { 200: json('The user information.', CurrentUser) },
+    handle: async ({ sessions, base }: Uses<'sessions' | 'base'>, { request, caller }) =>
+      describeCaller({ ...caller, expires: expiryOf(caller, sessions) }, request.headers['accept-language'], base),
+  }),
+  route({
+    id: 'listWritableContexts',
+    method: 'GET',
+    url: '/auth/user/contexts',
+    chapter: 'Sessions',
+    summary:
+      'List the contexts that the caller may write to, by name; for admins all but `_contexts` and `_principals`.',
+    requires: { role: 'user', to: 'see which contexts you may write to' },
+    query: paging,
+    answers: {
+      200: json(
+        'A part of the list.',
+        named(
+          'WritableContexts',
+          partOf(
+            'contexts',
+            object({
+              contextId: text(),
+              rights,
+              name: optional(text()),
+              quota: optional(Quota),
+              metadata: optional(Graph),
+            }),
+          ),
+        ),
+      ),
+    },
+    handle: async ({ database, views, base }: Uses<'database' | 'views' | 'base'>, { caller, query }) => {
+      const { total, contexts } = await writableContexts(database, caller, query)
+      const described = []
+      for (const placed of contexts) {
+        const { name, quota, rights, metadata } = describeEntry(await views.of(caller, placed, true), base)
+        described.push({ contextId: placed.entry.id, name, quota, rights, metadata })
+      }
+      return { contexts: described, results: total, ...query }
+    },
+  }),
+  route({
+    id: 'signInByBasic',
+    method: 'GET',
+    url: '/auth/basic',
+    chapter: 'Sessions',
+    summary: 'Read who the HTTP Basic credentials belong to, or be asked for them by the browser.',
+    details: 'Only with `service.auth.http-basic=on`. Sets no cookie.',
+    query: {
+      auth_challenge: choice('`false` leaves the `WWW-Authenticate` header out.', ['true', 'false'], undefined),
+    },
+    answers: { 200: json('The user information.', CurrentUser) },
+    refusals: { 401: ['not-signed-in', 'wrong-credentials'], 403: ['account-disabled'], 429: ['locked-out'], 503: [] },
+    isOffered: ({ basic }: Uses<'basic' | 'base'>) => basic !== undefined,
+    visited: true,
+    handle: async ({ base }, { request, reply, caller }) => {
+      if (request.headers.authorization === undefined) {
+        challenge(request, reply)
+        throw new Unauthenticated('not-signed-in', 'Send HTTP Basic credentials.')
+      }
+      return describeCaller({ ...caller, expires: undefined }, request.headers['accept-language'], base)
+    },
+  }),
 ]
 
-const logout = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  for (const token of authTokens(request.headers.cookie)) await endSession(deps, request, token)
+type LogoutServices = Uses<'audit' | 'base' | 'basic' | 'cookie' | 'sessions'>
+
+async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, 'request' | 'reply'>): Promise<unknown> {
+  const { base, basic, cookie } = deps
+  // With `ignoreAuth` the request carries no cookie for us: none is ended, none is cleared.
+  const isIgnored = request.parameters.has('ignoreAuth')
+  for (const token of request.cookies.authTokens) await endSession(deps, request.caller.client.address, token)
   const credentials = basicCredentials(request.headers.authorization)
-  if (credentials) deps.basic?.forget(credentials)
-  setAuthCookie(reply, deps.cookie.clear())
-  if (prefersHtml(request)) return await reply.redirect(deps.base.at('auth/login'), 303)
+  if (credentials) basic?.forget(credentials)
+  if (!isIgnored) setCookie(reply, cookie.clear())
+  if (prefersHtml(request)) return await reply.redirect(base.at('auth/login'), 303)
   return await reply.status(204).send()
 }
 
-async function endSession({ sessions, audit }: Services, request: FastifyRequest, token: string): Promise<void> {
+async function endSession(
+  { sessions, audit }: Uses<'sessions' | 'audit'>,
+  address: string,
+  token: string,
+): Promise<void> {
   const session = await sessions.find(token)
   if (!session || !(await sessions.end(token))) return
   const { userId } = session
-  await audit.record({ event: 'logout', userId, actorId: userId, address: request.caller.client.address })
-}
-
-/** Who the credentials belong to, or the browser's own window to type them into (D4.1). */
-const getBasic = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  if (request.headers.authorization === undefined) {
-    challenge(request, reply)
-    throw new Unauthenticated('not-signed-in', 'Send HTTP Basic credentials.')
-  }
-  return describeCaller({ ...request.caller, expires: undefined }, request.headers['accept-language'], deps.base)
-}
-
-const getUser = (deps: Services) => async (request: FastifyRequest) =>
-  describeCaller(
-    { ...request.caller, expires: expiryOf(request.caller, deps.sessions) },
-    request.headers['accept-language'],
-    deps.base,
-  )
-
-const DEFAULT_LIMIT = 50
-const MAX_CONTEXTS = 100
-
-/** Where the caller may put files: contexts with name, title, quota. */
-const getContexts = (deps: Services) => async (request: FastifyRequest) => {
-  const { caller, parameters } = request
-  requireSignedIn(caller, 'see which contexts you may write to')
-  const limit = Math.min(MAX_CONTEXTS, readWholeNumber(parameters, 'limit') ?? DEFAULT_LIMIT)
-  const offset = readWholeNumber(parameters, 'offset') ?? 0
-  const { total, contexts } = await writableContexts(deps.database, caller, { limit, offset })
-  const described = []
-  for (const placed of contexts) {
-    const { name, quota, rights, metadata } = describeEntry(await deps.views.of(caller, placed, true), deps.base)
-    described.push({ contextId: placed.entry.id, name, quota, rights, metadata })
-  }
-  return { contexts: described, results: total, limit, offset }
+  await audit.record({ event: 'logout', userId, actorId: userId, address })
 }

@@ -1,97 +1,272 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotSupported } from '../../base/errors.ts'
 import type { ContextDescription } from '../../content/context-resource.ts'
-import { entryUri, PRINCIPALS } from '../../model/addresses.ts'
 import type { CreationRequest } from '../../content/creation.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
+import { entryUri, PRINCIPALS } from '../../model/addresses.ts'
 import { entryValidators, fileValidators, validatorHeaders } from '../conditional.ts'
-import { readCreation } from '../creation-request.ts'
-import { type Route, pathPart } from '../route.ts'
-import type { Services } from '../services.ts'
-import { isFlagSet, refuseFeed } from '../query.ts'
+import { creationQuery, readCreation } from '../creation-request.ts'
+import { json, type Links } from '../interface/answer.ts'
+import { checkedBelow, streamedBody } from '../interface/body.ts'
+import { text as textParameter } from '../interface/parameters.ts'
+import { type Refusals, route, undescribed } from '../interface/route.ts'
+import { anything, integer, named, object, openObject, optional, text } from '../interface/schema.ts'
+import { count, Graph, Ids, Quota } from '../interface/schemas.ts'
+import { refuseFeed } from '../query.ts'
+import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
 import { sendCreated } from './entries.ts'
 
-/** Contexts as resources: what is in them, making entries, name and quota (wire facts 3.2, 3.9; D7.1, D7.2). */
-export const contextRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/:context', handle: getContext(deps), compressible: true },
-  { method: 'POST', url: '/:context', handle: postContext(deps) },
-  { method: 'PUT', url: '/:context', handle: putContext(deps) },
-  ...quotaRoutes(deps),
-  { method: 'POST', url: `/${PRINCIPALS}/groups`, handle: postGroups(deps) },
+const Created = named(
+  'Created',
+  object({ entryId: text(), format: optional(text()), size: optional(count), sha256: optional(text()) }),
+)
+
+const NewEntry = named(
+  'NewEntry',
+  openObject({
+    metadata: optional(Graph),
+    info: optional(Graph),
+    resource: optional(anything),
+    'cached-external-metadata': optional(Graph),
+  }),
+)
+
+const ContextState = named(
+  'Context',
+  object({ contextId: text(), name: optional(text()), alias: optional(text()), quota: optional(Quota) }),
+)
+
+const creationRefusals: Refusals = {
+  400: [
+    'invalid-id',
+    'invalid-type',
+    'invalid-uri',
+    'invalid-name',
+    'invalid-quota',
+    'invalid-member',
+    'invalid-graph',
+  ],
+  401: [],
+  403: [],
+  404: ['not-found'],
+  409: ['id-taken', 'name-taken', 'conflict'],
+  501: ['quota-not-supported'],
+}
+
+/** What can be done with an entry that has just been made. */
+const newEntry = { context: '$request.path.context', entry: '$response.body#/entryId' }
+const entryLinks: Links = {
+  readEntry: newEntry,
+  writeInfo: newEntry,
+  readName: newEntry,
+  rename: newEntry,
+  readMetadata: newEntry,
+  writeMetadata: newEntry,
+  emptyMetadata: newEntry,
+  readCachedMetadata: newEntry,
+  writeCachedMetadata: newEntry,
+  readMergedMetadata: newEntry,
+  readRelations: newEntry,
+  readResource: newEntry,
+  writeResource: newEntry,
+  postToResource: newEntry,
+  deleteResource: newEntry,
+  readIndex: newEntry,
+  deleteEntry: newEntry,
+}
+
+/** Contexts as resources: what they hold, new entries, name and quota (wire facts 3.2, 3.9; D7.1, D7.2). */
+export const contextRoutes = [
+  route({
+    id: 'createEntry',
+    method: 'POST',
+    url: '/:context',
+    chapter: 'Creating',
+    summary: 'Create an entry.',
+    access:
+      'those who may write to the resource of the context, or to the list; in `_contexts` and `_principals` admins',
+    details: '`_newId` in the body stands for the id of the new entry.',
+    query: creationQuery,
+    body: {
+      ...streamedBody(['application/json'], { schema: NewEntry }),
+      example: {
+        metadata: { 'http://example.org/a': { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: 'A' }] } },
+      },
+    },
+    answers: {
+      201: json('Created. `Location` is the URI of the entry.', Created, {
+        headers: { Location: 'URI of the new entry.' },
+        links: entryLinks,
+      }),
+    },
+    refusals: {
+      ...creationRefusals,
+      400: [...(creationRefusals[400] ?? []), 'password-rules'],
+      408: ['request-timeout'],
+      413: ['quota-exceeded', 'file-too-large', 'graph-too-large'],
+    },
+    handle: async (
+      deps: Uses<'base' | 'bodies' | 'creation' | 'graphs' | 'options' | 'uploads'>,
+      { request, reply, caller, params, query },
+    ) => {
+      const requested = readCreation(deps, request, reply, query)
+      if (query.file) return await createWithFile(deps, request, reply, requested)
+      return sendCreated(deps, reply, await deps.creation.create(caller, params.context, requested))
+    },
+  }),
+  route({
+    id: 'createGroupWithContext',
+    method: 'POST',
+    url: `/${PRINCIPALS}/groups`,
+    chapter: 'Creating',
+    summary: 'Create a group with the caller as its member, and a context that the group may write to.',
+    access: 'admins; with `service.nonadmin.group-context-creation=on` all who are signed in',
+    query: {
+      name: textParameter('Name of the group and of the context.'),
+      contextId: textParameter('The requested id of the context.', {
+        example: 'survey',
+        keywords: { pattern: '^[A-Za-z0-9_-]+$', maxLength: 256 },
+      }),
+    },
+    answers: {
+      201: json('Created. `Location` is the URI of the group.', Created, {
+        headers: { Location: 'URI of the group.' },
+        links: {
+          readContext: { context: '$request.query.contextId' },
+          createEntry: { context: '$request.query.contextId' },
+          changeContext: { context: '$request.query.contextId' },
+          readQuota: { context: '$request.query.contextId' },
+          setQuota: { context: '$request.query.contextId' },
+          exportContext: { context: '$request.query.contextId' },
+          readStatistics: { context: '$request.query.contextId' },
+        },
+      }),
+    },
+    refusals: { 400: ['invalid-name', 'invalid-id'], 401: [], 403: [], 409: ['id-taken', 'name-taken'] },
+    handle: async (deps: Uses<'base' | 'creation'>, { reply, caller, query }) =>
+      sendCreated(deps, reply, await deps.creation.createGroupWithContext(caller, query.name, query.contextId)),
+  }),
+  route({
+    id: 'readContext',
+    method: 'GET',
+    url: '/:context',
+    chapter: 'Contexts and quota',
+    summary: 'List the ids of all entries of a context.',
+    access: 'admins',
+    query: {
+      entryname: textParameter('In `_contexts` and `_principals`: only the id of the entry with this name.'),
+      syndication: textParameter('Feeds are not available: 501.'),
+    },
+    answers: { 200: json('The ids.', Ids) },
+    refusals: { 401: [], 403: [], 404: [], 501: ['not-available'] },
+    compressible: true,
+    handle: async ({ contexts }: Uses<'contexts'>, { request, caller, params, query }) => {
+      refuseFeed(request)
+      if (query.entryname !== undefined) return await contexts.named(caller, params.context, query.entryname)
+      return await contexts.list(caller, params.context)
+    },
+  }),
+  route({
+    id: 'changeContext',
+    method: 'PUT',
+    url: '/:context',
+    chapter: 'Contexts and quota',
+    summary: 'Change the name and the quota of a context, one or both.',
+    access: 'those who administer the context; the quota: admins',
+    body: checkedBelow(openObject({ alias: optional(text()), quota: optional(integer(-1)) }), {
+      example: { quota: 150_000_000 },
+    }),
+    answers: { 200: json('The context.', ContextState) },
+    refusals: {
+      400: ['invalid-name', 'invalid-quota'],
+      401: [],
+      403: [],
+      404: [],
+      409: ['name-taken'],
+      501: ['quota-not-supported'],
+    },
+    handle: async ({ contexts }: Uses<'contexts'>, { reply, caller, params, body }) => {
+      const context = await contexts.put(caller, params.context, body)
+      reply.headers(validatorHeaders(entryValidators(context.entry)))
+      return { contextId: context.entry.id, name: context.name, alias: context.name, quota: context.quota }
+    },
+  }),
+  route({
+    id: 'readQuota',
+    method: 'GET',
+    url: '/:context/quota',
+    chapter: 'Contexts and quota',
+    summary: 'Read the quota and the fill level of a context.',
+    access: 'those who may read the resource of the context',
+    answers: { 200: json('The quota.', Quota) },
+    refusals: { 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
+    isOffered: hasQuota,
+    handle: async ({ contexts }: QuotaServices, { reply, caller, params }) =>
+      describeQuota(reply, await contexts.quota(caller, params.context)),
+  }),
+  route({
+    id: 'setQuota',
+    method: 'PUT',
+    url: '/:context/quota',
+    chapter: 'Contexts and quota',
+    summary: 'Set the quota of a context, in bytes; -1 is no limit.',
+    access: 'admins',
+    body: checkedBelow(openObject({ quota: integer(-1) }), { example: { quota: 150_000_000 } }),
+    answers: { 200: json('The quota.', Quota) },
+    refusals: { 400: ['invalid-quota'], 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
+    isOffered: hasQuota,
+    handle: async ({ contexts }: QuotaServices, { reply, caller, params, body }) =>
+      describeQuota(reply, await contexts.setQuota(caller, params.context, body)),
+  }),
+  route({
+    id: 'resetQuota',
+    method: 'DELETE',
+    url: '/:context/quota',
+    chapter: 'Contexts and quota',
+    summary: 'Go back to the default quota.',
+    access: 'admins',
+    answers: { 200: json('The quota.', Quota) },
+    refusals: { 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
+    isOffered: hasQuota,
+    handle: async ({ contexts }: QuotaServices, { reply, caller, params }) =>
+      describeQuota(reply, await contexts.setQuota(caller, params.context, undefined)),
+  }),
+  // With quota off there is no such resource, for any method (D7.1).
+  ...(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method =>
+    undescribed({
+      method,
+      url: '/:context/quota',
+      isOffered: (deps: Uses<'ledger'>) => !hasQuota(deps),
+      handle: () => Promise.reject(new NotSupported('quota-not-supported', 'Quota is switched off on this service.')),
+    }),
+  ),
 ]
 
-/** With quota off there is no such resource, by whatever method (D7.1). */
-function quotaRoutes(deps: Services): Route[] {
-  const url = '/:context/quota'
-  if (!deps.ledger.enforced) {
-    const handle = (): Promise<never> =>
-      Promise.reject(new NotSupported('quota-not-supported', 'Quota is switched off on this service.'))
-    return (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method => ({
-      method,
-      url,
-      handle,
-      onlyRefuses: true,
-    }))
-  }
-  return [
-    { method: 'GET', url, handle: getQuota(deps) },
-    { method: 'PUT', url, handle: putQuota(deps) },
-    { method: 'DELETE', url, handle: deleteQuota(deps) },
-  ]
+type QuotaServices = Uses<'contexts' | 'ledger'>
+
+function hasQuota({ ledger }: Uses<'ledger'>): boolean {
+  return ledger.enforced
 }
 
-const getContext = (deps: Services) => async (request: FastifyRequest) => {
-  refuseFeed(request)
-  const name = request.parameters.get('entryname')
-  const context = pathPart(request, 'context')
-  if (name !== undefined) return await deps.contexts.named(request.caller, context, name)
-  return await deps.contexts.list(request.caller, context)
-}
-
-const postContext = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const wanted = readCreation(deps, request, reply)
-  if (isFlagSet(request.parameters, 'file')) return await createWithFile(deps, request, reply, wanted)
-  return sendCreated(deps, reply, await deps.creation.create(request.caller, pathPart(request, 'context'), wanted))
-}
-
-/** The body is the file, described by the same headers and parameters as in `PUT` of a file; there is no other body. */
-async function createWithFile(deps: Services, request: FastifyRequest, reply: FastifyReply, wanted: CreationRequest) {
-  const { caller } = request
-  const withoutBody = { ...wanted, body: async () => () => ({}) }
+/** The body is the file, described by the same headers and parameters as in PUT of a file; there is no other body. */
+async function createWithFile(
+  deps: Uses<'base' | 'bodies' | 'uploads'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  requested: CreationRequest,
+) {
+  const { context } = request.params as { readonly context: string }
+  const withoutBody = { ...requested, body: async () => () => ({}) }
   const upload = readUpload(deps, request, reply)
-  const { entry, file } = await deps.uploads.create(caller, pathPart(request, 'context'), withoutBody, upload)
+  const { entry, file } = await deps.uploads.create(request.caller, context, withoutBody, upload)
   reply
     .status(201)
     .headers({ ...validatorHeaders(fileValidators(entry, file)), location: deps.base.toAbsolute(entryUri(entry)) })
   return { entryId: entry.id, format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
 }
 
-const postGroups = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const { parameters, caller } = request
-  const group = await deps.creation.createGroupWithContext(caller, parameters.get('name'), parameters.get('contextId'))
-  return sendCreated(deps, reply, group)
-}
-
-const putContext = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const read = (): Promise<unknown> => deps.bodies.json(request.raw, reply.raw)
-  const context = await deps.contexts.put(request.caller, pathPart(request, 'context'), read)
-  reply.headers(validatorHeaders(entryValidators(context.entry)))
-  return { contextId: context.entry.id, name: context.name, alias: context.name, quota: context.quota }
-}
-
-const getQuota = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) =>
-  describeQuota(reply, await deps.contexts.quota(request.caller, pathPart(request, 'context')))
-
-const putQuota = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const read = (): Promise<unknown> => deps.bodies.json(request.raw, reply.raw)
-  return describeQuota(reply, await deps.contexts.setQuota(request.caller, pathPart(request, 'context'), read))
-}
-
-const deleteQuota = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) =>
-  describeQuota(reply, await deps.contexts.setQuota(request.caller, pathPart(request, 'context'), undefined))
-
-/** Quota and fill level change without the entry, so they carry no validators of it but the date clients rely on. */
+/** Quota and fill level change without the entry, so they carry none of its validators but the date clients rely on. */
 function describeQuota(reply: FastifyReply, { entry, quota }: ContextDescription): unknown {
   reply.header('last-modified', new Date(entry.modified).toUTCString())
   return quota

@@ -1,32 +1,119 @@
-import type { FastifyRequest } from 'fastify'
-import { requireAdmin } from '../../accounts/caller.ts'
-import { listGroups, listUsers, type Portion } from '../../accounts/directory.ts'
+import { listGroups, listUsers } from '../../accounts/directory.ts'
 import { countedUser } from '../../accounts/lockout.ts'
 import type { User } from '../../accounts/users.ts'
-import { InvalidInput } from '../../base/errors.ts'
-import { contextOrders, listContexts, type ContextOrder } from '../../content/context-list.ts'
+import { contextOrders, listContexts } from '../../content/context-list.ts'
 import { describeEntry } from '../describe.ts'
-import { type Parameters, readWholeNumber } from '../query.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { json } from '../interface/answer.ts'
+import { choice, paging, text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { flag, named, object, optional, text } from '../interface/schema.ts'
+import { count, Graph, partOf, Quota, time } from '../interface/schemas.ts'
+import type { Uses } from '../services.ts'
 
-/** Who and what there is, in portions, for administrators. */
-export const directoryRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/management/users', handle: getUsers(deps) },
-  { method: 'GET', url: '/management/groups', handle: getGroups(deps) },
-  { method: 'GET', url: '/management/contexts', handle: getContexts(deps) },
+const portion = {
+  query: textParameter('Part of a name or an id, in upper or lower case.', { keywords: { maxLength: 256 } }),
+  ...paging,
+}
+const chapter = 'Status and administration'
+
+/** Users, groups and contexts, in parts, for administrators. */
+export const directoryRoutes = [
+  route({
+    id: 'listUsers',
+    method: 'GET',
+    url: '/management/users',
+    chapter,
+    summary: 'List the users by name.',
+    requires: { role: 'admin', to: 'list the users' },
+    query: portion,
+    answers: {
+      200: json(
+        'A part of the list.',
+        named(
+          'UserList',
+          partOf(
+            'users',
+            object({
+              id: text(),
+              disabled: flag,
+              hasPassword: flag,
+              name: optional(text()),
+              homecontext: optional(text()),
+              lockedUntil: optional(time),
+            }),
+          ),
+        ),
+      ),
+    },
+    handle: async ({ database, lockout }: Uses<'database' | 'lockout'>, { query }) => {
+      const { total, items } = await listUsers(database, query)
+      const users = []
+      for (const user of items) users.push(await describeUser({ lockout }, user))
+      return { users, results: total, limit: query.limit, offset: query.offset }
+    },
+  }),
+  route({
+    id: 'listGroups',
+    method: 'GET',
+    url: '/management/groups',
+    chapter,
+    summary: 'List the groups by name, with the number of their members.',
+    requires: { role: 'admin', to: 'list the groups' },
+    query: portion,
+    answers: {
+      200: json(
+        'A part of the list.',
+        named('GroupList', partOf('groups', object({ id: text(), members: count, name: optional(text()) }))),
+      ),
+    },
+    handle: async ({ database }: Uses<'database'>, { query }) => {
+      const { total, items } = await listGroups(database, query)
+      return { groups: items, results: total, limit: query.limit, offset: query.offset }
+    },
+  }),
+  route({
+    id: 'listContexts',
+    method: 'GET',
+    url: '/management/contexts',
+    chapter,
+    summary: 'List the contexts with their quota, all but `_contexts` and `_principals`.',
+    requires: { role: 'admin', to: 'list the contexts' },
+    query: {
+      ...portion,
+      sort: choice(
+        '`fullness`: the least space in relation to the quota first, then those without a quota; `used`: the most bytes first.',
+        contextOrders,
+        'name',
+      ),
+    },
+    answers: {
+      200: json(
+        'A part of the list.',
+        named(
+          'ContextList',
+          partOf(
+            'contexts',
+            object({ contextId: text(), name: optional(text()), quota: optional(Quota), metadata: optional(Graph) }),
+          ),
+        ),
+      ),
+    },
+    handle: async (
+      { database, ledger, views, base }: Uses<'database' | 'ledger' | 'views' | 'base'>,
+      { caller, query },
+    ) => {
+      const { total, items } = await listContexts(database, ledger, query)
+      const contexts = []
+      for (const placed of items) {
+        const { name, quota, metadata } = describeEntry(await views.of(caller, placed, true), base)
+        contexts.push({ contextId: placed.entry.id, name, quota, metadata })
+      }
+      return { contexts, results: total, limit: query.limit, offset: query.offset }
+    },
+  }),
 ]
 
-const getUsers = (deps: Services) => async (request: FastifyRequest) => {
-  requireAdmin(request.caller, 'list the users')
-  const portion = readPortion(request.parameters)
-  const { total, items } = await listUsers(deps.database, portion)
-  const users = []
-  for (const user of items) users.push(await describeUser(deps, user))
-  return { users, results: total, limit: portion.limit, offset: portion.offset }
-}
-
-async function describeUser({ lockout }: Services, user: User) {
+async function describeUser({ lockout }: Uses<'lockout'>, user: User) {
   const lockedUntil = await lockout.lockedUntil(countedUser(user))
   return {
     id: user.id,
@@ -36,40 +123,4 @@ async function describeUser({ lockout }: Services, user: User) {
     homecontext: user.homeContext,
     lockedUntil: lockedUntil === undefined ? undefined : new Date(lockedUntil).toISOString(),
   }
-}
-
-const getGroups = (deps: Services) => async (request: FastifyRequest) => {
-  requireAdmin(request.caller, 'list the groups')
-  const portion = readPortion(request.parameters)
-  const { total, items } = await listGroups(deps.database, portion)
-  return { groups: items, results: total, limit: portion.limit, offset: portion.offset }
-}
-
-const getContexts = (deps: Services) => async (request: FastifyRequest) => {
-  const { caller, parameters } = request
-  requireAdmin(caller, 'list the contexts')
-  const portion = readPortion(parameters)
-  const sort = readOrder(parameters.get('sort'))
-  const { total, items } = await listContexts(deps.database, deps.ledger, { ...portion, sort })
-  const contexts = []
-  for (const placed of items) {
-    const { name, quota, metadata } = describeEntry(await deps.views.of(caller, placed, true), deps.base)
-    contexts.push({ contextId: placed.entry.id, name, quota, metadata })
-  }
-  return { contexts, results: total, limit: portion.limit, offset: portion.offset }
-}
-
-const DEFAULT_LIMIT = 50
-const MOST = 100
-
-const readPortion = (parameters: Parameters): Portion => ({
-  query: parameters.get('query'),
-  limit: Math.min(MOST, readWholeNumber(parameters, 'limit') ?? DEFAULT_LIMIT),
-  offset: readWholeNumber(parameters, 'offset') ?? 0,
-})
-
-function readOrder(text: string | undefined): ContextOrder {
-  const order = text === undefined ? 'name' : contextOrders.find(known => known === text)
-  if (order) return order
-  throw new InvalidInput('invalid-query', `\`sort\` is one of ${contextOrders.join(', ')}.`)
 }

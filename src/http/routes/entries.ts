@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput, NotFound } from '../../base/errors.ts'
-import { entryUri } from '../../model/addresses.ts'
+import { NotFound } from '../../base/errors.ts'
 import { hasName } from '../../content/entries.ts'
+import { entryUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
 import { type EntryInContext, requireRight } from '../../model/rights.ts'
-import { isObject } from '../../content/values.ts'
 import {
   entryValidators,
   isUnchanged,
@@ -13,89 +12,163 @@ import {
   withoutVariants,
 } from '../conditional.ts'
 import { describeEntry } from '../describe.ts'
-import { readPaging } from '../list-paging.ts'
-import { isFlagSet } from '../query.ts'
-import { embeddedGraphs, graphReader, isPlainJson, type Representation, representationFor, sendGraph } from '../rdf.ts'
-import { type Route, pathPart } from '../route.ts'
-import type { Services } from '../services.ts'
+import { content, done, json, unchanged } from '../interface/answer.ts'
+import { jsonBody, streamedBody } from '../interface/body.ts'
+import { flag } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { Entry as EntrySchema, Json, Name } from '../interface/schemas.ts'
+import { pagingOf, pagingQuery } from '../list-paging.ts'
+import {
+  answerFormat,
+  embeddedFormat,
+  embeddedGraphs,
+  graphReader,
+  isPlainJson,
+  mediaTypes,
+  type Representation,
+  representationFor,
+  sendGraph,
+} from '../rdf.ts'
+import type { Uses } from '../services.ts'
+
+/** The body of a request that replaces a graph. */
+export const graphBody = streamedBody(mediaTypes, { schema: Json, example: {} })
+
+/** A graph in any syntax, as an answer. */
+export const graphAnswer = (description: string) => content(description, mediaTypes, Json)
+
+const chapter = 'Entries'
 
 /** Entries: the whole, info, name, deletion (wire facts 3.3, 3.4). */
-export const entryRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/:context/entry/:entry', handle: getEntry(deps), compressible: true },
-  { method: 'PUT', url: '/:context/entry/:entry', handle: putEntry(deps) },
-  { method: 'DELETE', url: '/:context/entry/:entry', handle: deleteEntry(deps) },
-  { method: 'GET', url: '/:context/entry/:entry/name', handle: getName(deps) },
-  { method: 'PUT', url: '/:context/entry/:entry/name', handle: putName(deps) },
+export const entryRoutes = [
+  route({
+    id: 'readEntry',
+    method: 'GET',
+    url: '/:context/entry/:entry',
+    chapter,
+    summary: 'Read an entry: its info, and what else the caller may read of it.',
+    details: 'In a syntax of RDF other than JSON the answer is the info alone.',
+    query: {
+      includeAll: flag('With metadata, relations, rights and resource, as far as the caller may read them.'),
+      ...pagingQuery,
+      rdfFormat: embeddedFormat,
+      format: answerFormat,
+    },
+    answers: { 200: content('The entry.', mediaTypes, EntrySchema), 304: unchanged },
+    refusals: { 404: [], 406: ['not-acceptable'] },
+    conditional: 'read',
+    compressible: true,
+    handle: async (deps: Uses<'base' | 'entries' | 'views'>, { request, reply, caller, query }) => {
+      const representation = representationFor(request, reply)
+      const form = embeddedGraphs(request)
+      const placed = await loadEntry(deps, request)
+      if (!isPlainJson(representation)) return await sendInfo(deps, request, reply, placed, representation)
+      const view = await deps.views.of(caller, placed, query.includeAll, pagingOf(query))
+      const isCurrent = isFresh(request, reply, placed.entry)
+      // What only some may see, and the fill level, change without the entry: a 304 would keep an outdated view.
+      const isTheSameForAll = !query.includeAll && view.quota === undefined
+      if (isCurrent && isTheSameForAll) return await reply.status(304).send()
+      return describeEntry(view, deps.base, form)
+    },
+  }),
+  route({
+    id: 'writeInfo',
+    method: 'PUT',
+    url: '/:context/entry/:entry',
+    chapter,
+    summary: 'Replace the info of an entry, with its access list. What is left out is removed.',
+    access: 'those who administer the entry',
+    details: 'Dates and addresses are kept by the service.',
+    query: {
+      applyACLtoChildren: flag(
+        'On a list: gives its access list to all entries in it, lists inside included. The caller must administer all of them.',
+      ),
+    },
+    body: graphBody,
+    answers: { 204: done },
+    refusals: { 400: ['invalid-graph', 'invalid-json', 'invalid-uri', 'invalid-value'], 401: [], 403: [], 404: [] },
+    conditional: 'write',
+    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller, query }) => {
+      const placed = await loadEntry(deps, request)
+      const read = graphReader(deps, request, reply, entryUri(placed.entry))
+      const condition = preconditionOf(request)
+      return sendChanged(reply, await deps.entries.putInfo(caller, placed, read, condition, query.applyACLtoChildren))
+    },
+  }),
+  route({
+    id: 'deleteEntry',
+    method: 'DELETE',
+    url: '/:context/entry/:entry',
+    chapter,
+    summary: 'Delete an entry with its metadata and its resource; a context with all entries in it.',
+    access: 'those who administer the entry; `recursive`: those who administer the context',
+    query: { recursive: flag('On a list: deletes all entries in it as well.') },
+    answers: { 204: done },
+    refusals: { 401: [], 403: [], 404: [] },
+    conditional: 'write',
+    handle: async (deps: Uses<'entries'>, { request, reply, caller, query }) => {
+      await deps.entries.delete(caller, await loadEntry(deps, request), preconditionOf(request), query.recursive)
+      return await reply.status(204).send()
+    },
+  }),
+  route({
+    id: 'readName',
+    method: 'GET',
+    url: '/:context/entry/:entry/name',
+    chapter,
+    summary: 'Read the name of a user, group or context.',
+    access: 'everybody for contexts, else those who may read the metadata',
+    path: { context: { example: '_contexts' }, entry: { example: 'photos' } },
+    answers: { 200: json('The name.', Name) },
+    refusals: { 401: [], 403: [], 404: ['not-found'] },
+    handle: async (deps: Uses<'entries'>, { request, caller }) => {
+      const placed = await loadEntry(deps, request)
+      // Names of contexts are open to everybody, those of people and groups to who may read their metadata (wire facts 4.4).
+      const isContext = placed.entry.graphType === 'Context' || placed.entry.graphType === 'SystemContext'
+      if (hasName(placed.entry) && !isContext) requireRight(caller, 'readmetadata', placed, 'read this name')
+      const name = await deps.entries.nameOf(placed.entry)
+      if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
+      return { name }
+    },
+  }),
+  route({
+    id: 'rename',
+    method: 'PUT',
+    url: '/:context/entry/:entry/name',
+    chapter,
+    summary: 'Change the name of a user, group or context. An empty name removes it.',
+    access: 'those who may write the resource; for users those who administer them',
+    path: { context: { example: '_contexts' }, entry: { example: 'photos' } },
+    body: jsonBody(Name, { example: { name: 'Photos' } }),
+    answers: { 204: done },
+    refusals: { 400: ['invalid-name', 'invalid-type'], 401: [], 403: [], 404: [], 409: ['name-taken'] },
+    handle: async (deps: Uses<'bodies' | 'entries'>, { request, reply, caller, body }) => {
+      const placed = await loadEntry(deps, request)
+      return sendChanged(reply, await deps.entries.rename(caller, placed, async () => (await body()).name))
+    },
+  }),
 ]
-
-const getEntry = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const representation = representationFor(request, reply)
-  const form = embeddedGraphs(request)
-  const placed = await loadEntry(deps, request)
-  if (!isPlainJson(representation)) return await sendInfo(deps, request, reply, placed, representation)
-  const isDetailed = request.parameters.has('includeAll')
-  const view = await deps.views.of(request.caller, placed, isDetailed, readPaging(request.parameters))
-  const isFreshEntry = isFresh(request, reply, placed.entry)
-  // What only some may see, and the fill level, change without the entry: a 304 would bring somebody else's view back.
-  const isTheSameForAll = !isDetailed && view.quota === undefined
-  if (isFreshEntry && isTheSameForAll) return await reply.status(304).send()
-  return describeEntry(view, deps.base, form)
-}
 
 /** In a syntax of RDF an entry is its info (wire facts 3.3.1). */
 async function sendInfo(
-  deps: Services,
+  { base, views }: Uses<'base' | 'views'>,
   request: FastifyRequest,
   reply: FastifyReply,
   placed: EntryInContext,
   representation: Representation,
 ): Promise<unknown> {
-  const { info } = await deps.views.of(request.caller, placed, false)
+  const { info } = await views.of(request.caller, placed, false)
   if (isFresh(request, reply, placed.entry, representation)) return await reply.status(304).send()
-  return await sendGraph(reply, representation, deps.base.graphOutside(info))
-}
-
-const putEntry = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await loadEntry(deps, request)
-  const read = graphReader(deps, request, reply, entryUri(placed.entry))
-  const toMembers = isFlagSet(request.parameters, 'applyACLtoChildren')
-  return sendChanged(
-    reply,
-    await deps.entries.putInfo(request.caller, placed, read, preconditionOf(request), toMembers),
-  )
-}
-
-const deleteEntry = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const recursive = isFlagSet(request.parameters, 'recursive')
-  await deps.entries.delete(request.caller, await loadEntry(deps, request), preconditionOf(request), recursive)
-  return await reply.status(204).send()
-}
-
-const getName = (deps: Services) => async (request: FastifyRequest) => {
-  const placed = await loadEntry(deps, request)
-  // Names of contexts are open to everybody, those of people and groups to who may read their metadata (wire facts 4.4).
-  const isContext = placed.entry.graphType === 'Context' || placed.entry.graphType === 'SystemContext'
-  if (hasName(placed.entry) && !isContext) requireRight(request.caller, 'readmetadata', placed, 'read this name')
-  const name = await deps.entries.nameOf(placed.entry)
-  if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
-  return { name }
-}
-
-const putName = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await loadEntry(deps, request)
-  const read = async (): Promise<string> => {
-    const body = await deps.bodies.json(request.raw, reply.raw)
-    if (isObject(body) && typeof body['name'] === 'string') return body['name']
-    throw new InvalidInput('invalid-json', 'Send {"name": "…"}.')
-  }
-  return sendChanged(reply, await deps.entries.rename(request.caller, placed, read))
+  return await sendGraph(reply, representation, base.graphOutside(info))
 }
 
 /** The entry that the path names. @throws {NotFound} */
-export const loadEntry = async (deps: Services, request: FastifyRequest): Promise<EntryInContext> =>
-  await deps.entries.get(pathPart(request, 'context'), pathPart(request, 'entry'))
+export async function loadEntry({ entries }: Uses<'entries'>, { params }: FastifyRequest): Promise<EntryInContext> {
+  const { context, entry } = params as { readonly context: string; readonly entry: string }
+  return await entries.get(context, entry)
+}
 
-/** The conditions of the request, judged against an entry inside the transaction that changes it. */
+/** The conditions of the request. They are checked against the entry inside the transaction that changes it. */
 export const preconditionOf =
   (request: FastifyRequest) =>
   (entry: Entry): void =>
@@ -119,8 +192,8 @@ export const sendChanged = (reply: FastifyReply, entry: Entry): FastifyReply =>
     .headers(validatorHeaders(entryValidators(entry)))
     .send()
 
-export const sendCreated = (deps: Services, reply: FastifyReply, entry: Entry): FastifyReply =>
+export const sendCreated = ({ base }: Uses<'base'>, reply: FastifyReply, entry: Entry): FastifyReply =>
   reply
     .status(201)
-    .headers({ ...validatorHeaders(entryValidators(entry)), location: deps.base.toAbsolute(entryUri(entry)) })
+    .headers({ ...validatorHeaders(entryValidators(entry)), location: base.toAbsolute(entryUri(entry)) })
     .send({ entryId: entry.id })

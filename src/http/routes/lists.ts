@@ -1,53 +1,96 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, WrongMethod } from '../../base/errors.ts'
-import { type EntryAddress, entryUri } from '../../model/addresses.ts'
 import { findAddress } from '../../content/contexts.ts'
 import { isList } from '../../content/list-records.ts'
 import { relationsOf } from '../../content/relations.ts'
 import { RELATIVE } from '../../graph/iri.ts'
+import { type EntryAddress, entryUri } from '../../model/addresses.ts'
 import { entryValidators, validatorHeaders } from '../conditional.ts'
-import { isFlagSet } from '../query.ts'
-import { representationFor, sendGraph } from '../rdf.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
-import { putResource } from './resources.ts'
-import { loadEntry } from './entries.ts'
+import { done, json } from '../interface/answer.ts'
+import { flag, text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { object } from '../interface/schema.ts'
+import { StoredFile, uri } from '../interface/schemas.ts'
+import { answerFormat, representationFor, sendGraph } from '../rdf.ts'
+import type { Uses } from '../services.ts'
+import { graphAnswer, loadEntry } from './entries.ts'
+import { putResource, resourceBody, type ResourceServices, uploadRefusals } from './resources.ts'
 
-/** What lists do beyond other resources, what browsers write by POST, and what points at an entry (wire facts 3.8.5, 3.6). */
-export const listRoutes = (deps: Services): Route[] => [
-  { method: 'POST', url: '/:context/resource/:entry', handle: postResource(deps) },
-  { method: 'GET', url: '/:context/relations/:entry', handle: getRelations(deps), compressible: true },
+/** Moving entries between lists, what browsers write by POST, and what points at an entry (wire facts 3.8.5, 3.6). */
+export const listRoutes = [
+  route({
+    id: 'postToResource',
+    method: 'POST',
+    url: '/:context/resource/:entry',
+    chapter: 'Resources',
+    summary: 'Move an entry to this list; or with `method=put` write the resource, as browsers upload files.',
+    access: 'those who may write to both lists; from another context, those who administer everything that is moved',
+    path: { entry: { example: 'album' } },
+    query: {
+      method: textParameter('`put`: as PUT.', { keywords: { enum: ['put'] } }),
+      moveEntry: textParameter('URI of the entry, or what follows the base address in it.', {
+        example: 'photos/entry/one',
+      }),
+      fromList: textParameter('URI of the list that the entry leaves.'),
+      removeAll: flag('The entry leaves any list that it is in.'),
+      mimeType: textParameter('With `method=put`: media type of the file, instead of `Content-Type`.'),
+      textarea: textParameter('Without meaning; browsers send it.'),
+    },
+    body: resourceBody,
+    answers: {
+      200: json('The address of the entry from now on.', object({ entryURI: uri })),
+      201: json('The file is stored.', StoredFile),
+      204: done,
+    },
+    refusals: {
+      ...uploadRefusals,
+      400: [...(uploadRefusals[400] ?? []), 'invalid-uri'],
+      405: ['method-not-allowed'],
+      409: ['conflict'],
+    },
+    conditional: 'write',
+    handle: async (deps: ResourceServices & Uses<'listMoves'>, { request, reply, caller, query }) => {
+      if (query.method?.toLowerCase() === 'put') return await putResource(deps, request, reply)
+      const placed = await loadEntry(deps, request)
+      if (!isList(placed.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
+      const entry = await readAddress(deps, 'moveEntry', query.moveEntry)
+      if (!entry) throw new InvalidInput('invalid-query', 'The parameter moveEntry is missing.')
+      const from = await readAddress(deps, 'fromList', query.fromList)
+      const moved = await deps.listMoves.move(caller, placed, { entry, from, fromAny: query.removeAll })
+      reply.headers(validatorHeaders(entryValidators(moved)))
+      return { entryURI: deps.base.toAbsolute(entryUri(moved)) }
+    },
+  }),
+  route({
+    id: 'readRelations',
+    method: 'GET',
+    url: '/:context/relations/:entry',
+    chapter: 'Entries',
+    summary:
+      'Read what the metadata and the info of other entries say about an entry, with its list, groups and home contexts.',
+    details: 'What stands in metadata that the caller may not read is left out.',
+    query: { format: answerFormat },
+    answers: { 200: graphAnswer('The graph.') },
+    refusals: { 404: [], 406: ['not-acceptable'] },
+    compressible: true,
+    // No validators: those of the entry do not change when another entry begins to point at it.
+    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, reply, caller }) => {
+      const { entry } = await loadEntry(deps, request)
+      const representation = representationFor(request, reply)
+      const graph = await relationsOf(deps.database, caller, entry)
+      return await sendGraph(reply, representation, deps.base.graphOutside(graph))
+    },
+  }),
 ]
 
-const postResource = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const { parameters, caller } = request
-  if (parameters.get('method')?.toLowerCase() === 'put') return await putResource(deps)(request, reply)
-  const placed = await loadEntry(deps, request)
-  if (!isList(placed.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
-  const entry = await readAddress(deps, 'moveEntry', parameters.get('moveEntry'))
-  if (!entry) throw new InvalidInput('invalid-query', 'The parameter moveEntry is missing.')
-  const from = await readAddress(deps, 'fromList', parameters.get('fromList'))
-  const moved = await deps.listMoves.move(caller, placed, { entry, from, fromAny: isFlagSet(parameters, 'removeAll') })
-  reply.headers(validatorHeaders(entryValidators(moved)))
-  return { entryURI: deps.base.toAbsolute(entryUri(moved)) }
-}
-
-/** No validators: they would be those of the entry, which does not change when another begins to point at it. */
-const getRelations = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const { entry } = await loadEntry(deps, request)
-  const representation = representationFor(request, reply)
-  const graph = await relationsOf(deps.database, request.caller, entry)
-  return await sendGraph(reply, representation, deps.base.graphOutside(graph))
-}
-
 /** A URI of the service, or the part of it that follows the base address. */
-async function readAddress(deps: Services, name: string, text: string | undefined): Promise<EntryAddress | undefined> {
+async function readAddress(
+  { base, database }: Uses<'base' | 'database'>,
+  name: string,
+  text: string | undefined,
+): Promise<EntryAddress | undefined> {
   if (text === undefined || text === '') return undefined
-  const toRelative = deps.base.toRelative(text)
-  const address = await findAddress(
-    deps.database,
-    toRelative === text ? RELATIVE + text.replace(/^\//, '') : toRelative,
-  )
+  const inside = base.toRelative(text)
+  const address = await findAddress(database, inside === text ? RELATIVE + text.replace(/^\//, '') : inside)
   if (address) return address
   throw new InvalidInput('invalid-uri', `The parameter ${name} is not the URI of an entry here.`)
 }

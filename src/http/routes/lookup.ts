@@ -1,50 +1,79 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput, NotFound } from '../../base/errors.ts'
+import { NotFound } from '../../base/errors.ts'
 import { liveSourceOf } from '../../content/cached-metadata.ts'
 import { findEntry } from '../../content/entry-records.ts'
-import { type LookupScope, lookUp, lookupScopes, metadataIn } from '../../content/lookup.ts'
+import { lookUp, lookupScopes, metadataIn } from '../../content/lookup.ts'
 import { RELATIVE } from '../../graph/iri.ts'
 import { isUnchanged, validatorHeaders } from '../conditional.ts'
-import { representationFor, sendGraph } from '../rdf.ts'
-import { pathPart, type Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { unchanged } from '../interface/answer.ts'
+import { choice, invalid, requiredText, type ValuesOf } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { answerFormat, representationFor, sendGraph } from '../rdf.ts'
+import type { Uses } from '../services.ts'
+import { graphAnswer } from './entries.ts'
+
+const lookupQuery = {
+  uri: requiredText('URI of the resource that the metadata are about.', {
+    example: 'https://example.org/a',
+    keywords: { format: 'uri' },
+  }),
+  scope: choice('`local`: metadata kept here; `external`: the copy of those elsewhere.', lookupScopes, 'all'),
+  format: answerFormat,
+}
+
+/** What both routes have in common. */
+const lookup = {
+  method: 'GET',
+  chapter: 'Lookup',
+  query: lookupQuery,
+  answers: { 200: graphAnswer('Metadata of the first entry about the resource.'), 304: unchanged },
+  compressible: true,
+} as const
 
 /** Metadata by the URI of what they are about (wire facts 3.12). */
-export const lookupRoutes = (deps: Services): Route[] => [
-  {
-    method: 'GET',
+export const lookupRoutes = [
+  route({
+    ...lookup,
+    id: 'lookUp',
     url: '/lookup',
-    compressible: true,
-    handle: async (request, reply) => await answer(deps, request, reply),
-  },
-  {
-    method: 'GET',
+    summary: 'Find metadata by the URI of the resource, as far as the caller may read them.',
+    refusals: { 404: ['not-found'], 406: ['not-acceptable'] },
+    handle: async (deps: LookupServices, { request, reply, query }) => await answer(deps, request, reply, query),
+  }),
+  route({
+    ...lookup,
+    id: 'lookUpInContext',
     url: '/:context/lookup',
-    compressible: true,
-    handle: async (request, reply) => {
-      const { entry } = await deps.entries.getContextEntry(pathPart(request, 'context'))
-      return await answer(deps, request, reply, entry.id)
+    summary: 'Find metadata by the URI of the resource among the entries of a context.',
+    refusals: { 404: ['not-found'], 406: ['not-acceptable'] },
+    handle: async (deps: LookupServices & Uses<'entries'>, { request, reply, params, query }) => {
+      const { entry } = await deps.entries.getContextEntry(params.context)
+      return await answer(deps, request, reply, query, entry.id)
     },
-  },
+  }),
 ]
 
+type LookupServices = Uses<'base' | 'database'>
+
 async function answer(
-  deps: Services,
+  { base, database }: LookupServices,
   request: FastifyRequest,
   reply: FastifyReply,
+  { uri, scope }: ValuesOf<typeof lookupQuery>,
   context?: string,
 ): Promise<unknown> {
+  // The relative form of an address of this service is no URI for clients.
+  if (uri.startsWith(RELATIVE)) throw invalid('`uri` must be an absolute URI.')
   const representation = representationFor(request, reply)
   const { caller } = request
-  const scope = readScope(request)
-  const wanted = { uri: readUri(deps, request), scope, ...(context === undefined ? {} : { context }) }
-  const found = await lookUp(deps.database, caller, wanted)
-  const entry = found && (await findEntry(deps.database, found))
-  const metadata = entry && (await metadataIn(deps.database, caller, entry, scope))
-  // Whether there is an entry that the caller may not read is not told.
+  const requested = { uri: base.toRelative(uri), scope, ...(context === undefined ? {} : { context }) }
+  const found = await lookUp(database, caller, requested)
+  const entry = found && (await findEntry(database, found))
+  const metadata = entry && (await metadataIn(database, caller, entry, scope))
+  // The answer is the same whether there is no entry or one that the caller may not read.
   if (!entry || !metadata) throw new NotFound('not-found', 'There are no such metadata of this resource.')
   if (!liveSourceOf(entry)) {
-    // Another entry may be the first tomorrow, and may have been changed earlier: only a tag can tell.
+    // Another entry may be the first tomorrow, and may have an earlier date: only a tag can tell them apart.
     const etag = `"${entry.modified}-${entry.context}-${entry.id}-${representation.syntax.name}"`
     const state = { etag, modified: entry.modified }
     reply.headers(validatorHeaders(state))
@@ -52,19 +81,5 @@ async function answer(
       return await reply.status(304).send()
     }
   }
-  return await sendGraph(reply, representation, deps.base.graphOutside(metadata))
-}
-
-function readScope({ parameters }: FastifyRequest): LookupScope {
-  const given = parameters.get('scope') ?? 'all'
-  const scope = lookupScopes.find(scope => scope === given)
-  if (scope) return scope
-  throw new InvalidInput('invalid-query', `\`scope\` is one of ${lookupScopes.join(', ')}.`)
-}
-
-function readUri({ base }: Services, { parameters }: FastifyRequest): string {
-  const uri = parameters.get('uri') ?? ''
-  // The inside form of an address of this service is no URI that anybody outside may use.
-  if (uri !== '' && !uri.startsWith(RELATIVE)) return base.toRelative(uri)
-  throw new InvalidInput('invalid-query', '`uri` is missing: the URI of the resource that the metadata are about.')
+  return await sendGraph(reply, representation, base.graphOutside(metadata))
 }

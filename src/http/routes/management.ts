@@ -1,99 +1,233 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
-import { type AuditEvent, auditEvents } from '../../accounts/audit.ts'
+import { auditEvents } from '../../accounts/audit.ts'
 import { isGuest, requireAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
 import { findUser, findUserByName, liftLockout, type User } from '../../accounts/users.ts'
-import { InvalidInput, NotFound } from '../../base/errors.ts'
+import { NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { countStore } from '../../content/store-counts.ts'
-import { prefersHtml } from '../negotiate.ts'
-import { readWholeNumber } from '../query.ts'
 import type { SamlProvider } from '../../sso/saml/provider.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { done, json, redirect } from '../interface/answer.ts'
+import {
+  choice,
+  custom,
+  flag,
+  invalid,
+  requiredText,
+  text as textParameter,
+  wholeNumber,
+} from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import {
+  anyOf,
+  anything,
+  list,
+  mapOf,
+  named,
+  numeric,
+  object,
+  openObject,
+  optional,
+  text,
+} from '../interface/schema.ts'
+import { count, time, uri } from '../interface/schemas.ts'
+import { prefersHtml } from '../negotiate.ts'
+import type { Parameters } from '../query.ts'
+import type { Uses } from '../services.ts'
 
-/** For administrators: how the service is doing, who is locked out, what has happened (wire facts 3.14, D6.5). */
-export const managementRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/', handle: getRoot(deps), visited: true },
-  { method: 'GET', url: '/management/status', handle: getStatus(deps) },
-  { method: 'GET', url: '/management/lockouts', handle: getLockouts(deps) },
-  { method: 'DELETE', url: '/management/lockouts', handle: deleteLockout(deps) },
-  { method: 'GET', url: '/management/audit', handle: getAudit(deps) },
-  { method: 'GET', url: '/management/sso', handle: getSso(deps) },
-]
+const chapter = 'Status and administration'
 
-/** A person is led to the application, or to the sign-in page; a program gets a description of the service. */
-const getRoot = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  if (prefersHtml(request))
-    return await reply.redirect(deps.base.at(isGuest(request.caller) ? 'auth/login' : 'ui/'), 303)
-  return { service: 'Stowage', ...brief(deps.options.version), baseURI: deps.base.href }
-}
+const Status = named(
+  'Status',
+  openObject({ version: text(), repositoryStatus: text(), baseURI: optional(uri), startupTime: optional(time) }),
+)
 
-const getStatus = (deps: Services) => {
-  const startupTime = new Date(deps.system.now()).toISOString()
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { version } = deps.options
-    if (request.parameters.has('extended')) {
-      requireAdmin(request.caller, 'see the extended status')
-      const stats = request.parameters.has('includeStats') ? { stats: await countStore(deps.database) } : {}
-      const { enabled, origins, maxAge } = deps.options.cors
-      return {
-        ...brief(version),
-        baseURI: deps.base.href,
-        startupTime,
-        quota: deps.ledger.enforced,
-        cors: { enabled, origins, maxAge },
-        // What clients call the engine; an entry is indexed in the transaction that changes it, so nothing waits.
-        solr: { enabled: true, status: 'online', postQueueSize: 0 },
-        ...memory(),
-        ...stats,
+const pointInTime = (description: string) =>
+  custom<Milliseconds | undefined>(description, readTime, { keywords: { format: 'date-time' } })
+
+/** For administrators: the state of the service, who is locked out, what has happened (wire facts 3.14, D6.5). */
+export const managementRoutes = [
+  route({
+    id: 'readService',
+    method: 'GET',
+    url: '/',
+    chapter,
+    summary: 'Read what this service is.',
+    answers: {
+      200: json(
+        'The service.',
+        named('Service', object({ service: text(), version: text(), repositoryStatus: text(), baseURI: uri })),
+      ),
+      303: redirect('For a browser: to the pages for people, or to the login page.'),
+    },
+    visited: true,
+    handle: async ({ base, options }: Uses<'base' | 'options'>, { request, reply, caller }) => {
+      if (prefersHtml(request)) return await reply.redirect(base.at(isGuest(caller) ? 'auth/login' : 'ui/'), 303)
+      return { service: 'Stowage', ...brief(options.version), baseURI: base.href }
+    },
+  }),
+  route({
+    id: 'readStatus',
+    method: 'GET',
+    url: '/management/status',
+    chapter,
+    summary: 'Read version and state.',
+    details: 'For `Accept: text/plain` the answer is `UP`.',
+    query: {
+      extended: flag('For admins: with settings, base address, start and memory.'),
+      includeStats: flag('With `extended`: how much the store holds.'),
+    },
+    answers: {
+      200: { description: 'The state.', content: { types: ['application/json', 'text/plain'], schema: Status } },
+    },
+    refusals: { 401: [], 403: [] },
+    handle: async (
+      { base, database, ledger, options, startedAt }: Uses<'base' | 'database' | 'ledger' | 'options' | 'startedAt'>,
+      { request, reply, caller, query },
+    ) => {
+      const { version, cors } = options
+      if (query.extended) {
+        requireAdmin(caller, 'see the extended status')
+        const stats = query.includeStats ? { stats: await countStore(database) } : {}
+        return {
+          ...brief(version),
+          baseURI: base.href,
+          startupTime: isoTime(startedAt),
+          quota: ledger.enforced,
+          cors: { enabled: cors.enabled, origins: cors.origins, maxAge: cors.maxAge },
+          // Clients know the engine by this name. An entry is indexed in the transaction that changes it: nothing waits.
+          solr: { enabled: true, status: 'online', postQueueSize: 0 },
+          ...memory(),
+          ...stats,
+        }
       }
-    }
-    const prefersText = new Negotiator(request.raw).mediaTypes(['application/json', 'text/plain'])[0] === 'text/plain'
-    return prefersText ? await reply.type('text/plain; charset=utf-8').send('UP') : brief(version)
-  }
-}
+      const prefersText = new Negotiator(request.raw).mediaTypes(['application/json', 'text/plain'])[0] === 'text/plain'
+      return prefersText ? await reply.type('text/plain; charset=utf-8').send('UP') : brief(version)
+    },
+  }),
+  route({
+    id: 'listLockouts',
+    method: 'GET',
+    url: '/management/lockouts',
+    chapter,
+    summary: 'List the users who are locked out.',
+    requires: { role: 'admin', to: 'see who is locked out' },
+    answers: {
+      200: json(
+        'The lockouts.',
+        named(
+          'Lockouts',
+          object({ lockouts: list(object({ id: text(), user: text(), failures: count, lockedUntil: time })) }),
+        ),
+      ),
+    },
+    handle: async ({ database, lockout }: Uses<'database' | 'lockout'>) => {
+      const lockouts = []
+      for await (const { userId, unlocks, failures, until } of lockout.lockedUsers()) {
+        const user = await findUser(database, userId)
+        if (user?.unlocks === unlocks) {
+          lockouts.push({ id: userId, user: user.name, failures, lockedUntil: isoTime(until) })
+        }
+      }
+      return { lockouts }
+    },
+  }),
+  route({
+    id: 'liftLockout',
+    method: 'DELETE',
+    url: '/management/lockouts',
+    chapter,
+    summary: 'Lift the lockout of a user, and forget the wrong passwords that were counted.',
+    requires: { role: 'admin', to: 'lift a lockout' },
+    query: { user: requiredText('Name of the user.', { example: 'anna' }) },
+    answers: { 204: done },
+    refusals: { 404: ['not-found'] },
+    handle: async ({ audit, database }: Uses<'audit' | 'database'>, { reply, caller, query }) => {
+      const user = await userNamed({ database }, query.user)
+      await liftLockout(database, user.id)
+      const subject = { userId: user.id, userName: user.name, actorId: caller.user.id, address: caller.client.address }
+      await audit.record({ event: 'unlocked', ...subject })
+      return await reply.status(204).send()
+    },
+  }),
+  route({
+    id: 'listAuditEvents',
+    method: 'GET',
+    url: '/management/audit',
+    chapter,
+    summary: 'Read the audit trail, the latest event first.',
+    requires: { role: 'admin', to: 'read the audit trail' },
+    query: {
+      user: textParameter('Events about this user: a name, or the id of a user who may have been deleted.'),
+      event: choice('Events of this kind.', auditEvents, undefined),
+      since: pointInTime('Events from then on: a date, or a date-time with its zone (ISO 8601).'),
+      until: pointInTime('Events before then.'),
+      limit: wholeNumber('How many to return.', { otherwise: 100, min: 1, max: 1000 }),
+      offset: wholeNumber('How many to skip.', { otherwise: 0 }),
+    },
+    answers: {
+      200: json(
+        'The events.',
+        named(
+          'AuditTrail',
+          object({
+            events: list(
+              object({
+                time,
+                event: text(),
+                detail: mapOf(anyOf(text(), numeric)),
+                userId: optional(text()),
+                userName: optional(text()),
+                actorId: optional(text()),
+                address: optional(text()),
+              }),
+            ),
+          }),
+        ),
+      ),
+    },
+    handle: async ({ audit, database }: Uses<'audit' | 'database'>, { query: { user, ...filter } }) => {
+      const userId = user === undefined ? undefined : await idOf({ database }, user)
+      const events = await audit.list({ userId, ...filter })
+      return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
+    },
+  }),
+  route({
+    id: 'readSsoStatus',
+    method: 'GET',
+    url: '/management/sso',
+    chapter,
+    summary: 'Read the state of single sign-on: providers, metadata, certificates, and the latest 100 refusals.',
+    requires: { role: 'admin', to: 'see the state of single sign-on' },
+    answers: {
+      200: json(
+        'The state of single sign-on.',
+        named(
+          'SsoStatus',
+          object({
+            saml: list(mapOf(anything)),
+            failures: list(mapOf(anything)),
+            cas: optional(object({ serviceUrl: uri })),
+          }),
+        ),
+      ),
+    },
+    handle: async ({ base, sso, system }: Uses<'base' | 'sso' | 'system'>) => {
+      const { saml, cas, failures } = sso
+      return {
+        saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, system.now())),
+        cas: cas ? { serviceUrl: base.at('auth/cas') } : undefined,
+        failures: failures.list().map(failure => ({ ...failure, time: isoTime(failure.time) })),
+      }
+    },
+  }),
+]
 
 const brief = (version: string) => ({ version, repositoryStatus: 'online' })
 
 function memory() {
   const { rss, heapUsed } = process.memoryUsage()
   return { process: { node: process.version, rss, heapUsed, uptime: Math.round(process.uptime()) } }
-}
-
-const getLockouts = (deps: Services) => async (request: FastifyRequest) => {
-  requireAdmin(request.caller, 'see who is locked out')
-  const lockouts = []
-  for await (const { userId, unlocks, failures, until } of deps.lockout.lockedUsers()) {
-    const user = await findUser(deps.database, userId)
-    if (user?.unlocks === unlocks) {
-      lockouts.push({ id: userId, user: user.name, failures, lockedUntil: isoTime(until) })
-    }
-  }
-  return { lockouts }
-}
-
-/** `?user=NAME`; somebody who is not locked out loses his count of wrong passwords all the same. */
-const deleteLockout = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  requireAdmin(request.caller, 'lift a lockout')
-  const user = await userNamed(deps, request.parameters.get('user'))
-  await liftLockout(deps.database, user.id)
-  const { caller } = request
-  const subject = { userId: user.id, userName: user.name, actorId: caller.user.id, address: caller.client.address }
-  await deps.audit.record({ event: 'unlocked', ...subject })
-  return await reply.status(204).send()
-}
-
-/** How it stands with the identity providers, and why the latest sign-ons were refused. */
-const getSso = (deps: Services) => async (request: FastifyRequest) => {
-  requireAdmin(request.caller, 'see the state of single sign-on')
-  const { saml, cas, failures } = deps.sso
-  return {
-    saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, deps.system.now())),
-    cas: cas ? { serviceUrl: deps.base.at('auth/cas') } : undefined,
-    failures: failures.list().map(failure => ({ ...failure, time: isoTime(failure.time) })),
-  }
 }
 
 function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milliseconds) {
@@ -115,54 +249,24 @@ function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Millisecond
 
 const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
 
-const MAX_EVENTS = 1000
-
-/** `?user=NAME&event=KIND&since=TIME&until=TIME&limit=N&offset=N`, the latest first. */
-const getAudit = (deps: Services) => async (request: FastifyRequest) => {
-  requireAdmin(request.caller, 'read the audit trail')
-  const { parameters } = request
-  const limit = readLimit(parameters.get('limit'))
-  const since = readTime(parameters.get('since'), 'since')
-  const until = readTime(parameters.get('until'), 'until')
-  const wanted = parameters.get('user')
-  const userId = wanted === undefined ? undefined : await idOf(deps, wanted)
-  const event = readEvent(parameters.get('event'))
-  const offset = readWholeNumber(parameters, 'offset') ?? 0
-  const events = await deps.audit.list({ userId, event, since, until, limit, offset })
-  return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
-}
-
-function readEvent(text: string | undefined): AuditEvent | undefined {
-  const event = auditEvents.find(known => known === text)
-  if (text === undefined || event) return event
-  throw new InvalidInput('invalid-query', `\`event\` is one of ${auditEvents.join(', ')}.`)
-}
-
-/** A name, or the id of somebody who may no longer be there. */
-const idOf = async ({ database }: Services, nameOrId: string): Promise<string> =>
+/** The id of the user of this name; else the text itself, which may be the id of a deleted user. */
+const idOf = async ({ database }: Uses<'database'>, nameOrId: string): Promise<string> =>
   (await findUserByName(database, normaliseName(nameOrId)))?.id ?? nameOrId
 
-async function userNamed({ database }: Services, name: string | undefined): Promise<User> {
-  if (name === undefined) throw new InvalidInput('invalid-query', 'Say which user: `?user=NAME`.')
+async function userNamed({ database }: Uses<'database'>, name: string): Promise<User> {
   const user = await findUserByName(database, normaliseName(name))
   if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
   return user
 }
 
-function readLimit(text: string | undefined): number {
-  if (text === undefined) return 100
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MAX_EVENTS) return limit
-  throw new InvalidInput('invalid-query', `\`limit\` is a whole number from 1 to ${MAX_EVENTS}.`)
-}
-
-function readTime(text: string | undefined, parameter: string): Milliseconds | undefined {
+function readTime(parameters: Parameters, name: string): Milliseconds | undefined {
+  const text = parameters.get(name)
   if (text === undefined) return undefined
   const [day = ''] = text.split('T')
   const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
     ? Date.parse(text)
     : Number.NaN
-  // The engine takes the 30th of February for the 2nd of March.
+  // The engine takes 30 February for 2 March.
   if (!Number.isNaN(time) && new Date(`${day}T00:00Z`).toISOString().startsWith(day)) return time
-  throw new InvalidInput('invalid-query', `\`${parameter}\` is a date, or a date-time with its zone, as in ISO 8601.`)
+  throw invalid(`\`${name}\` must be a date, or a date-time with its zone, as in ISO 8601.`)
 }

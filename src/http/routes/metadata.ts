@@ -1,8 +1,7 @@
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { denied } from '../../accounts/caller.ts'
-import { InvalidInput, NotFound, NotSupported, WrongMethod } from '../../base/errors.ts'
-import { cachedMetadataUri, metadataUri } from '../../model/addresses.ts'
+import { NotFound, NotSupported, WrongMethod } from '../../base/errors.ts'
 import {
   type CachedMetadata,
   findCachedMetadata,
@@ -10,11 +9,12 @@ import {
   liveSourceOf,
   mergeGraphs,
 } from '../../content/cached-metadata.ts'
-import type { Entry } from '../../model/entry.ts'
 import { linkedMetadata } from '../../content/linked-metadata.ts'
-import { requireRight } from '../../model/rights.ts'
 import { fileNameOf } from '../../content/uploads.ts'
 import { emptyGraph, type Graph } from '../../graph/graph.ts'
+import { cachedMetadataUri, metadataUri } from '../../model/addresses.ts'
+import type { Entry } from '../../model/entry.ts'
+import { requireRight } from '../../model/rights.ts'
 import {
   entryValidators,
   requirePreconditions,
@@ -22,120 +22,221 @@ import {
   validatorHeaders,
   withoutVariants,
 } from '../conditional.ts'
-import { graphReader, type Representation, representationFor, sendGraph } from '../rdf.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
-import { readLinkTraversal } from '../link-traversal.ts'
-import { isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
+import { done, unchanged } from '../interface/answer.ts'
+import { custom, flag, invalid, text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { linkQuery, readLinkTraversal } from '../link-traversal.ts'
+import type { Parameters } from '../query.ts'
+import { answerFormat, graphReader, type Representation, representationFor, sendGraph } from '../rdf.ts'
+import type { Uses } from '../services.ts'
+import { graphAnswer, graphBody, isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
 
-/** Metadata: one's own, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
-export const metadataRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/:context/metadata/:entry', handle: getMetadata(deps), compressible: true },
-  { method: 'PUT', url: '/:context/metadata/:entry', handle: putMetadata(deps) },
-  { method: 'DELETE', url: '/:context/metadata/:entry', handle: deleteMetadata(deps) },
-  { method: 'GET', url: '/:context/cached-external-metadata/:entry', handle: getCached(deps), compressible: true },
-  { method: 'PUT', url: '/:context/cached-external-metadata/:entry', handle: putCached(deps) },
-  { method: 'DELETE', url: '/:context/cached-external-metadata/:entry', handle: deleteCached(deps) },
-  { method: 'GET', url: '/:context/merged-metadata/:entry', handle: getMerged(deps), compressible: true },
+const chapter = 'Entries'
+const readers = 'those who may read the metadata'
+const writers = 'those who may write the metadata'
+
+const download = flag('As an attachment.')
+const revision = {
+  rev: custom<number | undefined>('Number of a [revision](#revisions-of-metadata).', readRevision, {
+    keywords: { type: 'integer', minimum: 1 },
+  }),
+}
+const graphAnswers = { 200: graphAnswer('The graph.'), 304: unchanged } as const
+const notChanging = { ...revision, rev: { ...revision.rev, description: 'A revision cannot be changed: 405.' } }
+/** An entry that refers to metadata elsewhere. */
+const linked = { entry: { example: 'linked' } }
+
+/** Metadata: those kept here, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
+export const metadataRoutes = [
+  route({
+    id: 'readMetadata',
+    method: 'GET',
+    url: '/:context/metadata/:entry',
+    chapter,
+    summary: 'Read the metadata of an entry, or an earlier revision of them.',
+    access: readers,
+    query: {
+      format: answerFormat,
+      download,
+      ...revision,
+      ...linkQuery,
+      graphQuery: textParameter('SPARQL is not available: 501.'),
+    },
+    answers: graphAnswers,
+    refusals: { 401: [], 403: [], 404: ['not-found'], 406: ['not-acceptable'], 501: ['not-available'] },
+    conditional: 'read',
+    compressible: true,
+    handle: async (
+      deps: Uses<'base' | 'database' | 'entries' | 'revisions'>,
+      { request, reply, caller, query: { rev, graphQuery, ...query } },
+    ) => {
+      const representation = representationFor(request, reply)
+      const placed = await loadEntry(deps, request)
+      const { entry } = placed
+      requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
+      if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
+      if (graphQuery !== undefined) throw new NotSupported('not-available', 'SPARQL is not available.')
+      const traversal = rev === undefined ? readLinkTraversal(query, deps.base) : undefined
+      if (traversal) {
+        // The answer changes with other entries, so it has no validators.
+        const linked = await linkedMetadata(deps.database, caller, entry, traversal)
+        nameFile(request, reply, entry, representation)
+        return await sendGraph(reply, representation, deps.base.graphOutside(linked))
+      }
+      const { modified, metadata } = rev === undefined ? entry : await getRevision(deps, entry, rev)
+      if (isFresh(request, reply, { modified }, representation)) return await reply.status(304).send()
+      nameFile(request, reply, entry, representation)
+      return await sendGraph(reply, representation, deps.base.graphOutside(metadata))
+    },
+  }),
+  route({
+    id: 'writeMetadata',
+    method: 'PUT',
+    url: '/:context/metadata/:entry',
+    chapter,
+    summary: 'Replace the metadata of an entry.',
+    access: writers,
+    query: notChanging,
+    body: graphBody,
+    answers: { 204: done },
+    refusals: { 400: ['invalid-graph', 'invalid-json'], 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
+    conditional: 'write',
+    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller, query }) => {
+      refuseRevision(query)
+      const placed = await loadEntry(deps, request)
+      const read = graphReader(deps, request, reply, metadataUri(placed.entry))
+      return sendChanged(reply, await deps.entries.putMetadata(caller, placed, read, preconditionOf(request)))
+    },
+  }),
+  route({
+    id: 'emptyMetadata',
+    method: 'DELETE',
+    url: '/:context/metadata/:entry',
+    chapter,
+    summary: 'Replace the metadata of an entry by the empty graph.',
+    access: writers,
+    query: notChanging,
+    answers: { 204: done },
+    refusals: { 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
+    conditional: 'write',
+    handle: async (deps: Uses<'entries'>, { request, reply, caller, query }) => {
+      refuseRevision(query)
+      const placed = await loadEntry(deps, request)
+      return sendChanged(reply, await deps.entries.putMetadata(caller, placed, empty, preconditionOf(request)))
+    },
+  }),
+  route({
+    id: 'readCachedMetadata',
+    method: 'GET',
+    url: '/:context/cached-external-metadata/:entry',
+    chapter,
+    summary:
+      'Read the copy of metadata that are kept elsewhere, of a Reference or LinkReference; the metadata themselves where they are kept at this service.',
+    access: readers,
+    path: linked,
+    query: { format: answerFormat, download },
+    answers: graphAnswers,
+    refusals: { 401: [], 403: [], 404: ['not-found'], 406: ['not-acceptable'] },
+    conditional: 'read',
+    compressible: true,
+    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, reply, caller }) => {
+      const representation = representationFor(request, reply)
+      const placed = await loadEntry(deps, request)
+      const { entry } = placed
+      requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
+      if (!hasExternalMetadata(entry)) throw new NotFound('not-found', 'This entry has no metadata elsewhere.')
+      const cached = await findCached(deps, request, entry)
+      if (isFresh(request, reply, cached, representation)) return await reply.status(304).send()
+      nameFile(request, reply, entry, representation)
+      return await sendGraph(reply, representation, deps.base.graphOutside(cached.graph))
+    },
+  }),
+  route({
+    id: 'writeCachedMetadata',
+    method: 'PUT',
+    url: '/:context/cached-external-metadata/:entry',
+    chapter,
+    summary: 'Replace the copy of metadata that are kept elsewhere.',
+    access: writers,
+    path: linked,
+    body: graphBody,
+    answers: { 204: done },
+    refusals: { 400: ['invalid-graph', 'invalid-json'], 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
+    conditional: 'write',
+    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller }) => {
+      const placed = await loadEntry(deps, request)
+      const read = graphReader(deps, request, reply, cachedMetadataUri(placed.entry))
+      return sendCached(reply, await deps.entries.putCachedMetadata(caller, placed, read, cachedCondition(request)))
+    },
+  }),
+  route({
+    id: 'emptyCachedMetadata',
+    method: 'DELETE',
+    url: '/:context/cached-external-metadata/:entry',
+    chapter,
+    summary: 'Replace the copy of metadata that are kept elsewhere by the empty graph.',
+    access: writers,
+    path: linked,
+    answers: { 204: done },
+    refusals: { 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
+    conditional: 'write',
+    handle: async (deps: Uses<'entries'>, { request, reply, caller }) => {
+      const placed = await loadEntry(deps, request)
+      return sendCached(reply, await deps.entries.putCachedMetadata(caller, placed, empty, cachedCondition(request)))
+    },
+  }),
+  route({
+    id: 'readMergedMetadata',
+    method: 'GET',
+    url: '/:context/merged-metadata/:entry',
+    chapter,
+    summary: 'Read the metadata kept here and the copy of those kept elsewhere in one graph.',
+    access: readers,
+    query: { format: answerFormat, download },
+    answers: graphAnswers,
+    refusals: { 401: [], 403: [], 404: [], 406: ['not-acceptable'] },
+    conditional: 'read',
+    compressible: true,
+    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, reply, caller }) => {
+      const representation = representationFor(request, reply)
+      const placed = await loadEntry(deps, request)
+      const { entry } = placed
+      requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
+      const cached = hasExternalMetadata(entry) ? await findCachedMetadata(deps.database, caller, entry) : undefined
+      // With metadata of another entry in it, the answer changes without this one.
+      const isOwn = liveSourceOf(entry) === undefined
+      if (isOwn && isFresh(request, reply, entry, representation)) return await reply.status(304).send()
+      nameFile(request, reply, entry, representation)
+      const merged = mergeGraphs(entry.metadata, cached?.graph ?? emptyGraph)
+      return await sendGraph(reply, representation, deps.base.graphOutside(merged))
+    },
+  }),
 ]
 
-const getMetadata = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const representation = representationFor(request, reply)
-  const placed = await loadEntry(deps, request)
-  const { entry } = placed
-  requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
-  if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
-  if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
-  const number = revisionAskedFor(request)
-  const walk = number === undefined ? readLinkTraversal(request.parameters, deps.base) : undefined
-  if (walk) {
-    // It changes with other entries, so it has no validators.
-    const linked = await linkedMetadata(deps.database, request.caller, entry, walk)
-    nameFile(request, reply, entry, representation)
-    return await sendGraph(reply, representation, deps.base.graphOutside(linked))
-  }
-  const { modified, metadata } = number === undefined ? entry : await getRevision(deps, entry, number)
-  if (isFresh(request, reply, { modified }, representation)) return await reply.status(304).send()
-  nameFile(request, reply, entry, representation)
-  return await sendGraph(reply, representation, deps.base.graphOutside(metadata))
+/** Revisions are read only. @throws {WrongMethod} */
+function refuseRevision({ rev }: { readonly rev: number | undefined }): void {
+  if (rev !== undefined) throw new WrongMethod('Changing a revision', ['GET', 'HEAD'])
 }
 
-/** The revision that `rev` names; revisions are read only. @throws {WrongMethod} for any other request */
-function revisionAskedFor(request: FastifyRequest): number | undefined {
-  const given = request.parameters.get('rev')
+function readRevision(parameters: Parameters, name: string): number | undefined {
+  const given = parameters.get(name)
   if (given === undefined) return undefined
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    throw new WrongMethod('Changing a revision', ['GET', 'HEAD'])
-  }
   if (/^[0-9]{1,15}$/.test(given)) return Number(given)
-  throw new InvalidInput('invalid-query', `\`rev\` is the number of a revision, not "${given.slice(0, 40)}".`)
+  throw invalid(`\`${name}\` must be the number of a revision, not "${given.slice(0, 40)}".`)
 }
 
-/** A revision never changes: its tag and date are of the time it was made. @throws {NotFound} */
+/** A revision never changes: its tag and date are of the time when it was made. @throws {NotFound} */
 async function getRevision(
-  deps: Services,
+  { database, revisions }: Uses<'database' | 'revisions'>,
   entry: Entry,
   number: number,
 ): Promise<Pick<Entry, 'modified' | 'metadata'>> {
-  const found = await deps.revisions.find(deps.database, entry, number)
+  const found = await revisions.find(database, entry, number)
   if (found) return { modified: found.time, metadata: found.metadata }
   throw new NotFound('not-found', `There is no revision ${number} of these metadata.`)
 }
 
-const putMetadata = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  revisionAskedFor(request)
-  const placed = await loadEntry(deps, request)
-  const read = graphReader(deps, request, reply, metadataUri(placed.entry))
-  return sendChanged(reply, await deps.entries.putMetadata(request.caller, placed, read, preconditionOf(request)))
-}
-
-const deleteMetadata = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  revisionAskedFor(request)
-  const placed = await loadEntry(deps, request)
-  return sendChanged(reply, await deps.entries.putMetadata(request.caller, placed, empty, preconditionOf(request)))
-}
-
-const getCached = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const representation = representationFor(request, reply)
-  const placed = await loadEntry(deps, request)
-  const { entry } = placed
-  requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
-  if (!hasExternalMetadata(entry)) throw new NotFound('not-found', 'This entry has no metadata elsewhere.')
-  const cached = await findCached(deps, request, entry)
-  if (isFresh(request, reply, cached, representation)) return await reply.status(304).send()
-  nameFile(request, reply, entry, representation)
-  return await sendGraph(reply, representation, deps.base.graphOutside(cached.graph))
-}
-
-const putCached = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await loadEntry(deps, request)
-  const read = graphReader(deps, request, reply, cachedMetadataUri(placed.entry))
-  return sendCached(reply, await deps.entries.putCachedMetadata(request.caller, placed, read, cachedCondition(request)))
-}
-
-const deleteCached = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await loadEntry(deps, request)
-  return sendCached(
-    reply,
-    await deps.entries.putCachedMetadata(request.caller, placed, empty, cachedCondition(request)),
-  )
-}
-
-const getMerged = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const representation = representationFor(request, reply)
-  const placed = await loadEntry(deps, request)
-  const { entry } = placed
-  requireRight(request.caller, 'readmetadata', placed, 'read the metadata of this entry')
-  const cached = hasExternalMetadata(entry) ? await findCachedMetadata(deps.database, request.caller, entry) : undefined
-  // With metadata of another entry in it, the answer changes without this one.
-  const isOwn = liveSourceOf(entry) === undefined
-  if (isOwn && isFresh(request, reply, entry, representation)) return await reply.status(304).send()
-  nameFile(request, reply, entry, representation)
-  const merged = mergeGraphs(entry.metadata, cached?.graph ?? emptyGraph)
-  return await sendGraph(reply, representation, deps.base.graphOutside(merged))
-}
-
-/** The copy has a tag of its own; dates are judged by the entry's, as clients know no other (wire facts 3.0.5, 3.0.6). */
+/** The copy has a tag of its own. Dates are those of the entry, as clients know no other (wire facts 3.0.5, 3.0.6). */
 const cachedValidators = (entry: Entry): Validators => ({
   etag: entryValidators({ modified: entry.cached ?? entry.modified }).etag,
   modified: entry.modified,
@@ -152,10 +253,14 @@ const sendCached = (reply: FastifyReply, entry: Entry): FastifyReply =>
 
 const empty = async (): Promise<Graph> => emptyGraph
 
-async function findCached(deps: Services, request: FastifyRequest, entry: Entry): Promise<CachedMetadata> {
-  const cached = await findCachedMetadata(deps.database, request.caller, entry)
+async function findCached(
+  { database }: Uses<'database'>,
+  { caller }: FastifyRequest,
+  entry: Entry,
+): Promise<CachedMetadata> {
+  const cached = await findCachedMetadata(database, caller, entry)
   if (cached) return cached
-  throw denied(request.caller, 'read the metadata that this entry refers to')
+  throw denied(caller, 'read the metadata that this entry refers to')
 }
 
 /** wire facts 3.5 */

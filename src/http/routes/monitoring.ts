@@ -1,33 +1,61 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { requireAdmin } from '../../accounts/caller.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { content, json } from '../interface/answer.ts'
+import { route } from '../interface/route.ts'
+import { flag, mapOf, named, object, oneOf, text } from '../interface/schema.ts'
+import type { Uses } from '../services.ts'
 
-/** For programs that watch over the service: is it alive, should it get requests, what does it count. */
-export const monitoringRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/management/health', handle: getHealth(), ignoresCaller: true },
-  { method: 'GET', url: '/management/ready', handle: getReady(deps), ignoresCaller: true },
-  { method: 'GET', url: '/management/metrics', handle: getMetrics(deps) },
+const Readiness = named('Readiness', object({ ready: flag, checks: mapOf(oneOf('up', 'down')) }))
+
+/** For programs that monitor the service: does it run, should it get requests, what does it count. */
+export const monitoringRoutes = [
+  route({
+    id: 'readHealth',
+    method: 'GET',
+    url: '/management/health',
+    chapter: 'Status and administration',
+    summary: 'Check that the process answers.',
+    // What it depends on is not asked: a restart would not repair that.
+    answers: { 200: json('It does.', object({ status: oneOf('up') })) },
+    ignoresCaller: true,
+    handle: async () => ({ status: 'up' }),
+  }),
+  route({
+    id: 'readReadiness',
+    method: 'GET',
+    url: '/management/ready',
+    chapter: 'Status and administration',
+    summary: 'Check whether this process should get requests.',
+    answers: {
+      200: json('It should.', Readiness),
+      503: json('It should not: something that it depends on is down, or it is about to stop.', Readiness),
+    },
+    ignoresCaller: true,
+    handle: async ({ readiness }: Uses<'readiness'>, { reply }) => {
+      const { isReady, checks } = await readiness.check()
+      return await reply.status(isReady ? 200 : 503).send({ ready: isReady, checks })
+    },
+  }),
+  route({
+    id: 'readMetrics',
+    method: 'GET',
+    url: '/management/metrics',
+    chapter: 'Status and administration',
+    summary: 'Read the metrics for Prometheus.',
+    access: 'admins, and with `Authorization: Bearer` for the token of `service.metrics.token`',
+    answers: { 200: content('The metrics.', ['text/plain'], text()) },
+    refusals: { 401: [], 403: [] },
+    handle: async ({ metrics, options }: Uses<'metrics' | 'options'>, { request, reply, caller }) => {
+      if (!hasToken(request, options.metricsToken)) requireAdmin(caller, 'read the metrics')
+      return await reply.type(metrics.contentType).send(await metrics.render())
+    },
+  }),
 ]
 
-/** The process answers; nothing beneath it is asked, since a restart would not mend that. */
-const getHealth = () => async () => ({ status: 'up' })
-
-const getReady = (deps: Services) => async (_request: FastifyRequest, reply: FastifyReply) => {
-  const { isReady, checks } = await deps.readiness.check()
-  return await reply.status(isReady ? 200 : 503).send({ ready: isReady, checks })
-}
-
-/** For administrators, and for whoever shows the token of `service.metrics.token`. */
-const getMetrics = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  if (!bears(request, deps.options.metricsToken)) requireAdmin(request.caller, 'read the metrics')
-  return await reply.type(deps.metrics.contentType).send(await deps.metrics.render())
-}
-
-function bears({ headers }: FastifyRequest, token: string | undefined): boolean {
+function hasToken({ headers }: FastifyRequest, token: string | undefined): boolean {
   const [, given] = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '') ?? []
-  // Digests have one length, so that the comparison tells nothing about the token's.
+  // Digests have one length, so the time of the comparison depends on nothing secret.
   return token !== undefined && given !== undefined && timingSafeEqual(digest(given), digest(token))
 }
 

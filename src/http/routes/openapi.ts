@@ -1,18 +1,20 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { describePaths, openApiDocument } from '../openapi/document.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { json } from '../interface/answer.ts'
+import { type Paths, openApiDocument } from '../interface/document.ts'
+import { route } from '../interface/route.ts'
+import { anything, mapOf } from '../interface/schema.ts'
+import type { Uses } from '../services.ts'
 
-/** The description of all the routes, for programs that make clients and tests of it. */
-export function openApiRoute(deps: Services, others: readonly Route[]): Route {
-  const url = '/openapi.json'
-  const paths = describePaths([...others.filter(({ onlyRefuses }) => !onlyRefuses), { method: 'GET', url }])
-  return {
+/** The description of the interface, for programs that make clients and tests of it. @param paths of all offered routes */
+export const openApiRoute = (paths: () => Paths) =>
+  route({
+    id: 'readInterface',
     method: 'GET',
-    url,
+    url: '/openapi.json',
+    chapter: 'Status and administration',
+    summary: 'Read the description of this interface, as far as it is switched on, in OpenAPI 3.1.',
+    answers: { 200: json('The document.', mapOf(anything)) },
     ignoresCaller: true,
     compressible: true,
-    handle: async (_request: FastifyRequest, reply: FastifyReply) =>
-      await reply.type('application/json').send(openApiDocument(paths, deps.options.version, deps.base.href)),
-  }
-}
+    handle: async ({ base, options }: Uses<'base' | 'options'>, { reply }) =>
+      await reply.type('application/json').send(openApiDocument(paths(), options.version, base.href)),
+  })

@@ -1,40 +1,87 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput, NotSupported } from '../../base/errors.ts'
+import { NotSupported } from '../../base/errors.ts'
 import { requireRight } from '../../model/rights.ts'
-import type { Proxy } from '../../proxy/proxy.ts'
 import { clientGoneSignal } from '../client-gone-signal.ts'
-import { pathPart, type Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { content } from '../interface/answer.ts'
+import { requiredText } from '../interface/parameters.ts'
+import { route, undescribed } from '../interface/route.ts'
+import { anything } from '../interface/schema.ts'
+import type { Uses } from '../services.ts'
+
+/** What both routes have in common. */
+const proxied = {
+  method: 'GET',
+  chapter: 'Tools',
+  query: {
+    url: requiredText('Where the document is: http or https.', {
+      example: 'https://example.org/data.ttl',
+      keywords: { format: 'uri' },
+    }),
+  },
+  answers: { 200: content('The document, in its own media type.', ['*/*'], anything) },
+  refusals: {
+    400: ['invalid-uri'],
+    401: [],
+    403: ['host-refused'],
+    404: [],
+    501: ['not-available'],
+    502: ['upstream-failed'],
+    503: ['overloaded'],
+    504: ['upstream-silent'],
+  },
+} as const
+
+const isOn = ({ proxy }: Uses<'proxy'>): boolean => proxy !== undefined
 
 /** Documents of other servers (wire facts 3.15). */
-export function proxyRoutes(deps: Services): Route[] {
-  const { proxy } = deps
-  if (!proxy) {
-    const handle = (): Promise<never> =>
-      Promise.reject(new NotSupported('not-available', 'Nothing is fetched for others here: `service.proxy=off`.'))
-    return ['/proxy', '/:context/proxy'].map(url => ({ method: 'GET', url, handle, onlyRefuses: true }))
-  }
-  const getInContext = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const placed = await deps.entries.getContextEntry(pathPart(request, 'context'))
-    requireRight(request.caller, 'readresource', placed, 'read this context')
-    return await answer(proxy, request, reply)
-  }
-  return [
-    { method: 'GET', url: '/proxy', handle: async (request, reply) => await answer(proxy, request, reply) },
-    { method: 'GET', url: '/:context/proxy', handle: getInContext },
-  ]
-}
+export const proxyRoutes = [
+  route({
+    ...proxied,
+    id: 'fetchDocument',
+    url: '/proxy',
+    summary: 'Fetch a public document of another server.',
+    access: 'those who are signed in; guests for the hosts of `service.proxy.guest-hosts.<n>`',
+    isOffered: isOn,
+    handle: async (deps: Uses<'proxy'>, { request, reply, query }) => await answer(deps, request, reply, query.url),
+  }),
+  route({
+    ...proxied,
+    id: 'fetchDocumentForContext',
+    url: '/:context/proxy',
+    summary: 'Fetch a public document of another server.',
+    access: 'as above, and those who may read the resource of the context',
+    isOffered: isOn,
+    handle: async (deps: Uses<'entries' | 'proxy'>, { request, reply, caller, params, query }) => {
+      const placed = await deps.entries.getContextEntry(params.context)
+      requireRight(caller, 'readresource', placed, 'read this context')
+      return await answer(deps, request, reply, query.url)
+    },
+  }),
+  ...(['/proxy', '/:context/proxy'] as const).map(url =>
+    undescribed({
+      method: 'GET',
+      url,
+      isOffered: (deps: Uses<'proxy'>) => !isOn(deps),
+      handle: () =>
+        Promise.reject(new NotSupported('not-available', 'The proxy is switched off: `service.proxy=off`.')),
+    }),
+  ),
+]
 
-/** What comes from elsewhere must not act as if it came from here, whatever it is. */
+/** A browser must not treat the document as part of this service, whatever it is. */
 const sandboxed = {
   'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
   'content-disposition': 'attachment',
   'cross-origin-resource-policy': 'same-origin',
 }
 
-async function answer(proxy: Proxy, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const url = request.parameters.get('url')
-  if (url === undefined) throw new InvalidInput('invalid-query', 'The parameter `url` is missing.')
+async function answer(
+  { proxy }: Uses<'proxy'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  url: string,
+): Promise<unknown> {
+  if (!proxy) throw new TypeError('the proxy is off')
   const { accept } = request.headers
   const { type, bytes } = await proxy.fetch(request.caller, { url, accept, signal: clientGoneSignal(reply) })
   return await reply.headers({ ...sandboxed, 'content-type': type }).send(bytes)

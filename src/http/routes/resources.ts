@@ -1,37 +1,144 @@
-import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findGroup } from '../../accounts/groups.ts'
 import { NotFound, WrongMethod } from '../../base/errors.ts'
-import { entryUri, metadataUri, resourceUri } from '../../model/addresses.ts'
-import type { Entry } from '../../model/entry.ts'
 import { listOrder } from '../../content/list-order.ts'
 import { isList } from '../../content/list-records.ts'
 import { orderedMembers } from '../../content/list-view.ts'
-import { type EntryInContext, requireRight } from '../../model/rights.ts'
-import { fileNameOf, mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
+import { mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
 import type { FileRecord } from '../../files/file-records.ts'
 import { type Graph, uri } from '../../graph/graph.ts'
 import { rdf } from '../../graph/vocabulary.ts'
-import type { ByteRange } from '../../stores/blob-store.ts'
-import { fileValidators, isRangeCurrent, isUnchanged, requirePreconditions, validatorHeaders } from '../conditional.ts'
+import { entryUri, metadataUri, resourceUri } from '../../model/addresses.ts'
+import type { Entry } from '../../model/entry.ts'
+import { type EntryInContext, requireRight } from '../../model/rights.ts'
+import { fileValidators, requirePreconditions, validatorHeaders } from '../conditional.ts'
 import { describeResource } from '../describe.ts'
-import { readOrder } from '../list-paging.ts'
-import { parseRange } from '../range.ts'
-import { embeddedGraphs, graphReader, isPlainJson, representationFor, sendGraph } from '../rdf.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { sendFile } from '../download.ts'
+import { content, done, empty, json, redirect, unchanged } from '../interface/answer.ts'
+import { streamedBody } from '../interface/body.ts'
+import { flag, text as textParameter, type ValuesOf } from '../interface/parameters.ts'
+import { type Refusals, route } from '../interface/route.ts'
+import { anything } from '../interface/schema.ts'
+import { StoredFile } from '../interface/schemas.ts'
+import { orderOf, orderQuery } from '../list-paging.ts'
+import { refuseFeed } from '../query.ts'
+import {
+  answerFormat,
+  embeddedFormat,
+  embeddedGraphs,
+  graphReader,
+  isPlainJson,
+  representationFor,
+  sendGraph,
+} from '../rdf.ts'
+import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
-import { isFlagSet, refuseFeed } from '../query.ts'
 import { isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
 
+/** Any bytes: a file, a text, a graph, a list of ids, the data of a user. */
+export const resourceBody = streamedBody(['*/*'])
+
+export const uploadRefusals: Refusals = {
+  400: ['missing-body', 'missing-file', 'invalid-form', 'invalid-json', 'invalid-graph', 'invalid-value'],
+  401: [],
+  403: [],
+  404: [],
+  408: ['request-timeout'],
+  413: ['quota-exceeded', 'file-too-large', 'graph-too-large'],
+}
+
+const chapter = 'Resources'
+const resourceQuery = {
+  download: flag('A file: as an attachment.'),
+  format: answerFormat,
+  rdfFormat: embeddedFormat,
+  ...orderQuery,
+  syndication: textParameter('Feeds are not available: 501.'),
+}
+
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
-export const resourceRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/:context/resource/:entry', handle: getResource(deps), compressible: true, visited: true },
-  { method: 'PUT', url: '/:context/resource/:entry', handle: putResource(deps) },
-  { method: 'DELETE', url: '/:context/resource/:entry', handle: deleteResource(deps) },
+export const resourceRoutes = [
+  route({
+    id: 'readResource',
+    method: 'GET',
+    url: '/:context/resource/:entry',
+    chapter,
+    summary: 'Read the file, text, graph, list, user or group that an entry holds.',
+    access: 'those who may read the resource',
+    query: resourceQuery,
+    answers: {
+      200: content('The resource, in its own media type.', ['*/*'], anything),
+      204: empty('No file has been uploaded.'),
+      206: content('The part of the file that `Range` asks for.', ['*/*'], anything),
+      303: redirect('Of a Link, LinkReference or Reference: to its resource. Of a thing: to its metadata.'),
+      304: unchanged,
+    },
+    refusals: {
+      401: [],
+      403: [],
+      404: ['not-found'],
+      406: ['not-acceptable'],
+      416: ['range-not-satisfiable'],
+      501: ['not-available'],
+    },
+    conditional: 'read',
+    compressible: true,
+    visited: true,
+    handle: async (deps: ReadServices, { request, reply, query }) => await getResource(deps, request, reply, query),
+  }),
+  route({
+    id: 'writeResource',
+    method: 'PUT',
+    url: '/:context/resource/:entry',
+    chapter,
+    summary: 'Upload a file; or replace the text, the graph, the members of a list or group, or data of a user.',
+    access: 'those who may write the resource',
+    query: { mimeType: textParameter('Media type of the file, instead of `Content-Type`.') },
+    body: resourceBody,
+    answers: { 201: json('The file is stored.', StoredFile), 204: done },
+    refusals: {
+      ...uploadRefusals,
+      400: [...(uploadRefusals[400] ?? []), 'invalid-member', 'invalid-name', 'password-rules', 'password-too-long'],
+      403: ['not-allowed', 'current-password-required', 'current-password-wrong'],
+      405: ['method-not-allowed'],
+      409: ['conflict', 'name-taken'],
+      429: ['locked-out'],
+    },
+    conditional: 'write',
+    handle: async (deps: ResourceServices, { request, reply }) => await putResource(deps, request, reply),
+  }),
+  route({
+    id: 'deleteResource',
+    method: 'DELETE',
+    url: '/:context/resource/:entry',
+    chapter,
+    summary: 'Delete the file, or remove all members from the list. The entry stays.',
+    access: 'those who may write the resource',
+    query: { recursive: flag('On a list: deletes the list and all entries in it.') },
+    answers: { 204: done },
+    refusals: { 401: [], 403: [], 404: ['no-file'], 405: ['method-not-allowed'] },
+    conditional: 'write',
+    handle: async (deps: Uses<'entries' | 'lists' | 'uploads'>, { request, reply, query }) => {
+      const placed = await loadEntry(deps, request)
+      if (isList(placed.entry)) return await deleteList(deps, request, reply, placed, query.recursive)
+      if (placed.entry.graphType !== 'None') throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
+      const condition = fileCondition(request)
+      return sendChanged(reply, await deps.uploads.remove(request.caller, placed, condition))
+    },
+  }),
 ]
 
-const getResource = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+type ReadServices = Uses<'base' | 'contexts' | 'database' | 'entries' | 'files' | 'options' | 'userResource' | 'views'>
+export type ResourceServices = Uses<
+  'base' | 'bodies' | 'database' | 'entries' | 'graphs' | 'lists' | 'resources' | 'uploads' | 'userResource'
+>
+
+async function getResource(
+  deps: ReadServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: ValuesOf<typeof resourceQuery>,
+): Promise<unknown> {
   const placed = await loadEntry(deps, request)
   const { entry } = placed
   requireRight(request.caller, 'readresource', placed, 'read the resource of this entry')
@@ -40,7 +147,7 @@ const getResource = (deps: Services) => async (request: FastifyRequest, reply: F
   if (entry.graphType === 'None') return await sendFile(deps, request, reply, entry)
   const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
   const representation = isGraph || isList(entry) ? representationFor(request, reply) : undefined
-  const order = isList(entry) ? readOrder(request.parameters) : listOrder
+  const order = isList(entry) ? orderOf(query) : listOrder
   // In another order than its own, a list changes with its members.
   const changesAlone = order.sort === undefined && order.first === undefined
   if (isFresh(request, reply, entry, representation) && changesAlone) return await reply.status(304).send()
@@ -99,7 +206,11 @@ function decodeSafely(uri: string): string {
 }
 
 /** Also what browsers send as POST with `method=put` (wire facts 3.0.4). */
-export const putResource = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
+export async function putResource(
+  deps: ResourceServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
   const placed = await loadEntry(deps, request)
   const { caller } = request
   const condition = preconditionOf(request)
@@ -131,18 +242,16 @@ export const putResource = (deps: Services) => async (request: FastifyRequest, r
   }
 }
 
-const deleteResource = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const placed = await loadEntry(deps, request)
-  if (isList(placed.entry)) return await deleteList(deps, request, reply, placed)
-  if (placed.entry.graphType !== 'None') throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
-  const condition = fileCondition(request)
-  return sendChanged(reply, await deps.uploads.remove(request.caller, placed, condition))
-}
-
-/** Empties a list, or deletes it with all that is in it (wire facts 3.8.5). */
-async function deleteList(deps: Services, request: FastifyRequest, reply: FastifyReply, placed: EntryInContext) {
+/** Removes the members of a list, or deletes it with all entries in it (wire facts 3.8.5). */
+async function deleteList(
+  deps: Uses<'entries' | 'lists'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  placed: EntryInContext,
+  isRecursive: boolean,
+): Promise<unknown> {
   const condition = preconditionOf(request)
-  if (!isFlagSet(request.parameters, 'recursive')) {
+  if (!isRecursive) {
     return sendChanged(reply, await deps.lists.clear(request.caller, placed, condition))
   }
   await deps.entries.delete(request.caller, placed, condition, true)
@@ -153,7 +262,7 @@ const fileCondition = (request: FastifyRequest) => (entry: Entry, file: FileReco
   requirePreconditions(request.headers, fileValidators(entry, file))
 
 async function receiveFile(
-  deps: Services,
+  deps: Uses<'bodies' | 'uploads'>,
   request: FastifyRequest,
   reply: FastifyReply,
   placed: EntryInContext,
@@ -163,54 +272,3 @@ async function receiveFile(
   reply.status(201).headers(validatorHeaders(fileValidators(entry, file)))
   return { success: 'The file has been stored.', format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
 }
-
-async function sendFile(deps: Services, request: FastifyRequest, reply: FastifyReply, entry: Entry): Promise<unknown> {
-  const { method, headers } = request
-  const ifRange = [headers['if-range']].flat()[0]
-  let outcome: 'unchanged' | ByteRange | 'all' = 'all'
-  const found = await deps.files.read(entry, file => {
-    // Before the bytes are opened: nothing that can be refused may leave a file handle behind.
-    reply.headers(fileHeaders(deps, request, entry, file))
-    const state = fileValidators(entry, file)
-    if (isUnchanged(headers, state)) outcome = 'unchanged'
-    // RFC 9110 14.2: a range means something with GET only.
-    else if (method === 'HEAD') return undefined
-    else outcome = (isRangeCurrent(ifRange, state) && parseRange(headers.range, file.size)) || 'all'
-    return outcome === 'unchanged' ? undefined : outcome
-  })
-  if (!found) return await reply.status(204).send()
-  return await sendPart(reply, outcome, found)
-}
-
-function sendPart(
-  reply: FastifyReply,
-  outcome: 'unchanged' | ByteRange | 'all',
-  { file, bytes }: { readonly file: FileRecord; readonly bytes: NodeJS.ReadableStream | undefined },
-): FastifyReply {
-  if (outcome === 'unchanged') return reply.status(304).send()
-  const isPart = outcome !== 'all'
-  const length = isPart ? outcome.last - outcome.first + 1 : file.size
-  if (isPart) reply.status(206).header('content-range', `bytes ${outcome.first}-${outcome.last}/${file.size}`)
-  return reply.header('content-length', length).send(bytes)
-}
-
-/** D7.7: what is active in a browser comes as an attachment, and nothing that is shown can reach the service. */
-function fileHeaders(deps: Services, request: FastifyRequest, entry: Entry, file: FileRecord): Record<string, string> {
-  const type = storedMediaType(entry)
-  const inline = !request.parameters.has('download') && isShownInline(type, deps.options.inlineTypes)
-  return {
-    ...validatorHeaders(fileValidators(entry, file)),
-    'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
-    'content-disposition': contentDisposition(fileNameOf(entry), { type: inline ? 'inline' : 'attachment' }),
-    'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
-    'accept-ranges': 'bytes',
-    digest: `sha-256=${file.sha256}`,
-    'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
-  }
-}
-
-const passiveTypes =
-  /^(?:image\/(?:png|jpe?g|gif|webp|avif|bmp|tiff)|audio\/.+|video\/.+|text\/(?:plain|csv)|application\/json)$/
-
-const isShownInline = (type: string, configured: readonly string[]): boolean =>
-  passiveTypes.test(type) || configured.includes(type)

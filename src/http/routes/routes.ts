@@ -1,3 +1,5 @@
+import { describePaths, type Paths } from '../interface/document.ts'
+import type { RouteDefinition } from '../interface/route.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { authRoutes } from './auth.ts'
@@ -22,29 +24,42 @@ import { resourceRoutes } from './resources.ts'
 import { signInRoutes } from './sign-in.ts'
 import { uiRoutes } from './ui.ts'
 
-/** Every address of the service. */
-export function routes(deps: Services): Route[] {
-  const all = [
-    ...authRoutes(deps),
-    ...signInRoutes(deps),
-    ...authTokenRoutes(deps),
-    ...passwordResetRoutes(deps),
-    ...casRoutes(deps),
-    ...samlRoutes(deps),
-    ...managementRoutes(deps),
-    ...directoryRoutes(deps),
-    ...monitoringRoutes(deps),
-    ...searchRoutes(deps),
-    ...lookupRoutes(deps),
-    ...proxyRoutes(deps),
-    ...toolRoutes(deps),
-    ...contextRoutes(deps),
-    ...archiveRoutes(deps),
-    ...entryRoutes(deps),
-    ...metadataRoutes(deps),
-    ...resourceRoutes(deps),
-    ...listRoutes(deps),
-  ]
-  // Pages are no part of what programs are told about.
-  return [...all, ...uiRoutes(deps), openApiRoute(deps, all)]
+/** Every route of the service, whatever the settings; they get their services from {@link bindRoutes}. */
+export const routes: readonly RouteDefinition<Services>[] = [
+  ...authRoutes,
+  ...signInRoutes,
+  ...authTokenRoutes,
+  ...passwordResetRoutes,
+  ...casRoutes,
+  ...samlRoutes,
+  ...managementRoutes,
+  ...directoryRoutes,
+  ...monitoringRoutes,
+  ...searchRoutes,
+  ...lookupRoutes,
+  ...proxyRoutes,
+  ...toolRoutes,
+  ...contextRoutes,
+  ...archiveRoutes,
+  ...entryRoutes,
+  ...metadataRoutes,
+  ...resourceRoutes,
+  ...listRoutes,
+  ...uiRoutes,
+]
+
+/** All that is described: for docs/interface.md and for tests. */
+export const describedRoutes: readonly RouteDefinition<Services>[] = [...routes, openApiRoute(() => describePaths([]))]
+
+/** The routes that the settings offer. Each gets the services that it uses. */
+export function bindRoutes(deps: Services): Route[] {
+  // Described when it is asked for the first time: a start does not wait for it.
+  let paths: Paths | undefined
+  const definitions = [...routes, openApiRoute(() => (paths ??= describePaths(offered, describedRoutes)))]
+  const offered: RouteDefinition<Services>[] = []
+  return definitions.flatMap(definition => {
+    const bound = definition.bind(deps)
+    if (bound) offered.push(definition)
+    return bound ?? []
+  })
 }

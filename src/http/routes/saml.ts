@@ -1,64 +1,110 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput } from '../../base/errors.ts'
 import type { SamlSignOn } from '../../sso/saml/sign-on.ts'
+import { content, json, redirect } from '../interface/answer.ts'
+import { formBody } from '../interface/body.ts'
+import { text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { text } from '../interface/schema.ts'
+import { CurrentUser } from '../interface/schemas.ts'
 import { pageContext } from '../page-context.ts'
 import { departureHeaders, departurePage } from '../pages/sso-pages.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
 import { sendPage } from '../send-page.ts'
-import { completeLogin, failLogin } from '../sso-completion.ts'
+import type { Uses } from '../services.ts'
+import { completeLogin, type CompletionServices, failLogin } from '../sso-completion.ts'
 
 const url = '/auth/saml'
-/** A response of the largest size accepted, in base64 and percent-encoded, and its RelayState. */
+/** A response of the largest size that is accepted, in base64 and percent-encoded, and its RelayState. */
 const MAX_FORM_BYTES = 1_600_000
 
-/** Signing in by SAML 2.0 (interface 4, 5.3; D8): away to the provider, back with its answer, our own metadata. */
-export const samlRoutes = (deps: Services): Route[] => {
-  const { saml } = deps.sso
-  if (!saml) return []
-  const marks = { ignoresCaller: true, visited: true } as const
-  return [
-    { method: 'GET', url, handle: begin(deps, saml), ...marks },
-    { method: 'POST', url, handle: consume(deps, saml), fromElsewhere: true, ...marks },
-    { method: 'GET', url: `${url}/metadata`, handle: describe(saml) },
-  ]
-}
+const responseForm = formBody(
+  {
+    SAMLResponse: { description: 'The response of the identity provider, in base64.', isRequired: true },
+    RelayState: { description: 'As it was sent with the request.' },
+  },
+  { limit: MAX_FORM_BYTES },
+)
 
-/** Away to the provider: by redirect, or by a page with a form. */
-const begin = (deps: Services, saml: SamlSignOn) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const { parameters, caller } = request
-  try {
-    const redirect = await saml.begin(
-      {
-        idp: parameters.get('idp'),
-        username: parameters.get('username'),
-        successUrl: parameters.get('successurl'),
-        failureUrl: parameters.get('failureurl'),
-      },
-      caller.client,
-    )
-    if (redirect.kind === 'redirect') return await reply.redirect(redirect.url, 303)
-    const { action, fields } = redirect
-    return await sendPage(reply, departurePage(pageContext(deps, request), action, fields), departureHeaders(action))
-  } catch (error) {
-    return await failLogin(reply, error)
-  }
-}
+const isOn = ({ sso }: Uses<'sso'>): boolean => sso.saml !== undefined
 
-/** The assertion consumer service. */
-const consume = (deps: Services, saml: SamlSignOn) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const form = await deps.bodies.form(request.raw, reply.raw, MAX_FORM_BYTES)
-  const encoded = form.get('SAMLResponse')
-  if (encoded === undefined) throw new InvalidInput('invalid-form', 'The field `SAMLResponse` is missing.')
-  const received = { encoded, relayState: form.get('RelayState'), idp: request.parameters.get('idp') }
-  try {
-    return await completeLogin(deps, { request, reply }, await saml.complete(received, request.caller.client))
-  } catch (error) {
-    return await failLogin(reply, error)
-  }
-}
+/** Signing in by SAML 2.0 (interface 4, 5.3; D8): to the provider, back with its response, our own metadata. */
+export const samlRoutes = [
+  route({
+    id: 'signInBySaml',
+    method: 'GET',
+    url,
+    chapter: 'Sessions',
+    summary: 'Sign in by SAML 2.0: go to the identity provider.',
+    details: 'Only with `service.auth.saml`. [Single sign-on](single-sign-on.md)',
+    query: {
+      idp: textParameter('Name of the identity provider.'),
+      username: textParameter('An e-mail address whose domain decides, where no provider is named.'),
+      successurl: textParameter('Where to go after the login.'),
+      failureurl: textParameter('Where to go after a refusal.'),
+    },
+    answers: {
+      200: content('A page whose form goes to the identity provider.', ['text/html'], text()),
+      303: redirect('To the identity provider.'),
+    },
+    refusals: { 400: ['unknown-idp', 'invalid-redirect'], 401: ['sso-refused'], 503: ['overloaded'] },
+    isOffered: isOn,
+    ignoresCaller: true,
+    visited: true,
+    handle: async (deps: Uses<'base' | 'sso' | 'ui'>, { request, reply, caller, query }) => {
+      try {
+        const { idp, username, successurl: successUrl, failureurl: failureUrl } = query
+        const redirect = await requireSaml(deps).begin({ idp, username, successUrl, failureUrl }, caller.client)
+        if (redirect.kind === 'redirect') return await reply.redirect(redirect.url, 303)
+        const { action, fields } = redirect
+        return sendPage(reply, departurePage(pageContext(deps, request), action, fields), departureHeaders(action))
+      } catch (error) {
+        return await failLogin(reply, error)
+      }
+    },
+  }),
+  route({
+    id: 'consumeSamlResponse',
+    method: 'POST',
+    url,
+    chapter: 'Sessions',
+    summary: 'Complete a login: the address to which identity providers send their responses.',
+    query: { idp: textParameter('Name of the identity provider.') },
+    body: responseForm,
+    answers: {
+      200: json('The user information, where there is no success URL; for a browser a page.', CurrentUser),
+      303: redirect('To the success URL, or to the failure URL with `error` and `correlation`.'),
+    },
+    refusals: { 400: ['unknown-idp'], 401: ['sso-refused'], 503: ['overloaded'] },
+    isOffered: isOn,
+    fromElsewhere: true,
+    ignoresCaller: true,
+    visited: true,
+    handle: async (deps: CompletionServices, { request, reply, caller, query, body }) => {
+      const { SAMLResponse: encoded, RelayState: relayState } = await body()
+      try {
+        const received = { encoded, relayState, idp: query.idp }
+        return await completeLogin(deps, { request, reply }, await requireSaml(deps).complete(received, caller.client))
+      } catch (error) {
+        return await failLogin(reply, error)
+      }
+    },
+  }),
+  route({
+    id: 'readSamlMetadata',
+    method: 'GET',
+    url: `${url}/metadata`,
+    chapter: 'Sessions',
+    summary: 'Read the metadata of this service provider, for the configuration of an identity provider.',
+    query: { idp: textParameter('Name of the identity provider.') },
+    answers: { 200: content('The metadata.', ['application/samlmetadata+xml'], text()) },
+    refusals: { 400: ['unknown-idp'] },
+    isOffered: isOn,
+    handle: async (deps: Uses<'sso'>, { reply, query }) => {
+      const { provider } = requireSaml(deps).choose(query.idp, undefined)
+      return await reply.type('application/samlmetadata+xml').send(provider.describeSelf())
+    },
+  }),
+]
 
-const describe = (saml: SamlSignOn) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const { provider } = saml.choose(request.parameters.get('idp'), undefined)
-  return await reply.type('application/samlmetadata+xml').send(provider.describeSelf())
+function requireSaml({ sso }: Uses<'sso'>): SamlSignOn {
+  if (sso.saml) return sso.saml
+  throw new TypeError('SAML is off')
 }

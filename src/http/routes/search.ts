@@ -1,5 +1,4 @@
-import type { FastifyRequest } from 'fastify'
-import { InvalidInput, NotSupported } from '../../base/errors.ts'
+import { NotSupported } from '../../base/errors.ts'
 import type { EntryView } from '../../content/entry-view.ts'
 import { CONTEXTS } from '../../model/addresses.ts'
 import { ResponseBudget } from '../../model/response-budget.ts'
@@ -8,10 +7,14 @@ import type { Facet, Order } from '../../search/engine.ts'
 import { FacetPattern } from '../../search/facet-pattern.ts'
 import { parseFilters, parseQuery } from '../../search/query.ts'
 import { describeEntry, type GraphForm } from '../describe.ts'
+import { json } from '../interface/answer.ts'
+import { custom, invalid, requiredText, text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { anyOf, list, named, nothing, object, text } from '../interface/schema.ts'
+import { count, Hit } from '../interface/schemas.ts'
 import { type Parameters, refuseFeed } from '../query.ts'
-import { embeddedGraphs } from '../rdf.ts'
-import { type Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { embeddedFormat, embeddedGraphs } from '../rdf.ts'
+import type { Uses } from '../services.ts'
 
 const DEFAULT_LIMIT = 50
 const MIN_QUERY_CHARACTERS = 3
@@ -19,113 +22,156 @@ const DEFAULT_FACET_LIMIT = 100
 const MAX_FACET_LIMIT = 1000
 const MAX_FIELDS = 20
 
+const SearchResult = named(
+  'SearchResult',
+  object({
+    resource: object({ children: list(Hit) }),
+    results: count,
+    limit: count,
+    offset: count,
+    facetFields: list(
+      object({ name: text(), valueCount: count, values: list(object({ name: anyOf(text(), nothing), count })) }),
+    ),
+  }),
+)
+
+/** A whole number, also a negative one, which clients send for "none". */
+const number = <T extends number | undefined>(description: string, otherwise: T) =>
+  custom(description, (parameters, name) => readNumber(parameters, name) ?? otherwise, {
+    keywords: { type: 'integer', ...(otherwise === undefined ? {} : { default: otherwise }) },
+  })
+
 /** Finding entries (wire facts 3.10). */
-export const searchRoutes = (deps: Services): Route[] => [
-  { method: 'GET', url: '/search', handle: getSearch(deps), compressible: true },
+export const searchRoutes = [
+  route({
+    id: 'search',
+    method: 'GET',
+    url: '/search',
+    chapter: 'Search',
+    summary: 'Find the entries whose metadata the caller may read.',
+    query: {
+      type: requiredText('`solr`.', { example: 'solr', keywords: { enum: ['solr', 'sparql'] } }),
+      query: requiredText(
+        'The query, of 3 to 16,384 characters, with at most 32 levels of brackets. [Limits](#limits)',
+        { example: 'title:donald', keywords: { minLength: 3, maxLength: 16_384 } },
+      ),
+      limit: number('How many hits to return, at most `service.solr.max-limit`; 0 only counts.', DEFAULT_LIMIT),
+      offset: number('How many hits to skip.', 0),
+      sort: custom(
+        'Fields and directions, such as `title.en+asc,modified+desc`, also `score`. Hits without the field come last, those with several values by the one that comes first. By default the best first (matching alternatives of an OR, times their boosts), then the latest changed.',
+        readOrder,
+      ),
+      filterQuery: textParameter('Further queries with commas between them. A hit matches each of them.'),
+      facetFields: custom(
+        'Fields whose values are counted over all hits, at most 20, with commas between them. Fields searched for words or parts of words have no values.',
+        readFields,
+      ),
+      facetMinCount: number('Values with fewer hits are left out.', 1),
+      facetLimit: number('How many values to return for each field, at most 1000.', DEFAULT_FACET_LIMIT),
+      facetMissing: custom(
+        '`true`: count the hits without the field too.',
+        (parameters, name) => parameters.get(name) === 'true',
+        {
+          keywords: { enum: ['true', 'false'] },
+        },
+      ),
+      facetMatches: textParameter('A pattern (RE2) that a whole value matches, of at most 256 characters.'),
+      rdfFormat: embeddedFormat,
+      syndication: textParameter('Feeds are not available: 501.'),
+    },
+    answers: { 200: json('The hits.', SearchResult) },
+    compressible: true,
+    refusals: { 400: ['query-too-costly'], 406: ['not-acceptable'], 501: ['not-available'] },
+    handle: async ({ base, options, search, views }: Uses<'base' | 'options' | 'search' | 'views'>, exchange) => {
+      const { request, caller, query } = exchange
+      requireType(query.type)
+      const form = embeddedGraphs(request)
+      refuseFeed(request)
+      if ([...query.query.trim()].length < MIN_QUERY_CHARACTERS) {
+        throw invalid(`\`query\` has fewer than ${MIN_QUERY_CHARACTERS} characters.`)
+      }
+      const limit = Math.min(query.limit < 0 ? DEFAULT_LIMIT : query.limit, options.search.maxLimit)
+      const offset = Math.max(0, query.offset)
+      const budget = ResponseBudget.forMany()
+      const requested = {
+        query: parseQuery(query.query),
+        filters: parseFilters(query.filterQuery ?? ''),
+        limit,
+        offset,
+        order: query.sort,
+        facets: {
+          fields: query.facetFields,
+          minCount: query.facetMinCount,
+          limit: query.facetLimit < 0 ? MAX_FACET_LIMIT : Math.min(query.facetLimit, MAX_FACET_LIMIT),
+          missing: query.facetMissing,
+          matches: query.facetMatches === undefined ? undefined : new FacetPattern(query.facetMatches),
+        },
+        toRelative: (iri: string) => base.toRelative(iri),
+        toAbsolute: (iri: string) => base.toAbsolute(iri),
+      }
+      const found = await search.find(caller, requested, budget)
+      const children = []
+      for (const placed of found.hits) {
+        children.push(describeHit({ base }, placed, await views.hit(caller, placed, budget), form))
+      }
+      return {
+        resource: { children },
+        results: found.total,
+        limit,
+        offset,
+        facetFields: found.facets.map(facet => describeFacet({ base }, facet)),
+      }
+    },
+  }),
 ]
 
-const getSearch = (deps: Services) => async (request: FastifyRequest) => {
-  const { parameters, caller } = request
-  requireType(parameters.get('type'))
-  const form = embeddedGraphs(request)
-  refuseFeed(request)
-  const text = parameters.get('query') ?? ''
-  if ([...text.trim()].length < MIN_QUERY_CHARACTERS) {
-    throw new InvalidInput('invalid-query', `\`query\` has fewer than ${MIN_QUERY_CHARACTERS} characters.`)
-  }
-  const limit = readLimit(parameters, deps.options.search.maxLimit)
-  const offset = Math.max(0, readNumber(parameters, 'offset') ?? 0)
-  const budget = ResponseBudget.forMany()
-  const search = {
-    query: parseQuery(text),
-    filters: parseFilters(parameters.get('filterQuery') ?? ''),
-    limit,
-    offset,
-    order: readOrder(parameters.get('sort') ?? ''),
-    facets: {
-      fields: listOf(parameters, 'facetFields'),
-      minCount: readNumber(parameters, 'facetMinCount') ?? 1,
-      limit: readFacetLimit(parameters),
-      missing: parameters.get('facetMissing') === 'true',
-      matches: readPattern(parameters.get('facetMatches')),
-    },
-    toRelative: (iri: string) => deps.base.toRelative(iri),
-    toAbsolute: (iri: string) => deps.base.toAbsolute(iri),
-  }
-  const found = await deps.search.find(caller, search, budget)
-  const children = []
-  for (const placed of found.hits)
-    children.push(describeHit(deps, placed, await deps.views.hit(caller, placed, budget), form))
-  return {
-    resource: { children },
-    results: found.total,
-    limit,
-    offset,
-    facetFields: found.facets.map(facet => describeFacet(deps, facet)),
-  }
+function describeHit({ base }: Uses<'base'>, { entry }: EntryInContext, view: EntryView, form: GraphForm): unknown {
+  const { name, alias, ...described } = describeEntry(view, base, form)
+  const names = entry.context === CONTEXTS ? { alias } : { name }
+  return { ...described, ...names, contextId: entry.context }
 }
 
-function describeHit(deps: Services, { entry }: EntryInContext, view: EntryView, form: GraphForm): unknown {
-  const { name, alias, ...described } = describeEntry(view, deps.base, form)
-  const named = entry.context === CONTEXTS ? { alias } : { name }
-  return { ...described, ...named, contextId: entry.context }
-}
-
-const describeFacet = (deps: Services, { name, isUri, values }: Facet): unknown => ({
+const describeFacet = ({ base }: Uses<'base'>, { name, isUri, values }: Facet): unknown => ({
   name,
   valueCount: values.length,
   values: values.map(({ value, count }) => ({
-    name: value === undefined ? null : isUri ? deps.base.toAbsolute(value) : value,
+    name: value === undefined ? null : isUri ? base.toAbsolute(value) : value,
     count,
   })),
 })
 
-function requireType(type: string | undefined): void {
+function requireType(type: string): void {
   if (type === 'solr') return
   if (type === 'sparql') throw new NotSupported('not-available', 'SPARQL is not available.')
-  throw new InvalidInput('invalid-query', '`type` must be `solr`.')
+  throw invalid('`type` must be `solr`.')
 }
 
-function readLimit(parameters: Parameters, most: number): number {
-  const asked = readNumber(parameters, 'limit') ?? DEFAULT_LIMIT
-  return Math.min(asked < 0 ? DEFAULT_LIMIT : asked, most)
-}
-
-function readFacetLimit(parameters: Parameters): number {
-  const asked = readNumber(parameters, 'facetLimit') ?? DEFAULT_FACET_LIMIT
-  return asked < 0 ? MAX_FACET_LIMIT : Math.min(asked, MAX_FACET_LIMIT)
-}
-
-const readPattern = (text: string | undefined): FacetPattern | undefined =>
-  text === undefined ? undefined : new FacetPattern(text)
-
-/** @throws {InvalidInput} when there is something that is not a whole number */
+/** @throws {InvalidInput} for a text that is not a whole number */
 function readNumber(parameters: Parameters, name: string): number | undefined {
   const text = parameters.get(name)
   if (text === undefined || text === '') return undefined
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  throw new InvalidInput('invalid-query', `\`${name}\` is not a whole number.`)
+  throw invalid(`\`${name}\` must be a whole number.`)
 }
 
-function listOf(parameters: Parameters, name: string): string[] {
+function readFields(parameters: Parameters, name: string): string[] {
   const items = (parameters.get(name) ?? '').split(',').map(item => item.trim())
-  const named = [...new Set(items.filter(item => item !== ''))]
-  if (named.length <= MAX_FIELDS) return named
-  throw new InvalidInput('invalid-query', `\`${name}\` names more than ${MAX_FIELDS} fields.`)
+  const fields = [...new Set(items.filter(item => item !== ''))]
+  if (fields.length <= MAX_FIELDS) return fields
+  throw invalid(`\`${name}\` names more than ${MAX_FIELDS} fields.`)
 }
 
 /** `title.en asc,modified desc`; the blank comes as a plus. */
-function readOrder(text: string): Order[] {
-  const items = text
+function readOrder(parameters: Parameters, name: string): Order[] {
+  const items = (parameters.get(name) ?? '')
     .split(',')
     .map(item => item.trim())
     .filter(item => item !== '')
-  if (items.length > MAX_FIELDS)
-    throw new InvalidInput('invalid-query', `\`sort\` names more than ${MAX_FIELDS} fields.`)
+  if (items.length > MAX_FIELDS) throw invalid(`\`${name}\` names more than ${MAX_FIELDS} fields.`)
   return items.map(item => {
     const [field = '', direction = 'asc', ...rest] = item.split(/\s+/)
     const isDirection = /^(asc|desc)$/i.test(direction)
     if (isDirection && rest.length === 0) return { field, descends: direction.toLowerCase() === 'desc' }
-    throw new InvalidInput('invalid-query', '`sort` is not of the form `field asc,field desc`.')
+    throw invalid(`\`${name}\` must have the form \`field asc,field desc\`.`)
   })
 }

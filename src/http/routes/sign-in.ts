@@ -1,107 +1,169 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { DEVICE_TTL } from '../../accounts/trusted-devices.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
-import type { BaseAddress } from '../base-address.ts'
 import type { SamlLogin, SamlSignOn } from '../../sso/saml/sign-on.ts'
-import { callerByCookie, setAuthCookie } from '../caller.ts'
+import type { BaseAddress } from '../base-address.ts'
+import { callerByCookie } from '../caller.ts'
+import { setCookie } from '../cookies.ts'
 import { describeCaller } from '../describe.ts'
+import { json, page, redirect } from '../interface/answer.ts'
+import { formBody } from '../interface/body.ts'
+import { flag, text as textParameter } from '../interface/parameters.ts'
+import { type Exchange, route } from '../interface/route.ts'
+import { anyOf, integer, list, named, object, optional, text } from '../interface/schema.ts'
+import { count, CurrentUser } from '../interface/schemas.ts'
 import { pageContext } from '../page-context.ts'
 import { prefersHtml } from '../negotiate.ts'
 import { type LoginForm, loginPage, signedInPage, type WaysIn } from '../pages/login-page.ts'
 import { onwardPage } from '../pages/sso-pages.ts'
 import { problemOf } from '../problem.ts'
-import type { Parameters } from '../query.ts'
-import type { Route } from '../route.ts'
 import { sendPage } from '../send-page.ts'
 import { readSuccessUrl } from '../success-url.ts'
-import type { Services } from '../services.ts'
+import type { Uses } from '../services.ts'
 import { assetPath } from '../ui-assets.ts'
 import { CAS_PATH } from './cas.ts'
 
-/** Signing in by cookie, and the page for it (interface 4, 5.1; D2). */
-export const signInRoutes = (deps: Services): Route[] => [
+const credentials = formBody(
   {
+    auth_username: { description: 'User name.' },
+    auth_password: { description: 'Password.' },
+    auth_maxage: { description: 'How long the login lasts, in seconds; no longer than the settings allow.' },
+    successurl: { description: 'For a browser: where to go afterwards, at this service.' },
+  },
+  { example: { auth_username: 'anna', auth_password: 'Summer-Rain-2026' } },
+)
+
+/** Signing in by cookie, and the page for it (interface 4, 5.1; D2). */
+export const signInRoutes = [
+  route({
+    id: 'signIn',
     method: 'POST',
     url: '/auth/cookie',
-    handle: postCookie(deps),
+    chapter: 'Sessions',
+    summary: 'Sign in with name and password. The answer sets the cookie `auth_token`.',
+    body: credentials,
+    answers: {
+      200: json('The user information.', CurrentUser, { headers: { 'Set-Cookie': '`auth_token`' } }),
+      303: redirect('For a browser: to `successurl`, or to the login page.'),
+    },
+    refusals: {
+      400: ['password-missing', 'password-too-long'],
+      401: ['wrong-credentials'],
+      403: ['account-disabled', 'password-login-off', 'cross-site-request'],
+      429: ['locked-out'],
+      503: ['overloaded'],
+    },
     ignoresCaller: true,
     visited: true,
     pageAt: 'auth/login',
-  },
-  { method: 'GET', url: '/auth/login', handle: getLogin(deps), ignoresCaller: true, visited: true },
-  { method: 'GET', url: '/auth/password-rules', handle: getPasswordRules(deps) },
+    handle: async (deps: SignInServices & LoginPageServices, { request, reply, body }) => {
+      const form = await body()
+      const successUrl = readSuccessUrl(deps.base, form.successurl)
+      if (!prefersHtml(request)) return await signIn(deps, { request, reply }, form)
+      try {
+        await signIn(deps, { request, reply }, form)
+      } catch (error) {
+        // A person gets the form back, with what went wrong.
+        if (!(error instanceof ServiceError)) throw error
+        const { status, headers, body } = problemOf(error, request.id)
+        const retryAfter = headers['retry-after'] === undefined ? undefined : Number(headers['retry-after'])
+        const refusal = { code: error.code, detail: String(body['detail']), retryAfter }
+        reply.status(status).headers(headers)
+        return sendLogin(deps, { request, reply }, { successUrl, refusal, userName: form.auth_username })
+      }
+      return await reply.redirect(successUrl ?? deps.base.at('auth/login'), 303)
+    },
+  }),
+  route({
+    id: 'showLoginPage',
+    method: 'GET',
+    url: '/auth/login',
+    chapter: 'Sessions',
+    summary: 'Show the page to sign in, with all ways that are configured, or to sign out.',
+    query: {
+      successurl: textParameter('Where to go afterwards, at this service.'),
+      email: textParameter('An address whose organisation signs the user in: leads on to its identity provider.'),
+      ended: flag('Says on the page that a session has ended.'),
+    },
+    answers: { 200: page('The page.'), 303: redirect('To the same page under the base address.') },
+    refusals: { 400: ['invalid-form', 'unknown-idp'] },
+    refusedAs: 'text/html',
+    ignoresCaller: true,
+    visited: true,
+    handle: async (deps: LoginPageServices & Uses<'sessions' | 'users'>, { request, reply, query }) => {
+      const { base } = deps
+      // Under another name of this machine the browser would keep a cookie that the pages it leads to never see.
+      if (base.isOtherNameOfLoopback(request.raw.headers.host)) return await reply.redirect(base.at('auth/login'), 303)
+      const successUrl = readSuccessUrl(deps.base, query.successurl)
+      if (query.email !== undefined) return toOrganisation(deps, { request, reply }, query.email, successUrl)
+      const caller = await callerByCookie(deps, request)
+      if (!caller) return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended })
+      const ways = { account: successUrl ?? base.at('ui/'), logout: base.at('auth/logout') }
+      return sendPage(reply, signedInPage(pageContext(deps, request), caller.user.name ?? caller.user.id, ways))
+    },
+  }),
+  route({
+    id: 'readPasswordRules',
+    method: 'GET',
+    url: '/auth/password-rules',
+    chapter: 'Sessions',
+    summary: 'Read the rules for new passwords, so that a form can show them before a password is sent.',
+    details:
+      '`name` is the word that a refusal lists; `kind` is one of `min-length`, `lowercase`, `uppercase`, `number`, ' +
+      '`symbol`, `custom` (`value` is a pattern in RE2), `common`, `context`.',
+    answers: {
+      200: json(
+        'The rules. A password must keep all of them.',
+        named(
+          'PasswordRules',
+          object({
+            maxLength: count,
+            rules: list(object({ name: text(), kind: text(), value: optional(anyOf(integer(0), text())) })),
+          }),
+        ),
+      ),
+    },
+    handle: async ({ passwordRules }: Uses<'passwordRules'>) => ({
+      maxLength: MAX_PASSWORD_CHARACTERS,
+      rules: passwordRules.all,
+    }),
+  }),
 ]
 
-interface Exchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-}
-
-const postCookie = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const form = await deps.bodies.form(request.raw, reply.raw)
-  const successUrl = readSuccessUrl(deps.base, form.get('successurl'))
-  if (!prefersHtml(request)) return await signIn(deps, { request, reply }, form)
-  try {
-    await signIn(deps, { request, reply }, form)
-  } catch (error) {
-    // A person gets the form back, with what went wrong.
-    if (!(error instanceof ServiceError)) throw error
-    const { status, headers, body } = problemOf(error, request.id)
-    const retryAfter = headers['retry-after'] === undefined ? undefined : Number(headers['retry-after'])
-    const refusal = { code: error.code, detail: String(body['detail']), retryAfter }
-    const userName = form.get('auth_username')
-    reply.status(status).headers(headers)
-    return sendLogin(deps, { request, reply }, { successUrl, refusal, userName })
-  }
-  return await reply.redirect(successUrl ?? deps.base.at('auth/login'), 303)
-}
+type Pair = Pick<Exchange, 'request' | 'reply'>
+type SignInServices = Uses<'base' | 'cookie' | 'devices' | 'login' | 'sessions'>
+type LoginPageServices = Uses<'base' | 'login' | 'passwordReset' | 'sso' | 'ui'>
 
 /** Opens the session and sets the cookie. */
 async function signIn(
-  deps: Services,
-  { request, reply }: Exchange,
-  form: Parameters,
+  { base, cookie, devices, login, sessions }: SignInServices,
+  { request, reply }: Pair,
+  form: Readonly<Record<'auth_username' | 'auth_password' | 'auth_maxage', string | undefined>>,
 ): Promise<Record<string, unknown>> {
   const name = requireField(form, 'auth_username')
   const password = requireField(form, 'auth_password')
-  const maxAge = readMaxAge(form.get('auth_maxage'))
+  const maxAge = readMaxAge(form.auth_maxage)
   const { client } = request.caller
-  const user = await deps.login.withPassword({ name, password, mechanism: 'form', client })
-  const session = await deps.sessions.open(user, client, { requested: maxAge })
-  setAuthCookie(reply, deps.cookie.set(session.token, deps.sessions.cookieLife(session)))
-  if (deps.devices)
-    reply.header('set-cookie', deps.cookie.setDevice(await deps.devices.trust(user, client.device), DEVICE_TTL / 1000))
-  return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], deps.base)
+  const user = await login.withPassword({ name, password, mechanism: 'form', client })
+  const session = await sessions.open(user, client, { requested: maxAge })
+  setCookie(reply, cookie.set(session.token, sessions.cookieLife(session)))
+  if (devices) setCookie(reply, cookie.setDevice(await devices.trust(user, client.device), DEVICE_TTL / 1000))
+  return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], base)
 }
 
-/** `?successurl`: where to go afterwards; `?ended`: a session has; `?email`: to the organisation of that address. */
-const getLogin = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  // Under another of its names this machine would get a cookie that the pages it leads to never see.
-  if (deps.base.isOtherNameOfLoopback(request.raw.headers.host))
-    return await reply.redirect(deps.base.at('auth/login'), 303)
-  const { parameters } = request
-  const successUrl = readSuccessUrl(deps.base, parameters.get('successurl'))
-  const email = parameters.get('email')
-  if (email !== undefined) return toOrganisation(deps, { request, reply }, email, successUrl)
-  const caller = await callerByCookie(deps, request)
-  if (!caller) return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: parameters.has('ended') })
-  const ways = { account: successUrl ?? deps.base.at('ui/'), logout: deps.base.at('auth/logout') }
-  return sendPage(reply, signedInPage(pageContext(deps, request), caller.user.name ?? caller.user.id, ways))
-}
-
-/** By a page, not a redirect: how far a form may lead is limited to this service, for the sake of the password in it. */
+/** By a page, not a redirect: the policy of the login form allows it to lead to this service only. */
 function toOrganisation(
-  deps: Services,
-  { request, reply }: Exchange,
+  deps: LoginPageServices,
+  { request, reply }: Pair,
   email: string,
   successUrl: string | undefined,
 ): FastifyReply {
   const look = pageContext(deps, request)
   const { saml } = deps.sso
   try {
-    if (!saml) throw new InvalidInput('unknown-idp', 'Nobody signs in by SAML here.')
+    if (!saml) throw new InvalidInput('unknown-idp', 'This service has no sign-on by SAML.')
     const url = samlUrl(deps, saml, saml.choose(undefined, email), successUrl)
     return sendPage(reply, onwardPage(look, { title: look.words.signIn, notice: look.words.leaving, url }))
   } catch (error) {
@@ -116,7 +178,11 @@ interface LoginState extends Omit<LoginForm, 'ways' | 'script' | 'successUrl'> {
   readonly successUrl: string | undefined
 }
 
-function sendLogin(deps: Services, { request, reply }: Exchange, { successUrl, ...state }: LoginState): FastifyReply {
+function sendLogin(
+  deps: LoginPageServices,
+  { request, reply }: Pair,
+  { successUrl, ...state }: LoginState,
+): FastifyReply {
   const form: LoginForm = {
     ...state,
     script: deps.base.at(assetPath(deps.ui.names.login)),
@@ -126,8 +192,8 @@ function sendLogin(deps: Services, { request, reply }: Exchange, { successUrl, .
   return sendPage(reply, loginPage(pageContext(deps, request), form))
 }
 
-/** What is configured. */
-function waysIn(deps: Services, successUrl: string | undefined): WaysIn {
+/** The ways to sign in that are configured. */
+function waysIn(deps: LoginPageServices, successUrl: string | undefined): WaysIn {
   const { base, sso, login, passwordReset } = deps
   const { saml } = sso
   const knowsDomains = saml?.providers.some(({ policy }) => (policy.domains ?? []).length > 0) ?? false
@@ -142,34 +208,28 @@ function waysIn(deps: Services, successUrl: string | undefined): WaysIn {
   }
 }
 
-/** Without a wish of the person's, what the operator has configured decides where it ends. */
+/** Without a request for another address, the settings decide where a login ends. */
 function samlUrl(
-  { base }: Services,
+  { base }: Uses<'base'>,
   { successUrl: configured }: SamlSignOn,
   { policy }: SamlLogin,
-  wanted: string | undefined,
+  requested: string | undefined,
 ): string {
   const idp = `${base.at('auth/saml')}?idp=${encodeURIComponent(policy.name)}`
-  const target = wanted ?? (configured === undefined ? base.at('ui/') : undefined)
+  const target = requested ?? (configured === undefined ? base.at('ui/') : undefined)
   return target === undefined ? idp : `${idp}&successurl=${encodeURIComponent(target)}`
 }
 
 const casUrl = (base: BaseAddress, successUrl: string | undefined): string =>
   base.at(CAS_PATH) + (successUrl === undefined ? '' : `?${new URLSearchParams({ successurl: successUrl }).toString()}`)
 
-/** What a new password must be like, so that forms can say so before it is sent (interface 5.6). */
-const getPasswordRules = (deps: Services) => async () => ({
-  maxLength: MAX_PASSWORD_CHARACTERS,
-  rules: deps.passwordRules.all,
-})
-
-function requireField(form: Parameters, name: string): string {
-  const value = form.get(name)
+function requireField<N extends string>(form: Readonly<Record<N, string | undefined>>, name: N): string {
+  const value = form[name]
   if (value === undefined) throw new InvalidInput('invalid-form', `The field \`${name}\` is missing.`)
   return value
 }
 
-/** Above the configured maximum is no error: `Sessions` caps it (D2.3). */
+/** More than the configured maximum is no error: `Sessions` caps it (D2.3). */
 function readMaxAge(text: string | undefined): Seconds | undefined {
   if (text === undefined || text === '') return undefined
   if (/^\d+$/.test(text) && Number(text) >= 1) return Number(text)

@@ -8,42 +8,108 @@ import { requireRight } from '../../model/rights.ts'
 import { indexedDocument } from '../../search/index-records.ts'
 import { mediaTypeOf } from '../body.ts'
 import { clientGoneSignal } from '../client-gone-signal.ts'
+import { content, json } from '../interface/answer.ts'
+import { streamedBody } from '../interface/body.ts'
+import { route } from '../interface/route.ts'
+import { list, mapOf, object, openObject, text } from '../interface/schema.ts'
+import { Json } from '../interface/schemas.ts'
 import { firstFile } from '../multipart.ts'
 import { problemOf } from '../problem.ts'
-import { syntaxOfBody } from '../rdf.ts'
-import type { Route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { mediaTypes, syntaxOfBody } from '../rdf.ts'
+import type { Uses } from '../services.ts'
 import { loadEntry } from './entries.ts'
-
-/** What stands beside the content: an upload sent back, RDF checked, what is indexed (wire facts 3.13, 3.14, 3.16). */
-export const toolRoutes = (deps: Services): Route[] => [
-  { method: 'POST', url: '/echo', handle: postEcho(deps) },
-  { method: 'POST', url: '/validator', handle: postValidator(deps) },
-  { method: 'GET', url: '/:context/entry/:entry/index', handle: getIndex(deps) },
-]
 
 const MAX_ECHOED: Bytes = 10 * 1_048_576
 
-/** For pages that upload into a frame of theirs: they read the outcome from a text area, refusals too (wire facts 3.13). */
-const postEcho = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  reply.type('text/html; charset=utf-8')
-  try {
-    const chunks = await readEcho(deps, request, reply)
-    return await reply.send(Readable.from(echoed(chunks)))
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    const { status } = problemOf(error, request.id)
-    return await reply.status(status).send(`<textarea>status:${status}\n</textarea>`)
-  }
-}
+/** Beside the content: an upload sent back, RDF checked, the index of an entry (wire facts 3.13, 3.14, 3.16). */
+export const toolRoutes = [
+  route({
+    id: 'echo',
+    method: 'POST',
+    url: '/echo',
+    chapter: 'Tools',
+    summary: 'Send the first file of a form back as a page, at most 10 MiB.',
+    access: 'those who are signed in',
+    details:
+      'A refusal is such a page too, `<textarea>status:413…`: pages that upload into a frame read it from there.',
+    body: streamedBody(['multipart/form-data'], {
+      schema: openObject({ file: text({ format: 'binary' }) }),
+      isRequired: true,
+    }),
+    answers: {
+      200: content('`<textarea>status:200`, a line end, the text of the file, `</textarea>`.', ['text/html'], text()),
+    },
+    refusals: { 400: ['invalid-form', 'missing-file'], 401: [], 403: ['cross-site-request'] },
+    refusedAs: 'text/html',
+    handle: async (deps: Uses<'bodies'>, { request, reply }) => {
+      reply.type('text/html; charset=utf-8')
+      try {
+        const chunks = await readEcho(deps, request, reply)
+        return await reply.send(Readable.from(echoed(chunks)))
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        const { status } = problemOf(error, request.id)
+        return await reply.status(status).send(`<textarea>status:${status}\n</textarea>`)
+      }
+    },
+  }),
+  route({
+    id: 'validate',
+    method: 'POST',
+    url: '/validator',
+    chapter: 'Tools',
+    summary: 'Check whether the service would accept a graph.',
+    requires: { role: 'user', to: 'have RDF checked' },
+    body: streamedBody(mediaTypes, { schema: Json, example: {} }),
+    answers: {
+      200: json(
+        'The reasons why it would be refused; an empty list if it would be accepted.',
+        object({ errors: list(text()) }),
+      ),
+    },
+    refusals: { 400: ['bad-request'], 401: [] },
+    handle: async ({ base, bodies, graphs }: Uses<'base' | 'bodies' | 'graphs'>, { request, reply }) => {
+      const syntax = syntaxOfBody(request)
+      const text = await bodies.text(request.raw, reply.raw)
+      if (text.trim() === '') return { errors: ['The body is empty.'] }
+      try {
+        const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
+        await graphs.read(syntax, text, base.at('validator'), reading)
+        return { errors: [] }
+      } catch (error) {
+        if (error instanceof InvalidInput) return { errors: [error.message] }
+        throw error
+      }
+    },
+  }),
+  route({
+    id: 'readIndex',
+    method: 'GET',
+    url: '/:context/entry/:entry/index',
+    chapter: 'Tools',
+    summary: 'Read what is [searched](#search) of an entry.',
+    access: 'those who administer the entry',
+    answers: { 200: json('Values by field.', mapOf(list(text()))) },
+    refusals: { 401: [], 403: [], 404: [] },
+    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, caller }) => {
+      const placed = await loadEntry(deps, request)
+      requireRight(caller, 'administer', placed, 'see what is indexed of this entry')
+      return await indexedDocument(deps.database, placed.entry, iri => deps.base.toAbsolute(iri))
+    },
+  }),
+]
 
-async function readEcho(deps: Services, request: FastifyRequest, reply: FastifyReply): Promise<readonly Uint8Array[]> {
+async function readEcho(
+  { bodies }: Uses<'bodies'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<readonly Uint8Array[]> {
   requireSignedIn(request.caller, 'have a file sent back')
   const type = mediaTypeOf(request.raw)
   if (type !== 'multipart/form-data') {
     throw new UnsupportedType('unsupported-type', `The body must be multipart/form-data, not ${type ?? 'untyped'}.`)
   }
-  const { bytes } = await firstFile(request.raw, deps.bodies.stream(request.raw, reply.raw))
+  const { bytes } = await firstFile(request.raw, bodies.stream(request.raw, reply.raw))
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of bytes) {
@@ -54,32 +120,10 @@ async function readEcho(deps: Services, request: FastifyRequest, reply: FastifyR
   return chunks
 }
 
-/** Piece by piece, so that others get their turn. What is not UTF-8 is replaced. */
+/** In pieces, so that other requests get their turn. Bytes that are not UTF-8 are replaced. */
 function* echoed(chunks: readonly Uint8Array[]): Generator<string> {
   const decoder = new TextDecoder()
   yield '<textarea>status:200\n'
   for (const chunk of chunks) yield escapeHtml(decoder.decode(chunk, { stream: true }))
   yield `${escapeHtml(decoder.decode())}</textarea>`
-}
-
-/** Whether this service would take a graph; what is wrong with it is the answer, not a refusal. */
-const postValidator = (deps: Services) => async (request: FastifyRequest, reply: FastifyReply) => {
-  requireSignedIn(request.caller, 'have RDF checked')
-  const syntax = syntaxOfBody(request)
-  const text = await deps.bodies.text(request.raw, reply.raw)
-  if (text.trim() === '') return { errors: ['The body is empty.'] }
-  try {
-    const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
-    await deps.graphs.read(syntax, text, deps.base.at('validator'), reading)
-    return { errors: [] }
-  } catch (error) {
-    if (error instanceof InvalidInput) return { errors: [error.message] }
-    throw error
-  }
-}
-
-const getIndex = (deps: Services) => async (request: FastifyRequest) => {
-  const placed = await loadEntry(deps, request)
-  requireRight(request.caller, 'administer', placed, 'see what is indexed of this entry')
-  return await indexedDocument(deps.database, placed.entry, iri => deps.base.toAbsolute(iri))
 }

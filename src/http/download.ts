@@ -1,0 +1,66 @@
+import { create as contentDisposition } from 'content-disposition'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { fileNameOf, mediaTypeOf as storedMediaType } from '../content/uploads.ts'
+import type { FileRecord } from '../files/file-records.ts'
+import type { Entry } from '../model/entry.ts'
+import type { ByteRange } from '../stores/blob-store.ts'
+import { fileValidators, isRangeCurrent, isUnchanged, validatorHeaders } from './conditional.ts'
+import { parseRange } from './range.ts'
+import type { Uses } from './services.ts'
+
+/** Sends the file of an entry, or the part of it that is asked for; 204 while there is none (D7.7). */
+export async function sendFile(
+  { files, options }: Uses<'files' | 'options'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  entry: Entry,
+): Promise<unknown> {
+  const { method, headers } = request
+  const ifRange = [headers['if-range']].flat()[0]
+  let outcome: 'unchanged' | ByteRange | 'all' = 'all'
+  const found = await files.read(entry, file => {
+    // Before the bytes are opened: a refusal must not leave a file handle behind.
+    const isDownload = request.parameters.has('download')
+    reply.headers(fileHeaders(entry, file, !isDownload && isShownInline(storedMediaType(entry), options.inlineTypes)))
+    const state = fileValidators(entry, file)
+    if (isUnchanged(headers, state)) outcome = 'unchanged'
+    // RFC 9110 14.2: a range means something with GET only.
+    else if (method === 'HEAD') return undefined
+    else outcome = (isRangeCurrent(ifRange, state) && parseRange(headers.range, file.size)) || 'all'
+    return outcome === 'unchanged' ? undefined : outcome
+  })
+  if (!found) return await reply.status(204).send()
+  return await sendPart(reply, outcome, found)
+}
+
+function sendPart(
+  reply: FastifyReply,
+  outcome: 'unchanged' | ByteRange | 'all',
+  { file, bytes }: { readonly file: FileRecord; readonly bytes: NodeJS.ReadableStream | undefined },
+): FastifyReply {
+  if (outcome === 'unchanged') return reply.status(304).send()
+  const isPart = outcome !== 'all'
+  const length = isPart ? outcome.last - outcome.first + 1 : file.size
+  if (isPart) reply.status(206).header('content-range', `bytes ${outcome.first}-${outcome.last}/${file.size}`)
+  return reply.header('content-length', length).send(bytes)
+}
+
+/** What a browser could run is sent as an attachment, and what it shows cannot reach the service. */
+function fileHeaders(entry: Entry, file: FileRecord, isInline: boolean): Record<string, string> {
+  const type = storedMediaType(entry)
+  return {
+    ...validatorHeaders(fileValidators(entry, file)),
+    'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+    'content-disposition': contentDisposition(fileNameOf(entry), { type: isInline ? 'inline' : 'attachment' }),
+    'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+    'accept-ranges': 'bytes',
+    digest: `sha-256=${file.sha256}`,
+    'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+  }
+}
+
+const passiveTypes =
+  /^(?:image\/(?:png|jpe?g|gif|webp|avif|bmp|tiff)|audio\/.+|video\/.+|text\/(?:plain|csv)|application\/json)$/
+
+const isShownInline = (type: string, configured: readonly string[]): boolean =>
+  passiveTypes.test(type) || configured.includes(type)

@@ -1,0 +1,73 @@
+import {
+  anything,
+  flag,
+  integer,
+  list,
+  mapOf,
+  named,
+  numeric,
+  object,
+  oneOf,
+  optional,
+  type Schema,
+  text,
+} from './schema.ts'
+
+/** Forms that several operations have in common. Those of one operation stand beside its route. */
+
+export const count = integer(0)
+export const time = text({ format: 'date-time' })
+export const uri = text({ format: 'uri' })
+
+export const Json = named('Json', anything, { description: 'Any JSON.' })
+
+export const Graph = named('Graph', mapOf(anything), {
+  description: 'An RDF graph in RDF/JSON: subject, predicate, objects. JSON-LD where `rdfFormat` asks for it.',
+}) as Schema<unknown>
+
+export const CurrentUser = named(
+  'CurrentUser',
+  object({
+    id: text(),
+    user: text(),
+    clientAcceptLanguage: mapOf(numeric),
+    uri: optional(uri),
+    language: optional(text()),
+    homecontext: optional(text()),
+    authTokenExpires: optional(text()),
+  }),
+)
+
+export const Quota = named('Quota', object({ quota: integer(-1), fillLevel: count, hasDefaultQuota: flag }))
+
+export const rights = list(oneOf('administer', 'readmetadata', 'writemetadata', 'readresource', 'writeresource'))
+
+const entryMembers = {
+  name: optional(text()),
+  alias: optional(text()),
+  disabled: optional(flag),
+  quota: optional(Quota),
+  size: optional(count),
+  truncated: optional(flag),
+  metadata: optional(Graph),
+  'cached-external-metadata': optional(Graph),
+  relations: optional(Graph),
+  rights: optional(rights),
+} as const
+
+export const Entry = named('Entry', object({ entryId: text(), info: Graph, ...entryMembers, resource: optional(Json) }))
+
+/** An entry among the hits of a search. */
+export const Hit = named('Hit', object({ entryId: text(), contextId: text(), info: Graph, ...entryMembers }))
+
+export const Ids = named('Ids', list(text()))
+export const Name = named('Name', object({ name: text() }))
+
+export const StoredFile = named(
+  'StoredFile',
+  object({ success: text(), format: text(), size: count, sha256: text({ pattern: '^[0-9a-f]{64}$' }) }),
+)
+
+/** A part of a list, the number of all, and which part it is. */
+export const partOf = <T>(name: string, items: Schema<T>) =>
+  object({ [name]: list(items), results: count, limit: count, offset: count })
