@@ -130,7 +130,7 @@ test('a page has its style, its scripts and its pictures from the service and ma
   const pages = [
     await ask(`${plain.base}auth/login`, { headers: { accept: 'text/html' } }),
     await ask(`${plain.base}auth/cookie`, { method: 'POST', headers: { accept: 'text/html' } }),
-    await ask(`${plain.base}auth/cookie`, { headers: { accept: 'text/html' } }),
+    await ask(`${plain.base}auth/cookie`, { method: 'PUT', headers: { accept: 'text/html' } }),
     await ask(`${plain.base}ui/`, { headers: { accept: 'text/html' } }),
   ]
   for (const page of pages) {

@@ -23,7 +23,7 @@ export const Json = named('Json', anything, { description: 'Any JSON.' })
 
 export const Graph = named('Graph', mapOf(anything), {
   description: 'An RDF graph in RDF/JSON: subject, predicate, objects. JSON-LD where `rdfFormat` asks for it.',
-}) as Schema<unknown>
+}) as Schema
 
 export const CurrentUser = named(
   'CurrentUser',
