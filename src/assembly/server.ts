@@ -63,7 +63,6 @@ export interface Server {
 
 /** Puts the house together: the only place that chooses drivers and turns settings into the options of each room. */
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
-  requireAdminPassword(machine.adminPassword)
   const stores = await openStores(settings, machine.system)
   let ephemeralStores: EphemeralStores | undefined
   try {
@@ -107,8 +106,10 @@ async function assemble(
       database,
       ledger,
       now: system.now(),
-      adminPasswordHash: async () =>
-        adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword),
+      adminPasswordHash: async () => {
+        requireAdminPassword(adminPassword)
+        return adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword)
+      },
       testHashes: async () =>
         settings['service.repository.store.init-with-test-data']
           ? await hashTestPasswords(password => accounts.passwords.hash(password))

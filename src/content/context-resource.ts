@@ -69,7 +69,7 @@ export class ContextResource {
     const placed = await this.#deps.entries.getContextEntry(contextKey)
     const judge: AccessCheck = caller => requireAdmin(caller, 'set a quota')
     judge(caller, placed)
-    const quota = read && readQuota(await read())
+    const quota = read && (await this.#readQuota(placed.entry, await read()))
     const entry = await this.#deps.entries.change(caller, placed, { judge }, async (present, tx) => {
       await this.#deps.ledger.setQuota(tx, present.id, quota)
       return present
@@ -116,14 +116,20 @@ export class ContextResource {
     return { entry, name: await entries.nameOf(entry), quota }
   }
 
+  /** The whole object, as GET returned it, is fine: what cannot be set must be unchanged (interface 2.6). */
+  async #readQuota({ id }: Entry, json: unknown): Promise<Bytes> {
+    if (!isObject(json)) throw new InvalidInput('invalid-quota', 'A JSON object with `quota` was expected.')
+    requireOnly(json, ['quota', 'fillLevel', 'hasDefaultQuota'])
+    const present = await this.#deps.ledger.quotaOf(this.#deps.database, id)
+    for (const member of ['fillLevel', 'hasDefaultQuota'] as const) {
+      if (json[member] === undefined || json[member] === present[member]) continue
+      throw new InvalidInput('invalid-quota', `\`${member}\` cannot be set; at present it is ${present[member]}.`)
+    }
+    return requireQuotaValue(json['quota'])
+  }
+
   #requireQuota(): void {
     if (!this.#deps.ledger.enforced)
       throw new NotSupported('quota-not-supported', 'Quota is switched off on this service.')
   }
-}
-
-function readQuota(json: unknown): Bytes {
-  if (!isObject(json)) throw new InvalidInput('invalid-quota', 'A JSON object with `quota` was expected.')
-  requireOnly(json, ['quota'])
-  return requireQuotaValue(json['quota'])
 }

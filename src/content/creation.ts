@@ -6,7 +6,8 @@ import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import { presentCaller } from '../accounts/present-caller.ts'
 import { USERS } from '../accounts/principals.ts'
-import { findUser, insertUser } from '../accounts/users.ts'
+import { changeUser, findUser, insertUser, type UserChange } from '../accounts/users.ts'
+import { readFlag, readLanguage, readProperties } from './user-members.ts'
 import { Conflict, InvalidInput, NotSupported } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
@@ -297,11 +298,18 @@ export class Creation {
   async #insertUser(tx: Queries, id: string, resource: unknown, password: string | undefined): Promise<void> {
     if (resource === undefined) return await insertUser(tx, { id })
     if (!isObject(resource)) throw new InvalidInput('invalid-value', '`resource` of a user is an object.')
-    const name = requireName(requireText(resource['name'] ?? '', 'name'))
-    const wanted = resource['homecontext']
+    const { name: givenName = '', homecontext, language, customProperties, disabled } = resource
+    const name = requireName(requireText(givenName, 'name'))
     const homeContext =
-      wanted === undefined ? undefined : await requireHomeContext(tx, requireText(wanted, 'homecontext'))
+      homecontext === undefined ? undefined : await requireHomeContext(tx, requireText(homecontext, 'homecontext'))
     await insertUser(tx, { id, name, password, homeContext })
+    const user = await findUser(tx, id)
+    const change: UserChange = {
+      ...(language === undefined ? {} : { language: readLanguage(language) }),
+      ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, id) }),
+      ...(disabled === undefined ? {} : { disabled: readFlag(disabled) }),
+    }
+    if (user && Object.keys(change).length > 0) await changeUser(tx, user, change)
   }
 
   async #openContext(tx: Queries, id: string, name: string | undefined): Promise<void> {

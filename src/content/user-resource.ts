@@ -16,6 +16,7 @@ import { requireHomeContext } from './contexts.ts'
 import type { Entries, Precondition } from './entries.ts'
 import type { Entry } from '../model/entry.ts'
 import { type AccessCheck, may, type EntryInContext } from '../model/rights.ts'
+import { readFlag, readLanguage, readProperties } from './user-members.ts'
 import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
 
 /** The user resource as clients see it (wire facts 2.6). */
@@ -54,7 +55,6 @@ export interface UserResourceOptions {
   readonly requireCurrentPassword: boolean
 }
 
-const MAX_PROPERTIES_BYTES = 65_536
 const members = [
   'name',
   'password',
@@ -147,7 +147,7 @@ export class UserResource {
       ...(disabled === undefined ? {} : { disabled: readFlag(disabled) }),
       ...(language === undefined ? {} : { language: readLanguage(language) }),
       ...(homecontext === undefined ? {} : { homeContext: await this.#readHomeContext(homecontext) }),
-      ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, user) }),
+      ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, user.id) }),
     }
   }
 
@@ -210,32 +210,3 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
 /** The name that the same request gives the user, if any: no password may hold it. */
 const requireOptionalName = ({ name }: Wish): string | undefined =>
   typeof name === 'string' ? requireName(name) : undefined
-
-function readFlag(value: unknown): boolean {
-  if (value === true || value === 'true') return true
-  if (value === false || value === 'false') return false
-  throw new InvalidInput('invalid-value', '`disabled` is true or false.')
-}
-
-function readLanguage(value: unknown): string | undefined {
-  const language = requireText(value, 'language').trim()
-  if (language === '') return undefined
-  if (!/^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$/.test(language)) {
-    throw new InvalidInput('invalid-value', '`language` is not a language tag.')
-  }
-  return language
-}
-
-function readProperties(value: unknown, user: User): Readonly<Record<string, string>> {
-  if (!isObject(value)) throw new InvalidInput('invalid-value', '`customProperties` is an object of texts.')
-  const entries = Object.entries(value).map(
-    ([key, text]) => [key, requireText(text, `customProperties.${key}`)] as const,
-  )
-  if (Buffer.byteLength(JSON.stringify(entries)) > MAX_PROPERTIES_BYTES) {
-    throw new InvalidInput(
-      'invalid-value',
-      `The custom properties of user ${user.id} exceed ${MAX_PROPERTIES_BYTES} bytes.`,
-    )
-  }
-  return Object.fromEntries(entries)
-}

@@ -16,7 +16,7 @@ import { answerMalformed } from './malformed.ts'
 import { prefersHtml } from './negotiate.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './query.ts'
-import type { Route } from './route.ts'
+import { methods, type Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
 import type { HttpOptions, Rooms, Services } from './services.ts'
 import { drainUnreadBody } from './unread-body.ts'
@@ -145,7 +145,8 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
   for (const method of uncommon) app.addHttpMethod(method)
   for (const url of new Set(all.map(route => route.url))) {
     const some = all.filter(route => route.url === url)
-    const allowed = new Set<string>(some.map(route => route.method))
+    // In one order, however the routes are declared.
+    const allowed = new Set<string>(methods.filter(method => some.some(route => route.method === method)))
     if (allowed.has('GET')) allowed.add('HEAD')
     for (const { method, handle, pageAt: _, ...marks } of some) {
       app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler: handle, config: marks })

@@ -3,7 +3,8 @@ import type { Caller } from '../accounts/caller.ts'
 import type { RequestCookies } from './cookies.ts'
 import type { Parameters } from './query.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type Method = (typeof methods)[number]
 
 /** One address and method. A GET answers HEAD as well. */
 export interface Route {

@@ -147,3 +147,10 @@ test('only administrators make groups with a context, unless it is open to all (
   assertRefused(await visitor.post('_principals/groups?name=x'), 403, 'not-allowed')
   assert.equal((await admin.post('_principals/groups?name=Admins%20own')).status, 201)
 })
+
+test('a new user gets all members of the resource, and none is dropped silently (interface 2.2)', async () => {
+  const resource = { name: 'greta', language: 'sv', customProperties: { theme: 'dark' }, disabled: true }
+  const { entryId } = (await createUser(resource)).json<{ entryId: string }>()
+  assert.deepEqual((await admin.get(`_principals/resource/${entryId}`)).json(), resource)
+  assertRefused(await createUser({ name: 'helge', language: 'not a tag' }), 400, 'invalid-value')
+})

@@ -76,8 +76,9 @@ test('what is not a quota is 400, at either address, and nothing changes (D7.1)'
     ...['1.5', '"5"', '-2', '-0', '9007199254740992', '1e400', 'null', 'true', '[]', '{}'].map(
       value => `{"quota":${value}}`,
     ),
-    '{"quota":5,"fillLevel":0}',
-    '{"quota":5,"hasDefaultQuota":false}',
+    '{"quota":5,"fillLevel":1}',
+    '{"quota":5,"fillLevel":"0"}',
+    '{"quota":5,"hasDefaultQuota":true}',
     '{"quota":5,"extra":1}',
     '{"fillLevel":7}',
     '{"quota":',
@@ -155,4 +156,26 @@ test('entries of other kinds, and the context of no file, do not carry a quota',
   assert.equal((await putFile(admin, `${context}/resource/${id}`, 'x')).status, 201)
   assert.ok(!('quota' in (await readEntry(admin, context, id))))
   assert.equal((await quota()).fillLevel, 1)
+})
+
+test('the complete object, as GET returned it, can be put back; what cannot be set must be unchanged (interface 2.6)', async () => {
+  const place = await newContext(admin)
+  const path = `${place}/quota`
+  const before = (await admin.get(path)).json<QuotaJson>()
+  assert.equal((await admin.put(path, before)).status, 200)
+  const manual = (await admin.get(path)).json<QuotaJson>()
+  assert.deepEqual(manual, { ...before, hasDefaultQuota: false })
+  assert.equal((await admin.put(path, { ...manual, quota: 77 })).json<QuotaJson>().quota, 77)
+  assertRefused(await admin.put(path, { ...manual, fillLevel: 1 }), 400, 'invalid-quota')
+  assert.equal((await admin.get(path)).json<QuotaJson>().quota, 77)
+})
+
+test("the context's resource has a second address, where PUT sets quota and name as well (interface 2.6, D7.2)", async () => {
+  const place = await newContext(admin)
+  const answer = await admin.put(`_contexts/resource/${place}`, { quota: 88, alias: `second-${place}` })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal((await admin.get(`${place}/quota`)).json<QuotaJson>().quota, 88)
+  assert.equal((await admin.get(`_contexts/entry/${place}/name`)).json()['name'], `second-${place}`)
+  assertRefused(await owner.visitor.put(`_contexts/resource/${place}`, { quota: 99 }), 403, 'not-allowed')
+  assert.equal((await admin.get(`${place}/quota`)).json<QuotaJson>().quota, 88)
 })

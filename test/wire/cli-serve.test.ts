@@ -54,6 +54,10 @@ test('SERVICE_ADMIN_PASSWORD counts for a new store only (D5.5)', async t => {
   const second = await startProcess(t, { folder: first.folder, env: { SERVICE_ADMIN_PASSWORD: 'another-password' } })
   assert.equal((await second.visitor().signIn('admin', 'another-password')).status, 401)
   assert.equal((await second.visitor().signIn('admin', 'eightchr')).status, 200)
+  assert.equal(await second.stop(), 0)
+  // Too short for a new store, but this one has been initialised.
+  const third = await startProcess(t, { folder: first.folder, env: { SERVICE_ADMIN_PASSWORD: 'short' } })
+  assert.equal((await third.visitor().signIn('admin', 'eightchr')).status, 200)
 })
 
 test('without a password admin cannot sign in, and the start says how to give one (D5.5)', async t => {

@@ -4,7 +4,7 @@ import type { ContextDescription } from '../../content/context-resource.ts'
 import type { CreationRequest } from '../../content/creation.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
 import { entryUri, PRINCIPALS } from '../../model/addresses.ts'
-import { entryValidators, fileValidators, validatorHeaders } from '../conditional.ts'
+import { fileValidators, validatorHeaders } from '../conditional.ts'
 import { creationQuery, readCreation } from '../creation-request.ts'
 import { json, type Links } from '../interface/answer.ts'
 import { checkedBelow, streamedBody } from '../interface/body.ts'
@@ -15,6 +15,7 @@ import { count, Graph, Ids, Quota } from '../interface/schemas.ts'
 import { refuseFeed } from '../query.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
+import { changeContext, ContextState } from './context-changes.ts'
 import { sendCreated } from './entries.ts'
 
 const Created = named(
@@ -30,11 +31,6 @@ const NewEntry = named(
     resource: optional(anything),
     'cached-external-metadata': optional(Graph),
   }),
-)
-
-const ContextState = named(
-  'Context',
-  object({ contextId: text(), name: optional(text()), alias: optional(text()), quota: optional(Quota) }),
 )
 
 const creationRefusals: Refusals = {
@@ -186,11 +182,8 @@ export const contextRoutes = [
       409: ['name-taken'],
       501: ['quota-not-supported'],
     },
-    handle: async ({ contexts }: Uses<'contexts'>, { reply, caller, params, body }) => {
-      const context = await contexts.put(caller, params.context, body)
-      reply.headers(validatorHeaders(entryValidators(context.entry)))
-      return { contextId: context.entry.id, name: context.name, alias: context.name, quota: context.quota }
-    },
+    handle: async (deps: Uses<'contexts'>, { reply, caller, params, body }) =>
+      await changeContext(deps, reply, caller, params.context, body),
   }),
   route({
     id: 'readQuota',

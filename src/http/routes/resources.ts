@@ -33,6 +33,7 @@ import {
 } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
+import { changeContext, ContextState } from './context-changes.ts'
 import { isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
 
 /** Any bytes: a file, a text, a graph, a list of ids, the data of a user. */
@@ -95,7 +96,11 @@ export const resourceRoutes = [
     access: 'those who may write the resource',
     query: { mimeType: textParameter('Media type of the file, instead of `Content-Type`.') },
     body: resourceBody,
-    answers: { 201: json('The file is stored.', StoredFile), 204: done },
+    answers: {
+      200: json('Of a context: its name and quota, as for `PUT /{context}`.', ContextState),
+      201: json('The file is stored.', StoredFile),
+      204: done,
+    },
     refusals: {
       ...uploadRefusals,
       400: [...(uploadRefusals[400] ?? []), 'invalid-member', 'invalid-name', 'password-rules', 'password-too-long'],
@@ -130,7 +135,16 @@ export const resourceRoutes = [
 
 type ReadServices = Uses<'base' | 'contexts' | 'database' | 'entries' | 'files' | 'options' | 'userResource' | 'views'>
 export type ResourceServices = Uses<
-  'base' | 'bodies' | 'database' | 'entries' | 'graphs' | 'lists' | 'resources' | 'uploads' | 'userResource'
+  | 'base'
+  | 'bodies'
+  | 'contexts'
+  | 'database'
+  | 'entries'
+  | 'graphs'
+  | 'lists'
+  | 'resources'
+  | 'uploads'
+  | 'userResource'
 >
 
 async function getResource(
@@ -237,6 +251,7 @@ export async function putResource(
       return sendChanged(reply, await deps.userResource.put(caller, placed, readJson, condition))
     case 'Context':
     case 'SystemContext':
+      return await changeContext(deps, reply, caller, placed.entry.id, readJson)
     case 'PipelineResult':
       throw new WrongMethod('Writing this resource', ['GET', 'HEAD'])
   }

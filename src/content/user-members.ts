@@ -1,0 +1,37 @@
+import { InvalidInput } from '../base/errors.ts'
+import { isObject, requireText } from './values.ts'
+
+/** Members of a user resource, in a creation as in a change (wire facts 2.6). */
+
+const MAX_PROPERTIES_BYTES = 65_536
+
+/** `disabled`. @throws {InvalidInput} `invalid-value`, as the others here */
+export function readFlag(value: unknown): boolean {
+  if (value === true || value === 'true') return true
+  if (value === false || value === 'false') return false
+  throw new InvalidInput('invalid-value', '`disabled` is true or false.')
+}
+
+/** A language tag; empty clears it. */
+export function readLanguage(value: unknown): string | undefined {
+  const language = requireText(value, 'language').trim()
+  if (language === '') return undefined
+  if (!/^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$/.test(language)) {
+    throw new InvalidInput('invalid-value', '`language` is not a language tag.')
+  }
+  return language
+}
+
+export function readProperties(value: unknown, userId: string): Readonly<Record<string, string>> {
+  if (!isObject(value)) throw new InvalidInput('invalid-value', '`customProperties` is an object of texts.')
+  const entries = Object.entries(value).map(
+    ([key, text]) => [key, requireText(text, `customProperties.${key}`)] as const,
+  )
+  if (Buffer.byteLength(JSON.stringify(entries)) > MAX_PROPERTIES_BYTES) {
+    throw new InvalidInput(
+      'invalid-value',
+      `The custom properties of user ${userId} exceed ${MAX_PROPERTIES_BYTES} bytes.`,
+    )
+  }
+  return Object.fromEntries(entries)
+}
