@@ -152,7 +152,6 @@ export const contextRoutes = [
     access: 'admins',
     query: {
       entryname: textParameter('In `_contexts` and `_principals`: only the id of the entry with this name.'),
-      syndication: textParameter('Feeds are not available: 501.'),
     },
     answers: { 200: json('The ids.', Ids) },
     refusals: { 401: [], 403: [], 404: [], 501: ['not-available'] },

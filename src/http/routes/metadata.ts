@@ -23,7 +23,7 @@ import {
   withoutVariants,
 } from '../conditional.ts'
 import { done, unchanged } from '../interface/answer.ts'
-import { custom, flag, invalid, text as textParameter } from '../interface/parameters.ts'
+import { custom, flag, invalid } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { linkQuery, readLinkTraversal } from '../link-traversal.ts'
 import type { Parameters } from '../query.ts'
@@ -42,7 +42,6 @@ const revision = {
   }),
 }
 const graphAnswers = { 200: graphAnswer('The graph.'), 304: unchanged } as const
-const notChanging = { ...revision, rev: { ...revision.rev, description: 'A revision cannot be changed: 405.' } }
 /** An entry that refers to metadata elsewhere. */
 const linked = { entry: { example: 'linked' } }
 
@@ -60,7 +59,6 @@ export const metadataRoutes = [
       download,
       ...revision,
       ...linkQuery,
-      graphQuery: textParameter('SPARQL is not available: 501.'),
     },
     answers: graphAnswers,
     refusals: { 401: [], 403: [], 404: ['not-found'], 406: ['not-acceptable'], 501: ['not-available'] },
@@ -68,14 +66,14 @@ export const metadataRoutes = [
     compressible: true,
     handle: async (
       deps: Uses<'base' | 'database' | 'entries' | 'revisions'>,
-      { request, reply, caller, query: { rev, graphQuery, ...query } },
+      { request, reply, caller, query: { rev, ...query } },
     ) => {
       const representation = representationFor(request, reply)
       const placed = await loadEntry(deps, request)
       const { entry } = placed
       requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
       if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
-      if (graphQuery !== undefined) throw new NotSupported('not-available', 'SPARQL is not available.')
+      if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
       const traversal = rev === undefined ? readLinkTraversal(query, deps.base) : undefined
       if (traversal) {
         // The answer changes with other entries, so it has no validators.
@@ -96,13 +94,12 @@ export const metadataRoutes = [
     chapter,
     summary: 'Replace the metadata of an entry.',
     access: writers,
-    query: notChanging,
     body: graphBody,
     answers: { 204: done },
     refusals: { 400: ['invalid-graph', 'invalid-json'], 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
     conditional: 'write',
-    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller, query }) => {
-      refuseRevision(query)
+    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller }) => {
+      refuseRevision(request)
       const placed = await loadEntry(deps, request)
       const read = graphReader(deps, request, reply, metadataUri(placed.entry))
       return sendChanged(reply, await deps.entries.putMetadata(caller, placed, read, preconditionOf(request)))
@@ -115,12 +112,11 @@ export const metadataRoutes = [
     chapter,
     summary: 'Replace the metadata of an entry by the empty graph.',
     access: writers,
-    query: notChanging,
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
     conditional: 'write',
-    handle: async (deps: Uses<'entries'>, { request, reply, caller, query }) => {
-      refuseRevision(query)
+    handle: async (deps: Uses<'entries'>, { request, reply, caller }) => {
+      refuseRevision(request)
       const placed = await loadEntry(deps, request)
       return sendChanged(reply, await deps.entries.putMetadata(caller, placed, empty, preconditionOf(request)))
     },
@@ -214,8 +210,8 @@ export const metadataRoutes = [
 ]
 
 /** Revisions are read only. @throws {WrongMethod} */
-function refuseRevision({ rev }: { readonly rev: number | undefined }): void {
-  if (rev !== undefined) throw new WrongMethod('Changing a revision', ['GET', 'HEAD'])
+function refuseRevision({ parameters }: FastifyRequest): void {
+  if (parameters.has('rev')) throw new WrongMethod('Changing a revision', ['GET', 'HEAD'])
 }
 
 function readRevision(parameters: Parameters, name: string): number | undefined {

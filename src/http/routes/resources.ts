@@ -54,7 +54,6 @@ const resourceQuery = {
   format: answerFormat,
   rdfFormat: embeddedFormat,
   ...orderQuery,
-  syndication: textParameter('Feeds are not available: 501.'),
 }
 
 /** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */

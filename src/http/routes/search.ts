@@ -50,7 +50,7 @@ export const searchRoutes = [
     chapter: 'Search',
     summary: 'Find the entries whose metadata the caller may read.',
     query: {
-      type: requiredText('`solr`.', { example: 'solr', keywords: { enum: ['solr', 'sparql'] } }),
+      type: requiredText('`solr`.', { example: 'solr', keywords: { enum: ['solr'] } }),
       query: requiredText(
         'The query, of 3 to 16,384 characters, with at most 32 levels of brackets. [Limits](#limits)',
         { example: 'title:donald', keywords: { minLength: 3, maxLength: 16_384 } },
@@ -77,7 +77,6 @@ export const searchRoutes = [
       ),
       facetMatches: textParameter('A pattern (RE2) that a whole value matches, of at most 256 characters.'),
       rdfFormat: embeddedFormat,
-      syndication: textParameter('Feeds are not available: 501.'),
     },
     answers: { 200: json('The hits.', SearchResult) },
     compressible: true,
