@@ -1,5 +1,5 @@
 import type { Argon2Cost } from './hash-thread.ts'
-import type { HashThreads } from './hash-threads.ts'
+import type { Hasher } from './hash-threads.ts'
 import type { PasswordScheme } from './password-scheme.ts'
 
 /** A stored hash that asks for more than this is refused unread: it would be a way to exhaust the machine. */
@@ -8,11 +8,11 @@ const MOST: Argon2Cost = { memory: 1_048_576, iterations: 64, parallelism: 64 }
 /** argon2id in PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; the scheme every password ends up in. */
 export class Argon2id implements PasswordScheme {
   readonly #cost: Argon2Cost
-  readonly #threads: HashThreads
+  readonly #hasher: Hasher
 
-  constructor(cost: Argon2Cost, threads: HashThreads) {
+  constructor(cost: Argon2Cost, hasher: Hasher) {
     this.#cost = cost
-    this.#threads = threads
+    this.#hasher = hasher
   }
 
   understands(stored: string): boolean {
@@ -22,7 +22,7 @@ export class Argon2id implements PasswordScheme {
   async verify(password: string, stored: string): Promise<boolean> {
     const cost = costOf(stored)
     if (!cost || exceeds(cost, MOST)) return false
-    return await this.#threads.verify(password, stored)
+    return await this.#hasher.verify(password, stored)
   }
 
   outdated(stored: string): boolean {
@@ -31,7 +31,7 @@ export class Argon2id implements PasswordScheme {
   }
 
   hash(password: string): Promise<string> {
-    return this.#threads.hash(password, this.#cost)
+    return this.#hasher.hash(password, this.#cost)
   }
 }
 

@@ -2,11 +2,19 @@ import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
 
+/** Computes argon2id somewhere else than on the thread that answers requests. */
+export interface Hasher {
+  hash(password: string, cost: Argon2Cost): Promise<string>
+  /** False also for what the library cannot read. */
+  verify(password: string, stored: string): Promise<boolean>
+  close(): Promise<void>
+}
+
 /**
  * Where argon2id is computed: on threads of a lower priority than the one that answers requests. On the threads that Node
  * keeps for files, hashes would make reads wait, and a flood of logins would take the processor from everybody else.
  */
-export class HashThreads {
+export class HashThreads implements Hasher {
   readonly #most: number
   readonly #running = new Set<Promise<unknown>>()
   #pool: Promise<Piscina<HashTask, string | boolean>> | undefined
@@ -20,7 +28,6 @@ export class HashThreads {
     return String(await this.#run({ password, cost }))
   }
 
-  /** False also for what the library cannot read. */
   async verify(password: string, stored: string): Promise<boolean> {
     return (await this.#run({ password, stored })) === true
   }

@@ -3,7 +3,7 @@ import type { Limiter } from '../base/limiter.ts'
 import type { System } from '../base/system.ts'
 import { Argon2id } from './argon2id.ts'
 import type { Argon2Cost } from './hash-thread.ts'
-import { HashThreads } from './hash-threads.ts'
+import { type Hasher, HashThreads } from './hash-threads.ts'
 import { legacyPbkdf2 } from './legacy-pbkdf2.ts'
 import type { PasswordScheme } from './password-scheme.ts'
 import { WrappedPbkdf2 } from './wrapped-pbkdf2.ts'
@@ -26,14 +26,14 @@ export function requirePasswordShape(password: string): void {
 
 /** Hashes and verifies passwords: off the event loop, and only so many at once (D5.1). */
 export class Passwords {
-  readonly #threads: HashThreads
+  readonly #hasher: Hasher
   readonly #argon2id: Argon2id
   readonly #schemes: readonly PasswordScheme[]
   readonly #limiter: Limiter
   readonly #dummy: string
 
-  private constructor(threads: HashThreads, argon2id: Argon2id, limiter: Limiter, dummy: string) {
-    this.#threads = threads
+  private constructor(hasher: Hasher, argon2id: Argon2id, limiter: Limiter, dummy: string) {
+    this.#hasher = hasher
     this.#argon2id = argon2id
     this.#schemes = [argon2id, legacyPbkdf2, new WrappedPbkdf2(argon2id)]
     this.#limiter = limiter
@@ -45,11 +45,15 @@ export class Passwords {
     return this.#limiter.load
   }
 
-  static async create(cost: Argon2Cost, limiter: Limiter, system: System): Promise<Passwords> {
-    const threads = new HashThreads(limiter.concurrency)
-    const argon2id = new Argon2id(cost, threads)
+  static async create(
+    cost: Argon2Cost,
+    limiter: Limiter,
+    system: System,
+    hasher: Hasher = new HashThreads(limiter.concurrency),
+  ): Promise<Passwords> {
+    const argon2id = new Argon2id(cost, hasher)
     const unguessable = Buffer.from(system.randomBytes(32)).toString('base64')
-    return new Passwords(threads, argon2id, limiter, await argon2id.hash(unguessable))
+    return new Passwords(hasher, argon2id, limiter, await argon2id.hash(unguessable))
   }
 
   /** @throws {Overloaded} when too many wait already. */
@@ -77,6 +81,6 @@ export class Passwords {
   }
   /** Ends the threads, once the work in progress is done. */
   async close(): Promise<void> {
-    await this.#threads.close()
+    await this.#hasher.close()
   }
 }

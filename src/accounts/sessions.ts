@@ -50,6 +50,8 @@ export interface SessionOptions {
   readonly mostPerUser: number
   /** How long the time of an access may wait to be written, together with others; 0: each is written at once. */
   readonly writeDelay: Milliseconds
+  /** An access is written at once if the last one is longer ago than `writeDelay`: where writing costs little. */
+  readonly writesFirstAtOnce?: boolean
 }
 
 /** A session as the store has it: with what the vault lets it know of the token. */
@@ -161,7 +163,9 @@ export class Sessions {
       cookieSent: renews ? now : session.cookieSent,
     }
     // What prolongs a session by more than a little does not wait, so that no other node believes it has run out.
-    const waits = !renews && this.#options.writeDelay > 0
+    const { writeDelay, writesFirstAtOnce } = this.#options
+    const isFirst = writesFirstAtOnce === true && now - session.lastAccess >= writeDelay
+    const waits = !renews && !isFirst && writeDelay > 0
     const kept = waits ? undefined : await this.#change(session.id, withAccess(access)).catch(unlessUnreachable)
     // The cookie is sent only with what is written.
     if (waits || kept === UNREACHABLE) this.#notes.add(session.id, { ...access, cookieSent: session.cookieSent })

@@ -19,17 +19,24 @@ import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
 import type { Mailer } from '../stores/mailer.ts'
 import { openSmtpMailer } from '../stores/smtp-mailer.ts'
+import { sharedHashing, sharedMailer, shareHashing, shareMails } from './team-services.ts'
+import type { ThreadTeam } from '../threads/team.ts'
 
 export type Accounts = Awaited<ReturnType<typeof createAccounts>>
+
+interface AccountsDependencies extends EphemeralStores {
+  readonly database: Database
+  readonly team: ThreadTeam | undefined
+}
 
 /** Part of `assembly/server.ts`: who there is and who may sign in. */
 export async function createAccounts(
   settings: Settings,
   { system, log }: Machine,
-  { database, ephemeral, tokens }: EphemeralStores & { readonly database: Database },
+  { database, ephemeral, tokens, team }: AccountsDependencies,
 ) {
   const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
-  const passwords = await createPasswords(settings, system)
+  const passwords = await createPasswords(settings, system, team)
   const passwordRules = await createPasswordRules(settings)
   const policy = new PasswordLoginPolicy({
     mode: settings['service.auth.password'],
@@ -57,28 +64,35 @@ export async function createAccounts(
     absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
     mostPerUser: settings['service.auth.token.max-per-user'],
     writeDelay: tokens.writeDelay,
+    writesFirstAtOnce: tokens.writesFirstAtOnce,
   })
   const basic = settings['service.auth.http-basic'] ? new BasicCredentials(users, login, system) : undefined
-  const mailer = await createMailer(settings)
+  const mailer = await createMailer(settings, team)
   const mails = mailer && new MailQueue(mailer, log)
+  if (mails && team?.isFirst === true) shareMails(team, mails)
   const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
   const passwordReset = mails && new PasswordReset({ ...reset, mails })
   return { audit, passwords, passwordRules, lockout, devices, login, users, sessions, basic, mails, passwordReset }
 }
 
-async function createPasswords(settings: Settings, system: System): Promise<Passwords> {
+async function createPasswords(settings: Settings, system: System, team: ThreadTeam | undefined): Promise<Passwords> {
   const cost = {
     memory: settings['service.auth.password.argon2.memory'],
     iterations: settings['service.auth.password.argon2.iterations'],
     parallelism: settings['service.auth.password.argon2.parallelism'],
   }
+  // The first thread bounds what all of them hash.
+  if (team?.isFirst === false) return await Passwords.create(cost, unlimited(), system, sharedHashing(team))
   const limiter = new Limiter({
     concurrency: settings['service.auth.password.hash.concurrency'],
     queue: settings['service.auth.password.hash.queue'],
     what: 'password checks',
   })
-  return await Passwords.create(cost, limiter, system)
+  return await Passwords.create(cost, limiter, system, team && shareHashing(team, limiter))
 }
+
+const unlimited = (): Limiter =>
+  new Limiter({ concurrency: Number.POSITIVE_INFINITY, queue: 0, what: 'password checks' })
 
 async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
   const isNist = settings['service.auth.password.profile'] === 'nist'
@@ -96,11 +110,12 @@ async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
 }
 
 /** `undefined` while passwords are not reset by e-mail: nothing else sends any. */
-async function createMailer(settings: Settings): Promise<Mailer | undefined> {
+async function createMailer(settings: Settings, team: ThreadTeam | undefined): Promise<Mailer | undefined> {
   const host = settings['service.smtp.host']
   const from = settings['service.smtp.from']
   // The settings have been checked: with the switch on, host and sender are there.
   if (!settings['service.auth.password-reset'] || host === undefined || from === undefined) return undefined
+  if (team?.isFirst === false) return sharedMailer(team)
   return await openSmtpMailer({
     host,
     from,

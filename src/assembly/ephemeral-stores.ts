@@ -1,6 +1,7 @@
 import { UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
 import { plainTokens, KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
 import { StartupError } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Machine } from './machine.ts'
@@ -11,6 +12,8 @@ import type { Capacity, EphemeralStore } from '../stores/ephemeral-store.ts'
 import { parseKeys, readKeyFile } from '../stores/key-file.ts'
 import { MemoryEphemeralStore } from '../stores/memory-ephemeral-store.ts'
 import { openRedisEphemeralStore } from '../stores/redis/redis-ephemeral-store.ts'
+import { SharedEphemeralStore } from '../stores/shared/shared-ephemeral-store.ts'
+import type { ThreadTeam } from '../threads/team.ts'
 
 /** What strangers can cause, and how much of it is kept. */
 const capacity: readonly Capacity[] = [
@@ -20,7 +23,7 @@ const capacity: readonly Capacity[] = [
   { prefix: FLOW_COUNT_PREFIX, most: 100_000 },
 ]
 
-/** How long the time of an access waits to be written to a store outside this process. */
+/** How long the time of an access waits to be written to a store that other threads or processes share. */
 const WRITE_DELAY: Milliseconds = 1000
 
 /** Where logins are kept. */
@@ -28,6 +31,7 @@ export interface Tokens {
   readonly store: EphemeralStore
   readonly vault: TokenSealer
   readonly writeDelay: Milliseconds
+  readonly writesFirstAtOnce: boolean
 }
 
 export interface EphemeralStores {
@@ -44,6 +48,7 @@ export async function openEphemeralStores(
   settings: Settings,
   machine: Machine,
   database: Database,
+  team: ThreadTeam | undefined,
 ): Promise<EphemeralStores> {
   const { system, log } = machine
   const url = settings['service.cluster.redis.url']
@@ -51,20 +56,27 @@ export async function openEphemeralStores(
   const vault = kind === 'memory' ? plainTokens : new KeyedTokenSealer(await tokenSecrets(settings, machine), system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ephemeral =
-    url === undefined
-      ? new MemoryEphemeralStore(system, { capacity })
-      : await openRedisEphemeralStore(url, log, { capacity })
+    url === undefined ? openInMemory(system, team) : await openRedisEphemeralStore(url, log, { capacity })
   return {
     ephemeral,
     tokens: {
       // The settings have been checked: with tokens in Redis its address is there, with tokens in memory it is not.
       store: kind === 'database' ? inDatabase : ephemeral,
       vault,
-      writeDelay: kind === 'memory' ? 0 : WRITE_DELAY,
+      writeDelay: kind === 'memory' && !team ? 0 : WRITE_DELAY,
+      writesFirstAtOnce: kind === 'memory',
     },
     sweep: () => inDatabase.sweep(),
     close: () => ephemeral.close(),
   }
+}
+
+/** In memory that all threads see, where there are several. */
+function openInMemory(system: System, team: ThreadTeam | undefined): EphemeralStore {
+  if (!team) return new MemoryEphemeralStore(system, { capacity })
+  const store = new SharedEphemeralStore(system, { capacity, shared: team.facts })
+  team.facts = store.shared
+  return store
 }
 
 async function tokenSecrets(settings: Settings, { system, tokenKey }: Machine): Promise<Uint8Array[]> {

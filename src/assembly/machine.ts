@@ -1,5 +1,6 @@
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
+import type { SettingsSources } from '../config/load.ts'
 
 /** What the program runs on and with, as it is handed to the server. */
 export interface Machine {
@@ -10,4 +11,6 @@ export interface Machine {
   /** `SERVICE_AUTH_TOKEN_KEY`: what tokens outside memory are sealed with, instead of a key file; not yet checked. */
   readonly tokenKey?: string | undefined
   readonly version: string
+  /** What the settings were read from. Without it there is one thread: others read them anew. */
+  readonly sources?: SettingsSources | undefined
 }

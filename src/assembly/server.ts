@@ -44,31 +44,46 @@ import { Proxy } from '../proxy/proxy.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
 import { createSso } from './sso.ts'
 import { openStores, type Stores } from './stores.ts'
+import { MainThread } from '../threads/main-thread.ts'
+import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
 import { loadUi } from './ui.ts'
 import type { Database } from '../stores/database.ts'
 import { ping } from '../stores/sql.ts'
 
 const MIN_ADMIN_PASSWORD_CHARACTERS = 8
 const SWEEP_INTERVAL = 60_000
+/** Compiled, this file lies beside the thread's and both end in .js; run from source, in .ts. */
+const servingThread = new URL(`./serving-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
 export interface Server {
   /** Resolves, once requests are served, to the base address. */
   listen(): Promise<string>
-  /** Lets requests in progress finish, then lets go of everything. */
+  /** From now on the service reports that it is not ready, while it still serves. */
+  drain(): void
+  /** Drains, lets requests in progress finish, then closes everything. */
   close(): Promise<void>
+  /** Resolves when a thread has ended by itself: the process should end then. Never without other threads. */
+  readonly failure: Promise<Error>
   /** False while nobody could sign in as admin. */
   readonly adminHasPassword: boolean
   readonly dataFolder: string
 }
 
-/** Puts the house together: the only place that chooses drivers and turns settings into the options of each room. */
-export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
-  const stores = await openStores(settings, machine.system)
+/**
+ * Puts the program together: the only place that chooses drivers and turns settings into the options of each room.
+ * @param team for a thread that the first one has started
+ */
+export async function createServer(
+  settings: Settings,
+  machine: Machine,
+  team: ThreadTeam | undefined = createTeam(settings, machine),
+): Promise<Server> {
+  const stores = await openStores(settings, machine.system, { team })
   let ephemeralStores: EphemeralStores | undefined
   try {
     await requireWhole(stores.database)
-    ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
-    return await assemble(settings, machine, stores, ephemeralStores)
+    ephemeralStores = await openEphemeralStores(settings, machine, stores.database, team)
+    return await assemble(settings, machine, { stores, ephemeralStores, team })
   } catch (error) {
     await ephemeralStores?.close()
     await stores.close()
@@ -76,12 +91,17 @@ export async function createServer(settings: Settings, machine: Machine): Promis
   }
 }
 
-async function assemble(
-  settings: Settings,
-  machine: Machine,
-  stores: Stores,
-  ephemeralStores: EphemeralStores,
-): Promise<Server> {
+interface Opened {
+  readonly stores: Stores
+  readonly ephemeralStores: EphemeralStores
+  /** Where several threads serve. */
+  readonly team: ThreadTeam | undefined
+}
+
+async function assemble(settings: Settings, machine: Machine, opened: Opened): Promise<Server> {
+  const { stores, ephemeralStores, team } = opened
+  const first = team?.isFirst === true ? team : undefined
+  const other = team?.isFirst === false ? team : undefined
   const { database, blobs } = stores
   const { system, log } = machine
   const books = {
@@ -91,8 +111,8 @@ async function assemble(
   const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger, system)
   // If nobody else is at work, every upload on record is one that a crash cut off.
-  await garbage.recover(stores.isExclusive)
-  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database })
+  if (!other) await garbage.recover(stores.isExclusive)
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, team })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
@@ -101,7 +121,7 @@ async function assemble(
   const stagedImports = new StagedImports({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const { adminPassword } = machine
   const search = new Search(database, entrySource)
-  await database.withExclusiveLock(async () => {
+  const prepare = async (): Promise<void> => {
     await initialise({
       database,
       ledger,
@@ -117,16 +137,17 @@ async function assemble(
     })
     await database.transaction(buildMissingRelations, { noTimeout: true })
     await search.catchUp()
-  })
+  }
+  if (!other) await database.withExclusiveLock(prepare)
   const content = createContent(settings, { ...accounts, database, files, stagedImports, ledger, system })
 
-  const configuredBase = settings['service.baseurl.folder']
+  const configuredBase = other?.base ?? settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
   const getBase = (): BaseAddress => {
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
-  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase })
+  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase, team })
   const ui = await loadUi()
   const graphs = new GraphReader({
     limits: {
@@ -135,7 +156,8 @@ async function assemble(
     },
   })
   const storageUsage = new StorageUsage(database, system, books)
-  const metrics = new Metrics({ ...accounts, files, storageUsage, system })
+  const metrics = new Metrics({ ...accounts, files, storageUsage, system }, team)
+  team?.answer('metrics', () => metrics.ofThread())
   const readiness = new Readiness({
     database: () => database.get(ping),
   })
@@ -159,35 +181,47 @@ async function assemble(
     httpOptions(settings, machine, getBase, base?.path ?? '/'),
   )
   const admin = await findUser(database, ADMIN)
-  const sweep = repeat(log, async () => {
-    await garbage.recover(false)
-    await garbage.collect()
-    await accounts.audit.expire()
-    await search.tidy()
-    await accounts.passwordReset?.expire()
-    await ephemeralStores.sweep()
-    for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
-  })
+  const sweep = other
+    ? undefined
+    : repeat(log, async () => {
+        await garbage.recover(false)
+        await garbage.collect()
+        await accounts.audit.expire()
+        await search.tidy()
+        await accounts.passwordReset?.expire()
+        await ephemeralStores.sweep()
+        for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
+      })
 
   return {
     adminHasPassword: settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined,
     dataFolder: stores.folder,
+    failure: first?.failure ?? new Promise(() => {}),
+    drain: () => readiness.drain(),
     async listen() {
+      if (other) {
+        await app.ready()
+        await other.listen(app.server)
+        return other.base
+      }
+      first?.share(app.server)
       await listen(app, settings['service.http.host'], settings['service.http.port'])
       const { port } = app.server.address() as AddressInfo
       base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
+      await first?.start({ base: base.href, version: machine.version, tokenKey: machine.tokenKey })
       void files.collectGarbage()
       return base.href
     },
     async close() {
       readiness.drain()
-      await setTimeout(settings['service.http.drain-time'])
+      await first?.tell('drain')
+      if (!other) await setTimeout(settings['service.http.drain-time'])
       clearInterval(sweep)
-      await app.close()
+      await Promise.all([app.close(), first?.tell('stop')])
       await accounts.mails?.close()
       await sso.saml?.close()
       await graphs.close()
-      await files.collectGarbage()
+      if (!other) await files.collectGarbage()
       await accounts.sessions.close()
       await accounts.passwords.close()
       await ephemeralStores.close()
@@ -230,6 +264,14 @@ function createContent(settings: Settings, deps: ContentDependencies) {
     imports: new ContextImport(withEntries),
     statistics: new Statistics(withEntries),
   }
+}
+
+/** `undefined` where one thread does everything. */
+function createTeam(settings: Settings, { sources }: Machine): FirstThread | undefined {
+  // Elsewhere a listening socket cannot be shared, and with a database server several processes share the work.
+  const isPossible = sources && process.platform !== 'win32' && !settings['service.repository.store.url']
+  const count = isPossible ? threadCount(settings['service.http.threads']) : 1
+  return count > 1 ? new MainThread(count, servingThread, sources) : undefined
 }
 
 /** `undefined` when nothing is fetched for others. */

@@ -32,6 +32,7 @@ import { SignOn } from '../sso/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
 import type { Database } from '../stores/database.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
+import type { ThreadTeam } from '../threads/team.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -40,18 +41,20 @@ interface Dependencies {
   readonly sessions: Sessions
   /** Known only once the server listens. */
   readonly base: () => BaseAddress
+  readonly team: ThreadTeam | undefined
 }
 
 /** Part of `assembly/server.ts`, which would be too long with it: sign-on through identity providers. */
 export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 'log'>, deps: Dependencies): Sso {
-  const { database, ephemeral, audit, sessions, base } = deps
+  const { database, ephemeral, audit, sessions, base, team } = deps
   const { system } = machine
   const cas = createCas(settings, system, base)
   const saml = createSamlProviders(settings, machine, new MetadataCopies(database))
   const policies = [...(cas ? [cas.policy] : []), ...(saml?.providers ?? []).map(({ policy }) => policy)]
   const provisioning = new Provisioning({ database, audit, system })
   const flows = new LoginFlows(ephemeral, system)
-  const failures = new SsoFailures(machine)
+  const failures = new SsoFailures(machine, team && (() => team.collect('sso-failures')))
+  team?.answer('sso-failures', () => failures.ofThread())
   const accounts = new AccountMatcher({ database, provisioning }, policies)
   const signOn = new SignOn({ flows, accounts, sessions, failures, audit })
   const whitelist = settings['service.auth.saml.redirect-domain-whitelist.<n>']

@@ -3,8 +3,10 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
+import type { Bytes } from '../base/units.ts'
 import { readEnvironment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
+import type { ThreadTeam } from '../threads/team.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
@@ -16,6 +18,7 @@ import { schema } from './schema.ts'
 import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
 
 const DATABASE_FILE = 'store.sqlite'
+const READ_CACHE: Bytes = 64 * 2 ** 20
 
 export type Stores = Awaited<ReturnType<typeof openStores>>
 
@@ -74,6 +77,8 @@ interface Opening {
   readonly bare?: boolean
   /** Nobody else may have the store open, also where nodes could share it. */
   readonly isExclusive?: boolean
+  /** The threads of this process that have the store open. */
+  readonly team?: ThreadTeam | undefined
 }
 
 /** Prepares the database: made if need be, at the newest step of the schema, on PostgreSQL shared with other nodes. */
@@ -81,7 +86,7 @@ async function openPrepared(
   settings: Settings,
   system: System,
   folder: string,
-  { bare = false, isExclusive = false }: Opening,
+  { bare = false, isExclusive = false, team }: Opening,
 ): Promise<OpenDatabase> {
   const url = settings['service.repository.store.url']
   if (url !== undefined) {
@@ -89,9 +94,16 @@ async function openPrepared(
     const database = await openPostgresDatabase(url, { system, isExclusive })
     return await migrated({ database, isExclusive, close: () => database.close() }, bare)
   }
+  const file = join(folder, DATABASE_FILE)
+  // Each thread has a connection that reads; together they remember as much as a single one would.
+  const options = { turn: team?.turn, readCache: Math.floor(READ_CACHE / (team?.count ?? 1)) }
+  if (team?.isFirst === false) {
+    const database = await openSqliteDatabase(file, options)
+    return { database, isExclusive: false, close: () => database.close() }
+  }
   const lock = await lockFolder(folder)
   try {
-    const database = await openSqliteDatabase(join(folder, DATABASE_FILE))
+    const database = await openSqliteDatabase(file, options)
     const close = async (): Promise<void> => {
       await database.close()
       await lock.release()

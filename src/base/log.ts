@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent'
@@ -7,7 +7,7 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent'
  * Structured log, one JSON object per line on standard error, so that a command's own output stays clean.
  * Secrets never reach it because nothing hands them over; `redact` is the second fence.
  */
-export function createLog(level: LogLevel, destination: NodeJS.WritableStream = process.stderr): Log {
+export function createLog(level: LogLevel, destination: DestinationStream = process.stderr): Log {
   return pino(
     {
       level,

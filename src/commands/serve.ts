@@ -14,13 +14,13 @@ export const serve: Command = {
   usage: settingsUsage,
   summary: 'Runs the service until it is told to stop (SIGTERM or SIGINT).',
   async run(args) {
-    const { loaded, environment, file } = readSettings(args)
+    const { loaded, environment, file, sources } = readSettings(args)
     const { settings, warnings } = loaded
     const log = createLog(settings['service.log.level'])
     for (const warning of warnings) log.warn(warning)
 
     const { adminPassword, tokenKey } = environment
-    const server = await createServer(settings, { system: realSystem, log, adminPassword, tokenKey, version })
+    const server = await createServer(settings, { system: realSystem, log, adminPassword, tokenKey, version, sources })
     const stopped = stopSignal()
     const base = await listen(server)
     const source = file === undefined ? 'built-in settings' : `settings from ${file}`
@@ -28,7 +28,12 @@ export const serve: Command = {
     if (!server.adminHasPassword) {
       print('admin has no password yet; on a fresh data folder, give it one with: SERVICE_ADMIN_PASSWORD=… npm start')
     }
-    log.info({ base, signal: await stopped }, 'stopping')
+    const end = await Promise.race([stopped, server.failure])
+    if (end instanceof Error) {
+      log.fatal({ err: end }, 'a thread has failed, so the whole process stops: start it again')
+      return 1
+    }
+    log.info({ base, signal: end }, 'stopping')
     const status = await close(server, settings['service.http.drain-time'] + DRAIN)
     log.info({ status }, status === 0 ? 'stopped' : 'stopped with requests still in progress')
     return status

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { type Environment, readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
-import { type LoadedSettings, loadSettings } from '../config/load.ts'
+import { type LoadedSettings, loadSettings, type SettingsSources } from '../config/load.ts'
 import { UsageError } from './command.ts'
 
 export const settingsUsage = '[--config FILE] [--set KEY=VALUE]…'
@@ -11,16 +11,20 @@ const settingsOptions = {
   set: { type: 'string', multiple: true },
 } as const satisfies ParseArgsConfig['options']
 
+export interface ReadSettings {
+  readonly loaded: LoadedSettings
+  readonly environment: Environment
+  /** The path of the configuration file. */
+  readonly file: string | undefined
+  /** What the settings were read from, to be read once more. */
+  readonly sources: SettingsSources
+}
+
 /** Reads `--config` and `--set`, and flags of the command's own. @throws {UsageError} @throws {StartupError} */
 export function readSettings(
   args: readonly string[],
   flags: readonly string[] = [],
-): {
-  readonly loaded: LoadedSettings
-  readonly environment: Environment
-  readonly file: string | undefined
-  readonly has: (flag: string) => boolean
-} {
+): ReadSettings & { readonly has: (flag: string) => boolean } {
   const own = Object.fromEntries(flags.map(flag => [flag, { type: 'boolean' as const }]))
   const values = parse(args, { ...settingsOptions, ...own })
   const read = settingsFrom({
@@ -37,11 +41,12 @@ export function settingsFrom({
 }: {
   readonly config: string | undefined
   readonly set: readonly string[] | undefined
-}): { readonly loaded: LoadedSettings; readonly environment: Environment; readonly file: string | undefined } {
+}): ReadSettings {
   const environment = readEnvironment()
   const file = readConfigFile(config, environment)
-  const loaded = loadSettings({ ...(file ? { file } : {}), overrides: set })
-  return { loaded, environment, file: file?.path }
+  const sources = { ...(file ? { file } : {}), overrides: set }
+  const loaded = loadSettings(sources)
+  return { loaded, environment, file: file?.path, sources }
 }
 
 function parse(args: readonly string[], options: ParseArgsConfig['options'] & {}): Readonly<Record<string, unknown>> {

@@ -18,15 +18,19 @@ export interface LoadedSettings {
   readonly unknownKeys: readonly string[]
 }
 
+/** What settings are read from. */
+export interface SettingsSources {
+  readonly file?: ConfigFile | undefined
+  /** Each `key=value`. */
+  readonly overrides: readonly string[]
+}
+
 /**
  * Reads the settings: overrides (`key=value`) before the file, the file before the defaults (D10).
  *
  * @throws {StartupError} with everything that is wrong, one per line, each naming key and value.
  */
-export function loadSettings(sources: {
-  readonly file?: ConfigFile | undefined
-  readonly overrides: readonly string[]
-}): LoadedSettings {
+export function loadSettings(sources: SettingsSources): LoadedSettings {
   const report = new Report()
   const written = readWritten(sources.file, sources.overrides, report)
   const { settings, origins, changes, unknownKeys } = readSettings(written, report)

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Audit } from '../accounts/audit.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
@@ -26,6 +26,13 @@ export interface AnsweredRequest {
   readonly seconds: number
 }
 
+/** The threads of this process that answer requests. */
+export interface MeasuredThreads {
+  readonly isFirst: boolean
+  /** What each of them answers under this name. */
+  collect<T>(name: string): Promise<T[]>
+}
+
 const PREFIX = 'stowage_'
 /** From a cached answer to a long upload. */
 const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
@@ -40,10 +47,12 @@ export class Metrics {
   readonly #requests: Counter<'method' | 'route' | 'status'>
   readonly #durations: Histogram<'method' | 'route'>
   readonly #refusals: Counter<'code'>
+  readonly #threads: MeasuredThreads | undefined
 
-  constructor(deps: Measured) {
+  /** @param threads where several threads count: what is true of the whole process only the first one measures */
+  constructor(deps: Measured, threads?: MeasuredThreads) {
+    this.#threads = threads
     const registers = [this.#registry]
-    collectDefaultMetrics({ register: this.#registry })
     this.#requests = new Counter({
       name: `${PREFIX}http_requests_total`,
       help: 'Answered requests.',
@@ -64,9 +73,12 @@ export class Metrics {
       registers,
     })
     this.#measureEvents(deps)
+    this.#measureUploads(deps)
+    if (threads?.isFirst === false) return
+    collectDefaultMetrics({ register: this.#registry })
     this.#measurePasswordChecks(deps)
     this.#measureSessions(deps)
-    this.#measureFiles(deps)
+    this.#measureStorage(deps)
   }
 
   answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
@@ -84,7 +96,16 @@ export class Metrics {
 
   /** Everything, in the text format of Prometheus. */
   async render(): Promise<string> {
-    return await this.#registry.metrics()
+    if (!this.#threads) return await this.#registry.metrics()
+    const all = await this.#threads.collect<object[]>('metrics')
+    return await AggregatorRegistry.aggregate(all).metrics()
+  }
+
+  /** What this thread has counted and measured, to be added to that of the others. */
+  async ofThread(): Promise<object[]> {
+    const metrics = await this.#registry.getMetricsAsJSON()
+    // The library would leave out what cannot be added, such as the start time; here only one thread has it.
+    return metrics.map(metric => (metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric))
   }
 
   #measureEvents({ audit }: Measured): void {
@@ -111,10 +132,13 @@ export class Metrics {
     })
   }
 
-  #measureFiles({ files, storageUsage }: Measured): void {
-    const measure = async () => await storageUsage.measure(MAX_CONTEXTS)
+  #measureUploads({ files }: Measured): void {
     this.#count('uploads_total', 'Files taken in.', undefined, () => ({ all: files.taken.count }))
     this.#count('uploaded_bytes_total', 'Bytes of files taken in.', undefined, () => ({ all: files.taken.bytes }))
+  }
+
+  #measureStorage({ storageUsage }: Measured): void {
+    const measure = async () => await storageUsage.measure(MAX_CONTEXTS)
     this.#gauge('stored_bytes', 'Bytes of all files.', undefined, async () => ({ all: (await measure()).total }))
     this.#gauge('context_bytes', `Bytes of the ${MAX_CONTEXTS} fullest contexts.`, 'context', async () =>
       Object.fromEntries((await measure()).contexts.map(({ context, used }) => [context, used])),

@@ -18,7 +18,7 @@ function setUp() {
   return { system, failures, lines }
 }
 
-test('a refusal is one line of the log with everything, and the latest in the list (D8.5)', () => {
+test('a refusal is one line of the log with everything, and the latest in the list (D8.5)', async () => {
   const { system, failures, lines } = setUp()
   const correlation = failures.report(new SsoRefused({ check: 'audience', expected: 'a\nb', received: 'c' }), 'cas')
   assert.match(correlation, /^[0-9a-f]{10}$/)
@@ -27,23 +27,23 @@ test('a refusal is one line of the log with everything, and the latest in the li
   assert.deepEqual(others, [])
   const { time: _, msg, level, ...rest } = line ?? {}
   assert.deepEqual([level, msg, rest], ['warn', 'a sign-on was refused', told])
-  assert.deepEqual(failures.list(), [{ time: system.now(), ...told }])
+  assert.deepEqual(await failures.list(), [{ time: system.now(), ...told }])
 })
 
-test('the last hundred are kept, the latest first, each with a word of its own', () => {
+test('the last hundred are kept, the latest first, each with a word of its own', async () => {
   const { failures } = setUp()
   const words = Array.from({ length: 150 }, (_, n) => failures.report(new SsoRefused({ check: `c${n}` }), 'cas'))
-  const kept = failures.list()
+  const kept = await failures.list()
   assert.equal(kept.length, 100)
   assert.deepEqual([kept[0]?.check, kept[99]?.check], ['c149', 'c50'])
   assert.equal(new Set(words).size, 150)
 })
 
-test('what was compared is cut to 300 characters, and no character in two', () => {
+test('what was compared is cut to 300 characters, and no character in two', async () => {
   const { failures, lines } = setUp()
   const long = '😀'.repeat(400)
   failures.report(new SsoRefused({ check: 'name', expected: 'x'.repeat(300), received: long }), 'cas')
-  const [{ expected, received } = { expected: '', received: '' }] = failures.list()
+  const [{ expected, received } = { expected: '', received: '' }] = await failures.list()
   assert.equal(expected, 'x'.repeat(300))
   assert.equal(received, `${'😀'.repeat(299)}…`)
   assert.equal(lines()[0]?.['received'], received)

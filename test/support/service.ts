@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { createInterface } from 'node:readline'
 import { createLog } from '../../src/base/log.ts'
 import { loadSettings } from '../../src/config/load.ts'
-import { createServer } from '../../src/assembly/server.ts'
 import { blobSettings } from './blobs.ts'
 import { FakeSystem } from './fake-system.ts'
 import { Visitor } from './http-client.ts'
 import { storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { createTeamServer, threadSettings } from './threads.ts'
 import { letTokensAge, tokenSettings } from './token-store.ts'
 
 /** What a test hands over: the part of node:test's context used here. */
@@ -52,7 +52,7 @@ export interface Start {
 export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
   const data = folder ?? (await temporaryFolder(t))
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
-  const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
+  const all = { 'service.http.port': '0', 'service.data.folder': data, ...threadSettings(), ...stores, ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const child = spawn(process.execPath, [program, 'serve', ...sets], {
     cwd: data,
@@ -98,7 +98,7 @@ export async function startInProcess(t: Test, { settings = {}, folder }: Omit<St
   // Nodes that share a folder draw different numbers.
   const system = new FakeSystem(`${data}/${++nodes}`, duration => letTokensAge(data, duration))
   const log = createLog('silent')
-  const server = await createServer(loadSettings({ overrides }).settings, {
+  const server = await createTeamServer(loadSettings({ overrides }).settings, {
     system,
     log,
     version: '0.0.0',

@@ -217,7 +217,7 @@ export const managementRoutes = [
       return {
         saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, system.now())),
         cas: cas ? { serviceUrl: base.at('auth/cas') } : undefined,
-        failures: failures.list().map(failure => ({ ...failure, time: isoTime(failure.time) })),
+        failures: (await failures.list()).map(failure => ({ ...failure, time: isoTime(failure.time) })),
       }
     },
   }),

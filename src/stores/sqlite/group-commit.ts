@@ -7,6 +7,13 @@ import { SqliteTransaction } from './sqlite-transaction.ts'
 /** So many transactions share a commit at most: the first of them waits for the work of all. */
 const MAX_TOGETHER = 32
 
+/** The right to write to the database file, which threads of this process may share. */
+export interface Turn {
+  run<T>(work: () => Promise<T>): Promise<T>
+  /** Called when a commit can be read, before anybody is told of it. */
+  committed(): void
+}
+
 interface Waiting {
   readonly options: TransactionOptions
   readonly work: (tx: Queries) => Promise<void>
@@ -28,12 +35,14 @@ interface End {
 export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #mutex: Mutex
+  readonly #turn: Turn
   readonly #waiting: Waiting[] = []
 
   /** @param mutex keeps everything else off the connection */
-  constructor(connection: SqliteConnection, mutex: Mutex) {
+  constructor(connection: SqliteConnection, mutex: Mutex, turn: Turn) {
     this.#connection = connection
     this.#mutex = mutex
+    this.#turn = turn
   }
 
   run<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -41,13 +50,16 @@ export class GroupCommit {
       let end = (): void => {}
       const keep = (result: T): void => void (end = () => resolve(result))
       this.#waiting.push({ options, work: async tx => keep(await work(tx)), resolve: () => end(), reject })
-      // As many calls as transactions: most find theirs done.
-      this.#mutex.run(() => this.#runNext()).catch(reject)
+      this.#mutex.run(() => this.#runWaiting()).catch(reject)
     })
   }
 
+  /** Called as often as there are transactions: most calls find theirs done, and need no turn. */
+  async #runWaiting(): Promise<void> {
+    if (this.#waiting.length > 0) await this.#turn.run(() => this.#runNext())
+  }
+
   async #runNext(): Promise<void> {
-    if (this.#waiting.length === 0) return
     if (!this.#waiting.slice(0, MAX_TOGETHER).every(isRelaxed)) return await this.#runTogether(false)
     // In WAL mode NORMAL leaves the log unsynchronised on commit, FULL synchronises all of it: the next full commit
     // makes the relaxed ones before it durable as well. A checkpoint synchronises the log first in either mode.
@@ -76,6 +88,7 @@ export class GroupCommit {
         if (this.#waiting.length === 0) await setImmediate()
       }
       this.#connection.execute('COMMIT')
+      this.#turn.committed()
     } catch (error) {
       if (this.#connection.inTransaction) this.#connection.execute('ROLLBACK')
       next?.reject(error)

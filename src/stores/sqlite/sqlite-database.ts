@@ -4,16 +4,19 @@ import { Mutex } from '../../base/mutex.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'
 import { type Sql, sql } from '../sql.ts'
-import { GroupCommit } from './group-commit.ts'
+import { GroupCommit, type Turn } from './group-commit.ts'
 import { SqliteConnection, writesRows } from './sqlite-connection.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
+import type { WriteTurn } from '../shared/write-turn.ts'
 
 export interface SqliteOptions {
   /** Memory for pages that reads have touched; 64 MiB by default. */
   readonly readCache?: Bytes
   /** How many prepared statements each connection keeps; 500 by default. */
   readonly statements?: number
+  /** Where several threads of this process have the file open: whose turn it is to write. */
+  readonly turn?: WriteTurn | undefined
 }
 
 const IN_MEMORY = ':memory:'
@@ -23,7 +26,7 @@ const IN_MEMORY = ':memory:'
  * @throws {StartupError} when the file system cannot hold a write-ahead log.
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
-  const { readCache = 64 * 2 ** 20, statements = 500 } = options
+  const { readCache = 64 * 2 ** 20, statements = 500, turn } = options
   const { DatabaseSync } = await loadSqlite()
   const connect = (readOnly: boolean): SqliteHandle =>
     // Only a stranger, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
@@ -35,10 +38,10 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   try {
     prepareToWrite(writing, path)
     const writer = new SqliteConnection(writing, statements)
-    if (path === IN_MEMORY) return new SqliteDatabase(writer, writer, undefined)
+    if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>
       new SqliteConnection(prepareToRead(connect(true), readCache), statements)
-    return new SqliteDatabase(writer, connectReader(), connectReader)
+    return new SqliteDatabase(writer, connectReader(), connectReader, turn)
   } catch (error) {
     writing.close()
     throw error
@@ -80,14 +83,21 @@ class SqliteDatabase implements Database {
   readonly #mutex = new Mutex()
   readonly #commits: GroupCommit
   #closed: Promise<void> | undefined
-  /** The revision that this turn of the event loop has seen, good until we write something ourselves. */
-  #seen: { readonly statements: number; readonly revision: number } | undefined
+  readonly #turn: WriteTurn | undefined
+  /** The revision that this turn of the event loop has seen, good until this process writes something. */
+  #seen: { readonly writes: number; readonly revision: number } | undefined
 
-  constructor(writer: SqliteConnection, reader: SqliteConnection, connectReader: (() => SqliteConnection) | undefined) {
+  constructor(
+    writer: SqliteConnection,
+    reader: SqliteConnection,
+    connectReader?: () => SqliteConnection,
+    turn?: WriteTurn,
+  ) {
     this.#writer = writer
     this.#reader = reader
     this.#connectReader = connectReader
-    this.#commits = new GroupCommit(writer, this.#mutex)
+    this.#turn = turn
+    this.#commits = new GroupCommit(writer, this.#mutex, turn ?? soleWriter)
   }
 
   /**
@@ -97,10 +107,11 @@ class SqliteDatabase implements Database {
   get revision(): number | undefined {
     this.#requireOpen()
     if (this.#reader === this.#writer) return undefined
-    const { statements } = this.#writer
-    if (this.#seen?.statements !== statements) {
+    // What another thread of this process has committed counts at once.
+    const writes = this.#turn?.commits ?? this.#writer.statements
+    if (this.#seen?.writes !== writes) {
       const { data_version: revision } = this.#reader.get(sql`PRAGMA data_version`) as { data_version: number }
-      this.#seen = { statements, revision }
+      this.#seen = { writes, revision }
       setImmediate(() => (this.#seen = undefined))
     }
     return this.#seen.revision
@@ -116,7 +127,7 @@ class SqliteDatabase implements Database {
 
   async run(statement: Sql): Promise<number> {
     this.#requireOpen()
-    return await this.#mutex.run(() => this.#writer.run(statement))
+    return await this.#write(connection => connection.run(statement))
   }
 
   async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -142,7 +153,9 @@ class SqliteDatabase implements Database {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#mutex.run(() => {
+    const turn: Turn = this.#turn ?? soleWriter
+    const inTurn = (work: () => void): Promise<void> => this.#mutex.run(() => turn.run(async () => work()))
+    this.#closed ??= inTurn(() => {
       try {
         // Closing the last connection should do it, but the package, which cannot finalise statements, really closes
         // only when the garbage collector has found them.
@@ -159,13 +172,28 @@ class SqliteDatabase implements Database {
     this.#requireOpen()
     // INSERT ... RETURNING is asked like a read, but writes.
     if (this.#reader !== this.#writer && !writesRows(statement)) return query(this.#reader)
-    return await this.#mutex.run(() => query(this.#writer))
+    return await this.#write(query)
+  }
+
+  /** One statement that commits by itself. */
+  #write<T>(statement: (connection: SqliteConnection) => T): Promise<T> {
+    const turn: Turn = this.#turn ?? soleWriter
+    return this.#mutex.run(() =>
+      turn.run(async () => {
+        const result = statement(this.#writer)
+        turn.committed()
+        return result
+      }),
+    )
   }
 
   #requireOpen(): void {
     if (this.#closed) throw new Error('the database is closed')
   }
 }
+
+/** For a process with one thread: the mutex is enough. */
+const soleWriter: Turn = { run: work => work(), committed: () => {} }
 
 /** Runs the work in a transaction that only reads. */
 async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Promise<T>): Promise<T> {

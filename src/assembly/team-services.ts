@@ -1,0 +1,34 @@
+import type { Argon2Cost } from '../accounts/hash-thread.ts'
+import { type Hasher, HashThreads } from '../accounts/hash-threads.ts'
+import type { MailQueue } from '../accounts/mail-queue.ts'
+import type { Limiter } from '../base/limiter.ts'
+import type { Mail, Mailer } from '../stores/mailer.ts'
+import type { ThreadTeam } from '../threads/team.ts'
+
+/** Services that several serving threads have once: the first does the work, and the others call it. */
+
+/** Hashes for all threads, so that the limit on hashes at once is one for the whole process. */
+export function shareHashing(team: ThreadTeam, limiter: Limiter): Hasher {
+  const threads = new HashThreads(limiter.concurrency)
+  team.answer('hash', ([password, cost]: [string, Argon2Cost]) => limiter.run(() => threads.hash(password, cost)))
+  team.answer('verify', ([password, stored]: [string, string]) => limiter.run(() => threads.verify(password, stored)))
+  return threads
+}
+
+/** Has the first thread hash. It rejects with {@link Overloaded} when too many wait there. */
+export const sharedHashing = (team: ThreadTeam): Hasher => ({
+  hash: (password, cost) => team.callFirst('hash', [password, cost]),
+  verify: (password, stored) => team.callFirst('verify', [password, stored]),
+  close: async () => {},
+})
+
+/** Sends what the other threads hand over. */
+export function shareMails(team: ThreadTeam, mails: MailQueue): void {
+  team.answer('mail', (mail: Mail) => mails.add(async () => mail))
+}
+
+/** Hands mails to the queue of the first thread, which tries again where that is needed. */
+export const sharedMailer = (team: ThreadTeam): Mailer => ({
+  send: mail => team.callFirst('mail', mail),
+  close: async () => {},
+})

@@ -1,0 +1,160 @@
+import { setImmediate } from 'node:timers/promises'
+import type { System } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'
+import { SharedMemory } from './shared-memory.ts'
+import { SharedTable, tableWords } from './shared-table.ts'
+
+export interface SharedEphemeralStoreOptions {
+  /** For facts that strangers can cause in any number; the same for all threads. A key belongs to the first prefix that fits. */
+  readonly capacity?: readonly Capacity[]
+  /** How often a slice of the records is looked through for expired ones; 100 ms by default. */
+  readonly sweepInterval?: Milliseconds
+  /** The memory of the store, when another thread made it. */
+  readonly shared?: SharedArrayBuffer | undefined
+}
+
+/** Records that one run of the timer looks at: about a millisecond. */
+const SWEEP = 5000
+
+/**
+ * Facts that all threads of this process share: what one thread writes, every other one reads from then on. Values are kept as JSON. A change
+ * is made outside the lock and written only if the value is still the one that it was made from.
+ */
+export class SharedEphemeralStore implements EphemeralStore {
+  readonly #system: Pick<System, 'monotonic'>
+  readonly #sweepInterval: Milliseconds
+  readonly #memory: SharedMemory
+  readonly #others: SharedTable
+  readonly #limited: ReadonlyArray<{ readonly prefix: string; readonly table: SharedTable }>
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param system its monotonic clock is the same for all threads */
+  constructor(system: Pick<System, 'monotonic'>, options: SharedEphemeralStoreOptions = {}) {
+    this.#system = system
+    this.#sweepInterval = options.sweepInterval ?? 100
+    const capacity = options.capacity ?? []
+    const words = tableWords() + capacity.reduce((sum, { most }) => sum + tableWords(most), 0)
+    this.#memory = new SharedMemory(options.shared)
+    // The first allocation of all, by whoever makes the memory.
+    let at = options.shared ? SharedMemory.first : this.#memory.allocate(words)
+    this.#others = new SharedTable(this.#memory, at)
+    at += tableWords()
+    this.#limited = capacity.map(({ prefix, most }) => {
+      const table = new SharedTable(this.#memory, at, most)
+      at += tableWords(most)
+      return { prefix, table }
+    })
+  }
+
+  /** The memory, for the same store in other threads. */
+  get shared(): SharedArrayBuffer {
+    return this.#memory.shared
+  }
+
+  /** How often a thread had to sleep because another one held a lock. */
+  get sleeps(): number {
+    return this.#memory.sleeps
+  }
+
+  /** Records in memory, those included that have expired and are not cleared away yet. */
+  get size(): number {
+    return this.#tables().reduce((sum, table) => sum + table.size, 0)
+  }
+
+  async get<T>(key: string): Promise<T | undefined> {
+    const entry = this.#table(key).read(key, this.#now())
+    return entry && (JSON.parse(entry.text) as T)
+  }
+
+  async add(key: string, value: unknown, ttl: Milliseconds): Promise<boolean> {
+    const now = this.#now()
+    const added = this.#table(key).write(key, JSON.stringify(value), { now, expires: now + ttl, expected: undefined })
+    if (added) this.#sweepLater()
+    return added
+  }
+
+  async update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
+    const table = this.#table(key)
+    for (;;) {
+      const now = this.#now()
+      const old = table.read(key, now)
+      const expected = old?.version
+      const kept = change(old && (JSON.parse(old.text) as T))
+      if (!kept) {
+        if (table.remove(key, now, expected)) return undefined
+        continue
+      }
+      const expires = kept.ttl === undefined ? (old?.expires ?? now) : now + kept.ttl
+      if (!table.write(key, JSON.stringify(kept.value), { now, expires, expected })) continue
+      this.#sweepLater()
+      return kept.value
+    }
+  }
+
+  async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
+    for (const key of keys) await this.update<T>(key, old => (old === undefined ? undefined : change(key, old)))
+  }
+
+  async take<T>(key: string): Promise<T | undefined> {
+    const table = this.#table(key)
+    for (;;) {
+      const now = this.#now()
+      const entry = table.read(key, now)
+      if (!entry) return undefined
+      if (table.remove(key, now, entry.version)) return JSON.parse(entry.text) as T
+    }
+  }
+
+  async *scan<T>(prefix: string): AsyncIterable<readonly [key: string, value: T]> {
+    for (const table of this.#tables()) {
+      for (const slice of table.slices()) {
+        for (const { key, text, expires } of slice) {
+          // The caller may pause between two records: the time is asked for each of those that fit.
+          if (key.startsWith(prefix) && expires > this.#now()) yield [key, JSON.parse(text) as T]
+        }
+        await setImmediate()
+      }
+    }
+  }
+
+  async count(prefix: string): Promise<number> {
+    let live = 0
+    for (const table of this.#tables()) {
+      for (const slice of table.slices()) {
+        const now = this.#now()
+        for (const { key, expires } of slice) if (expires > now && key.startsWith(prefix)) live++
+        await setImmediate()
+      }
+    }
+    return live
+  }
+
+  /** The memory is given back when the last thread has ended. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #now(): Milliseconds {
+    return this.#system.monotonic()
+  }
+
+  #table(key: string): SharedTable {
+    return this.#limited.find(({ prefix }) => key.startsWith(prefix))?.table ?? this.#others
+  }
+
+  #tables(): SharedTable[] {
+    return [this.#others, ...this.#limited.map(({ table }) => table)]
+  }
+
+  /** Each thread that has written since the store was empty looks for what has expired. */
+  #sweepLater(): void {
+    this.#timer ??= setInterval(() => {
+      for (const table of this.#tables()) table.sweep(SWEEP, this.#now())
+      if (this.size > 0) return
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }, this.#sweepInterval).unref()
+  }
+}

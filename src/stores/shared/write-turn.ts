@@ -1,0 +1,77 @@
+import { realSystem } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+
+/** Words: the next ticket, the commits so far, how long turns were waited for; then the places of those who wait. */
+const TICKETS = 0
+const COMMITS = 1
+const WAITS = 2
+const WAITED_MICROSECONDS = 3
+const PLACES = 4
+/** More than there are threads: each waits with one ticket at most. */
+const PLACE_COUNT = 256
+/** A wake-up that was missed would otherwise stop the thread for ever. */
+const LOOK_AGAIN: Milliseconds = 1000
+
+/**
+ * The turn to write to the database file: one thread has it at a time, in order of arrival. A thread that waits goes on answering requests,
+ * while in the lock of the engine it would stand still.
+ */
+export class WriteTurn {
+  readonly shared: SharedArrayBuffer
+  readonly #words: Int32Array
+
+  /** @param shared the turn of another thread; without it a new one */
+  constructor(shared?: SharedArrayBuffer) {
+    this.shared = shared ?? new SharedArrayBuffer((PLACES + PLACE_COUNT) * 4)
+    this.#words = new Int32Array(this.shared)
+  }
+
+  /** Another number after each commit of any thread, from the moment at which that commit can be read. */
+  get commits(): number {
+    return Atomics.load(this.#words, COMMITS)
+  }
+
+  /** How often a thread waited for its turn, and how long altogether; both start again at 2^32. */
+  get waits(): { readonly count: number; readonly microseconds: number } {
+    const unsigned = (at: number): number => Atomics.load(this.#words, at) >>> 0
+    return { count: unsigned(WAITS), microseconds: unsigned(WAITED_MICROSECONDS) }
+  }
+
+  /** To be called after each commit, before anybody is told of it. */
+  committed(): void {
+    Atomics.add(this.#words, COMMITS, 1)
+  }
+
+  /** Runs the work while no other thread has the turn. A thread calls it for one piece of work at a time. */
+  async run<T>(work: () => T | Promise<T>): Promise<T> {
+    const words = this.#words
+    const ticket = Atomics.add(words, TICKETS, 1)
+    await this.#come(ticket)
+    try {
+      return await work()
+    } finally {
+      const next = place(ticket + 1)
+      Atomics.store(words, next, ticket + 1)
+      Atomics.notify(words, next)
+    }
+  }
+
+  /** Each place holds the last ticket that was served there: at first 0, which only the first ticket of all has. */
+  async #come(ticket: number): Promise<void> {
+    const words = this.#words
+    const at = place(ticket)
+    if (Atomics.load(words, at) === ticket) return
+    const begun = realSystem.monotonic()
+    // Node does not count such a wait as something that it should stay alive for.
+    const alive = setInterval(() => {}, LOOK_AGAIN)
+    for (let present = Atomics.load(words, at); present !== ticket; present = Atomics.load(words, at)) {
+      const wait = Atomics.waitAsync(words, at, present, LOOK_AGAIN)
+      if (wait.async) await wait.value
+    }
+    clearInterval(alive)
+    Atomics.add(words, WAITS, 1)
+    Atomics.add(words, WAITED_MICROSECONDS, Math.round((realSystem.monotonic() - begun) * 1000))
+  }
+}
+
+const place = (ticket: number): number => PLACES + (ticket & (PLACE_COUNT - 1))

@@ -1,0 +1,63 @@
+import type { MessagePort } from 'node:worker_threads'
+import { WriteTurn } from '../stores/shared/write-turn.ts'
+import { LoadBoard } from './load-board.ts'
+import { type HttpServer, listenAt, sharePort } from './shared-port.ts'
+import type { Answer, OtherThread, ThreadData } from './team.ts'
+import { type Message, ThreadChannel } from './thread-channel.ts'
+
+/** What the main thread hands to one of the others. */
+export interface WorkerStart {
+  readonly index: number
+  readonly count: number
+  /** The descriptor of the listening socket. */
+  readonly fd: number
+  readonly shared: {
+    readonly turn: SharedArrayBuffer
+    readonly board: SharedArrayBuffer
+    readonly facts: SharedArrayBuffer | undefined
+  }
+  readonly data: ThreadData
+  readonly extra: unknown
+}
+
+/** The team as any thread but the first sees it. */
+export class WorkerThread implements OtherThread {
+  readonly count: number
+  readonly isFirst = false
+  readonly base: string
+  readonly turn: WriteTurn
+  facts: SharedArrayBuffer | undefined
+  readonly #fd: number
+  readonly #board: LoadBoard
+  readonly #answers = new Map<string, Answer>()
+  readonly #channel: ThreadChannel
+
+  /** @param port to the main thread */
+  constructor(port: MessagePort, { index, count, fd, shared, data }: WorkerStart) {
+    this.count = count
+    this.base = data.base
+    this.turn = new WriteTurn(shared.turn)
+    this.facts = shared.facts
+    this.#fd = fd
+    this.#board = new LoadBoard(index, count, shared.board)
+    this.#channel = new ThreadChannel(message => port.postMessage(message), this.#answers)
+    port.on('message', (message: Message) => this.#channel.receive(message))
+  }
+
+  answer(name: string, answer: Answer): void {
+    this.#answers.set(name, answer)
+  }
+
+  callFirst<T>(name: string, argument?: unknown): Promise<T> {
+    return this.#channel.call<T>(name, argument)
+  }
+
+  collect<T>(name: string): Promise<T[]> {
+    return this.#channel.call<T[]>('collect', name)
+  }
+
+  async listen(server: HttpServer): Promise<void> {
+    sharePort(server, this.#board)
+    await listenAt(server, this.#fd)
+  }
+}

@@ -1,0 +1,117 @@
+import { createServer, type Server } from '../../src/assembly/server.ts'
+import type { Machine } from '../../src/assembly/machine.ts'
+import type { Settings } from '../../src/config/settings.ts'
+import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
+import type { HttpServer } from '../../src/threads/shared-port.ts'
+import type { Answer, FirstThread, OtherThread, ThreadData } from '../../src/threads/team.ts'
+
+/** `THREADS=4`: every service that a test starts answers with so many threads. A test that says itself how many is left alone. */
+const threads = Number(process.env['THREADS'] ?? 1)
+
+/** For a service in a process of its own. */
+export const threadSettings = (): Readonly<Record<string, string>> =>
+  threads > 1 ? { 'service.http.threads': String(threads) } : {}
+
+/**
+ * For a service in the test's own process: as many services as there would be threads, on the same files and the same shared memory. Each
+ * request goes to the next of them, whichever connection it came by, so that no two in a row meet the same caches.
+ */
+export function createTeamServer(settings: Settings, machine: Machine): Promise<Server> {
+  const isPossible = threads > 1 && !settings['service.repository.store.url']
+  return createServer(settings, machine, isPossible ? new TestTeam(settings, machine) : undefined)
+}
+
+/** Events by which an HTTP server hands on a request. */
+const REQUESTS = new Set<string | symbol>(['request', 'checkContinue', 'checkExpectation'])
+
+class TestTeam implements FirstThread {
+  readonly isFirst = true
+  readonly count = threads
+  readonly turn = new WriteTurn()
+  readonly failure = new Promise<Error>(() => {})
+  facts: SharedArrayBuffer | undefined
+  readonly servers: HttpServer[] = []
+  readonly #settings: Settings
+  readonly #machine: Machine
+  readonly #answers = new Map<string, Answer>()
+  #others: TestThread[] = []
+  #requests = 0
+
+  constructor(settings: Settings, machine: Machine) {
+    this.#settings = settings
+    this.#machine = machine
+  }
+
+  answer(name: string, answer: Answer): void {
+    this.#answers.set(name, answer)
+  }
+
+  async callFirst<T>(name: string, argument?: unknown): Promise<T> {
+    return (await this.#answers.get(name)?.(structuredClone(argument) as never)) as T
+  }
+
+  async collect<T>(name: string): Promise<T[]> {
+    return await Promise.all([this.callFirst<T>(name), ...this.#others.map(other => other.call<T>(name))])
+  }
+
+  share(server: HttpServer): void {
+    this.servers.push(server)
+    const emit = server.emit.bind(server) as (event: string | symbol, ...values: unknown[]) => boolean
+    server.emit = (event: string | symbol, ...values: unknown[]) => {
+      const next = REQUESTS.has(event) ? this.servers[this.#requests++ % this.servers.length] : server
+      if (!next || next === server) return emit(event, ...values)
+      return (next.emit as typeof emit).call(next, event, ...values)
+    }
+  }
+
+  async start(data: ThreadData): Promise<void> {
+    this.#others = Array.from({ length: threads - 1 }, () => new TestThread(this, data.base))
+    for (const other of this.#others) {
+      other.server = await createServer(this.#settings, { ...this.#machine, adminPassword: undefined }, other)
+      await other.server.listen()
+    }
+  }
+
+  async tell(name: string): Promise<void> {
+    for (const { server } of this.#others) await (name === 'drain' ? server?.drain() : server?.close())
+  }
+}
+
+class TestThread implements OtherThread {
+  readonly isFirst = false
+  readonly count = threads
+  readonly base: string
+  readonly turn: WriteTurn
+  server: Server | undefined
+  facts: SharedArrayBuffer | undefined
+  readonly #first: TestTeam
+  readonly #answers = new Map<string, Answer>()
+
+  constructor(first: TestTeam, base: string) {
+    this.#first = first
+    this.base = base
+    this.turn = new WriteTurn(first.turn.shared)
+    this.facts = first.facts
+  }
+
+  answer(name: string, answer: Answer): void {
+    this.#answers.set(name, answer)
+  }
+
+  async call<T>(name: string): Promise<T> {
+    return (await this.#answers.get(name)?.(undefined as never)) as T
+  }
+
+  callFirst<T>(name: string, argument?: unknown): Promise<T> {
+    return this.#first.callFirst<T>(name, argument)
+  }
+
+  collect<T>(name: string): Promise<T[]> {
+    return this.#first.collect<T>(name)
+  }
+
+  /** Requests come from the first one's server. */
+  async listen(server: HttpServer): Promise<void> {
+    this.#first.servers.push(server)
+  }
+}
