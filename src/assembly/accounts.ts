@@ -12,7 +12,6 @@ import { Passwords } from '../accounts/passwords.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { TrustedDevices } from '../accounts/trusted-devices.ts'
 import { Limiter } from '../base/limiter.ts'
-import type { System } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Machine } from './machine.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
@@ -32,11 +31,12 @@ interface AccountsDependencies extends EphemeralStores {
 /** Part of `assembly/server.ts`: who there is and who may sign in. */
 export async function createAccounts(
   settings: Settings,
-  { system, log }: Machine,
+  machine: Machine,
   { database, ephemeral, tokens, team }: AccountsDependencies,
 ) {
+  const { system, log } = machine
   const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
-  const passwords = await createPasswords(settings, system, team)
+  const passwords = await createPasswords(settings, machine, team)
   const passwordRules = await createPasswordRules(settings)
   const policy = new PasswordLoginPolicy({
     mode: settings['service.auth.password'],
@@ -75,8 +75,12 @@ export async function createAccounts(
   return { audit, passwords, passwordRules, lockout, devices, login, users, sessions, basic, mails, passwordReset }
 }
 
-async function createPasswords(settings: Settings, system: System, team: ThreadTeam | undefined): Promise<Passwords> {
-  const cost = {
+async function createPasswords(
+  settings: Settings,
+  { system, hashCost }: Machine,
+  team: ThreadTeam | undefined,
+): Promise<Passwords> {
+  const cost = hashCost ?? {
     memory: settings['service.auth.password.argon2.memory'],
     iterations: settings['service.auth.password.argon2.iterations'],
     parallelism: settings['service.auth.password.argon2.parallelism'],

@@ -1,3 +1,4 @@
+import type { Argon2Cost } from '../accounts/hash-thread.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { SettingsSources } from '../config/load.ts'
@@ -13,4 +14,6 @@ export interface Machine {
   readonly version: string
   /** What the settings were read from. Without it there is one thread: others read them anew. */
   readonly sources?: SettingsSources | undefined
+  /** Replaces the configured cost of a password hash. Only tests set it, where hashing is not what they test. */
+  readonly hashCost?: Argon2Cost | undefined
 }

@@ -14,7 +14,7 @@ import {
 import { startInProcess } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
-const service = await startInProcess({ after })
+const service = await startInProcess({ after }, { realHashes: true })
 const admin = await service.admin()
 const store = await openStore({ after }, service)
 
@@ -59,7 +59,7 @@ test('a legacy PBKDF2 hash is verified, and a right password is stored anew at o
 })
 
 test('raised parameters renew the hash at the next login; lowered ones leave it (D5.1)', async t => {
-  const first = await startInProcess(t)
+  const first = await startInProcess(t, { realHashes: true })
   const { id } = await addUser(await first.admin(), 'bob')
   const database = await openStore(t, first)
   await first.close()
@@ -132,7 +132,7 @@ test('a planted text that is no hash lets nobody in and is no 500 (D5.1)', async
 })
 
 test('a full hash queue is 503 with Retry-After, counts nothing, and the permit is held until the hash ends (D5.1)', async t => {
-  const first = await startInProcess(t)
+  const first = await startInProcess(t, { realHashes: true })
   const { name } = await addUser(await first.admin(), 'bob')
   await first.close()
   const slow = await startInProcess(t, {

@@ -46,6 +46,8 @@ export interface Start {
   /** A data folder to go on with; without it a new one, removed after the test. */
   readonly folder?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Hashes passwords at the configured cost, for tests about hashing; others take next to no time for it. */
+  readonly realHashes?: boolean
 }
 
 /** The real program in a process of its own, on a free port. */
@@ -89,8 +91,13 @@ export interface InProcess extends Service {
 
 let nodes = 0
 
+const CHEAP_HASHES = { memory: 64, iterations: 1, parallelism: 1 }
+
 /** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
-export async function startInProcess(t: Test, { settings = {}, folder }: Omit<Start, 'env'> = {}): Promise<InProcess> {
+export async function startInProcess(
+  t: Test,
+  { settings = {}, folder, realHashes = false }: Omit<Start, 'env'> = {},
+): Promise<InProcess> {
   const data = folder ?? (await temporaryFolder(t))
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
@@ -103,6 +110,7 @@ export async function startInProcess(t: Test, { settings = {}, folder }: Omit<St
     log,
     version: '0.0.0',
     adminPassword: ADMIN_PASSWORD,
+    hashCost: realHashes || Object.keys(settings).some(key => key.includes('argon2')) ? undefined : CHEAP_HASHES,
   })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= server.close())
