@@ -1,10 +1,11 @@
 import { accountSteps } from '../accounts/schema-steps.ts'
 import { ssoSteps } from '../sso/schema-steps.ts'
 import { searchSteps } from '../search/schema-steps.ts'
+import { changeLogSteps } from '../stores/change-log.ts'
 import { commonSteps } from '../stores/schema.ts'
 import type { Migration } from '../stores/migrations.ts'
 
 /** All steps of the schema, in the order in which a store takes them. A room with tables of its own brings its steps. */
-export const schema: readonly Migration[] = [...commonSteps, ...accountSteps, ...ssoSteps, ...searchSteps].sort(
+export const schema: readonly Migration[] = [...commonSteps, ...accountSteps, ...ssoSteps, ...searchSteps, ...changeLogSteps].sort(
   (a, b) => a.id - b.id,
 )

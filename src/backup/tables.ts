@@ -34,6 +34,7 @@ export const leftOut: readonly string[] = [
   'pending_work',
   'sso_metadata',
   'relations',
+  'change_log',
   'schema_migrations',
 ]
 
