@@ -3,7 +3,8 @@
 // the stores are interleaved.
 import { guestFrom } from '../dist/accounts/caller.js'
 import { newEntry } from '../dist/model/entry.js'
-import { deleteEntry, entrySource, findEntry, insertEntry, updateEntry } from '../dist/content/entry-records.js'
+import { entrySource, findEntry } from '../dist/content/entry-records.js'
+import { deleteEntry, insertEntry, updateEntry } from './entries-in-store.mjs'
 import { Search } from '../dist/search/search.js'
 import { parseQuery } from '../dist/search/query.js'
 import { migrate } from '../dist/stores/migrations.js'

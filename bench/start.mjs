@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newEntry } from '../dist/model/entry.js'
-import { insertEntry } from '../dist/content/entry-records.js'
+import { insertEntry } from './entries-in-store.mjs'
 import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { ask, interleave, medianOf, newContext, ROUNDS, signIn, sizesUpTo, startService } from './support.mjs'
 

@@ -157,6 +157,29 @@ test('the rows of each table are written by one room; backup/ fills all of them'
   assert.deepEqual([...owners.keys()].sort(), [...new Set(written.map(({ table }) => table))].sort())
 })
 
+test('only changes.ts writes rows of entries, and with them relations and revisions', () => {
+  const importersOf = (file: string): string[] =>
+    sources.filter(({ files }) => files.includes(file)).map(({ path }) => path)
+  assert.deepEqual(importersOf('content/entry-rows.ts'), ['content/changes.ts'])
+  assert.deepEqual(importersOf('content/revision-rows.ts'), ['content/changes.ts'])
+  // A store from before there were relations gets them at the start.
+  assert.deepEqual(importersOf('content/relation-rows.ts').sort(), ['assembly/server.ts', 'content/changes.ts'])
+  const writers = {
+    entries: 'entry-rows',
+    retired_ids: 'entry-rows',
+    relations: 'relation-rows',
+    metadata_revisions: 'revision-rows',
+  }
+  for (const [table, file] of Object.entries(writers)) {
+    const found = sources.filter(({ path, text }) => path !== 'stores/schema.ts' && tablesWritten(text).includes(table))
+    assert.deepEqual(
+      found.map(({ path }) => path),
+      [`content/${file}.ts`],
+      table,
+    )
+  }
+})
+
 test('SQL stands only in the rooms that own tables', () => {
   const rooms = new Set(['stores', 'backup', ...readOwners().values()])
   const wrong = users(/\bsql`/).filter(path => !rooms.has(roomOf(path)) && !path.startsWith('stores/'))

@@ -1,7 +1,7 @@
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { Database } from '../stores/database.ts'
+import type { Database, Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 
 /** What goes on record (no secret is part of any of it). */
@@ -23,6 +23,8 @@ export const auditEvents = [
   'quota-changed',
   'context-exported',
   'context-imported',
+  'access-changed',
+  'members-changed',
   'quota-threshold',
 ] as const
 
@@ -77,6 +79,7 @@ export class Audit {
   readonly #retention: Milliseconds
   readonly #counts = new Map<AuditEvent, number>()
   #strangers = { minute: 0, rows: 0 }
+  #last = { time: 0, count: 0 }
 
   constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
     this.#database = database
@@ -95,20 +98,40 @@ export class Audit {
    * Never fails what it records: if the row cannot be written, the log line and an error line remain. The row is relaxed,
    * as the log line tells the same.
    */
-  async record({ event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
-    this.#log.info({ audit: true, event, userId, userName, actorId, address, ...detail }, 'audit')
-    this.#counts.set(event, (this.#counts.get(event) ?? 0) + 1)
-    const time = this.#system.now()
+  async record(entry: AuditEntry): Promise<void> {
+    this.announce(entry)
+    const { event, userId, actorId } = entry
     const isStrangers = userId === undefined && actorId === undefined && event !== 'quota-threshold'
-    if (isStrangers && !this.#hasRoomForStranger(time)) return
-    const insert = sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, detail)
-      VALUES (${time}, (SELECT COALESCE(MAX(number), -1) + 1 FROM audit WHERE time = ${time}), ${event}, ${userId ?? null},
-        ${userName ?? null}, ${actorId ?? null}, ${address ?? null}, ${JSON.stringify(detail)})`
+    if (isStrangers && !this.#hasRoomForStranger(this.#system.now())) return
     try {
-      await this.#database.transaction(tx => tx.run(insert), { durability: 'relaxed' })
+      await this.#database.transaction(tx => this.insert(tx, entry), { durability: 'relaxed' })
     } catch (error) {
       this.#log.error({ err: error, event }, 'writing an audit row failed')
     }
+  }
+
+  /** Writes the row in the transaction that makes the change; {@link announce} follows when that is committed. */
+  async insert(tx: Queries, { event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
+    const time = this.#system.now()
+    await tx.run(sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, detail)
+      VALUES (${time}, ${this.#nextNumber(time)}, ${event}, ${userId ?? null}, ${userName ?? null}, ${actorId ?? null},
+        ${address ?? null}, ${JSON.stringify(detail)})`)
+  }
+
+  /** Writes the log line and counts the event. */
+  announce({ event, userId, userName, actorId, address, detail = {} }: AuditEntry): void {
+    this.#log.info({ audit: true, event, userId, userName, actorId, address, ...detail }, 'audit')
+    this.#counts.set(event, (this.#counts.get(event) ?? 0) + 1)
+  }
+
+  /**
+   * Tells rows of the same millisecond apart and keeps their order. Drawn by chance as well, since other processes write rows too: a
+   * question for the highest number would make their transactions wait for one another.
+   */
+  #nextNumber(time: Milliseconds): number {
+    this.#last = { time, count: this.#last.time === time ? this.#last.count + 1 : 0 }
+    const [first = 0, second = 0, third = 0] = this.#system.randomBytes(3)
+    return this.#last.count * 2 ** 24 + first * 2 ** 16 + second * 2 ** 8 + third
   }
 
   /** Strangers can try names without end: so many of their failures a minute become rows, the rest log lines only. */

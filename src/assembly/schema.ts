@@ -6,6 +6,10 @@ import { commonSteps } from '../stores/schema.ts'
 import type { Migration } from '../stores/migrations.ts'
 
 /** All steps of the schema, in the order in which a store takes them. A room with tables of its own brings its steps. */
-export const schema: readonly Migration[] = [...commonSteps, ...accountSteps, ...ssoSteps, ...searchSteps, ...changeLogSteps].sort(
-  (a, b) => a.id - b.id,
-)
+export const schema: readonly Migration[] = [
+  ...commonSteps,
+  ...accountSteps,
+  ...ssoSteps,
+  ...searchSteps,
+  ...changeLogSteps,
+].sort((a, b) => a.id - b.id)

@@ -9,6 +9,7 @@ import type { System } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import { ContextExport } from '../content/archive/export.ts'
 import { ContextImport } from '../content/archive/import.ts'
+import { Changes } from '../content/changes.ts'
 import { ContextResource } from '../content/context-resource.ts'
 import { Creation } from '../content/creation.ts'
 import { Entries } from '../content/entries.ts'
@@ -17,7 +18,7 @@ import { EntryViews } from '../content/entry-view.ts'
 import { initialise } from '../content/initialise.ts'
 import { ListMoves } from '../content/list-moves.ts'
 import { Lists } from '../content/lists.ts'
-import { buildMissingRelations } from '../content/relations.ts'
+import { buildMissingRelations } from '../content/relation-rows.ts'
 import { Resources } from '../content/resources.ts'
 import { Revisions } from '../content/revisions.ts'
 import { Search } from '../search/search.ts'
@@ -121,11 +122,13 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const stagedImports = new StagedImports({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const { adminPassword } = machine
   const search = new Search(database, entrySource)
+  const revisions = new Revisions(settings['service.repository.provenance'])
+  const changes = new Changes({ database, system, audit: accounts.audit, revisions })
   const prepare = async (): Promise<void> => {
     await initialise({
       database,
+      changes,
       ledger,
-      now: system.now(),
       adminPasswordHash: async () => {
         requireAdminPassword(adminPassword)
         return adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword)
@@ -139,7 +142,16 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     await search.catchUp()
   }
   if (!other) await database.withExclusiveLock(prepare)
-  const content = createContent(settings, { ...accounts, database, files, stagedImports, ledger, system })
+  const content = createContent(settings, {
+    ...accounts,
+    database,
+    changes,
+    revisions,
+    files,
+    stagedImports,
+    ledger,
+    system,
+  })
 
   const configuredBase = other?.base ?? settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
@@ -147,7 +159,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     if (!base) throw new Error('the base address is known only once the server listens')
     return base
   }
-  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, base: getBase, team })
+  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, changes, base: getBase, team })
   const ui = await loadUi()
   const graphs = new GraphReader({
     limits: {
@@ -232,6 +244,8 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
 
 interface ContentDependencies extends Accounts {
   readonly database: Database
+  readonly changes: Changes
+  readonly revisions: Revisions
   readonly files: Files
   readonly stagedImports: StagedImports
   readonly ledger: Ledger
@@ -240,13 +254,12 @@ interface ContentDependencies extends Accounts {
 
 /** Contexts, entries and what they hold. */
 function createContent(settings: Settings, deps: ContentDependencies) {
-  const revisions = new Revisions(settings['service.repository.provenance'])
-  const entries = new Entries({ ...deps, revisions })
+  const { changes, revisions } = deps
+  const entries = new Entries(deps)
   const withEntries = { ...deps, entries }
-  const creation = new Creation(
-    { ...deps, revisions },
-    { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
-  )
+  const creation = new Creation(deps, {
+    groupContextsForAll: settings['service.nonadmin.group-context-creation'],
+  })
   return {
     entries,
     uploads: new Uploads({ ...withEntries, creation }),
@@ -256,8 +269,8 @@ function createContent(settings: Settings, deps: ContentDependencies) {
     revisions,
     creation,
     views: new EntryViews(deps.database, deps.ledger, deps.lockout, revisions),
-    resources: new Resources(entries),
-    lists: new Lists(entries),
+    resources: new Resources(changes),
+    lists: new Lists(changes),
     listMoves: new ListMoves(deps),
     contexts: new ContextResource(withEntries),
     exports: new ContextExport(deps),

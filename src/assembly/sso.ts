@@ -6,6 +6,7 @@ import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
+import type { Changes } from '../content/changes.ts'
 import { Provisioning } from '../content/provisioning.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import { CAS_PATH } from '../http/routes/cas.ts'
@@ -36,6 +37,7 @@ import type { ThreadTeam } from '../threads/team.ts'
 
 interface Dependencies {
   readonly database: Database
+  readonly changes: Changes
   readonly ephemeral: EphemeralStore
   readonly audit: Audit
   readonly sessions: Sessions
@@ -46,12 +48,12 @@ interface Dependencies {
 
 /** Part of `assembly/server.ts`, which would be too long with it: sign-on through identity providers. */
 export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 'log'>, deps: Dependencies): Sso {
-  const { database, ephemeral, audit, sessions, base, team } = deps
+  const { database, changes, ephemeral, audit, sessions, base, team } = deps
   const { system } = machine
   const cas = createCas(settings, system, base)
   const saml = createSamlProviders(settings, machine, new MetadataCopies(database))
   const policies = [...(cas ? [cas.policy] : []), ...(saml?.providers ?? []).map(({ policy }) => policy)]
-  const provisioning = new Provisioning({ database, audit, system })
+  const provisioning = new Provisioning({ changes, audit })
   const flows = new LoginFlows(ephemeral, system)
   const failures = new SsoFailures(machine, team && (() => team.collect('sso-failures')))
   team?.answer('sso-failures', () => failures.ofThread())

@@ -1,4 +1,3 @@
-import type { Audit } from '../accounts/audit.ts'
 import { type Caller, requireAdmin } from '../accounts/caller.ts'
 import { requireName } from '../accounts/names.ts'
 import { findPrincipalNamed } from '../accounts/users.ts'
@@ -9,7 +8,9 @@ import type { Database } from '../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findContextNamed } from './contexts.ts'
 import { listEntryIds } from './entry-records.ts'
+import type { Changes, EntryWriter } from './changes.ts'
 import type { Entries } from './entries.ts'
+import { setName } from './entry-names.ts'
 import type { Entry } from '../model/entry.ts'
 import { requireOnly, requireQuotaValue } from './quota-request.ts'
 import { type AccessCheck, requires, requireRight } from '../model/rights.ts'
@@ -19,7 +20,7 @@ interface Dependencies {
   readonly database: Database
   readonly entries: Entries
   readonly ledger: Ledger
-  readonly audit: Audit
+  readonly changes: Changes
 }
 
 export interface ContextDescription {
@@ -70,11 +71,11 @@ export class ContextResource {
     const judge: AccessCheck = caller => requireAdmin(caller, 'set a quota')
     judge(caller, placed)
     const quota = read && (await this.#readQuota(placed.entry, await read()))
-    const entry = await this.#deps.entries.change(caller, placed, { judge }, async (present, tx) => {
-      await this.#deps.ledger.setQuota(tx, present.id, quota)
+    const entry = await this.#deps.changes.change(caller, placed, { check: judge }, async (present, writer) => {
+      await this.#setQuota(writer, present.id, quota)
       return present
     })
-    return await this.#report(caller, await this.#describe(entry))
+    return await this.#describe(entry)
   }
 
   /** Sets name and quota, both or neither (D7.2). */
@@ -95,19 +96,19 @@ export class ContextResource {
     judge(caller, placed)
     if (setsQuota) this.#requireQuota()
     const quota = setsQuota ? requireQuotaValue(body['quota']) : undefined
-    const entry = await this.#deps.entries.change(caller, placed, { judge }, async (present, tx) => {
-      if (newName !== undefined) await this.#deps.entries.setName(tx, present, newName)
-      if (setsQuota) await this.#deps.ledger.setQuota(tx, present.id, quota)
+    const entry = await this.#deps.changes.change(caller, placed, { check: judge }, async (present, writer) => {
+      if (newName !== undefined) await setName(writer, present, newName)
+      if (setsQuota) await this.#setQuota(writer, present.id, quota)
       return present
     })
-    const described = await this.#describe(entry)
-    return setsQuota ? await this.#report(caller, described) : described
+    return await this.#describe(entry)
   }
 
-  async #report({ user, client }: Caller, context: ContextDescription): Promise<ContextDescription> {
-    const detail = { context: context.entry.id, quota: context.quota?.quota ?? UNLIMITED }
-    await this.#deps.audit.record({ event: 'quota-changed', actorId: user.id, address: client.address, detail })
-    return context
+  async #setQuota(writer: EntryWriter, context: string, quota: Bytes | undefined): Promise<void> {
+    const { ledger } = this.#deps
+    await ledger.setQuota(writer.tx, context, quota)
+    const now = ledger.enforced ? await ledger.quotaOf(writer.tx, context) : undefined
+    writer.record({ event: 'quota-changed', detail: { context, quota: now?.quota ?? UNLIMITED } })
   }
 
   async #describe(entry: Entry): Promise<ContextDescription> {

@@ -1,10 +1,8 @@
-import type { Audit } from '../accounts/audit.ts'
 import { type Caller, denied, isAdmin, isGuest, requireAdmin } from '../accounts/caller.ts'
 import { findGroup, insertGroup, membersOf, setHomeContext, setMembers } from '../accounts/groups.ts'
 import { requireName } from '../accounts/names.ts'
 import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Passwords } from '../accounts/passwords.ts'
-import { presentCaller } from '../accounts/present-caller.ts'
 import { USERS } from '../accounts/principals.ts'
 import { changeUser, findUser, insertUser, type UserChange } from '../accounts/users.ts'
 import { readFlag, readLanguage, readProperties } from './user-members.ts'
@@ -17,13 +15,13 @@ import type { Database, Queries } from '../stores/database.ts'
 import { type Acl, groupAcl, isOwnAcl, userAcl } from '../model/acl.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
+import { membersChange } from './access-changes.ts'
+import type { Changes, EntryWriter } from './changes.ts'
 import { findContext, insertContext, nextId, requireContextName, requireHomeContext } from './contexts.ts'
-import { type Entry, type EntryType, type GraphType, newEntry, resourceOf, withModification } from '../model/entry.ts'
-import { findEntryHead, insertEntry, isIdFree, presentIds, updateEntry } from './entry-records.ts'
+import { type Entry, type EntryType, type GraphType, newEntry, resourceOf } from '../model/entry.ts'
+import { findEntryHead, isIdFree, presentIds } from './entry-records.ts'
 import { appendToList, isList, replaceListMembers } from './list-records.ts'
-import { addRelations } from './relations.ts'
 import { readInfo } from './info.ts'
-import type { Revisions } from './revisions.ts'
 import { requireQuotaValue } from './quota-request.ts'
 import { requireRight } from '../model/rights.ts'
 import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
@@ -66,8 +64,7 @@ interface Dependencies {
   readonly passwords: Passwords
   readonly passwordRules: PasswordRules
   readonly system: System
-  readonly audit: Audit
-  readonly revisions: Revisions
+  readonly changes: Changes
 }
 
 export interface CreationOptions {
@@ -106,9 +103,7 @@ export class Creation {
 
   async create(caller: Caller, contextKey: string, request: CreationRequest): Promise<Entry> {
     const prepared = await this.prepare(caller, contextKey, request)
-    const created = await this.#deps.database.transaction(tx => this.insert(tx, prepared))
-    await this.#report(caller, created)
-    return created
+    return await this.#deps.changes.run(caller, writer => this.insert(writer, prepared))
   }
 
   /** Checks what can be checked before the transaction, and reads the body. @throws {ServiceError} */
@@ -123,23 +118,24 @@ export class Creation {
 
   /** Inserts the entry inside a transaction. @param complete adds what only the transaction knows */
   async insert(
-    tx: Queries,
-    { caller, context, request, readBody, password }: PreparedCreation,
+    writer: EntryWriter,
+    { context, request, readBody, password }: PreparedCreation,
     complete: (entry: Entry) => Entry = entry => entry,
   ): Promise<Entry> {
-    // Checked once more in here: context, list and caller may not be what they were before the body came.
-    const maker = await presentCaller(tx, caller)
+    const { tx, caller: maker } = writer
+    // Checked once more in here: context and list may not be what they were before the body arrived.
     const now = await placeFor(tx, maker, context, request.listUri)
     const id = await freeId(tx, context, request.id)
     const body = readBody(id)
-    const described = complete(this.#describe({ context, id, request, body, caller }))
+    const described = complete(this.#describe({ context, id, request, body, caller: maker }))
     const entry = await this.#placed(tx, maker, described, now, request)
-    const whole = await this.#withResource(tx, { maker, entry, place: now, request, body, password })
-    await insertEntry(tx, whole)
+    const whole = await this.#withResource(writer, { maker, entry, place: now, request, body, password })
+    await writer.insert(whole)
     if (isList(whole)) await replaceListMembers(tx, whole, await freeMembers(tx, whole, body.resource))
-    await addRelations(tx, whole)
-    await this.#deps.revisions.note(tx, undefined, whole, caller.user.id)
-    if (now.list) await this.#addToList(tx, caller, now.list, id)
+    if (now.list) {
+      await appendToList(tx, now.list, id)
+      await writer.update(now.list, now.list)
+    }
     return entry
   }
 
@@ -150,18 +146,6 @@ export class Creation {
     if (request.templateUri === undefined || entry.entryType === 'Reference') return inherited
     const template = await readTemplate(tx, caller, place, request.templateUri)
     return { ...inherited, metadata: fromTemplate(entry.metadata, resourceOf(entry), template) }
-  }
-
-  async #addToList(tx: Queries, caller: Caller, list: Entry, member: string): Promise<void> {
-    await appendToList(tx, list, member)
-    await updateEntry(tx, withModification(list, caller.user.id, this.#deps.system.now()))
-  }
-
-  async #report({ user, client }: Caller, created: Entry): Promise<void> {
-    if (created.context !== PRINCIPALS || created.graphType !== 'User' || created.entryType !== 'Local') return
-    const userName = (await findUser(this.#deps.database, created.id))?.name
-    const event = { event: 'user-created' as const, userId: created.id, userName }
-    await this.#deps.audit.record({ ...event, actorId: user.id, address: client.address })
   }
 
   /** A group together with a context that its members may write to (wire facts 3.9); resolves to the group's entry. */
@@ -177,11 +161,11 @@ export class Creation {
     judge(caller)
     const groupName = name === undefined ? undefined : requireName(name)
     const contextName = name === undefined ? undefined : requireContextName(name)
-    const now = this.#deps.system.now()
     const by = caller.user.id
     const owner = [principalUri(by)]
-    return await this.#deps.database.transaction(async tx => {
-      judge(await presentCaller(tx, caller))
+    return await this.#deps.changes.run(caller, async writer => {
+      judge(writer.caller)
+      const { tx, now } = writer
       const groupId = await freeId(tx, PRINCIPALS, undefined)
       const newContextId = await freeId(tx, CONTEXTS, contextId)
       const group = newEntry({
@@ -204,8 +188,9 @@ export class Creation {
       await setMembers(tx, groupId, [by])
       await this.#openContext(tx, newContextId, contextName)
       await setHomeContext(tx, groupId, newContextId)
-      await insertEntry(tx, group)
-      await insertEntry(tx, context)
+      await writer.insert(group)
+      await writer.insert(context)
+      writer.record(membersChange(groupId, [], [by]))
       return group
     })
   }
@@ -249,12 +234,13 @@ export class Creation {
   }
 
   /** Makes what the entry stands for, and returns the entry with what of it is kept in the entry. */
-  async #withResource(tx: Queries, { maker, entry, place, request, body, password }: Making): Promise<Entry> {
+  async #withResource(writer: EntryWriter, { maker, entry, place, request, body, password }: Making): Promise<Entry> {
     if (entry.entryType !== 'Local') return entry
+    const { tx } = writer
     switch (entry.graphType) {
       case 'User':
-        await this.#insertUser(tx, entry.id, body.resource, password)
-        if (request.groupUri !== undefined) await joinGroup(tx, maker, place, request.groupUri, entry.id)
+        await this.#insertUser(writer, entry.id, body.resource, password)
+        if (request.groupUri !== undefined) await joinGroup(writer, maker, place, request.groupUri, entry.id)
         return entry
       case 'Group': {
         const name = isObject(body.resource) ? body.resource['name'] : undefined
@@ -295,8 +281,12 @@ export class Creation {
     }
   }
 
-  async #insertUser(tx: Queries, id: string, resource: unknown, password: string | undefined): Promise<void> {
-    if (resource === undefined) return await insertUser(tx, { id })
+  async #insertUser(writer: EntryWriter, id: string, resource: unknown, password: string | undefined): Promise<void> {
+    const { tx } = writer
+    if (resource === undefined) {
+      await insertUser(tx, { id })
+      return writer.record({ event: 'user-created', userId: id })
+    }
     if (!isObject(resource)) throw new InvalidInput('invalid-value', '`resource` of a user is an object.')
     const { name: givenName = '', homecontext, language, customProperties, disabled } = resource
     const name = requireName(requireText(givenName, 'name'))
@@ -310,6 +300,7 @@ export class Creation {
       ...(disabled === undefined ? {} : { disabled: readFlag(disabled) }),
     }
     if (user && Object.keys(change).length > 0) await changeUser(tx, user, change)
+    writer.record({ event: 'user-created', userId: id, userName: name })
   }
 
   async #openContext(tx: Queries, id: string, name: string | undefined): Promise<void> {
@@ -368,19 +359,22 @@ async function freeMembers(tx: Queries, { context, id: own }: Entry, resource: u
 
 /** A new member takes the right that any change of the members takes (wire facts 3.8). */
 async function joinGroup(
-  tx: Queries,
+  writer: EntryWriter,
   maker: Caller,
   { contextEntry }: Place,
   groupUri: string,
   userId: string,
 ): Promise<void> {
+  const { tx } = writer
   const group = /^\.\/_principals\/(?:entry|resource)\/([A-Za-z0-9_-]+)$/.exec(groupUri)?.[1]
   const entry = group === undefined ? undefined : await findEntryHead(tx, { context: PRINCIPALS, id: group })
   if (group === undefined || group === USERS || !entry || !(await findGroup(tx, group))) {
     throw new InvalidInput('invalid-member', '`groupURI` does not denote a group that can be joined.')
   }
   requireRight(maker, 'writeresource', { entry, contextEntry }, 'change the members of this group')
-  await setMembers(tx, group, [...(await membersOf(tx, group)), userId])
+  const members = await membersOf(tx, group)
+  writer.record(membersChange(group, members, [...members, userId]))
+  await setMembers(tx, group, [...members, userId])
 }
 
 const MAX_URI = 16_384

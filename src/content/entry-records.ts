@@ -1,81 +1,31 @@
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { Queries } from '../stores/database.ts'
-import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
-import type { Acl } from '../model/acl.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from '../model/entry.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
 import type { EntrySource } from '../search/entry-source.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
-import { indexEntry, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
+import type { Queries } from '../stores/database.ts'
+import { listed, portionsOf, sql } from '../stores/sql.ts'
+import {
+  at,
+  columns,
+  columnsOfE,
+  type EntryRow,
+  entryFromRow,
+  headColumns,
+  headColumnsOfE,
+  headFromRow,
+  type HeadRow,
+} from './entry-columns.ts'
 
-interface HeadRow {
-  context: string
-  id: string
-  entry_type: EntryType
-  graph_type: GraphType
-  resource_type: ResourceType
-  resource_uri: string | null
-  external_metadata: string | null
-  created: number
-  modified: number
-  creator: string | null
-  contributors: string
-  acl: string
-  cached: number | null
-}
-
-interface EntryRow extends HeadRow {
-  statements: string
-  metadata: string
-  cached_external_metadata: string | null
-  content: string | null
-}
-
-const headColumns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created,
-  modified, creator, contributors, acl, cached`
-
-const columns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created, modified,
-  creator, contributors, acl, statements, metadata, cached_external_metadata, cached, content`
-
-const headsInEntries = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri,
-  e.external_metadata, e.created, e.modified, e.creator, e.contributors, e.acl, e.cached`
+/** Reading entries. What writes them is `changes.ts`. */
 
 /** A title in metadata longer than this does not count when a list is sorted. */
 const MAX_SORTED_METADATA: Bytes = 65_536
 
-const headFromRow = (row: HeadRow): EntryHead => ({
-  context: row.context,
-  id: row.id,
-  entryType: row.entry_type,
-  graphType: row.graph_type,
-  resourceType: row.resource_type,
-  externalResource: row.resource_uri ?? undefined,
-  externalMetadata: row.external_metadata ?? undefined,
-  created: row.created,
-  modified: row.modified,
-  creator: row.creator ?? undefined,
-  contributors: JSON.parse(row.contributors) as string[],
-  acl: JSON.parse(row.acl) as Acl,
-  cached: row.cached ?? undefined,
-})
-
-const fromRow = (row: EntryRow): Entry => ({
-  ...headFromRow(row),
-  statements: JSON.parse(row.statements) as Graph,
-  metadata: JSON.parse(row.metadata) as Graph,
-  cachedExternalMetadata:
-    row.cached_external_metadata === null ? undefined : (JSON.parse(row.cached_external_metadata) as Graph),
-  content: row.content ?? undefined,
-})
-
-const jsonOrNull = (graph: Graph | undefined): string | null => (graph === undefined ? null : JSON.stringify(graph))
-
-const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`
-
 export async function findEntry(queries: Queries, address: EntryAddress): Promise<Entry | undefined> {
   const row = await queries.get<EntryRow>(sql`SELECT ${columns} FROM entries WHERE ${at(address)}`)
-  return row && fromRow(row)
+  return row && entryFromRow(row)
 }
 
 const sizeOf = sql`octet_length(acl) + octet_length(statements) + octet_length(metadata)
@@ -146,7 +96,7 @@ export async function modificationTimes(queries: Queries, context: string): Prom
 export async function entriesAfter(queries: Queries, { context, id }: EntryAddress, count: number): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${columns} FROM entries
     WHERE context > ${context} OR (context = ${context} AND id > ${id}) ORDER BY context, id LIMIT ${count}`)
-  return rows.map(fromRow)
+  return rows.map(entryFromRow)
 }
 
 const KEY_CHARACTERS = 500
@@ -178,52 +128,21 @@ export async function headsLinkingTo(
   return rows.map(headFromRow)
 }
 
-/** The members of a list in its order, without resources; those with long metadata without these too. */
+/** The entries that are members of a list, in its order. */
 export async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
-  const rows = await queries.all<HeadRow & { metadata: string }>(sql`SELECT ${headsInEntries},
+  const rows = await queries.all<EntryRow>(sql`SELECT ${columnsOfE} FROM list_members m
+    JOIN entries e ON e.context = m.context AND e.id = m.member
+    WHERE m.context = ${list.context} AND m.list = ${list.id} ORDER BY m.position`)
+  return rows.map(entryFromRow)
+}
+
+/** The members of a list in its order, to sort them: only with the head and with metadata that are not too long. */
+export async function sortableEntriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
+  const rows = await queries.all<HeadRow & { metadata: string }>(sql`SELECT ${headColumnsOfE},
       CASE WHEN octet_length(e.metadata) <= ${MAX_SORTED_METADATA} THEN e.metadata ELSE '{}' END AS metadata
     FROM list_members m JOIN entries e ON e.context = m.context AND e.id = m.member
     WHERE m.context = ${list.context} AND m.list = ${list.id} ORDER BY m.position`)
   return rows.map(row => ({ ...abridged(headFromRow(row)), metadata: JSON.parse(row.metadata) as Graph }))
-}
-
-export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {
-  await tx.run(sql`INSERT INTO entries (${columns}) VALUES (
-    ${entry.context}, ${entry.id}, ${entry.entryType}, ${entry.graphType}, ${entry.resourceType},
-    ${entry.externalResource ?? null}, ${entry.externalMetadata ?? null}, ${entry.created}, ${entry.modified},
-    ${entry.creator ?? null}, ${JSON.stringify(entry.contributors)}, ${JSON.stringify(entry.acl)},
-    ${JSON.stringify(entry.statements)}, ${JSON.stringify(entry.metadata)}, ${jsonOrNull(entry.cachedExternalMetadata)},
-    ${entry.cached ?? null}, ${entry.content ?? null})`)
-  await indexEntry(tx, entry)
-}
-
-/** Writes every member that can change. */
-export async function updateEntry(tx: Queries, entry: Entry): Promise<void> {
-  await tx.run(sql`UPDATE entries SET
-      entry_type = ${entry.entryType}, graph_type = ${entry.graphType}, resource_type = ${entry.resourceType},
-      resource_uri = ${entry.externalResource ?? null}, external_metadata = ${entry.externalMetadata ?? null},
-      modified = ${entry.modified}, contributors = ${JSON.stringify(entry.contributors)},
-      acl = ${JSON.stringify(entry.acl)}, statements = ${JSON.stringify(entry.statements)},
-      metadata = ${JSON.stringify(entry.metadata)}, cached_external_metadata = ${jsonOrNull(entry.cachedExternalMetadata)},
-      cached = ${entry.cached ?? null}, content = ${entry.content ?? null}
-    WHERE ${at(entry)}`)
-  await indexEntry(tx, entry)
-}
-
-export async function deleteEntry(tx: Queries, address: EntryAddress): Promise<void> {
-  await tx.run(sql`DELETE FROM entries WHERE ${at(address)}`)
-  await removeFromIndex(tx, address)
-}
-
-/** Deletes all entries of a context. */
-export async function deleteEntriesOf(tx: Queries, context: string): Promise<void> {
-  await tx.run(sql`DELETE FROM entries WHERE context = ${context}`)
-  await removeContextFromIndex(tx, context)
-}
-
-/** Notes that an id must never be given again (users, groups and contexts). */
-export async function retireId(tx: Queries, { context, id }: EntryAddress): Promise<void> {
-  await tx.run(sql`INSERT INTO retired_ids (context, id) VALUES (${context}, ${id}) ON CONFLICT DO NOTHING`)
 }
 
 export async function isIdFree(queries: Queries, { context, id }: EntryAddress): Promise<boolean> {

@@ -1,21 +1,20 @@
 import { insertGroup } from '../accounts/groups.ts'
 import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../accounts/principals.ts'
 import { insertUser } from '../accounts/users.ts'
-import type { Milliseconds } from '../base/units.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { everybody } from '../model/acl.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
+import type { Changes } from './changes.ts'
 import { insertContext } from './contexts.ts'
 import { type GraphType, newEntry } from '../model/entry.ts'
-import { insertEntry } from './entry-records.ts'
 import { insertTestData, type TestHashes } from './test-data.ts'
 
 export interface Initialisation {
   readonly database: Database
+  readonly changes: Changes
   readonly ledger: Ledger
-  readonly now: Milliseconds
   /** Makes the hash of admin's first password, if there is to be one; asked only when the store is new (D5.5). */
   readonly adminPasswordHash: () => Promise<string | undefined>
   /** Makes the hashes of the test users' passwords, if the store is to have test data; asked only when it is new. */
@@ -27,14 +26,15 @@ const isInitialised = async (queries: Queries): Promise<boolean> =>
 
 /** Makes the system contexts and principals of a new store, and the test data if wanted; false, and no change, when they exist. */
 export async function initialise(options: Initialisation): Promise<boolean> {
-  const { database, ledger, now } = options
+  const { database, changes, ledger } = options
   if (await isInitialised(database)) return false
   const password = await options.adminPasswordHash()
   const testHashes = await options.testHashes()
-  return await database.transaction(async tx => {
+  return await changes.run(undefined, async writer => {
+    const { tx, now } = writer
     if (await isInitialised(tx)) return false
     const insert = (context: string, id: string, graphType: GraphType): Promise<void> =>
-      insertEntry(tx, newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } }))
+      writer.insert(newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } }))
 
     for (const context of [CONTEXTS, PRINCIPALS]) {
       await insertContext(tx, context, context)
@@ -49,7 +49,7 @@ export async function initialise(options: Initialisation): Promise<boolean> {
       await insertGroup(tx, { id, name: systemNames[id] })
       await insert(PRINCIPALS, id, 'Group')
     }
-    if (testHashes) await insertTestData(tx, ledger, now, testHashes)
+    if (testHashes) await insertTestData(writer, ledger, testHashes)
     return true
   })
 }

@@ -1,10 +1,9 @@
-import { type Caller } from '../accounts/caller.ts'
+import type { Caller } from '../accounts/caller.ts'
 import { Conflict, InvalidInput, NotFound } from '../base/errors.ts'
-import type { System } from '../base/system.ts'
 import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, renameIris } from '../graph/graph.ts'
-import type { Database, Queries } from '../stores/database.ts'
+import type { Queries } from '../stores/database.ts'
 import { isOwnAcl } from '../model/acl.ts'
 import {
   cachedMetadataUri,
@@ -16,20 +15,19 @@ import {
   relationsUri,
   resourceUri,
 } from '../model/addresses.ts'
+import { accessChange } from './access-changes.ts'
+import type { Changes, EntryWriter } from './changes.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
 import { type Entry, withModification } from '../model/entry.ts'
-import { deleteEntry, findEntry, insertEntry, updateEntry } from './entry-records.ts'
+import { findEntry } from './entry-records.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import { entriesBelow } from './list-tree.ts'
-import { addRelations, dropRelations } from './relations.ts'
-import { moveRevisions } from './revisions.ts'
 import { type EntryInContext, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
-  readonly database: Database
+  readonly changes: Changes
   readonly ledger: Ledger
-  readonly system: System
 }
 
 export interface Move {
@@ -51,43 +49,36 @@ export class ListMoves {
   /** Resolves to the entry as it is afterwards: with another address when it has come from another context. */
   async move(caller: Caller, target: EntryInContext, move: Move): Promise<Entry> {
     requireRight(caller, 'writeresource', target, 'add to this list')
-    return await this.#deps.database.transaction(async tx => {
-      const place = await placeFor(tx, caller, target.entry.context, resourceUri(target.entry))
+    return await this.#deps.changes.run(caller, async writer => {
+      const { tx, caller: mover } = writer
+      const place = await placeFor(tx, mover, target.entry.context, resourceUri(target.entry))
       const list = requireList(place.list)
       const { entry, contextEntry } = await requirePlaced(tx, move.entry)
-      await this.#leave(tx, caller, { entry, contextEntry }, move)
+      await this.#leave(writer, { entry, contextEntry }, move)
       if (entry.context === list.context) {
         await appendToList(tx, list, entry.id)
-        await this.#touch(tx, caller, list)
+        await touch(writer, list)
         return entry
       }
       const all = [entry, ...(await entriesBelow(tx, entry))]
       for (const one of all) {
-        requireRight(
-          caller,
-          'administer',
-          { entry: one, contextEntry },
-          `move the entry "${one.id}" to another context`,
-        )
+        const what = `move the entry "${one.id}" to another context`
+        requireRight(mover, 'administer', { entry: one, contextEntry }, what)
       }
       requireMovable(entry.context, list.context)
-      const moved = await this.#transfer(tx, all, list.context, one => {
-        const renewed = withModification(one, caller.user.id, this.#deps.system.now())
-        return isOwnAcl(one.acl) ? renewed : inheriting(caller, renewed, place)
+      const moved = await this.#transfer(writer, all, list.context, one => {
+        const renewed = withModification(one, mover.user.id, writer.now)
+        return isOwnAcl(one.acl) ? renewed : inheriting(mover, renewed, place)
       })
       await appendToList(tx, list, moved.id)
-      await this.#touch(tx, caller, list)
+      await touch(writer, list)
       return moved
     })
   }
 
   /** Two moves of one entry run one after the other, and the second finds it gone from where it was (409). */
-  async #leave(
-    tx: Queries,
-    caller: Caller,
-    { entry, contextEntry }: EntryInContext,
-    { from, fromAny }: Move,
-  ): Promise<void> {
+  async #leave(writer: EntryWriter, { entry, contextEntry }: EntryInContext, { from, fromAny }: Move): Promise<void> {
+    const { tx, caller } = writer
     const holding = await listHolding(tx, entry)
     const isThere = holding === undefined ? from === undefined || fromAny : fromAny || isNamed(from, entry, holding)
     if (!isThere) {
@@ -98,24 +89,19 @@ export class ListMoves {
     const list = await findEntry(tx, { context: entry.context, id: holding })
     if (list) {
       requireRight(caller, 'writeresource', { entry: list, contextEntry }, 'take entries out of their list')
-      await this.#touch(tx, caller, list)
+      await writer.update(list, list)
     }
     await leaveList(tx, entry)
   }
 
-  /** The list may have been touched a moment ago, when an entry moves to the end of it. */
-  async #touch(tx: Queries, caller: Caller, list: EntryAddress): Promise<void> {
-    const present = await findEntry(tx, list)
-    if (present) await updateEntry(tx, withModification(present, caller.user.id, this.#deps.system.now()))
-  }
-
   /** Gives entries, the first of them the root, new addresses in another context, with files and members. */
   async #transfer(
-    tx: Queries,
+    writer: EntryWriter,
     entries: readonly Entry[],
     context: string,
     change: (entry: Entry) => Entry,
   ): Promise<Entry> {
+    const { tx } = writer
     const sizes: number[] = []
     for (const entry of entries) sizes.push((await findFile(tx, entry))?.size ?? 0)
     const [root] = entries
@@ -132,10 +118,10 @@ export class ListMoves {
       const address = addresses.get(entry.id) ?? entry
       const moved = change({ ...withUris(entry, newUris), ...address })
       first ??= moved
-      await insertEntry(tx, moved)
-      await addRelations(tx, moved)
+      await writer.insert(moved, { keepsRevision: false })
+      writer.record(accessChange(entry, moved))
       await moveFile(tx, entry, address)
-      await moveRevisions(tx, entry, address, graph => renameIris(graph, iri => newUris.get(iri) ?? iri))
+      await writer.moveRevisions(entry, address, graph => renameIris(graph, iri => newUris.get(iri) ?? iri))
     }
     for (const entry of entries) {
       const members = await listMembers(tx, entry)
@@ -149,12 +135,15 @@ export class ListMoves {
         )
       }
     }
-    for (const entry of entries) {
-      await dropRelations(tx, entry)
-      await deleteEntry(tx, entry)
-    }
+    for (const entry of entries) await writer.delete(entry)
     return first ?? root
   }
+}
+
+/** The list may have changed a moment ago, when an entry moves to the end of the list that it is in. */
+async function touch(writer: EntryWriter, list: EntryAddress): Promise<void> {
+  const present = await findEntry(writer.tx, list)
+  if (present) await writer.update(present, present)
 }
 
 const isNamed = (from: EntryAddress | undefined, entry: Entry, holding: string): boolean =>

@@ -1,9 +1,9 @@
-import { type Caller, denied } from '../accounts/caller.ts'
-import type { Milliseconds } from '../base/units.ts'
+import { denied } from '../accounts/caller.ts'
 import type { Queries } from '../stores/database.ts'
 import type { Acl } from '../model/acl.ts'
-import { type Entry, type EntryHead, withModification } from '../model/entry.ts'
-import { entriesInList, updateEntry } from './entry-records.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
+import type { EntryWriter } from './changes.ts'
+import { entriesInList } from './entry-records.ts'
 import { isList } from './list-records.ts'
 import { may } from '../model/rights.ts'
 
@@ -24,18 +24,17 @@ export async function entriesBelow(queries: Queries, list: Entry): Promise<Entry
 }
 
 /**
- * Gives all that is below a list the list's ACL (wire facts 3.3.2). Who may write to a list may put any entry in it, so that
- * each entry needs the right to administer it; one that lacks it refuses the whole.
+ * Gives all that is below a list the list's access list (wire facts 3.3.2). Those who may write to a list may put any entry in it, so
+ * each entry takes the right to administer it; one that the caller may not administer refuses the whole change.
  */
 export async function applyAclBelow(
-  tx: Queries,
-  caller: Caller,
+  writer: EntryWriter,
   { list, contextEntry, acl }: { readonly list: Entry; readonly contextEntry: EntryHead; readonly acl: Acl },
-  now: Milliseconds,
 ): Promise<void> {
   if (!isList(list)) return
-  for (const entry of await entriesBelow(tx, list)) {
+  const { caller } = writer
+  for (const entry of await entriesBelow(writer.tx, list)) {
     if (!may(caller, 'administer', { entry, contextEntry })) throw denied(caller, `administer the entry "${entry.id}"`)
-    await updateEntry(tx, { ...withModification(entry, caller.user.id, now), acl })
+    await writer.update(entry, { ...entry, acl })
   }
 }

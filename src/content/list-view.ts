@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/caller.ts'
 import { findFile } from '../files/file-records.ts'
 import type { Queries } from '../stores/database.ts'
 import type { Entry } from '../model/entry.ts'
-import { entriesInList, findEntryToShow } from './entry-records.ts'
+import { sortableEntriesInList, findEntryToShow } from './entry-records.ts'
 import { listMembers } from './list-records.ts'
 import { type Order, type Paging, pageOf, sorted, titleOf } from './list-order.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
@@ -47,7 +47,7 @@ async function inOrder(
   if (isUnordered(order) || ids.length > MAX_SORTED) return ids
   const { contextEntry } = list
   const sortable = []
-  for (const entry of await entriesInList(queries, list.entry)) {
+  for (const entry of await sortableEntriesInList(queries, list.entry)) {
     const isReadable = may(caller, 'readmetadata', { entry, contextEntry })
     sortable.push({
       id: entry.id,

@@ -1,7 +1,7 @@
 import type { Caller } from '../accounts/caller.ts'
 import { InvalidInput } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
-import type { Entries, Precondition } from './entries.ts'
+import type { Changes, Precondition } from './changes.ts'
 import type { Entry } from '../model/entry.ts'
 import { presentIds } from './entry-records.ts'
 import { replaceListMembers } from './list-records.ts'
@@ -10,10 +10,10 @@ import { type Read, requireDistinct, requireIds } from './values.ts'
 
 /** Writing the members of lists (wire facts 3.8.5). */
 export class Lists {
-  readonly #entries: Entries
+  readonly #changes: Changes
 
-  constructor(entries: Entries) {
-    this.#entries = entries
+  constructor(changes: Changes) {
+    this.#changes = changes
   }
 
   /** @param read gives the new members in their new order, entries of the same context. */
@@ -21,7 +21,7 @@ export class Lists {
     const judge = requires('writeresource', 'change the members of this list')
     judge(caller, placed)
     const members = requireDistinct(requireIds(await read()))
-    return await this.#entries.change(caller, placed, { judge, precondition }, async (list, tx) => {
+    return await this.#changes.change(caller, placed, { check: judge, precondition }, async (list, { tx }) => {
       await requirePresent(tx, list.context, members)
       await replaceListMembers(tx, list, members)
       return list

@@ -1,21 +1,18 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { findUserByName, insertUser, type User } from '../accounts/users.ts'
-import type { System } from '../base/system.ts'
-import type { Database } from '../stores/database.ts'
 import { userAcl } from '../model/acl.ts'
 import { PRINCIPALS } from '../model/addresses.ts'
+import type { Changes } from './changes.ts'
 import { nextId } from './contexts.ts'
 import { newEntry } from '../model/entry.ts'
-import { insertEntry } from './entry-records.ts'
 
 interface Dependencies {
-  readonly database: Database
+  readonly changes: Changes
   readonly audit: Audit
-  readonly system: System
 }
 
-/** Makes users that nobody created by hand: those an identity provider vouches for (D8.4). */
+/** Makes users for people whose identity an identity provider has verified (D8.4). */
 export class Provisioning {
   readonly #deps: Dependencies
 
@@ -25,15 +22,16 @@ export class Provisioning {
 
   /** A user without a password. @param name normalised. @throws {Conflict} `name-taken` */
   async createUser(name: string, client: Client): Promise<User> {
-    const { database, audit, system } = this.#deps
-    const user = await database.transaction(async tx => {
+    const { changes, audit } = this.#deps
+    const user = await changes.run(undefined, async writer => {
+      const { tx, now } = writer
       const id = await nextId(tx, PRINCIPALS)
       await insertUser(tx, { id, name })
       const described = { context: PRINCIPALS, id, graphType: 'User', acl: userAcl(id) } as const
-      await insertEntry(tx, newEntry({ ...described, by: undefined, now: system.now() }))
+      await writer.insert(newEntry({ ...described, by: undefined, now }))
       return await findUserByName(tx, name)
     })
-    if (!user) throw new Error('the user just made is not there')
+    if (!user) throw new Error('the user that was just created is missing')
     await audit.record({ event: 'user-created', userId: user.id, userName: user.name, address: client.address })
     return user
   }

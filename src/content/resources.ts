@@ -1,20 +1,21 @@
 import type { Caller } from '../accounts/caller.ts'
-import { setMembers } from '../accounts/groups.ts'
+import { membersOf, setMembers } from '../accounts/groups.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import { findUser } from '../accounts/users.ts'
 import { Forbidden, InvalidInput } from '../base/errors.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { Entries, Precondition } from './entries.ts'
+import { membersChange } from './access-changes.ts'
+import type { Changes, Precondition } from './changes.ts'
 import type { Entry } from '../model/entry.ts'
 import { requires, type EntryInContext } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds, requireText } from './values.ts'
 
 /** Writing the resources that live in the entry or in the accounts: texts, graphs, groups (wire facts 3.8). */
 export class Resources {
-  readonly #entries: Entries
+  readonly #changes: Changes
 
-  constructor(entries: Entries) {
-    this.#entries = entries
+  constructor(changes: Changes) {
+    this.#changes = changes
   }
 
   async putString(
@@ -46,11 +47,13 @@ export class Resources {
     judge(caller, placed)
     if (placed.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
     const members = requireDistinct(requireIds(await read()))
-    return await this.#entries.change(caller, placed, { judge, precondition }, async (entry, tx) => {
+    return await this.#changes.change(caller, placed, { check: judge, precondition }, async (entry, writer) => {
+      const { tx } = writer
       for (const id of members) {
         // The guest in a group would give the group's rights to everybody.
         if (id === GUEST || !(await findUser(tx, id))) throw noMember(`"${id}" is not a user who can be a member.`)
       }
+      writer.record(membersChange(entry.id, await membersOf(tx, entry.id), members))
       await setMembers(tx, entry.id, members)
       return entry
     })
@@ -65,7 +68,7 @@ export class Resources {
     const judge = requires('writeresource', 'change the resource of this entry')
     judge(caller, placed)
     const content = await read()
-    return await this.#entries.change(caller, placed, { judge, precondition }, entry => ({ ...entry, content }))
+    return await this.#changes.change(caller, placed, { check: judge, precondition }, entry => ({ ...entry, content }))
   }
 }
 

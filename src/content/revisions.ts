@@ -1,4 +1,3 @@
-import { GUEST } from '../accounts/principals.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
@@ -45,28 +44,6 @@ export class Revisions {
     return this.#enabled
   }
 
-  /**
-   * Notes the metadata of `after` when they differ from those of `before`. Part of the transaction that writes them. A state
-   * that was written while revisions were off is kept first.
-   */
-  async note(tx: Queries, before: Entry | undefined, after: Entry, by: string): Promise<void> {
-    if (!this.#enabled || after.entryType === 'Reference') return
-    const [present, next] = [JSON.stringify(before?.metadata ?? {}), JSON.stringify(after.metadata)]
-    if (present === next) return
-    const latest = await tx.get<{ number: number; metadata: string }>(sql`SELECT number, metadata
-      FROM metadata_revisions WHERE context = ${after.context} AND entry = ${after.id} ORDER BY number DESC LIMIT 1`)
-    let number = latest?.number ?? 0
-    if (before && present !== (latest?.metadata ?? '{}')) {
-      await insertRevision(
-        tx,
-        after,
-        { number: ++number, time: before.modified, author: onlyAuthorOf(before) },
-        present,
-      )
-    }
-    await insertRevision(tx, after, { number: ++number, time: after.modified, author: by }, next)
-  }
-
   /** The latest ones, the oldest of these first; none while revisions are off. */
   async list(queries: Queries, entry: Entry, most: number): Promise<RevisionNote[]> {
     if (!this.#enabled || entry.entryType === 'Reference') return []
@@ -95,10 +72,6 @@ export class Revisions {
   }
 }
 
-/** Who has made all changes of an entry has written its metadata too; with several it may have been any of them. */
-const onlyAuthorOf = ({ contributors: [first, ...others] }: Entry): string =>
-  first !== undefined && others.length === 0 ? first : GUEST
-
 /** Whether or not revisions are on. */
 export async function findRevision(
   queries: Queries,
@@ -109,28 +82,4 @@ export async function findRevision(
     FROM metadata_revisions WHERE context = ${context} AND entry = ${id} AND number = ${number}`)
   if (!row) return undefined
   return { number, time: row.time, author: row.author, metadata: JSON.parse(row.metadata) as Graph }
-}
-
-export async function insertRevision(
-  tx: Queries,
-  { context, id }: EntryAddress,
-  { number, time, author }: Omit<RevisionNote, 'isPresent'>,
-  metadata: string,
-): Promise<void> {
-  await tx.run(sql`INSERT INTO metadata_revisions (context, entry, number, time, author, metadata)
-    VALUES (${context}, ${id}, ${number}, ${time}, ${author}, ${metadata})`)
-}
-
-/** Gives the revisions of an entry to the one it has become, one after the other, with their graphs as `rename` has them. */
-export async function moveRevisions(
-  tx: Queries,
-  from: EntryAddress,
-  to: EntryAddress,
-  rename: (graph: Graph) => Graph,
-): Promise<void> {
-  for (let number = 1; ; number++) {
-    const revision = await findRevision(tx, from, number)
-    if (!revision) return
-    await insertRevision(tx, to, revision, JSON.stringify(rename(revision.metadata)))
-  }
 }

@@ -1,18 +1,15 @@
 import { insertGroup, setHomeContext, setMembers } from '../accounts/groups.ts'
 import { ADMIN } from '../accounts/principals.ts'
 import { insertUser } from '../accounts/users.ts'
-import type { Milliseconds } from '../base/units.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { emptyGraph, type Graph, literal, type Term } from '../graph/graph.ts'
 import { dct } from '../graph/vocabulary.ts'
-import type { Queries } from '../stores/database.ts'
 import { type Acl, everybody, groupAcl, userAcl } from '../model/acl.ts'
 import { CONTEXTS, metadataUri, PRINCIPALS, principalUri } from '../model/addresses.ts'
+import type { EntryWriter } from './changes.ts'
 import { insertContext, nextId } from './contexts.ts'
 import { type NewEntry, newEntry, resourceOf } from '../model/entry.ts'
-import { insertEntry } from './entry-records.ts'
 import { replaceListMembers } from './list-records.ts'
-import { addRelations } from './relations.ts'
 
 /** Passwords that everybody knows; they obey the default rules (wire facts 5.1). */
 const passwords = { donald: 'donaldDonald12', daisy: 'daisyDaisy34', mickey: 'mickeyMickey56' } as const
@@ -74,18 +71,13 @@ const mouseEntries: readonly Described[] = [
  * Fills a new store with the users, groups, contexts and entries that the tests of existing clients expect (wire facts
  * 5). Runs inside the transaction that initialises the store.
  */
-export async function insertTestData(
-  tx: Queries,
-  ledger: Ledger,
-  now: Milliseconds,
-  hashes: TestHashes,
-): Promise<void> {
+export async function insertTestData(writer: EntryWriter, ledger: Ledger, hashes: TestHashes): Promise<void> {
+  const { tx, now } = writer
   const insert = async (context: string, { said, ...described }: Described): Promise<string> => {
     const id = await nextId(tx, context)
     const bare = newEntry({ context, id, by: ADMIN, now, ...described })
     const entry = { ...bare, metadata: said === undefined ? emptyGraph : { [resourceOf(bare)]: said } }
-    await insertEntry(tx, entry)
-    await addRelations(tx, entry)
+    await writer.insert(entry)
     return id
   }
   const open = async (name: string, acl: Acl): Promise<void> => {

@@ -1,24 +1,20 @@
 import type { Caller } from '../accounts/caller.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
-import type { System } from '../base/system.ts'
 import { type FileRecord, findFile } from '../files/file-records.ts'
 import type { Files } from '../files/files.ts'
 import type { Incoming } from '../files/incoming.ts'
 import { literal, objectsOf, type Graph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import type { Creation, CreationRequest } from './creation.ts'
-import type { Entries } from './entries.ts'
-import { type Entry, holdsFile, resourceOf, withModification } from '../model/entry.ts'
-import { updateEntry } from './entry-records.ts'
+import type { Changes } from './changes.ts'
+import { type Entry, holdsFile, resourceOf } from '../model/entry.ts'
 import { withStatement } from './info.ts'
-import { recheckAccess } from './recheck-access.ts'
 import { requires, type EntryInContext } from '../model/rights.ts'
 
 interface Dependencies {
   readonly creation: Creation
-  readonly entries: Entries
+  readonly changes: Changes
   readonly files: Files
-  readonly system: System
 }
 
 export interface Upload extends Incoming {
@@ -60,13 +56,14 @@ export class Uploads {
     requireHoldsFile(entry)
     precondition(entry, await this.#deps.files.find(entry))
     return await this.#deps.files.store(entry, upload, async (tx, file, previous) => {
-      const { entry: present } = await recheckAccess(tx, caller, placed, uploading)
-      requireHoldsFile(present)
-      precondition(present, previous)
-      const changed = withModification(present, caller.user.id, this.#deps.system.now())
-      const statements = describeFile(changed, { ...upload.describe(), size: file.size })
-      await updateEntry(tx, { ...changed, statements })
-      return { entry: { ...changed, statements }, file }
+      const changed = await this.#deps.changes.within(tx, caller, async writer => {
+        const { entry: present } = await writer.recheck(placed, uploading)
+        requireHoldsFile(present)
+        precondition(present, previous)
+        const statements = describeFile(present, { ...upload.describe(), size: file.size })
+        return await writer.update(present, { ...present, statements })
+      })
+      return { entry: changed, file }
     })
   }
 
@@ -80,10 +77,12 @@ export class Uploads {
     }
     const prepared = await this.#deps.creation.prepare(caller, contextKey, request)
     const { entry, file } = await this.#deps.files.storeNew(prepared.context, upload, async (tx, file) => {
-      const entry = await this.#deps.creation.insert(tx, prepared, entry => {
-        requireHoldsFile(entry)
-        return { ...entry, statements: describeFile(entry, { ...upload.describe(), size: file.size }) }
-      })
+      const entry = await this.#deps.changes.within(tx, caller, writer =>
+        this.#deps.creation.insert(writer, prepared, entry => {
+          requireHoldsFile(entry)
+          return { ...entry, statements: describeFile(entry, { ...upload.describe(), size: file.size }) }
+        }),
+      )
       return { place: entry, entry, file }
     })
     return { entry, file }
@@ -92,7 +91,7 @@ export class Uploads {
   async remove(caller: Caller, placed: EntryInContext, precondition: FilePrecondition): Promise<Entry> {
     removing(caller, placed)
     requireHoldsFile(placed.entry)
-    const entry = await this.#deps.entries.change(caller, placed, { judge: removing }, async (present, tx) => {
+    const entry = await this.#deps.changes.change(caller, placed, { check: removing }, async (present, { tx }) => {
       precondition(present, await findFile(tx, present))
       if (!(await this.#deps.files.remove(tx, present))) throw new NotFound('no-file', 'This entry has no file.')
       return { ...present, statements: describeFile(present, undefined) }

@@ -1,5 +1,5 @@
 import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
-import type { Audit, AuditEvent } from '../accounts/audit.ts'
+import type { AuditEntry } from '../accounts/audit.ts'
 import { countedUser, type Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
 import { requireName } from '../accounts/names.ts'
@@ -13,7 +13,7 @@ import { Forbidden, InvalidInput, NotFound } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { requireHomeContext } from './contexts.ts'
-import type { Entries, Precondition } from './entries.ts'
+import type { Changes, Precondition } from './changes.ts'
 import type { Entry } from '../model/entry.ts'
 import { type AccessCheck, may, type EntryInContext } from '../model/rights.ts'
 import { readFlag, readLanguage, readProperties } from './user-members.ts'
@@ -41,13 +41,12 @@ export const describeUser = (user: User, lockedUntil: Milliseconds | undefined):
 
 interface Dependencies {
   readonly database: Database
-  readonly entries: Entries
+  readonly changes: Changes
   readonly login: Login
   readonly passwords: Passwords
   readonly passwordRules: PasswordRules
   readonly sessions: Sessions
   readonly lockout: Lockout
-  readonly audit: Audit
 }
 
 export interface UserResourceOptions {
@@ -101,43 +100,25 @@ export class UserResource {
     const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
     // Whoever changes his own password stays signed in by this one login.
     const own = isSelf(caller, user) && change.password !== undefined ? caller.session : undefined
-    const entry = await this.#deps.entries.change(
-      caller,
-      placed,
-      { judge: mayChange, precondition },
-      async (entry, tx, present) => {
-        const now = await this.get(entry.id, tx)
-        requireAllowed(present.caller, now, wish)
-        if (change.password !== undefined) {
-          // Somebody may have set another one while this one was hashed, to keep out who knows the old one.
-          if (isSelf(caller, now) && now.epoch !== caller.user.epoch) throw currentPasswordWrong()
-          await forgetDevices(tx, now.id)
-          // An administrator who sets a password helps somebody in: old wrong guesses must not stand in the way.
-          if (!isSelf(caller, now)) await liftLockout(tx, now.id)
-        }
-        await changeUser(tx, now, change, own?.token)
-        return entry
-      },
-    )
+    const conditions = { check: mayChange, precondition }
+    const entry = await this.#deps.changes.change(caller, placed, conditions, async (entry, writer) => {
+      const { tx } = writer
+      const now = await this.get(entry.id, tx)
+      requireAllowed(writer.caller, now, wish)
+      if (change.password !== undefined) {
+        // Another password may have been set while this one was hashed, to keep out those who know the old one.
+        if (isSelf(caller, now) && now.epoch !== caller.user.epoch) throw currentPasswordWrong()
+        await forgetDevices(tx, now.id)
+        // An administrator who sets a password wants to let the user in: earlier wrong guesses must not lock them out.
+        if (!isSelf(caller, now)) await liftLockout(tx, now.id)
+      }
+      await changeUser(tx, now, change, own?.token)
+      for (const event of eventsOf(now, change)) writer.record(event)
+      return entry
+    })
     // The epoch has ended the others already; this takes them out of the store.
     if (change.password !== undefined || change.disabled) await this.#deps.sessions.clearAway(user.id, own)
-    await this.#report(caller, user, change)
     return entry
-  }
-
-  async #report({ user: actor, client }: Caller, before: User, change: UserChange): Promise<void> {
-    const renamed = change.name !== undefined && change.name !== before.name
-    const switched = change.disabled !== undefined && change.disabled !== before.disabled
-    const events: AuditEvent[] = [
-      ...(change.password === undefined ? [] : ['password-changed' as const]),
-      ...(renamed ? ['user-renamed' as const] : []),
-      ...(switched ? [change.disabled ? ('user-disabled' as const) : ('user-enabled' as const)] : []),
-    ]
-    for (const event of events) {
-      const detail = event === 'user-renamed' ? { detail: { newName: change.name ?? '' } } : {}
-      const subject = { userId: before.id, userName: before.name, actorId: actor.id, address: client.address }
-      await this.#deps.audit.record({ event, ...subject, ...detail })
-    }
   }
 
   async #readChange(user: User, wish: Wish): Promise<UserChange> {
@@ -172,6 +153,19 @@ export class UserResource {
     }
     await this.#deps.login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'), client)
   }
+}
+
+function eventsOf({ id: userId, name: userName, ...before }: User, change: UserChange): Omit<AuditEntry, 'actorId'>[] {
+  const subject = { userId, userName }
+  const isRenamed = change.name !== undefined && change.name !== userName
+  const isSwitched = change.disabled !== undefined && change.disabled !== before.disabled
+  return [
+    ...(change.password === undefined ? [] : [{ ...subject, event: 'password-changed' as const }]),
+    ...(isRenamed ? [{ ...subject, event: 'user-renamed' as const, detail: { newName: change.name ?? '' } }] : []),
+    ...(isSwitched
+      ? [{ ...subject, event: change.disabled ? ('user-disabled' as const) : ('user-enabled' as const) }]
+      : []),
+  ]
 }
 
 const currentPasswordWrong = (): Forbidden =>

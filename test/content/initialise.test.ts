@@ -8,6 +8,7 @@ import type { Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { changesOf } from '../support/entries.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -26,8 +27,8 @@ test('a store is made with all of its test data or not at all, at the next start
   const make = (ledger: Ledger): Promise<boolean> =>
     initialise({
       database,
+      changes: changesOf(database),
       ledger,
-      now: 0,
       adminPasswordHash: async () => undefined,
       testHashes: async () => ({ donald: 'x', daisy: 'y', mickey: 'z' }),
     })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { newEntry } from '../../src/model/entry.ts'
-import { insertEntry } from '../../src/content/entry-records.ts'
+import { insertEntry } from '../support/entries.ts'
 import {
   appendToList,
   countListMembers,
@@ -13,7 +13,8 @@ import {
   replaceListMembers,
 } from '../../src/content/list-records.ts'
 import { entriesBelow } from '../../src/content/list-tree.ts'
-import { addRelations, dropRelations, relationsOf, renewRelations } from '../../src/content/relations.ts'
+import { addRelations, dropRelations, renewRelations } from '../../src/content/relation-rows.ts'
+import { relationsOf } from '../../src/content/relations.ts'
 import type { Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'

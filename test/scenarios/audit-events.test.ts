@@ -10,7 +10,7 @@ import {
   userPath,
   WRONG_PASSWORD,
 } from '../support/accounts.ts'
-import { newContext, newUser, startInProcess } from '../support/service.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
 
 const smtp = await startSmtpServer({ after })
@@ -138,6 +138,43 @@ test('a quota that is set or removed is on record with the context', async () =>
   const [removed, set] = await read('?limit=2')
   assert.deepEqual([set?.event, set?.actorId, set?.detail], ['quota-changed', '_admin', { context, quota: 1000 }])
   assert.deepEqual([removed?.event, removed?.detail['context']], ['quota-changed', context])
+})
+
+test('a changed access list is recorded with its old and new value, and an unchanged one is not (D17.3)', async () => {
+  const { id } = await addUser(admin, 'reader')
+  const context = await newContext(admin)
+  const entry = await newEntry(admin, context)
+  const path = `${context}/entry/${entry}`
+  const acl = (slot: string, ...ids: string[]) => ({
+    [`${admin.base}${context}/resource/${entry}`]: {
+      [`http://entrystore.org/terms/${slot}`]: ids.map(id => ({ type: 'uri', value: admin.base + userPath(id) })),
+    },
+  })
+  assert.equal((await admin.put(path, acl('read', id))).status, 204)
+  assert.equal((await admin.put(path, acl('read', id))).status, 204)
+  assert.equal((await admin.put(path, acl('write', id, '_guest'))).status, 204)
+  const [last, first] = await read('?event=access-changed&limit=2')
+  const where = { entry: `${context}/${entry}` }
+  assert.deepEqual(first?.detail, { ...where, before: '', after: `rread: ${id}` })
+  assert.deepEqual(last?.detail, { ...where, before: `rread: ${id}`, after: `rwrite: ${id}, _guest` })
+  assert.deepEqual([last?.actorId, last?.['address']], ['_admin', address])
+})
+
+test('changed members of a group are recorded with their old and new value (D17.3)', async () => {
+  const [one, two] = [await addUser(admin, 'member-one'), await addUser(admin, 'member-two')]
+  const group = await newEntry(admin, '_principals', '?graphtype=group')
+  for (const members of [[one.id], [one.id], [two.id, one.id], []]) {
+    assert.equal((await admin.put(userPath(group), members)).status, 204)
+  }
+  const events = await read('?event=members-changed&limit=3')
+  assert.deepEqual(
+    events.map(({ detail }) => detail),
+    [
+      { group: `_principals/${group}`, before: `${two.id}, ${one.id}`, after: '' },
+      { group: `_principals/${group}`, before: one.id, after: `${two.id}, ${one.id}` },
+      { group: `_principals/${group}`, before: '', after: one.id },
+    ],
+  )
 })
 
 test('a name that nobody has is on record as a failure without the name: it may be a password', async () => {

@@ -143,3 +143,21 @@ test('?applyACLtoChildren gives the list’s rights to all below, if the caller 
   assert.equal((await admin.put(`${context}/entry/${list}?applyACLtoChildren`, info)).status, 204)
   assert.deepEqual((await readEntry(visitor, context, leaf)).rights, ['administer'])
 })
+
+test('?applyACLtoChildren changes nothing of the members but their access lists', async () => {
+  const context = await newContext(admin)
+  const text = await newEntry(admin, context, '?graphtype=string', { resource: 'the text' })
+  const file = await newTitled(admin, context, 'With a file')
+  const upload = { method: 'PUT', body: 'bytes', headers: { 'content-type': 'text/plain' } }
+  assert.equal((await admin.ask(`${context}/resource/${file}`, upload)).status, 201)
+  const list = await newList(admin, context, [text, file])
+  const before = await readEntry(admin, context, file)
+  const info = graphOf(`${admin.base}${context}/metadata/${list}`, `${STORE}read`, principal(admin, '_guest'))
+  assert.equal((await admin.put(`${context}/entry/${list}?applyACLtoChildren`, info)).status, 204)
+  const after = await readEntry(admin, context, file)
+  const r = `${admin.base}${context}/resource/${file}`
+  assert.deepEqual(after.metadata, before.metadata)
+  assert.deepEqual(after.info[r], before.info[r])
+  assert.ok(after.info[`${admin.base}${context}/metadata/${file}`])
+  assert.equal((await admin.get(`${context}/resource/${text}`)).text, 'the text')
+})

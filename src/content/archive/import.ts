@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Audit } from '../../accounts/audit.ts'
 import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
 import type { StagedImport, StagedImports } from '../../files/staged-import.ts'
 import { type FileRecord, putFile } from '../../files/file-records.ts'
 import type { Incoming } from '../../files/incoming.ts'
 import type { Bytes } from '../../base/units.ts'
-import { type Database, type Queries, UniqueViolation } from '../../stores/database.ts'
+import { type Queries, UniqueViolation } from '../../stores/database.ts'
 import { GUEST } from '../../accounts/principals.ts'
 import { aclSlots } from '../../model/acl.ts'
+import type { Changes, EntryWriter } from '../changes.ts'
 import { skipNumbers } from '../contexts.ts'
 import type { Entries } from '../entries.ts'
 import type { Entry } from '../../model/entry.ts'
-import { deleteEntriesOf, insertEntry, modificationTimes } from '../entry-records.ts'
+import { modificationTimes } from '../entry-records.ts'
 import {
   forgetList,
   forgetListsOf,
@@ -20,10 +20,7 @@ import {
   listsWithMembers,
   type Membership,
 } from '../list-records.ts'
-import { recheckAccess } from '../recheck-access.ts'
 import type { AccessCheck } from '../../model/rights.ts'
-import { addRelations, dropRelationsOf } from '../relations.ts'
-import { insertRevision } from '../revisions.ts'
 import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
 import { requireOrdinary } from './export.ts'
 import type { OutsideForm } from './format.ts'
@@ -31,10 +28,9 @@ import { Principals } from './principals.ts'
 import { wrong } from './read-lines.ts'
 
 interface Dependencies {
-  readonly database: Database
+  readonly changes: Changes
   readonly entries: Entries
   readonly stagedImports: StagedImports
-  readonly audit: Audit
 }
 
 export interface Imported {
@@ -72,17 +68,17 @@ export class ContextImport {
     const imported = await this.#deps.stagedImports.receive(context, incoming, async staged => {
       await staged.reserve(await surveyArchive(staged.archive))
       const stored = await takeFiles(staged, context, form)
-      return await this.#deps.database.transaction(
-        async tx => {
-          await recheckAccess(tx, caller, placed, judge)
-          return await replaceContent(tx, { staged, context, form, stored })
+      return await this.#deps.changes.run(
+        caller,
+        async writer => {
+          await writer.recheck(placed, judge)
+          const { entries, files, bytes } = await replaceContent(writer, { staged, context, form, stored })
+          writer.record({ event: 'context-imported', detail: { context, entries, files } })
+          return { entries, files, bytes }
         },
         { ownCommit: true },
       )
     })
-    const detail = { context, entries: imported.entries, files: imported.files }
-    const { user, client } = caller
-    await this.#deps.audit.record({ event: 'context-imported', actorId: user.id, address: client.address, detail })
     return imported
   }
 }
@@ -107,12 +103,12 @@ interface Replacement {
 }
 
 /** Part of a transaction; goes through the archive for the second time. */
-async function replaceContent(tx: Queries, { staged, context, form, stored }: Replacement): Promise<Imported> {
+async function replaceContent(writer: EntryWriter, { staged, context, form, stored }: Replacement): Promise<Imported> {
+  const { tx } = writer
   const before = await modificationTimes(tx, context)
   await staged.replaceFiles(tx)
   await forgetListsOf(tx, context)
-  await dropRelationsOf(tx, context)
-  await deleteEntriesOf(tx, context)
+  await writer.deleteAllOf(context)
   const principals = new Principals()
   const lists = new Lists()
   const imported = { entries: 0, files: 0, bytes: 0 }
@@ -126,8 +122,7 @@ async function replaceContent(tx: Queries, { staged, context, form, stored }: Re
         break
       case 'entry': {
         const entry = later(withPrincipals(item.entry, principals), before.get(item.entry.id))
-        await insertOnce(tx, entry)
-        await addRelations(tx, entry)
+        await insertOnce(writer, entry)
         if (item.list) await insertMembership(tx, entry, item.list)
         lists.note(entry, item.list)
         if (++imported.entries % TURN === 0) await nextTurn()
@@ -144,7 +139,7 @@ async function replaceContent(tx: Queries, { staged, context, form, stored }: Re
       case 'revision': {
         const { number, time, author, metadata } = item.revision
         const known = { number, time, author: principals.idOf(author) ?? GUEST }
-        await insertRevision(tx, { context, id: item.entryId }, known, JSON.stringify(metadata))
+        await writer.insertRevision({ context, id: item.entryId }, known, JSON.stringify(metadata))
         break
       }
     }
@@ -153,9 +148,9 @@ async function replaceContent(tx: Queries, { staged, context, form, stored }: Re
   return imported
 }
 
-async function insertOnce(tx: Queries, entry: Entry): Promise<void> {
+async function insertOnce(writer: EntryWriter, entry: Entry): Promise<void> {
   try {
-    await insertEntry(tx, entry)
+    await writer.insert(entry, { keepsRevision: false })
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error
     throw wrong(`the entry "${entry.id}" is in it twice`)

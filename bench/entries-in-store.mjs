@@ -1,0 +1,18 @@
+// Writes entries to a store as they are, with the search index, without the service.
+import { deleteEntryRow, insertEntryRow, updateEntryRow } from '../dist/content/entry-rows.js'
+import { indexEntry, removeFromIndex } from '../dist/search/index-records.js'
+
+export async function insertEntry(tx, entry) {
+  await insertEntryRow(tx, entry)
+  await indexEntry(tx, entry)
+}
+
+export async function updateEntry(tx, entry) {
+  await updateEntryRow(tx, entry)
+  await indexEntry(tx, entry)
+}
+
+export async function deleteEntry(tx, address) {
+  await deleteEntryRow(tx, address)
+  await removeFromIndex(tx, address)
+}

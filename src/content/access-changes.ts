@@ -1,0 +1,61 @@
+import type { AuditEntry } from '../accounts/audit.ts'
+import { type Acl, aclSlots } from '../model/acl.ts'
+import { PRINCIPALS, principalUri } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
+
+/** What the audit trail says about a change of rights: the old and the new value, bounded in length. */
+
+type Recorded = Pick<AuditEntry, 'event' | 'detail'>
+
+/** A list of principals or members can be long; a row of the audit trail is not. */
+const MAX_NAMED = 50
+const MAX_CHARACTERS = 2000
+
+const prefix = principalUri('')
+
+/** Ids of principals of this service, any other as it is; with the number of those that are left out. */
+function shortened(principals: readonly string[]): string {
+  const named = principals.slice(0, MAX_NAMED).map(iri => (iri.startsWith(prefix) ? iri.slice(prefix.length) : iri))
+  const more = principals.length - named.length
+  return more === 0 ? named.join(', ') : `${named.join(', ')} and ${more} more`
+}
+
+const bounded = (text: string): string =>
+  text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)} … (${text.length} characters)`
+
+/** Such as `admin: 5, 7; mread: _users`; empty for an entry that takes the rights of its context. */
+const describeAcl = (acl: Acl): string =>
+  bounded(
+    aclSlots
+      .flatMap(slot => ((acl[slot]?.length ?? 0) === 0 ? [] : [`${slot}: ${shortened(acl[slot] ?? [])}`]))
+      .join('; '),
+  )
+
+/** `undefined` when the access list is the same. */
+export function accessChange(before: Entry, after: Entry): Recorded | undefined {
+  if (before.acl === after.acl || fingerprint(before.acl) === fingerprint(after.acl)) return undefined
+  return {
+    event: 'access-changed',
+    detail: { entry: `${after.context}/${after.id}`, before: describeAcl(before.acl), after: describeAcl(after.acl) },
+  }
+}
+
+/** Equal for access lists that name the same principals in the same slots. */
+const fingerprint = (acl: Acl): string => JSON.stringify(aclSlots.map(slot => [...(acl[slot] ?? [])].sort()))
+
+/** `undefined` when the members are the same. @param before ids of users */
+export function membersChange(
+  groupId: string,
+  before: readonly string[],
+  after: readonly string[],
+): Recorded | undefined {
+  if (JSON.stringify([...before].sort()) === JSON.stringify([...after].sort())) return undefined
+  return {
+    event: 'members-changed',
+    detail: {
+      group: `${PRINCIPALS}/${groupId}`,
+      before: bounded(shortened(before)),
+      after: bounded(shortened(after)),
+    },
+  }
+}

@@ -1,0 +1,240 @@
+import type { Audit, AuditEntry } from '../accounts/audit.ts'
+import type { Caller } from '../accounts/caller.ts'
+import { presentCaller } from '../accounts/present-caller.ts'
+import { NotFound } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Graph } from '../graph/graph.ts'
+import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
+import { type Entry, withModification } from '../model/entry.ts'
+import type { AccessCheck, EntryInContext } from '../model/rights.ts'
+import { indexEntry, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
+import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
+import { accessChange } from './access-changes.ts'
+import { findEntry, findEntryHead } from './entry-records.ts'
+import { deleteEntryRow, deleteEntryRowsOf, insertEntryRow, retireId, updateEntryRow } from './entry-rows.ts'
+import { addRelations, dropRelations, dropRelationsOf, renewRelations } from './relation-rows.ts'
+import { addRevision, insertRevision, moveRevisions } from './revision-rows.ts'
+import type { RevisionNote } from './revisions.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly system: System
+  readonly audit: Pick<Audit, 'insert' | 'announce'>
+  /** Whether revisions of metadata are kept (`service.repository.provenance`). */
+  readonly revisions: { readonly enabled: boolean }
+}
+
+/** Checks the entry as it is inside the transaction, for instance against `If-Unmodified-Since`; throws to refuse. */
+export type Precondition = (entry: Entry) => void
+
+/** What a change of an entry depends on. */
+export interface Conditions {
+  readonly check: AccessCheck
+  readonly precondition?: Precondition
+}
+
+/** An entry and the caller, as they are inside the transaction. */
+export interface Present extends EntryInContext {
+  readonly caller: Caller
+}
+
+/** What to record, without the person who did it: the writer knows them. */
+type Recorded = Omit<AuditEntry, 'actorId' | 'address'>
+
+/**
+ * The one way to change entries. Everything that belongs to a change happens in its transaction: the caller and their right are
+ * checked again, then the precondition; the change gets a later modification time; relations, revisions and the search index follow;
+ * the audit trail gets its rows. Only {@link EntryWriter} writes rows of entries, and only this class makes one.
+ */
+export class Changes {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /**
+   * Runs work that changes entries in one transaction. Log lines of the audit trail follow the commit.
+   * @param caller looked up again inside the transaction; `undefined` for the service itself, as when it fills a new store
+   * @throws {Unauthenticated} when the caller's login has ended meanwhile
+   */
+  async run<T>(
+    caller: Caller | undefined,
+    work: (writer: EntryWriter) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    const { result, recorded } = await this.#deps.database.transaction(tx => this.#work(tx, caller, work), options)
+    for (const entry of recorded) this.#deps.audit.announce(entry)
+    return result
+  }
+
+  /** The same inside a transaction that somebody else has begun, as for an upload, which also books the bytes. */
+  async within<T>(tx: Queries, caller: Caller, work: (writer: EntryWriter) => Promise<T>): Promise<T> {
+    const { result, recorded } = await this.#work(tx, caller, work)
+    for (const entry of recorded) this.#deps.audit.announce(entry)
+    return result
+  }
+
+  /** Changes one entry: `change` returns it as it is to be. Resolves to the entry as written. */
+  async change(
+    caller: Caller,
+    loaded: EntryInContext,
+    { check, precondition }: Conditions,
+    change: (entry: Entry, writer: EntryWriter, present: Present) => Entry | Promise<Entry>,
+  ): Promise<Entry> {
+    return await this.run(caller, async writer => {
+      const present = await writer.recheck(loaded, check)
+      precondition?.(present.entry)
+      return await writer.update(present.entry, await change(present.entry, writer, present))
+    })
+  }
+
+  async #work<T>(
+    tx: Queries,
+    caller: Caller | undefined,
+    work: (writer: EntryWriter) => Promise<T>,
+  ): Promise<{ readonly result: T; readonly recorded: readonly AuditEntry[] }> {
+    const { system, audit, revisions } = this.#deps
+    const present = caller && (await presentCaller(tx, caller))
+    const transaction = new Transaction(tx, present, { now: system.now(), keepsRevisions: revisions.enabled })
+    const result = await work(transaction)
+    await transaction.finish()
+    for (const entry of transaction.recorded) await audit.insert(tx, entry)
+    return { result, recorded: transaction.recorded }
+  }
+}
+
+/** Writes entries inside one transaction, and everything that follows from it. */
+export interface EntryWriter {
+  /** For rows that are not entries: accounts, lists, files. */
+  readonly tx: Queries
+  readonly now: Milliseconds
+  /** The caller as they are now. @throws {TypeError} when the service itself makes the change */
+  readonly caller: Caller
+  /**
+   * Checks the right again: a body may have taken hours to arrive, and entry, access list and caller may have changed.
+   * @throws {NotFound} also when another entry has taken the id meanwhile @throws {Unauthenticated | Forbidden}
+   */
+  recheck(loaded: EntryInContext, check: AccessCheck): Promise<Present>
+  /** Writes an entry as it is to be, later than before and with the caller among the contributors; resolves to what was written. */
+  update(before: Entry, after: Entry): Promise<Entry>
+  /** @param options.keepsRevision false when the entry brings its revisions along */
+  insert(entry: Entry, options?: { readonly keepsRevision?: boolean }): Promise<void>
+  insertRevision(address: EntryAddress, revision: Omit<RevisionNote, 'isPresent'>, metadata: string): Promise<void>
+  /** Gives the revisions of one entry to another. @param rename applies to each of their graphs */
+  moveRevisions(from: EntryAddress, to: EntryAddress, rename: (graph: Graph) => Graph): Promise<void>
+  delete(address: EntryAddress): Promise<void>
+  /** Deletes all entries of a context. */
+  deleteAllOf(context: string): Promise<void>
+  /** Makes sure that an id is never given again (users, groups and contexts). */
+  retireId(address: EntryAddress): Promise<void>
+  /** Writes a row of the audit trail in this transaction, with the caller as the one who did it. */
+  record(event: Recorded | undefined): void
+}
+
+interface Settings {
+  readonly now: Milliseconds
+  readonly keepsRevisions: boolean
+}
+
+class Transaction implements EntryWriter {
+  readonly tx: Queries
+  readonly now: Milliseconds
+  readonly recorded: AuditEntry[] = []
+  readonly #caller: Caller | undefined
+  readonly #keepsRevisions: boolean
+  /** Written entries that the search index does not have yet, each as it was written last. */
+  readonly #unindexed = new Map<string, Entry>()
+
+  constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions }: Settings) {
+    this.tx = tx
+    this.now = now
+    this.#caller = caller
+    this.#keepsRevisions = keepsRevisions
+  }
+
+  get caller(): Caller {
+    if (this.#caller) return this.#caller
+    throw new TypeError('this change is made by the service itself')
+  }
+
+  async recheck(loaded: EntryInContext, check: AccessCheck): Promise<Present> {
+    const entry = await findEntry(this.tx, loaded.entry)
+    const contextEntry = await findEntryHead(this.tx, { context: CONTEXTS, id: loaded.entry.context })
+    if (!entry || !contextEntry || entry.created !== loaded.entry.created) {
+      const { context, id } = loaded.entry
+      throw new NotFound('not-found', `The entry "${id}" in context ${context} has just been deleted.`)
+    }
+    const present = { entry, contextEntry, caller: this.caller }
+    check(present.caller, present)
+    return present
+  }
+
+  async update(before: Entry, after: Entry): Promise<Entry> {
+    const by = this.caller.user.id
+    const written = withModification(after, by, this.now)
+    await updateEntryRow(this.tx, written)
+    await renewRelations(this.tx, before, written)
+    if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)
+    this.#unindexed.set(keyOf(written), written)
+    this.record(accessChange(before, written))
+    return written
+  }
+
+  async insert(entry: Entry, { keepsRevision = true } = {}): Promise<void> {
+    await insertEntryRow(this.tx, entry)
+    await addRelations(this.tx, entry)
+    const by = this.#caller?.user.id
+    if (keepsRevision && this.#keepsRevisions && by !== undefined) await addRevision(this.tx, undefined, entry, by)
+    this.#unindexed.set(keyOf(entry), entry)
+    if (this.#unindexed.size >= MAX_UNINDEXED) await this.finish()
+  }
+
+  async insertRevision(
+    address: EntryAddress,
+    revision: Omit<RevisionNote, 'isPresent'>,
+    metadata: string,
+  ): Promise<void> {
+    await insertRevision(this.tx, address, revision, metadata)
+  }
+
+  async moveRevisions(from: EntryAddress, to: EntryAddress, rename: (graph: Graph) => Graph): Promise<void> {
+    await moveRevisions(this.tx, from, to, rename)
+  }
+
+  async delete(address: EntryAddress): Promise<void> {
+    await dropRelations(this.tx, address)
+    await deleteEntryRow(this.tx, address)
+    this.#unindexed.delete(keyOf(address))
+    await removeFromIndex(this.tx, address)
+  }
+
+  async deleteAllOf(context: string): Promise<void> {
+    await dropRelationsOf(this.tx, context)
+    await deleteEntryRowsOf(this.tx, context)
+    for (const [key, entry] of this.#unindexed) if (entry.context === context) this.#unindexed.delete(key)
+    await removeContextFromIndex(this.tx, context)
+  }
+
+  async retireId(address: EntryAddress): Promise<void> {
+    await retireId(this.tx, address)
+  }
+
+  record(event: Recorded | undefined): void {
+    if (!event) return
+    const { user, client } = this.#caller ?? {}
+    this.recorded.push({ ...event, actorId: user?.id, address: client?.address })
+  }
+
+  /** Brings the search index up to date, with each entry once however often it was written. */
+  async finish(): Promise<void> {
+    for (const entry of this.#unindexed.values()) await indexEntry(this.tx, entry)
+    this.#unindexed.clear()
+  }
+}
+
+/** An import writes many entries; so many of them at most wait in memory for the index. */
+const MAX_UNINDEXED = 100
+
+const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`

@@ -1,0 +1,69 @@
+import type { Acl } from '../model/acl.ts'
+import type { EntryAddress } from '../model/addresses.ts'
+import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from '../model/entry.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import { withGraphs } from './graph-text.ts'
+
+/** How an entry stands in its row. */
+
+export interface HeadRow {
+  context: string
+  id: string
+  entry_type: EntryType
+  graph_type: GraphType
+  resource_type: ResourceType
+  resource_uri: string | null
+  external_metadata: string | null
+  created: number
+  modified: number
+  creator: string | null
+  contributors: string
+  acl: string
+  cached: number | null
+}
+
+export interface EntryRow extends HeadRow {
+  statements: string
+  metadata: string
+  cached_external_metadata: string | null
+  content: string | null
+}
+
+export const headColumns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created,
+  modified, creator, contributors, acl, cached`
+
+export const columns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created, modified,
+  creator, contributors, acl, statements, metadata, cached_external_metadata, cached, content`
+
+/** The same columns of a table that the statement calls `e`. */
+export const columnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri, e.external_metadata,
+  e.created, e.modified, e.creator, e.contributors, e.acl, e.statements, e.metadata, e.cached_external_metadata, e.cached,
+  e.content`
+
+/** The columns of the head, of a table that the statement calls `e`. */
+export const headColumnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri,
+  e.external_metadata, e.created, e.modified, e.creator, e.contributors, e.acl, e.cached`
+
+export const headFromRow = (row: HeadRow): EntryHead => ({
+  context: row.context,
+  id: row.id,
+  entryType: row.entry_type,
+  graphType: row.graph_type,
+  resourceType: row.resource_type,
+  externalResource: row.resource_uri ?? undefined,
+  externalMetadata: row.external_metadata ?? undefined,
+  created: row.created,
+  modified: row.modified,
+  creator: row.creator ?? undefined,
+  contributors: JSON.parse(row.contributors) as string[],
+  acl: JSON.parse(row.acl) as Acl,
+  cached: row.cached ?? undefined,
+})
+
+export const entryFromRow = (row: EntryRow): Entry =>
+  withGraphs(
+    { ...headFromRow(row), content: row.content ?? undefined },
+    { statements: row.statements, metadata: row.metadata, cachedExternalMetadata: row.cached_external_metadata },
+  )
+
+export const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`

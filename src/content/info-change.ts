@@ -1,0 +1,45 @@
+import { InvalidInput } from '../base/errors.ts'
+import { type Graph, objectsOf } from '../graph/graph.ts'
+import { store } from '../graph/vocabulary.ts'
+import { entryUri } from '../model/addresses.ts'
+import { type Entry, resourceOf } from '../model/entry.ts'
+import { type InfoRequest, withStatement, withSubjectMoved } from './info.ts'
+
+/** The service states where an entry was created; a new `info` does not change that (wire facts 2.3). */
+const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
+  const [origin] = objectsOf(entry.statements, entryUri(entry), store.originallyCreatedIn)
+  return origin === undefined
+    ? statements
+    : withStatement(statements, entryUri(entry), store.originallyCreatedIn, origin)
+}
+
+/** The entry as its new info says (wire facts 3.3.2, steps 1 to 5). */
+export function withInfo(entry: Entry, asked: InfoRequest): Entry {
+  const isLocal = entry.entryType === 'Local'
+  const becomesLinkReference = asked.entryType === 'LinkReference' && !isLocal
+  const changed: Entry = {
+    ...entry,
+    entryType: becomesLinkReference ? 'LinkReference' : entry.entryType,
+    graphType: isLocal ? entry.graphType : (asked.graphType ?? 'None'),
+    resourceType: isLocal ? entry.resourceType : (asked.resourceType ?? 'InformationResource'),
+    externalResource: isLocal ? undefined : (asked.externalResource ?? entry.externalResource),
+    acl: asked.acl,
+    statements: keepingOrigin(entry, asked.statements),
+  }
+  const hasExternal = changed.entryType === 'LinkReference' || changed.entryType === 'Reference'
+  const external = asked.externalMetadata ?? entry.externalMetadata
+  if (hasExternal && external === undefined) {
+    throw new InvalidInput('invalid-graph', 'A LinkReference needs the URI of its external metadata.')
+  }
+  const from = resourceOf(entry)
+  const to = resourceOf(changed)
+  return {
+    ...changed,
+    externalMetadata: hasExternal ? external : undefined,
+    metadata: from === to ? entry.metadata : withSubjectMoved(entry.metadata, from, to),
+    cachedExternalMetadata:
+      from === to || !entry.cachedExternalMetadata
+        ? entry.cachedExternalMetadata
+        : withSubjectMoved(entry.cachedExternalMetadata, from, to),
+  }
+}

@@ -1,0 +1,38 @@
+import { Changes } from '../../src/content/changes.ts'
+import { deleteEntryRow, deleteEntryRowsOf, insertEntryRow, updateEntryRow } from '../../src/content/entry-rows.ts'
+import type { EntryAddress } from '../../src/model/addresses.ts'
+import type { Entry } from '../../src/model/entry.ts'
+import { indexEntry, removeContextFromIndex, removeFromIndex } from '../../src/search/index-records.ts'
+import type { Database, Queries } from '../../src/stores/database.ts'
+import { FakeSystem } from './fake-system.ts'
+
+/** The one way to change entries, with an audit trail that goes nowhere. */
+export const changesOf = (database: Database): Changes =>
+  new Changes({
+    database,
+    system: new FakeSystem('changes'),
+    audit: { insert: async () => {}, announce: () => {} },
+    revisions: { enabled: false },
+  })
+
+/** Writes entries to the store as they are, with the search index and without the rules that the service keeps. */
+
+export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {
+  await insertEntryRow(tx, entry)
+  await indexEntry(tx, entry)
+}
+
+export async function updateEntry(tx: Queries, entry: Entry): Promise<void> {
+  await updateEntryRow(tx, entry)
+  await indexEntry(tx, entry)
+}
+
+export async function deleteEntry(tx: Queries, address: EntryAddress): Promise<void> {
+  await deleteEntryRow(tx, address)
+  await removeFromIndex(tx, address)
+}
+
+export async function deleteEntriesOf(tx: Queries, context: string): Promise<void> {
+  await deleteEntryRowsOf(tx, context)
+  await removeContextFromIndex(tx, context)
+}
