@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { StartupError } from '../base/errors.ts'
 import type { Environment } from './environment.ts'
 import type { ConfigFile } from './written.ts'
@@ -29,6 +29,20 @@ function read(path: string): string {
     const code = codeOf(error)
     const reason = reasons.get(code) ?? (error instanceof Error ? error.message : code)
     throw new StartupError(`The configuration file ${path} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
+/**
+ * Writes a new configuration file that only this user can read.
+ * @throws {StartupError} when there is such a file already, or it cannot be written
+ */
+export function writeNewConfigFile(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    const code = codeOf(error)
+    const reason = code === 'EEXIST' ? 'there is such a file already' : (reasons.get(code) ?? code)
+    throw new StartupError(`The configuration file ${path} cannot be written: ${reason}`, { cause: error })
   }
 }
 

@@ -8,7 +8,7 @@ import type { Finding, Report } from '../../src/migration/entrystore/report.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { sql } from '../../src/stores/sql.ts'
+import { type Sql, sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { openSqliteScratch } from '../../src/stores/sqlite/sqlite-scratch.ts'
 import { FakeSystem } from './fake-system.ts'
@@ -31,6 +31,8 @@ export interface Imported {
   /** The one finding with this code, if any. */
   readonly finding: (code: string) => Finding | undefined
   readonly entry: (context: string, id: string) => Promise<EntryRow | undefined>
+  /** Rows of the new store, as plain objects. */
+  readonly rows: (statement: Sql) => Promise<Array<Record<string, string | number | null>>>
   readonly user: (id: string) => Promise<Record<string, string | number | null> | undefined>
 }
 
@@ -73,6 +75,8 @@ export async function importFolder(
     finding: code => report.toJSON().findings.find(finding => finding.code === code),
     entry: (context, id) =>
       database.get<EntryRow>(sql`SELECT * FROM entries WHERE context = ${context} AND id = ${id}`),
+    rows: async statement =>
+      (await database.all<Record<string, string | number | null>>(statement)).map(row => ({ ...row })),
     user: id => database.get(sql`SELECT * FROM principals WHERE id = ${id}`),
   }
 }

@@ -51,7 +51,6 @@ class TrixReader {
 
   end(): void {
     if (!this.#isWhole) throw truncated('it has no </TriX> at its end')
-    this.#errors = []
     this.#parser.close()
     if (this.#errors.length > 0) throw new Unusable('damaged-file', 'something follows </TriX>')
   }
@@ -73,11 +72,17 @@ class TrixReader {
   }
 
   #close(name: string): void {
-    if (name === 'TriX') this.#isWhole = true
+    if (name === 'TriX') this.#finish()
     else if (name === 'graph') this.#graph = undefined
     else if (name === 'triple') this.#finishTriple()
     else if (this.#element?.name === name) this.#finishTerm(this.#element)
     this.#text = ''
+  }
+
+  /** Errors from here on are about what follows the end. */
+  #finish(): void {
+    this.#isWhole = true
+    this.#errors = []
   }
 
   #finishTerm({ name, lang, datatype }: OpenTerm): void {

@@ -1,0 +1,76 @@
+import { oldKeys } from './old-keys.ts'
+
+/** What this version knows about its own settings. */
+export interface KnownSettings {
+  /** Whether a key as written names a setting. */
+  isKnown(key: string): boolean
+  /** Why a value cannot be that of a setting; `undefined` when it can. */
+  problemWith(key: string, value: string): string | undefined
+}
+
+export interface Translated {
+  readonly key: string
+  readonly value: string
+}
+
+/** What became of one key. */
+export interface Outcome {
+  readonly oldKey: string
+  readonly outcome: 'translated' | 'changed' | 'dropped'
+  /** For what was not simply translated. Never a value, since it may be a secret. */
+  readonly why: string | undefined
+  readonly settings: readonly Translated[]
+}
+
+const PREFIX = 'entrystore.'
+const OWN = 'service.'
+
+/** Translates every key, in the order of the file. */
+export const translate = (old: Iterable<readonly [key: string, value: string]>, known: KnownSettings): Outcome[] =>
+  [...old].map(([oldKey, value]) => translateOne(oldKey, value.trim(), known))
+
+function translateOne(oldKey: string, value: string, known: KnownSettings): Outcome {
+  const dropped = (why: string): Outcome => ({ oldKey, outcome: 'dropped', why, settings: [] })
+  if (value === '') return dropped('It has no value.')
+  if (!oldKey.startsWith(PREFIX)) return dropped('It is no key of EntryStore, or one of its libraries.')
+  const name = oldKey.slice(PREFIX.length)
+  const number = /\.(\d+)$/.exec(name)?.[1]
+  const bare = number === undefined ? name : name.slice(0, -number.length - 1)
+  const rule = ruleFor(bare)
+  if (rule && 'dropped' in rule) return dropped(rule.dropped)
+  const settings = settingsFor({ name, bare, number, value }, rule, known)
+  if (!settings) return dropped('This service has no such setting.')
+  for (const { key, value } of settings) {
+    const problem = known.problemWith(key, value)
+    if (problem !== undefined) return dropped(`${key} does not accept its value: ${problem}.`)
+  }
+  const isSame = settings.length === 1 && settings[0]?.key === OWN + name
+  return { oldKey, outcome: isSame && rule?.why === undefined ? 'translated' : 'changed', why: rule?.why, settings }
+}
+
+const ruleFor = (name: string) =>
+  oldKeys.find(([key]) => key === name || (key.endsWith('.') && name.startsWith(key)))?.[1]
+
+interface OldSetting {
+  readonly name: string
+  readonly bare: string
+  readonly number: string | undefined
+  readonly value: string
+}
+
+function settingsFor(
+  old: OldSetting,
+  rule: ReturnType<typeof ruleFor>,
+  known: KnownSettings,
+): Translated[] | undefined {
+  const { name, bare, number, value } = old
+  if (rule && 'toList' in rule) {
+    const values = number === undefined ? value.split(/[,;\s]+/).filter(part => part !== '') : [value]
+    return values.map((part, index) => ({ key: `${OWN}${rule.toList}.${number ?? index + 1}`, value: part }))
+  }
+  const target = OWN + (rule && 'to' in rule ? rule.to + (number === undefined ? '' : `.${number}`) : name)
+  if (known.isKnown(target)) return [{ key: target, value }]
+  // A list may have one value without a number there.
+  const asList = `${OWN}${bare}.${number ?? '1'}`
+  return known.isKnown(asList) ? [{ key: asList, value }] : undefined
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { stowage } from '../support/cli.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const OLD = `
+entrystore.baseurl.folder=https://data.example.org/store/
+entrystore.repository.store.type=native
+entrystore.repository.store.path=file:///srv/store
+entrystore.repository.store.url=http://sparql.example.org/
+entrystore.repository.provenance=on
+entrystore.repository.provenance.type=native
+entrystore.data.folder=file:///srv/data/
+entrystore.data.quota=on
+entrystore.data.quota.default=500MB
+entrystore.auth.adminpw=top-Secret-Password-1
+entrystore.auth.http-basic.enabled=on
+entrystore.auth.password.rule.min-length=10
+entrystore.auth.password.whitelist.1=admin
+entrystore.auth.cookie.max-age=604800
+entrystore.auth.recaptcha.private-key=recaptcha-Secret
+entrystore.cors=on
+entrystore.cors.origins=https://a.example.org, https://b.example.org
+entrystore.smtp.email.from=store@example.org
+entrystore.solr=on
+entrystore.solr.auth.password=solr-Secret
+entrystore.backup.folder=/srv/backup
+entrystore.backup.cronexp=0 0 3 * * ?
+entrystore.temp.unheard.of=1
+other.library=1
+`
+
+test('every key is translated, or named with the reason, and config check accepts the result (D21.10)', async t => {
+  const folder = await temporaryFolder(t)
+  const [old, made] = [join(folder, 'entrystore.properties'), join(folder, 'service.properties')]
+  writeFileSync(old, OLD)
+  const run = await stowage(folder, ['import', 'entrystore-config', old, '--output', made])
+  assert.equal(run.status, 1, run.stderr)
+  const text = readFileSync(made, 'utf8')
+  assert.equal(statSync(made).mode & 0o777, 0o600)
+  for (const line of [
+    'service.baseurl.folder=https\\://data.example.org/store/',
+    'service.repository.provenance=on',
+    'service.data.quota=on',
+    'service.auth.http-basic=on',
+    'service.auth.adminpw=top-Secret-Password-1',
+    'service.auth.password.whitelist.1=admin',
+    'service.cors.origins.1=https\\://a.example.org',
+    'service.cors.origins.2=https\\://b.example.org',
+    'service.smtp.from=store@example.org',
+  ])
+    assert.ok(text.includes(line), `${line} in\n${text}`)
+  assert.doesNotMatch(text, /^service\.(repository\.store|data\.folder|backup|solr)/m)
+  const keys = OLD.trim()
+    .split('\n')
+    .map(line => line.slice(0, line.indexOf('=')))
+  for (const key of keys) assert.ok(run.stderr.includes(key), `${key} is not in the report`)
+  assert.match(run.stderr, /changed: entrystore\.cors\.origins/)
+  assert.match(run.stderr, /dropped: entrystore\.data\.folder.*something else/)
+  assert.doesNotMatch(run.stderr + run.stdout, /Secret/)
+  assert.doesNotMatch(text, /recaptcha-Secret|solr-Secret/)
+  const check = await stowage(folder, ['config', 'check', '--strict', '--config', made])
+  assert.equal(check.status, 0, check.stderr)
+  assert.equal((await stowage(folder, ['import', 'entrystore-config', old, '--output', made])).status, 1)
+  assert.match((await stowage(folder, ['import', 'entrystore-config', old])).stdout, /top-Secret-Password-1/)
+})
+
+test('settings that contradict others are left out, with the contradiction as the reason', async t => {
+  const folder = await temporaryFolder(t)
+  const old = join(folder, 'entrystore.properties')
+  writeFileSync(old, 'entrystore.auth.password-reset=on\nentrystore.auth.temp.lockout.max.attempts=0\n')
+  const run = await stowage(folder, ['import', 'entrystore-config', old, '--output', join(folder, 'new.properties')])
+  assert.equal(run.status, 1, run.stderr)
+  assert.match(run.stderr, /dropped: entrystore\.auth\.password-reset/)
+  assert.equal((await stowage(folder, ['config', 'check', '--config', join(folder, 'new.properties')])).status, 0)
+})
