@@ -1,6 +1,7 @@
 import { UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
 import { plainTokens, KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
 import { StartupError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
@@ -11,7 +12,6 @@ import { DatabaseEphemeralStore } from '../stores/database-ephemeral-store.ts'
 import type { Capacity, EphemeralStore } from '../stores/ephemeral-store.ts'
 import { parseKeys, readKeyFile } from '../stores/key-file.ts'
 import { MemoryEphemeralStore } from '../stores/memory-ephemeral-store.ts'
-import { openRedisEphemeralStore } from '../stores/redis/redis-ephemeral-store.ts'
 import { SharedEphemeralStore } from '../stores/shared/shared-ephemeral-store.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 
@@ -55,8 +55,7 @@ export async function openEphemeralStores(
   const kind = settings['service.auth.token.store']
   const vault = kind === 'memory' ? plainTokens : new KeyedTokenSealer(await tokenSecrets(settings, machine), system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
-  const ephemeral =
-    url === undefined ? openInMemory(system, team) : await openRedisEphemeralStore(url, log, { capacity })
+  const ephemeral = url === undefined ? openInMemory(system, team) : await openInRedis(url, log)
   return {
     ephemeral,
     tokens: {
@@ -77,6 +76,12 @@ function openInMemory(system: System, team: ThreadTeam | undefined): EphemeralSt
   const store = new SharedEphemeralStore(system, { capacity, shared: team.facts })
   team.facts = store.shared
   return store
+}
+
+/** The client is loaded only where it is used: it takes 8 MB of each thread. */
+async function openInRedis(url: string, log: Log): Promise<EphemeralStore> {
+  const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
+  return await openRedisEphemeralStore(url, log, { capacity })
 }
 
 async function tokenSecrets(settings: Settings, { system, tokenKey }: Machine): Promise<Uint8Array[]> {
