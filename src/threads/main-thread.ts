@@ -71,7 +71,10 @@ export class MainThread implements FirstThread {
   }
 
   async #startOne(workerData: WorkerStart): Promise<ThreadChannel> {
-    const worker = new Worker(this.#entry, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES } })
+    const worker = new Worker(this.#entry, {
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+    })
     worker.once('error', error => this.#fail(error))
     worker.once('exit', code => this.#fail(new Error(`a serving thread has ended with status ${code}`)))
     const channel = new ThreadChannel(message => worker.postMessage(message), this.#answers)
