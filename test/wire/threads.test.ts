@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { addUser, GOOD_PASSWORD, WRONG_PASSWORD } from '../support/accounts.ts'
 import { blobsOf } from '../support/blobs.ts'
 import { stowage } from '../support/cli.ts'
-import { pinToEach } from '../support/pinned.ts'
+import { type Pinned, pinToEach } from '../support/pinned.ts'
 import { sendRaw } from '../support/raw-request.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startProcess } from '../support/service.ts'
 import { onPostgres } from '../support/store.ts'
@@ -23,6 +23,12 @@ const threads = service ? await pinToEach(service, THREADS) : []
 after(() => {
   for (const thread of threads) thread.close()
 })
+/** One of the connections, round and round. */
+const thread = (index: number): Pinned => {
+  const found = threads[index % threads.length]
+  assert.ok(found)
+  return found
+}
 /** For a test that is not skipped. */
 const present = () => {
   assert.ok(service && admin)
@@ -37,15 +43,15 @@ test(
     const { admin } = present()
     await addUser(admin, 'wanderer')
     for (let round = 0; round < 12; round++) {
-      const [first, last] = [threads[round % THREADS], threads[(round + 1) % THREADS]]
-      const { cookie } = (await first?.signIn('wanderer', GOOD_PASSWORD)) ?? {}
+      const [first, last] = [thread(round), thread(round + 1)]
+      const { cookie } = await first.signIn('wanderer', GOOD_PASSWORD)
       const before = await Promise.all(threads.map(thread => thread.ask('auth/user', { cookie })))
       assert.deepEqual(
         before.map(({ text }) => isGuest(text)),
         threads.map(() => false),
       )
-      const out = await last?.ask('auth/logout', { cookie })
-      assert.equal(out?.status, 204, out?.text)
+      const out = await last.ask('auth/logout', { cookie })
+      assert.equal(out.status, 204, out.text)
       const after = await Promise.all(threads.map(thread => thread.ask('auth/user', { cookie })))
       assert.deepEqual(
         after.map(({ text }) => isGuest(text)),
@@ -62,15 +68,15 @@ test(
     const { admin } = present()
     for (let round = 0; round < 8; round++) {
       const { id, name } = await addUser(admin, `leaver${round}`)
-      const { cookie } = (await threads[0]?.signIn(name, GOOD_PASSWORD)) ?? {}
+      const { cookie } = await thread(0).signIn(name, GOOD_PASSWORD)
       for (const thread of threads) assert.ok(!isGuest((await thread.ask('auth/user', { cookie })).text))
-      const disabled = await threads[round % THREADS]?.ask(`_principals/resource/${id}`, {
+      const disabled = await thread(round).ask(`_principals/resource/${id}`, {
         method: 'PUT',
         cookie: admin.cookie,
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ disabled: true }),
       })
-      assert.equal(disabled?.status, 204, disabled?.text)
+      assert.equal(disabled.status, 204, disabled.text)
       for (const thread of threads) assert.ok(isGuest((await thread.ask('auth/user', { cookie })).text))
     }
   },
@@ -83,9 +89,9 @@ test(
     const { admin, service } = present()
     await addUser(admin, 'target')
     const guesses = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => threads[index % THREADS]?.signIn('target', WRONG_PASSWORD)),
+      Array.from({ length: 40 }, (_, index) => thread(index).signIn('target', WRONG_PASSWORD)),
     )
-    const statuses = guesses.map(answer => answer?.status)
+    const statuses = guesses.map(answer => answer.status)
     assert.equal(statuses.filter(status => status === 401).length, 5)
     assert.equal(statuses.filter(status => status === 429).length, 35)
     const locked = await Promise.all(threads.map(thread => thread.signIn('target', GOOD_PASSWORD)))
@@ -108,7 +114,7 @@ test('uploads at all threads at once fill a quota to the byte and never beyond',
   const ids = await Promise.all(Array.from({ length: 24 }, () => newEntry(admin, context)))
   const answers = await Promise.all(
     ids.map((id, index) =>
-      threads[index % THREADS]?.ask(`${context}/resource/${id}`, {
+      thread(index).ask(`${context}/resource/${id}`, {
         method: 'PUT',
         cookie: admin.cookie,
         headers: { 'content-type': 'text/plain' },
@@ -116,7 +122,7 @@ test('uploads at all threads at once fill a quota to the byte and never beyond',
       }),
     ),
   )
-  const statuses = answers.map(answer => answer?.status)
+  const statuses = answers.map(answer => answer.status)
   assert.equal(statuses.filter(status => status === 201).length, 10, String(statuses))
   assert.equal(statuses.filter(status => status === 413).length, 14, String(statuses))
   const { fillLevel } = (await admin.get(`${context}/quota`)).json<{ fillLevel: number }>()
@@ -130,13 +136,13 @@ test('what one thread has acknowledged, every other one answers with', embedded,
   const path = `${context}/metadata/${id}`
   for (let round = 0; round < 40; round++) {
     const title = [{ type: 'literal', value: `round ${round}` }]
-    const written = await threads[round % THREADS]?.ask(path, {
+    const written = await thread(round).ask(path, {
       method: 'PUT',
       cookie: admin.cookie,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ [`${admin.base}${context}/resource/${id}`]: { 'http://purl.org/dc/terms/title': title } }),
     })
-    assert.equal(written?.status, 204, written?.text)
+    assert.equal(written.status, 204, written.text)
     const answers = await Promise.all(threads.map(thread => thread.ask(path, { cookie: admin.cookie })))
     for (const { text } of answers) assert.ok(text.includes(`"round ${round}"`), text)
   }
@@ -146,19 +152,17 @@ test('writes at all threads at once are all kept, each with its own number', emb
   const { admin } = present()
   const context = await newContext(admin)
   const created = await Promise.all(
-    Array.from({ length: 60 }, (_, index) =>
-      threads[index % THREADS]?.ask(context, { method: 'POST', cookie: admin.cookie }),
-    ),
+    Array.from({ length: 60 }, (_, index) => thread(index).ask(context, { method: 'POST', cookie: admin.cookie })),
   )
-  assert.ok(created.every(answer => answer?.status === 201))
-  const ids = created.map(answer => (JSON.parse(answer?.text ?? '{}') as { entryId: string }).entryId)
+  assert.ok(created.every(answer => answer.status === 201))
+  const ids = created.map(answer => (JSON.parse(answer.text) as { entryId: string }).entryId)
   assert.equal(new Set(ids).size, 60)
 })
 
 test('the metrics of all threads are added up, whichever thread is asked', embedded, async () => {
   const { admin } = present()
   const count = async (index: number): Promise<number> => {
-    const { text } = (await threads[index]?.ask('management/metrics', { cookie: admin.cookie })) ?? { text: '' }
+    const { text } = await thread(index).ask('management/metrics', { cookie: admin.cookie })
     const line = /^stowage_http_requests_total\{[^}]*route="\/auth\/basic"[^}]*\} (\d+)$/m.exec(text)
     assert.match(text, /^process_start_time_seconds \d/m)
     assert.match(text, /^stowage_live_tokens \d/m)
