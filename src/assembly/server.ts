@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { ADMIN } from '../accounts/principals.ts'
@@ -8,6 +9,8 @@ import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import { ContextExport } from '../content/archive/export.ts'
+import { translateContextExport } from '../migration/entrystore/context-export.ts'
+import { openSqliteScratch } from '../stores/sqlite/sqlite-scratch.ts'
 import { ContextImport } from '../content/archive/import.ts'
 import { Changes } from '../content/changes.ts'
 import { ContextResource } from '../content/context-resource.ts'
@@ -274,7 +277,11 @@ function createContent(settings: Settings, deps: ContentDependencies) {
     listMoves: new ListMoves(deps),
     contexts: new ContextResource(withEntries),
     exports: new ContextExport(deps),
-    imports: new ContextImport(withEntries),
+    imports: new ContextImport({
+      ...withEntries,
+      translate: source =>
+        translateContextExport(source, { openScratch: () => openSqliteScratch(tmpdir()), system: deps.system }),
+    }),
     statistics: new Statistics(withEntries),
   }
 }

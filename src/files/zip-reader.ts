@@ -27,7 +27,11 @@ export interface ZipPart {
 export async function* readZip(source: RandomAccess): AsyncGenerator<ZipPart> {
   try {
     const reader = new BlobReader(source)
-    const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, { strictFileNames: true })
+    const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, {
+      strictFileNames: true,
+      // Members can be opened after the last one has been listed; there is no file to close.
+      autoClose: false,
+    })
     // One that nobody hears would end the process.
     zip.on('error', () => {})
     for await (const entry of zip.eachEntry()) {

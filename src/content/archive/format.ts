@@ -1,3 +1,4 @@
+import type { RandomAccess } from '../../files/zip-reader.ts'
 import type { Graph } from '../../graph/graph.ts'
 import type { Acl } from '../../model/acl.ts'
 import type { EntryType, GraphType, ResourceType } from '../../model/entry.ts'
@@ -96,3 +97,15 @@ export interface OutsideForm {
   toRelative(iri: string): string
   graphOutside(graph: Graph): Graph
 }
+
+/** An archive of another program, as one of this service. */
+export interface TranslatedArchive {
+  readonly archive: RandomAccess
+  /** What was found on the way, for the response. */
+  readonly report: unknown
+  /** Removes what was kept for it. */
+  close(): Promise<void>
+}
+
+/** `undefined` for an archive that needs no translation. @throws {InvalidInput} `invalid-archive` */
+export type TranslateArchive = (source: RandomAccess) => Promise<TranslatedArchive | undefined>

@@ -23,7 +23,8 @@ import {
 import type { AccessCheck } from '../../model/rights.ts'
 import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
 import { requireOrdinary } from './export.ts'
-import type { OutsideForm } from './format.ts'
+import type { OutsideForm, TranslateArchive } from './format.ts'
+import type { RandomAccess } from '../../files/zip-reader.ts'
 import { Principals } from './principals.ts'
 import { wrong } from './read-lines.ts'
 
@@ -31,6 +32,8 @@ interface Dependencies {
   readonly changes: Changes
   readonly entries: Entries
   readonly stagedImports: StagedImports
+  /** For archives of other programs. */
+  readonly translate: TranslateArchive
 }
 
 export interface Imported {
@@ -38,6 +41,8 @@ export interface Imported {
   readonly files: number
   /** Of all files. */
   readonly bytes: Bytes
+  /** What was found in an archive of another program. */
+  readonly report?: unknown
 }
 
 type Stored = ReadonlyMap<string, FileRecord>
@@ -66,27 +71,39 @@ export class ContextImport {
     const context = placed.entry.id
     requireOrdinary(context)
     const imported = await this.#deps.stagedImports.receive(context, incoming, async staged => {
-      await staged.reserve(await surveyArchive(staged.archive))
-      const stored = await takeFiles(staged, context, form)
-      return await this.#deps.changes.run(
-        caller,
-        async writer => {
-          await writer.recheck(placed, judge)
-          const { entries, files, bytes } = await replaceContent(writer, { staged, context, form, stored })
-          writer.record({ event: 'context-imported', detail: { context, entries, files } })
-          return { entries, files, bytes }
-        },
-        { ownCommit: true },
-      )
+      const translated = await this.#deps.translate(staged.archive)
+      try {
+        const archive = translated?.archive ?? staged.archive
+        await staged.reserve(await surveyArchive(archive))
+        const stored = await takeFiles(staged, archive, context, form)
+        const replaced = await this.#deps.changes.run(
+          caller,
+          async writer => {
+            await writer.recheck(placed, judge)
+            const { entries, files, bytes } = await replaceContent(writer, { staged, archive, context, form, stored })
+            writer.record({ event: 'context-imported', detail: { context, entries, files } })
+            return { entries, files, bytes }
+          },
+          { ownCommit: true },
+        )
+        return translated ? { ...replaced, report: translated.report } : replaced
+      } finally {
+        await translated?.close()
+      }
     })
     return imported
   }
 }
 
 /** Goes through the whole archive for the first time: everything in it is judged, the files are stored and proved. */
-async function takeFiles(staged: StagedImport, context: string, form: OutsideForm): Promise<Stored> {
+async function takeFiles(
+  staged: StagedImport,
+  archive: RandomAccess,
+  context: string,
+  form: OutsideForm,
+): Promise<Stored> {
   const stored = new Map<string, FileRecord>()
-  for await (const item of readArchive(staged.archive, context, form)) {
+  for await (const item of readArchive(archive, context, form)) {
     if (item.kind !== 'file') continue
     const file = await staged.store(bytesOf(item.open))
     if (file.sha256 !== item.sha256) throw wrong(`the file of "${item.id}" has another SHA-256 than it should`)
@@ -97,13 +114,17 @@ async function takeFiles(staged: StagedImport, context: string, form: OutsideFor
 
 interface Replacement {
   readonly staged: StagedImport
+  readonly archive: RandomAccess
   readonly context: string
   readonly form: OutsideForm
   readonly stored: Stored
 }
 
 /** Part of a transaction; goes through the archive for the second time. */
-async function replaceContent(writer: EntryWriter, { staged, context, form, stored }: Replacement): Promise<Imported> {
+async function replaceContent(
+  writer: EntryWriter,
+  { staged, archive, context, form, stored }: Replacement,
+): Promise<Imported> {
   const { tx } = writer
   const before = await modificationTimes(tx, context)
   await staged.replaceFiles(tx)
@@ -112,7 +133,7 @@ async function replaceContent(writer: EntryWriter, { staged, context, form, stor
   const principals = new Principals()
   const lists = new Lists()
   const imported = { entries: 0, files: 0, bytes: 0 }
-  for await (const item of readArchive(staged.archive, context, form)) {
+  for await (const item of readArchive(archive, context, form)) {
     switch (item.kind) {
       case 'manifest':
         await skipNumbers(tx, context, item.manifest.lastNumber)

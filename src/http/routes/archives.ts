@@ -17,7 +17,7 @@ import type { Uses } from '../services.ts'
 const chapter = 'Archives and statistics'
 const zipTypes = ['application/zip', 'application/x-zip-compressed', 'application/octet-stream']
 
-const Imported = object({ entries: count, files: count, bytes: count })
+const Imported = object({ entries: count, files: count, bytes: count, report: optional(anything) })
 
 const Statistics = object({
   type: oneOf('property', 'keyword', 'ontology'),

@@ -7,7 +7,8 @@ import { newEntry } from '../../model/entry.ts'
 import type { Scratch } from '../../stores/scratch.ts'
 import type { Zone } from './dates.ts'
 import type { DiskFiles } from './disk-files.ts'
-import { entryRow, EntryRows } from './entry-rows.ts'
+import { entryRow } from './entry-row.ts'
+import { EntryRows } from './entry-rows.ts'
 import type { FindingCode } from './finding-codes.ts'
 import { type ContextIndex, readContextIndex } from './index-graph.ts'
 import { ListMemberships } from './list-memberships.ts'
@@ -58,7 +59,7 @@ export async function convert(conversion: Conversion): Promise<void> {
   const contextNames = namesOfContexts(contexts, namesIn(CONTEXTS), report)
   const principals = new PrincipalRows({ rows, report, survey, names: principalNames, passwords })
   const lists = new ListMemberships(scratch, report, present.has)
-  const entries = new EntryRows({ ...conversion, principals, lists, retired })
+  const entries = new EntryRows({ ...conversion, principals, lists, retired, hasIndex: true })
 
   for (const context of contexts) {
     const index = indexes.get(context)

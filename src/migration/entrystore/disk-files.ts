@@ -13,10 +13,16 @@ export interface ImportedFile {
   readonly sha256: string
 }
 
+/** Where files come from. */
+export interface FileSource {
+  /** The file of an entry, read once; `undefined` when there is none. */
+  take(context: string, id: string): Promise<ImportedFile | undefined>
+}
+
 const DIGEST = '.sha256'
 
 /** The files of the old store: `context/entry` below its data folder, some with a digest beside them. */
-export class DiskFiles {
+export class DiskFiles implements FileSource {
   /** `context/name` → the key of its bytes, or nothing while no entry has taken it. */
   readonly #found: ScratchMap
   /** The key of bytes → `context/name`. */

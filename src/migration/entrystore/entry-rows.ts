@@ -1,4 +1,3 @@
-import type { Row } from '../../backup/rows.ts'
 import { withStatement } from '../../content/info.ts'
 import { graphOf, literal, objectsOf, type Statement } from '../../graph/graph.ts'
 import { dct, rdf, xsd } from '../../graph/vocabulary.ts'
@@ -6,7 +5,8 @@ import { aclSlots } from '../../model/acl.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, resourceUri } from '../../model/addresses.ts'
 import { type Entry, holdsFile, resourceOf } from '../../model/entry.ts'
 import type { Zone } from './dates.ts'
-import type { DiskFiles } from './disk-files.ts'
+import type { FileSource } from './disk-files.ts'
+import { entryRow } from './entry-row.ts'
 import { placeOf, principalId, type ReadEntry, readEntryGraph } from './entry-graph.ts'
 import type { ListMemberships } from './list-memberships.ts'
 import { readMembers } from './members.ts'
@@ -15,7 +15,7 @@ import type { OldGraph, QuadTable } from './quad-table.ts'
 import type { Report } from './report.ts'
 import type { RetiredIds } from './retired-ids.ts'
 import { addRevisions, countOf } from './revision-rows.ts'
-import type { RowSink } from './row-sink.ts'
+import type { RowTarget } from './row-sink.ts'
 import type { Survey } from './survey.ts'
 import type { Terms } from './terms.ts'
 
@@ -23,8 +23,8 @@ interface Dependencies {
   readonly quads: QuadTable
   readonly terms: Terms
   readonly survey: Survey
-  readonly files: DiskFiles
-  readonly rows: RowSink
+  readonly files: FileSource
+  readonly rows: RowTarget
   readonly report: Report
   /** Of dates that name none; without it they are taken for UTC and reported. */
   readonly zone: Zone | undefined
@@ -32,6 +32,8 @@ interface Dependencies {
   readonly principals: PrincipalRows
   readonly lists: ListMemberships
   readonly retired: RetiredIds
+  /** A context export comes without the index of the context. */
+  readonly hasIndex: boolean
 }
 
 /** Reads one entry after the other with all graphs that belong to it, and writes its rows. */
@@ -44,10 +46,10 @@ export class EntryRows {
 
   /** @param graph its own; `undefined` when it is no entry, which has been reported then */
   async add(address: EntryAddress, graph: OldGraph): Promise<{ readonly fileSize: number } | undefined> {
-    const { quads, report, rows } = this.#deps
+    const { quads, report, rows, hasIndex } = this.#deps
     const read = readEntryGraph(address, this.#statements(graph, placeOf(address)), this.#deps)
     if (!read) return undefined
-    if (!quads.isIndexed(graph)) report.note('not-in-index', placeOf(address))
+    if (hasIndex && !quads.isIndexed(graph)) report.note('not-in-index', placeOf(address))
     let entry = this.#withMetadata(this.#withPossibleType(read.entry))
     entry = await this.#withResource({ ...read, entry })
     const file = await this.#addFile(entry)
@@ -194,25 +196,3 @@ export class EntryRows {
     }
   }
 }
-
-/** The row of an entry, as `content/entry-records.ts` writes it. */
-export const entryRow = (entry: Entry): Row => ({
-  context: entry.context,
-  id: entry.id,
-  entry_type: entry.entryType,
-  graph_type: entry.graphType,
-  resource_type: entry.resourceType,
-  resource_uri: entry.externalResource ?? null,
-  external_metadata: entry.externalMetadata ?? null,
-  created: entry.created,
-  modified: entry.modified,
-  creator: entry.creator ?? null,
-  contributors: JSON.stringify(entry.contributors),
-  acl: JSON.stringify(entry.acl),
-  statements: JSON.stringify(entry.statements),
-  metadata: JSON.stringify(entry.metadata),
-  cached_external_metadata:
-    entry.cachedExternalMetadata === undefined ? null : JSON.stringify(entry.cachedExternalMetadata),
-  cached: entry.cached ?? null,
-  content: entry.content ?? null,
-})

@@ -3,7 +3,7 @@ import type { EntryAddress } from '../../model/addresses.ts'
 import type { Scratch, ScratchMap } from '../../stores/scratch.ts'
 import { sortable } from './quad-table.ts'
 import type { Report } from './report.ts'
-import type { RowSink } from './row-sink.ts'
+import type { RowTarget } from './row-sink.ts'
 
 /**
  * Memberships of lists, gathered until all lists of a context are known: an entry stays in its oldest list, by the creation
@@ -34,7 +34,7 @@ export class ListMemberships {
   }
 
   /** Judges the memberships of a context once all its entries are known, and writes their rows. */
-  async settle(context: string, rows: RowSink): Promise<void> {
+  async settle(context: string, rows: RowTarget): Promise<void> {
     const lists = new Set<string>()
     for (const { list } of this.#all(context)) lists.add(list)
     /** The lists that lists are in. */
@@ -62,7 +62,7 @@ export class ListMemberships {
     }
   }
 
-  async #write(context: string, rows: RowSink): Promise<void> {
+  async #write(context: string, rows: RowTarget): Promise<void> {
     let last: string | undefined
     let position = 0
     for (const [key, member] of this.#chosen.under(`${context}/`)) {

@@ -4,7 +4,7 @@ import { contextIdOf, PRINCIPALS, principalUri } from '../../model/addresses.ts'
 import { placeOf, type ReadEntry } from './entry-graph.ts'
 import { readMembers } from './members.ts'
 import type { Report } from './report.ts'
-import type { RowSink } from './row-sink.ts'
+import type { RowTarget } from './row-sink.ts'
 import type { Survey } from './survey.ts'
 import { readUserGraph } from './user-graph.ts'
 
@@ -16,7 +16,7 @@ export interface PasswordHashing {
 }
 
 interface Dependencies {
-  readonly rows: RowSink
+  readonly rows: RowTarget
   readonly report: Report
   readonly survey: Survey
   readonly names: ReadonlyMap<string, string>

@@ -5,13 +5,13 @@ import type { Entry } from '../../model/entry.ts'
 import { placeOf, type RevisionNote } from './entry-graph.ts'
 import type { QuadTable } from './quad-table.ts'
 import type { Report } from './report.ts'
-import type { RowSink } from './row-sink.ts'
+import type { RowTarget } from './row-sink.ts'
 import type { Terms } from './terms.ts'
 
 interface Dependencies {
   readonly quads: QuadTable
   readonly terms: Terms
-  readonly rows: RowSink
+  readonly rows: RowTarget
   readonly report: Report
 }
 

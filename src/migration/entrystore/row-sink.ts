@@ -16,8 +16,13 @@ const filled = [
 ] as const
 export type FilledTable = (typeof filled)[number]
 
+/** Takes the rows of the new store. */
+export interface RowTarget {
+  add(table: FilledTable, row: Row): Promise<void>
+}
+
 /** Rows on their way into the new store, in the format of a backup: one file for each table. */
-export class RowSink {
+export class RowSink implements RowTarget {
   readonly #folder: string
   readonly #defaults: ColumnDefaults
   readonly #writers: ReadonlyMap<FilledTable, RowFileWriter>

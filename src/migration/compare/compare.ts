@@ -1,0 +1,91 @@
+import { StartupError } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import { canonicalEntry } from './canonical.ts'
+import type { Server } from './server.ts'
+
+/** One entry that is not the same on both servers. */
+export interface Difference {
+  readonly entry: string
+  /** What only the old server says, and what only the new one says. */
+  readonly lines: readonly string[]
+}
+
+export interface Comparison {
+  readonly contexts: number
+  readonly compared: number
+  readonly differences: readonly Difference[]
+}
+
+const SYSTEM = ['_contexts', '_principals']
+const MAX_LINES = 10
+const MAX_LINE = 300
+
+/**
+ * Compares the lists of contexts and of their entries, and a random sample of entries with what they hold.
+ * @throws {StartupError} when a server does not answer
+ */
+export async function compareServers(
+  old: Server,
+  now: Server,
+  { sample, system }: { readonly sample: number; readonly system: System },
+): Promise<Comparison> {
+  const differences: Difference[] = []
+  const contexts = [...SYSTEM, ...(await idsIn(old, '_contexts')).filter(id => !SYSTEM.includes(id))]
+  const all: string[] = []
+  for (const context of contexts) {
+    const [before, after] = [await idsIn(old, context), await idsIn(now, context)]
+    const lines = missing(new Set(before), new Set(after))
+    if (lines.length > 0) differences.push({ entry: context, lines })
+    all.push(...before.filter(id => after.includes(id)).map(id => `${context}/${id}`))
+  }
+  const chosen = choose(all, sample, system)
+  for (const place of chosen) {
+    const lines = await compareEntry(old, now, place)
+    if (lines.length > 0) differences.push({ entry: place, lines })
+  }
+  return { contexts: contexts.length, compared: chosen.length, differences }
+}
+
+async function compareEntry(old: Server, now: Server, place: string): Promise<string[]> {
+  const path = place.replace('/', '/entry/')
+  const [before, after] = await Promise.all([old.get(`${path}?includeAll`), now.get(`${path}?includeAll`)])
+  if (before.status !== after.status) return [`status: ${before.status} there, ${after.status} here`]
+  if (before.status !== 200) return []
+  const lines = missing(canonicalEntry(before.text, old.base), canonicalEntry(after.text, now.base))
+  if (!/"http:\/\/purl\.org\/dc\/terms\/extent"/.test(after.text)) return lines
+  const resource = place.replace('/', '/resource/')
+  const [bytes, copy] = await Promise.all([old.digest(resource), now.digest(resource)])
+  return bytes === copy ? lines : [...lines, `file: ${bytes} there, ${copy} here`]
+}
+
+function missing(before: ReadonlySet<string>, after: ReadonlySet<string>): string[] {
+  const lines = [
+    ...[...before].filter(line => !after.has(line)).map(line => `only there: ${line}`),
+    ...[...after].filter(line => !before.has(line)).map(line => `only here: ${line}`),
+  ]
+  const shown = lines.slice(0, MAX_LINES).map(line => line.replaceAll(/\p{C}/gu, '?').slice(0, MAX_LINE))
+  return lines.length > MAX_LINES ? [...shown, `… and ${lines.length - MAX_LINES} more`] : shown
+}
+
+/** Ids of the entries of a context. @throws {StartupError} */
+async function idsIn(server: Server, context: string): Promise<string[]> {
+  const { status, text } = await server.get(context)
+  if (status === 200) {
+    const ids = JSON.parse(text) as unknown
+    if (Array.isArray(ids)) return ids.map(String)
+  }
+  throw new StartupError(`${server.base}${context} cannot be listed: status ${status}. Sign in as an administrator.`)
+}
+
+/** So many of the items, each as likely as any other. */
+function choose(items: readonly string[], count: number, system: System): string[] {
+  const rest = [...items]
+  for (let index = 0; index < Math.min(count, rest.length); index++) {
+    const random = Buffer.from(system.randomBytes(6)).readUIntBE(0, 6) / 2 ** 48
+    const other = index + Math.floor(random * (rest.length - index))
+    const [a, b] = [rest[index] ?? '', rest[other] ?? '']
+    rest[index] = b
+    rest[other] = a
+  }
+  return rest.slice(0, count)
+}

@@ -1,0 +1,299 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Properties } from 'properties-file/parser'
+import type { Row } from '../../backup/rows.ts'
+import { systemNames } from '../../accounts/principals.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import {
+  batchName,
+  fileName,
+  FORMAT,
+  MANIFEST,
+  type Manifest,
+  type OutsideForm,
+  SUMMARY,
+  type TranslatedArchive,
+  VERSION,
+} from '../../content/archive/format.ts'
+import { describeEntry, describeRevision } from '../../content/archive/lines.ts'
+import { bytesOf } from '../../content/archive/archive-reader.ts'
+import { type RandomAccess, readZip, type ZipPart } from '../../files/zip-reader.ts'
+import { writeZip, type ZipMember } from '../../files/zip-writer.ts'
+import { type Graph, renameIris } from '../../graph/graph.ts'
+import { CONTEXTS, isId } from '../../model/addresses.ts'
+import { newBlobKey } from '../../stores/blob-store.ts'
+import { FolderBlobStore } from '../../stores/folder-blob-store.ts'
+import type { Scratch, ScratchMap } from '../../stores/scratch.ts'
+import { entryFromRow } from './entry-row.ts'
+import { EntryRows } from './entry-rows.ts'
+import { adviceFor } from './finding-codes.ts'
+import { Unusable } from './formats/quads.ts'
+import { readQuads } from './formats/read-quads.ts'
+import { ListMemberships } from './list-memberships.ts'
+import { PrincipalRows } from './principal-rows.ts'
+import { QuadTable, sortable } from './quad-table.ts'
+import { Report } from './report.ts'
+import { RetiredIds } from './retired-ids.ts'
+import type { FilledTable } from './row-sink.ts'
+import type { Survey } from './survey.ts'
+import { Terms } from './terms.ts'
+import { ZipFiles } from './zip-files.ts'
+
+const GRAPHS = 'triples.rdf'
+const PROPERTIES = 'export.properties'
+const MAX_PROPERTIES = 2 ** 20
+/** Others get their turn after so many entries. */
+const TURN = 20
+
+interface Dependencies {
+  readonly openScratch: () => Promise<Scratch>
+  readonly system: System
+}
+
+/**
+ * Turns the zip of a context export of EntryStore into an archive of this service; `undefined` for any other zip.
+ * @throws {InvalidInput} `invalid-archive`
+ */
+export async function translateContextExport(
+  source: RandomAccess,
+  { openScratch, system }: Dependencies,
+): Promise<TranslatedArchive | undefined> {
+  const parts = new Map<string, ZipPart>()
+  for await (const part of readZip(source)) {
+    if (parts.size === 0 && part.name === MANIFEST) return undefined
+    parts.set(part.name, part)
+  }
+  const graphs = parts.get(GRAPHS)
+  if (!graphs) return undefined
+  const scratch = await openScratch()
+  try {
+    const origin = readProperties(await textOf(parts.get(PROPERTIES)))
+    const report = new Report()
+    const quads = new QuadTable(scratch)
+    await load(graphs, quads, report)
+    const translation = new Translation({ scratch, system, quads, report, parts, origin })
+    await translation.convert()
+    const archive = await store(scratch, system, translation.members())
+    report.requireBalanced()
+    return { archive, report: report.toJSON(), close: () => scratch.close() }
+  } catch (error) {
+    await scratch.close()
+    if (!(error instanceof Unusable)) throw error
+    throw new InvalidInput('invalid-archive', `${error.code}: ${error.message}. ${adviceFor(error.code)}`, {
+      cause: error,
+    })
+  }
+}
+
+interface Origin {
+  readonly base: string
+  readonly context: string
+  /** Id → name, of users. */
+  readonly users: ReadonlyMap<string, string | undefined>
+}
+
+async function textOf(part: ZipPart | undefined): Promise<string> {
+  if (!part || part.size > MAX_PROPERTIES) throw new Unusable('not-an-export', `it holds no ${PROPERTIES}`)
+  const chunks: Buffer[] = []
+  for await (const chunk of bytesOf(part.open)) chunks.push(chunk)
+  // Java writes properties in ISO 8859-1.
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+/** @throws {Unusable} `not-an-export` */
+function readProperties(text: string): Origin {
+  const properties = new Map(new Properties(text).getProperties().map(({ key, value }) => [key, value]))
+  const entry = properties.get('contextEntryURI') ?? ''
+  const [, base = '', context = ''] = /^(https?:\/\/[^\s?#]+\/)_contexts\/entry\/([A-Za-z0-9_-]+)$/.exec(entry) ?? []
+  if (base === '' || context.startsWith('_')) {
+    throw new Unusable('not-an-export', 'its contextEntryURI names no context')
+  }
+  const users = new Map<string, string | undefined>()
+  for (const user of (properties.get('containedUsers') ?? '').split(',')) {
+    const [id = '', ...name] = user.split(':')
+    if (isId(id)) users.set(id, name.length === 0 ? undefined : name.join(':'))
+  }
+  return { base, context, users }
+}
+
+async function load(part: ZipPart, quads: QuadTable, report: Report): Promise<void> {
+  await readQuads(bytesOf(part.open), {
+    quad(subject, predicate, object, graph) {
+      report.read(1)
+      if (graph === undefined || !graph.isWellFormed() || graph.includes('\0'))
+        report.drop('default-graph-statements', GRAPHS)
+      else quads.add('main', graph, [subject, predicate, object])
+    },
+    problem: (problem, place) => report.note(problem, place),
+  })
+  quads.flush()
+  if (quads.count === 0) throw new Unusable('not-an-export', 'its graphs have lost their names')
+}
+
+interface Parts {
+  readonly scratch: Scratch
+  readonly system: System
+  readonly quads: QuadTable
+  readonly report: Report
+  readonly parts: ReadonlyMap<string, ZipPart>
+  readonly origin: Origin
+}
+
+/** Reads the entries as the import of a whole store does, and tells them as an archive of this service. */
+class Translation {
+  readonly #given: Parts
+  readonly #files: ZipFiles
+  readonly #entries: ScratchMap
+  readonly #lists: ScratchMap
+  readonly #fileRows: ScratchMap
+  readonly #revisions: ScratchMap
+  #last = 0
+
+  constructor(given: Parts) {
+    this.#given = given
+    this.#files = new ZipFiles(given.parts)
+    this.#entries = given.scratch.map()
+    this.#lists = given.scratch.map()
+    this.#fileRows = given.scratch.map()
+    this.#revisions = given.scratch.map()
+  }
+
+  async convert(): Promise<void> {
+    const { scratch, system, quads, report, origin } = this.#given
+    const { base, context, users } = origin
+    const ids = scratch.map()
+    const lists = new ListMemberships(scratch, report, ({ id }) => ids.get(id) !== undefined)
+    const survey: Survey = {
+      principals: new Map([...users.keys(), ...Object.keys(systemNames)].map(id => [id, 'user'])),
+      contexts: new Set([context]),
+      dropped: new Map(),
+    }
+    const rows = { add: (table: FilledTable, row: Row): Promise<void> => this.#take(table, row) }
+    const passwords = { hash: async (): Promise<string> => '', wrap: undefined }
+    const terms = new Terms({ base }, report)
+    const principals = new PrincipalRows({ rows, report, survey, names: new Map(), passwords })
+    const shared = {
+      quads,
+      terms,
+      survey,
+      files: this.#files,
+      rows,
+      report,
+      zone: undefined,
+      fallbackTime: system.now(),
+    }
+    const entries = new EntryRows({ ...shared, principals, lists, retired: new RetiredIds(), hasIndex: false })
+    const prefix = `${base}${context}/entry/`
+    let count = 0
+    for (const graph of quads.graphsUnder(prefix)) {
+      const id = graph.name.slice(prefix.length)
+      if (!isId(id)) continue
+      if (await entries.add({ context, id }, graph)) ids.set(id, '')
+      if (/^\d{1,12}$/.test(id)) this.#last = Math.max(this.#last, Number(id))
+      if (++count % TURN === 0) await nextTurn()
+    }
+    if (count === 0)
+      throw new Unusable('not-an-export', 'it holds no entries: an export of metadata only cannot be imported')
+    await lists.settle(context, rows)
+    for (const { name, quads: lost } of quads.unread()) {
+      // The entry of the context itself stays as it is here.
+      const isOfContext = name.startsWith(`${base}${CONTEXTS}/`)
+      if (isOfContext) report.derived(lost)
+      else report.drop('orphan-graph', name.startsWith(base) ? name.slice(base.length) : name, lost)
+    }
+  }
+
+  async *members(): AsyncGenerator<ZipMember> {
+    const { origin, system } = this.#given
+    const { base, context } = origin
+    const form = formOf(base)
+    const manifest: Manifest = {
+      format: FORMAT,
+      version: VERSION,
+      base,
+      context,
+      exported: new Date(system.now()).toISOString(),
+      metadataOnly: false,
+      lastNumber: this.#last,
+    }
+    yield member(MANIFEST, manifest)
+    const summary = { entries: 0, revisions: 0, files: 0, bytes: 0 }
+    let batch = 0
+    let lines = [...origin.users].flatMap(([id, name]) =>
+      name === undefined ? [] : [{ principal: { id, kind: 'user', name } }],
+    ) as unknown[]
+    const flush = function* (): Generator<ZipMember> {
+      if (lines.length > 0) yield member(batchName(++batch), ...lines)
+      lines = []
+    }
+    for (const [id, row] of this.#entries.under('')) {
+      const entry = entryFromRow(JSON.parse(row) as Row)
+      const list = parsed<{ list: string; position: number }>(this.#lists.get(id))
+      const file = parsed<{ size: number; sha256: string }>(this.#fileRows.get(id))
+      summary.entries++
+      lines.push({ entry: describeEntry(entry, { list, file }, form) })
+      if (file) {
+        summary.files++
+        summary.bytes += file.size
+        yield* flush()
+        yield { name: fileName(id), isDeflated: false, bytes: await this.#files.open(id) }
+      }
+      for (const [, text] of this.#revisions.under(`${id}/`)) {
+        const { number, time, author, metadata } = JSON.parse(text) as {
+          number: number
+          time: number
+          author: string
+          metadata: string
+        }
+        summary.revisions++
+        lines.push({
+          revision: describeRevision(id, { number, time, author, metadata: JSON.parse(metadata) as Graph }, form),
+        })
+      }
+      if (lines.length >= 500) yield* flush()
+      if (summary.entries % TURN === 0) await nextTurn()
+    }
+    yield* flush()
+    yield member(SUMMARY, summary)
+  }
+
+  async #take(table: FilledTable, row: Row): Promise<void> {
+    const text = JSON.stringify(row)
+    if (table === 'entries') this.#entries.set(String(row['id']), text)
+    else if (table === 'list_members') this.#lists.set(String(row['member']), text)
+    else if (table === 'files') this.#fileRows.set(String(row['entry']), text)
+    else if (table === 'metadata_revisions') {
+      this.#revisions.set(`${String(row['entry'])}/${sortable(Number(row['number']))}`, text)
+    }
+  }
+}
+
+const parsed = <T>(text: string | undefined): T | undefined =>
+  text === undefined ? undefined : (JSON.parse(text) as T)
+
+const member = (name: string, ...values: readonly unknown[]): ZipMember => ({
+  name,
+  isDeflated: true,
+  bytes: Readable.from([Buffer.from(values.map(value => `${JSON.stringify(value)}\n`).join(''))]),
+})
+
+/** IRIs of the old service, absolute again. */
+function formOf(base: string): OutsideForm {
+  const toAbsolute = (iri: string): string => (iri.startsWith('./') ? base + iri.slice(2) : iri)
+  return {
+    href: base,
+    toAbsolute,
+    toRelative: iri => iri,
+    graphOutside: graph => renameIris(graph, toAbsolute),
+  }
+}
+
+/** Writes the archive into the scratch, so that it can be read twice. */
+async function store(scratch: Scratch, system: System, members: AsyncIterable<ZipMember>): Promise<RandomAccess> {
+  const blobs = await FolderBlobStore.open(join(scratch.folder, 'archive'))
+  const key = newBlobKey(count => system.randomBytes(count))
+  const { size } = await blobs.write(key, writeZip(members, new Date(system.now())), new AbortController().signal)
+  return { size, read: range => blobs.read(key, range) }
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { place } from '../support/backups.ts'
+import { stowage } from '../support/cli.ts'
+import { fixtures } from '../support/entrystore.ts'
+import { ADMIN_PASSWORD, program, startProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+async function compare(args: readonly string[], password: string): Promise<{ status: number | null; output: string }> {
+  const child = spawn(process.execPath, [program, 'import', 'compare', ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stdin.end(`${password}\n`)
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, output }
+}
+
+test('compare reads the same entries from both servers and names what differs (D21.12)', async t => {
+  const servers = []
+  for (let n = 0; n < 2; n++) {
+    const folder = await temporaryFolder(t)
+    await stowage(folder, ['import', 'entrystore', join(fixtures, 'backups/nq'), ...(await place(folder))])
+    servers.push(await startProcess(t, { folder, settings: { 'service.auth.adminpw': ADMIN_PASSWORD } }))
+  }
+  const [old, now] = servers
+  assert.ok(old && now)
+  const args = [old.base, now.base, '--user', 'admin', '--sample', '50']
+  const same = await compare(args, ADMIN_PASSWORD)
+  assert.equal(same.status, 0, same.output)
+  assert.match(same.output, /4 contexts and 27 entries compared, 0 differ/)
+
+  const admin = await now.admin()
+  const subject = `${now.base}1/resource/3`
+  const title = { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: 'Changed' }] }
+  assert.equal((await admin.put('1/metadata/3', { [subject]: title })).status, 204)
+  assert.equal((await admin.ask('2/entry/1', { method: 'DELETE' })).status, 204)
+  const changed = await compare(args, ADMIN_PASSWORD)
+  assert.equal(changed.status, 1, changed.output)
+  assert.match(changed.output, /1\/3:\n[^]*only here: metadata: .*Changed/)
+  assert.match(changed.output, /2:\n {2}only there: 1/)
+  const refused = await compare(args, 'wrong-Password-12')
+  assert.equal(refused.status, 1)
+  assert.match(refused.output, /refuses admin: status 401/)
+  assert.doesNotMatch(refused.output, /wrong-Password/)
+  assert.equal((await compare(['nowhere', now.base, '--user', 'admin'], '')).status, 2)
+})
