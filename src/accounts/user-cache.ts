@@ -1,32 +1,36 @@
+import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
-import { RevisionCache } from '../stores/revision-cache.ts'
+import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { groupsOf } from './groups.ts'
 import { findUser, type User } from './users.ts'
 
-/** A user as a request needs him: with the groups that he is a stored member of. */
+/** A user as a request needs them: with the groups that they are a stored member of. */
 export interface KnownUser {
   readonly user: User
   readonly groups: ReadonlySet<string>
 }
 
-const MAX_KNOWN = 10_000
+/** A user with a few custom properties; each group. */
+const USER_BYTES: Bytes = 2000
+const GROUP_BYTES: Bytes = 100
 
-/** Users as they are now: whoever asks for each request anew sees a revoked right with the next one. */
+/** Users as they are now: each request asks for its user anew, so a revoked right counts from the next request on. */
 export class UserCache {
   readonly #database: Database
-  readonly #known: RevisionCache<KnownUser>
+  readonly #cache: DependencyCache
 
-  constructor(database: Database) {
+  constructor(database: Database, cache: DependencyCache) {
     this.#database = database
-    this.#known = new RevisionCache(database, MAX_KNOWN)
+    this.#cache = cache
   }
 
   async find(id: string): Promise<KnownUser | undefined> {
-    return await this.#known.get(id, () => this.#look(id))
-  }
-
-  async #look(id: string): Promise<KnownUser | undefined> {
-    const user = await findUser(this.#database, id)
-    return user && { user, groups: new Set(await groupsOf(this.#database, id)) }
+    return await this.#cache.get(`user ${id}`, async () => {
+      const user = await findUser(this.#database, id)
+      if (!user) return undefined
+      const groups = new Set(await groupsOf(this.#database, id))
+      const bytes = USER_BYTES + 2 * JSON.stringify(user.customProperties).length + GROUP_BYTES * groups.size
+      return { value: { user, groups }, subjects: [`_principals/${id}`], bytes }
+    })
   }
 }

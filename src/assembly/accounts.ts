@@ -16,6 +16,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Machine } from './machine.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
+import type { DependencyCache } from '../stores/dependency-cache.ts'
 import type { Mailer } from '../stores/mailer.ts'
 import { openSmtpMailer } from '../stores/smtp-mailer.ts'
 import { sharedHashing, sharedMailer, shareHashing, shareMails } from './team-services.ts'
@@ -25,6 +26,7 @@ export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 
 interface AccountsDependencies extends EphemeralStores {
   readonly database: Database
+  readonly cache: DependencyCache
   readonly team: ThreadTeam | undefined
 }
 
@@ -32,7 +34,7 @@ interface AccountsDependencies extends EphemeralStores {
 export async function createAccounts(
   settings: Settings,
   machine: Machine,
-  { database, ephemeral, tokens, team }: AccountsDependencies,
+  { database, cache, ephemeral, tokens, team }: AccountsDependencies,
 ) {
   const { system, log } = machine
   const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
@@ -57,7 +59,7 @@ export async function createAccounts(
       locksAdmins: settings['service.auth.temp.lockout.admin'],
     },
   )
-  const users = new UserCache(database)
+  const users = new UserCache(database, cache)
   const sessions = new Sessions(tokens.store, tokens.vault, system, {
     maxAge: settings['service.auth.cookie.max-age'],
     refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],

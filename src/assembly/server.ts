@@ -52,10 +52,14 @@ import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
 import { loadUi } from './ui.ts'
 import type { Database } from '../stores/database.ts'
+import { pruneChangeLog } from '../stores/change-log.ts'
+import { DependencyCache } from '../stores/dependency-cache.ts'
 import { ping } from '../stores/sql.ts'
 
 const MIN_ADMIN_PASSWORD_CHARACTERS = 8
 const SWEEP_INTERVAL = 60_000
+/** Users, access lists and entries that requests ask for again and again; of each thread. */
+const CACHE_BYTES = 16 * 2 ** 20
 /** Compiled, this file lies beside the thread's and both end in .js; run from source, in .ts. */
 const servingThread = new URL(`./serving-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
@@ -116,7 +120,8 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const garbage = new Garbage(database, blobs, ledger, system)
   // If nobody else is at work, every upload on record is one that a crash cut off.
   if (!other) await garbage.recover(stores.isExclusive)
-  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, team })
+  const cache = new DependencyCache(database, CACHE_BYTES)
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, team })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
@@ -148,6 +153,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const content = createContent(settings, {
     ...accounts,
     database,
+    cache,
     changes,
     revisions,
     files,
@@ -203,6 +209,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
         await garbage.collect()
         await accounts.audit.expire()
         await search.tidy()
+        await pruneChangeLog(database)
         await accounts.passwordReset?.expire()
         await ephemeralStores.sweep()
         for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
@@ -247,6 +254,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
 
 interface ContentDependencies extends Accounts {
   readonly database: Database
+  readonly cache: DependencyCache
   readonly changes: Changes
   readonly revisions: Revisions
   readonly files: Files
@@ -271,7 +279,7 @@ function createContent(settings: Settings, deps: ContentDependencies) {
     }),
     revisions,
     creation,
-    views: new EntryViews(deps.database, deps.ledger, deps.lockout, revisions),
+    views: new EntryViews(deps, deps.ledger, deps.lockout, revisions),
     resources: new Resources(changes),
     lists: new Lists(changes),
     listMoves: new ListMoves(deps),

@@ -4,6 +4,7 @@ import type { Sessions } from '../accounts/sessions.ts'
 import { findUser } from '../accounts/users.ts'
 import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
+import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Graph } from '../graph/graph.ts'
@@ -11,12 +12,13 @@ import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import { type EntryInContext, requireRight, requires } from '../model/rights.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
-import { RevisionCache } from '../stores/revision-cache.ts'
+import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
 import type { Changes, Precondition } from './changes.ts'
 import { findContext, type FoundContext, getContext } from './contexts.ts'
 import { deleteEntries } from './deletion.ts'
 import { findEntry } from './entry-records.ts'
+import { sizeOf } from './lazy-graphs.ts'
 import { applyHomeContext, setName } from './entry-names.ts'
 import { readInfo } from './info.ts'
 import { withInfo } from './info-change.ts'
@@ -26,6 +28,7 @@ import type { Read } from './values.ts'
 
 interface Dependencies {
   readonly database: Database
+  readonly cache: DependencyCache
   readonly files: Files
   readonly ledger: Ledger
   readonly sessions: Sessions
@@ -33,32 +36,41 @@ interface Dependencies {
   readonly changes: Changes
 }
 
-/** Contexts whose access lists are kept at hand. */
-const MAX_CONTEXTS = 1000
+/** The head of an entry of a context, without its access list. */
+const CONTEXT_BYTES: Bytes = 1500
 
 /** Finding entries, and changing what every entry has: info, metadata, name; deleting them (wire facts 3.3 to 3.6). */
 export class Entries {
   readonly #deps: Dependencies
-  readonly #contexts: RevisionCache<FoundContext>
 
   constructor(deps: Dependencies) {
     this.#deps = deps
-    this.#contexts = new RevisionCache(deps.database, MAX_CONTEXTS)
   }
 
-  /** @param contextKey id or name of the context. @throws {NotFound} */
-  async get(contextKey: string, id: string, queries: Queries = this.#deps.database): Promise<EntryInContext> {
-    const look = (): Promise<FoundContext> => getContext(queries, contextKey)
-    const isOutside = queries === this.#deps.database
-    const { context, entry: contextEntry } = await (isOutside ? this.#contexts.get(contextKey, look) : look())
-    const entry = await findEntry(queries, { context: context.id, id })
+  /** The entry as it is now, each acknowledged change included. @param contextKey id or name of the context. @throws {NotFound} */
+  async get(contextKey: string, id: string): Promise<EntryInContext> {
+    const { context, entry: contextEntry } = await this.#getContext(contextKey)
+    const subject = `${context.id}/${id}`
+    const entry = await this.#deps.cache.get(`entry ${subject}`, async () => {
+      const value = await findEntry(this.#deps.database, { context: context.id, id })
+      return value && { value, subjects: [subject], bytes: sizeOf(value) }
+    })
     if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
     return { entry, contextEntry }
   }
 
+  async #getContext(key: string): Promise<FoundContext> {
+    const found = await this.#deps.cache.get(`context ${key}`, async () => {
+      const value = await getContext(this.#deps.database, key)
+      const bytes = CONTEXT_BYTES + 2 * JSON.stringify(value.entry.acl).length
+      return { value, subjects: [`${CONTEXTS}/${value.context.id}`], bytes }
+    })
+    return found ?? (await getContext(this.#deps.database, key))
+  }
+
   /** The entry of a context itself. */
   async getContextEntry(contextKey: string): Promise<EntryInContext> {
-    const { context } = await getContext(this.#deps.database, contextKey)
+    const { context } = await this.#getContext(contextKey)
     return await this.get(CONTEXTS, context.id)
   }
 

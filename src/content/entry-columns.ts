@@ -2,7 +2,7 @@ import type { Acl } from '../model/acl.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from '../model/entry.ts'
 import { type Sql, sql } from '../stores/sql.ts'
-import { withGraphs } from './graph-text.ts'
+import { withGraphs } from './lazy-graphs.ts'
 
 /** How an entry stands in its row. */
 

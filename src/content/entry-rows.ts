@@ -4,7 +4,7 @@ import type { Entry } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { at, columns } from './entry-columns.ts'
-import { graphText } from './graph-text.ts'
+import { graphText } from '../graph/graph-text.ts'
 
 /** Writing the rows of entries. Only `changes.ts` imports this file: there is no other way to change an entry. */
 

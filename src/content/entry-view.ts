@@ -7,6 +7,8 @@ import { findFile } from '../files/file-records.ts'
 import type { Ledger, Quota } from '../files/quota-ledger.ts'
 import { type Graph, statementsOf } from '../graph/graph.ts'
 import type { Database } from '../stores/database.ts'
+import type { DependencyCache } from '../stores/dependency-cache.ts'
+import { graphText } from '../graph/graph-text.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
 import { findContext } from './contexts.ts'
@@ -16,7 +18,7 @@ import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from './list-order.ts'
 import { countListMembers, isList } from './list-records.ts'
 import { type ListPage, listPage } from './list-view.ts'
-import { relationsOf } from './relations.ts'
+import { loadRelations, readableRelations, type Relations, relationsOf } from './relations.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import type { Revisions } from './revisions.ts'
 import { may, type EntryInContext, type Right, rightsOf } from '../model/rights.ts'
@@ -60,15 +62,29 @@ const REVISION_BYTES = 400
 const MAX_RELATIONS = 1000
 const RELATION_BYTES = 250
 
-/** Tells entries to callers: what is left out is what they may not read. */
+interface Surroundings {
+  /** Of a context. */
+  readonly name: string | undefined
+  readonly info: Graph
+  readonly relations: Relations
+}
+
+/** Shows entries to callers: what they may not read is left out. */
 export class EntryViews {
   readonly #database: Database
+  readonly #cache: DependencyCache
   readonly #ledger: Ledger
   readonly #lockout: Lockout
   readonly #revisions: Revisions
 
-  constructor(database: Database, ledger: Ledger, lockout: Lockout, revisions: Revisions) {
-    this.#database = database
+  constructor(
+    stores: { readonly database: Database; readonly cache: DependencyCache },
+    ledger: Ledger,
+    lockout: Lockout,
+    revisions: Revisions,
+  ) {
+    this.#database = stores.database
+    this.#cache = stores.cache
     this.#ledger = ledger
     this.#lockout = lockout
     this.#revisions = revisions
@@ -80,23 +96,40 @@ export class EntryViews {
    */
   async of(caller: Caller, placed: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
     const { entry } = placed
-    const isContext = entry.context === CONTEXTS
-    const account = await this.#accountOf(entry)
+    const { name, info, relations } = await this.#surroundingsOf(entry)
     const brief: EntryView = {
       entryId: entry.id,
-      info: await this.#infoOf(entry, account, ResponseBudget.forOne()),
-      name: isContext ? (await findContext(this.#database, entry.id))?.name : undefined,
+      info,
+      name,
       quota:
-        isContext && this.#mayReadQuota(caller, placed)
+        entry.context === CONTEXTS && this.#mayReadQuota(caller, placed)
           ? await this.#ledger.quotaOf(this.#database, entry.id)
           : undefined,
     }
     if (!detailed) return brief
+    const readable = await readableRelations(this.#database, caller, relations, MAX_RELATIONS)
     return {
       ...brief,
-      ...(await this.#details(caller, placed, ResponseBudget.forOne())),
+      ...(await this.#details(caller, placed, ResponseBudget.forOne(), readable)),
       resource: may(caller, 'readresource', placed) ? await this.#resourceOf(caller, placed, paging) : undefined,
     }
+  }
+
+  /** What is shown of an entry besides its row, the same for all callers; kept until one of its rows changes. */
+  async #surroundingsOf(entry: Entry): Promise<Surroundings> {
+    const subject = `${entry.context}/${entry.id}`
+    const load = async (): Promise<Surroundings> => ({
+      name: entry.context === CONTEXTS ? (await findContext(this.#database, entry.id))?.name : undefined,
+      info: await this.#infoOf(entry, await this.#accountOf(entry), ResponseBudget.forOne()),
+      relations: await loadRelations(this.#database, entry),
+    })
+    // Of this version of the entry: a newer one has other surroundings.
+    const kept = await this.#cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
+      const value = await load()
+      const bytes = 6 * graphText(value.info).length + 2 * RELATION_BYTES * value.relations.rows.length
+      return { value, subjects: [subject], bytes: bytes + 2 * graphText(value.relations.memberships).length }
+    })
+    return kept ?? (await load())
   }
 
   async #infoOf(
@@ -110,14 +143,19 @@ export class EntryViews {
     return describeInfo(entry, { homeContext: account?.homeContext, revisions })
   }
 
-  async #details(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<Partial<EntryView>> {
+  async #details(
+    caller: Caller,
+    placed: EntryInContext,
+    budget: ResponseBudget,
+    relations?: Graph,
+  ): Promise<Partial<EntryView>> {
     const { entry } = placed
     if (entry.isAbridged) return { rights: rightsOf(caller, placed), truncated: true }
     const readsMetadata = may(caller, 'readmetadata', placed)
     const isReference = entry.entryType === 'Reference'
     const showsCached = readsMetadata && hasExternalMetadata(entry)
     return {
-      relations: await this.#relationsOf(caller, entry, budget),
+      relations: relations ?? (await this.#relationsOf(caller, entry, budget)),
       rights: rightsOf(caller, placed),
       metadata: readsMetadata && !isReference ? entry.metadata : undefined,
       cachedExternalMetadata: showsCached

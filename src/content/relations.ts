@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts'
 import { groupsOf } from '../accounts/groups.ts'
-import { type Graph, graphOf, type Statement, uri } from '../graph/graph.ts'
+import { type Graph, graphOf, type Statement, statementsOf, uri } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
@@ -21,25 +21,35 @@ interface RelationRow {
 
 /** Statements of other entries in one response; which ones, when there are more, is not defined. */
 const MAX_RELATIONS = 1000
-/** Of these, so many are looked at when the caller may not read others. */
+/** So many are looked at when the caller may not read others. */
 const MAX_RELATIONS_CHECKED = 5000
 
-/**
- * What other entries say about one, with the list, the groups and the home contexts it plays a part in. Statements of
- * metadata that the caller may not read are left out.
- */
-export async function relationsOf(
-  queries: Queries,
-  caller: Caller,
-  entry: Entry,
-  most = MAX_RELATIONS,
-): Promise<Graph> {
+/** What other entries say about one, and the list, groups and home contexts it belongs to, whoever may read that. */
+export interface Relations {
+  readonly rows: readonly RelationRow[]
+  /** The memberships, which everybody may read. */
+  readonly memberships: Graph
+}
+
+export async function loadRelations(queries: Queries, entry: Entry): Promise<Relations> {
   const rows = await queries.all<RelationRow>(sql`SELECT source_context, source, part, subject, predicate, object
     FROM relations WHERE target_context = ${entry.context} AND target = ${entry.id}
     LIMIT ${MAX_RELATIONS_CHECKED}`)
+  return { rows, memberships: graphOf(await partsPlayed(queries, entry)) }
+}
+
+/** The relations that the caller may read: statements of metadata that they may not read are left out. */
+export async function readableRelations(
+  queries: Queries,
+  caller: Caller,
+  { rows, memberships }: Relations,
+  most = MAX_RELATIONS,
+): Promise<Graph> {
+  if (rows.length === 0) return memberships
   const readable = new Map<string, boolean>()
   const statements: Statement[] = []
   for (const { source_context: context, source: id, part, subject, predicate, object } of rows) {
+    if (statements.length >= most) break
     if (part === 'metadata') {
       const key = `${context}/${id}`
       const isReadable = readable.get(key) ?? (await mayReadMetadata(queries, caller, { context, id }))
@@ -47,9 +57,18 @@ export async function relationsOf(
       if (!isReadable) continue
     }
     statements.push({ subject, predicate, object: uri(object) })
-    if (statements.length >= most) break
   }
-  return graphOf([...statements, ...(await partsPlayed(queries, entry))])
+  return graphOf([...statements, ...statementsOf(memberships)])
+}
+
+/** The relations of an entry that the caller may read. */
+export async function relationsOf(
+  queries: Queries,
+  caller: Caller,
+  entry: Entry,
+  most = MAX_RELATIONS,
+): Promise<Graph> {
+  return await readableRelations(queries, caller, await loadRelations(queries, entry), most)
 }
 
 async function mayReadMetadata(queries: Queries, caller: Caller, source: EntryAddress): Promise<boolean> {

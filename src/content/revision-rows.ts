@@ -4,7 +4,7 @@ import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { graphText } from './graph-text.ts'
+import { graphText } from '../graph/graph-text.ts'
 import { findRevision, type RevisionNote } from './revisions.ts'
 
 /** Writing the revisions of metadata. Only `changes.ts` imports this file. */

@@ -1,4 +1,5 @@
 import { type Graph, graphInside, graphOutside } from '../graph/graph.ts'
+import { absoluteText } from '../graph/graph-text.ts'
 import { toRelative, toAbsolute } from '../graph/iri.ts'
 
 /** The service's address as clients see it (D1.1). Every URI in an answer comes from here, none from a request header. */
@@ -9,6 +10,7 @@ export class BaseAddress {
   readonly path: string
   readonly origin: string
   readonly isHttps: boolean
+  readonly #texts = new WeakMap<Graph, string>()
 
   constructor(href: string) {
     const url = new URL(href)
@@ -37,6 +39,15 @@ export class BaseAddress {
 
   graphOutside(graph: Graph): Graph {
     return graphOutside(this.href, graph)
+  }
+
+  /** The graph as clients see it, as RDF/JSON text. A graph that is sent again and again is written once. */
+  graphJson(graph: Graph): string {
+    const known = this.#texts.get(graph)
+    if (known !== undefined) return known
+    const text = absoluteText(this.href, graph)
+    this.#texts.set(graph, text)
+    return text
   }
 
   graphInside(graph: Graph): Graph {

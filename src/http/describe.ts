@@ -65,6 +65,28 @@ export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJs
   }
 }
 
+/** The same as {@link describeEntry} with graphs in RDF/JSON, put together from texts: a graph that is only sent is not parsed. */
+export function entryJson(view: EntryView, base: BaseAddress): string {
+  const graph = (given: Graph | undefined): string | undefined => given && base.graphJson(given)
+  const members: ReadonlyArray<readonly [name: string, text: string | undefined]> = [
+    ['entryId', JSON.stringify(view.entryId)],
+    ['name', JSON.stringify(view.name)],
+    ['alias', JSON.stringify(view.name)],
+    ['quota', JSON.stringify(view.quota)],
+    ['disabled', JSON.stringify(view.disabled)],
+    ['info', graph(view.info)],
+    ['metadata', graph(view.metadata)],
+    ['cached-external-metadata', graph(view.cachedExternalMetadata)],
+    ['relations', graph(view.relations)],
+    ['rights', JSON.stringify(view.rights)],
+    ['size', JSON.stringify(view.size)],
+    ['truncated', JSON.stringify(view.truncated)],
+    ['resource', view.resource && JSON.stringify(describeResource(view.resource, base))],
+  ]
+  const written = members.flatMap(([name, text]) => (text === undefined ? [] : [`"${name}":${text}`]))
+  return `{${written.join(',')}}`
+}
+
 /** The resource on its own, as it stands inside the entry's JSON. */
 export function describeResource(view: ResourceView, base: BaseAddress, form = asRdfJson): unknown {
   switch (view.kind) {

@@ -8,6 +8,7 @@ import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
 import { clientGoneSignal } from './client-gone-signal.ts'
+import type { BaseAddress } from './base-address.ts'
 import { announcesBody, mediaTypeOf } from './body.ts'
 import { custom } from './interface/parameters.ts'
 import type { Uses } from './services.ts'
@@ -52,7 +53,7 @@ export const isPlainJson = ({ mediaType }: Representation): boolean => mediaType
 export function embeddedGraphs(request: FastifyRequest): (graph: Graph) => unknown {
   const format = mediaTypeParameter(request, 'rdfFormat')
   if (format === JSON_LD) return describeJsonLd
-  if (format === undefined || findSyntax(format)?.name === 'json') return graph => graph
+  if (format === undefined || findSyntax(format)?.name === 'json') return asRdfJson
   throw new NotAcceptable(
     'not-acceptable',
     `Inside JSON a graph is RDF/JSON or ${JSON_LD}, not ${format.slice(0, 200)}.`,
@@ -64,6 +65,9 @@ export function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rd
   const given = request.parameters.get(name)?.split(';')[0]?.trim().replaceAll(' ', '+').toLowerCase()
   return given === '' ? undefined : given
 }
+
+/** How graphs stand inside JSON unless the client asks for something else. */
+export const asRdfJson = (graph: Graph): unknown => graph
 
 /** The parameters by which a client asks for a syntax. Read by {@link representationFor} and {@link embeddedGraphs}. */
 export const answerFormat = custom(
@@ -97,6 +101,17 @@ export async function sendGraph(
     await nextTurn()
   }
   return await reply.type(`${mediaType}; charset=utf-8`).send(pieces.join(''))
+}
+
+/** Sends a graph in the form in which it is stored; as RDF/JSON without parsing it. */
+export async function sendStoredGraph(
+  base: BaseAddress,
+  reply: FastifyReply,
+  representation: Representation,
+  graph: Graph,
+): Promise<unknown> {
+  if (representation.mediaType !== JSON_TYPE) return await sendGraph(reply, representation, base.graphOutside(graph))
+  return await reply.type(`${JSON_TYPE}; charset=utf-8`).send(base.graphJson(graph))
 }
 
 /** The syntax that the type of the body names. @throws {UnsupportedType} */

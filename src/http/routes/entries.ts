@@ -11,7 +11,7 @@ import {
   validatorHeaders,
   withoutVariants,
 } from '../conditional.ts'
-import { describeEntry } from '../describe.ts'
+import { describeEntry, entryJson } from '../describe.ts'
 import { content, done, json, unchanged } from '../interface/answer.ts'
 import { jsonBody, streamedBody } from '../interface/body.ts'
 import { flag } from '../interface/parameters.ts'
@@ -21,13 +21,14 @@ import { pagingOf, pagingQuery } from '../list-paging.ts'
 import {
   answerFormat,
   embeddedFormat,
+  asRdfJson,
   embeddedGraphs,
   graphReader,
   isPlainJson,
   mediaTypes,
   type Representation,
   representationFor,
-  sendGraph,
+  sendStoredGraph,
 } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 
@@ -68,6 +69,8 @@ export const entryRoutes = [
       // What only some may see, and the fill level, change without the entry: a 304 would keep an outdated view.
       const isTheSameForAll = !query.includeAll && view.quota === undefined
       if (isCurrent && isTheSameForAll) return await reply.status(304).send()
+      if (form === asRdfJson)
+        return await reply.type('application/json; charset=utf-8').send(entryJson(view, deps.base))
       return describeEntry(view, deps.base, form)
     },
   }),
@@ -159,7 +162,7 @@ async function sendInfo(
 ): Promise<unknown> {
   const { info } = await views.of(request.caller, placed, false)
   if (isFresh(request, reply, placed.entry, representation)) return await reply.status(304).send()
-  return await sendGraph(reply, representation, base.graphOutside(info))
+  return await sendStoredGraph(base, reply, representation, info)
 }
 
 /** The entry that the path names. @throws {NotFound} */

@@ -27,7 +27,14 @@ import { custom, flag, invalid } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { linkQuery, readLinkTraversal } from '../link-traversal.ts'
 import type { Parameters } from '../query.ts'
-import { answerFormat, graphReader, type Representation, representationFor, sendGraph } from '../rdf.ts'
+import {
+  answerFormat,
+  graphReader,
+  type Representation,
+  representationFor,
+  sendGraph,
+  sendStoredGraph,
+} from '../rdf.ts'
 import type { Uses } from '../services.ts'
 import { graphAnswer, graphBody, isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
 
@@ -84,7 +91,7 @@ export const metadataRoutes = [
       const { modified, metadata } = rev === undefined ? entry : await getRevision(deps, entry, rev)
       if (isFresh(request, reply, { modified }, representation)) return await reply.status(304).send()
       nameFile(request, reply, entry, representation)
-      return await sendGraph(reply, representation, deps.base.graphOutside(metadata))
+      return await sendStoredGraph(deps.base, reply, representation, metadata)
     },
   }),
   route({
@@ -144,7 +151,7 @@ export const metadataRoutes = [
       const cached = await findCached(deps, request, entry)
       if (isFresh(request, reply, cached, representation)) return await reply.status(304).send()
       nameFile(request, reply, entry, representation)
-      return await sendGraph(reply, representation, deps.base.graphOutside(cached.graph))
+      return await sendStoredGraph(deps.base, reply, representation, cached.graph)
     },
   }),
   route({

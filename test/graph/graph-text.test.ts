@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { type Graph, graphOf, graphOutside, type Statement } from '../../src/graph/graph.ts'
+import { absoluteText, graphText, parseGraph } from '../../src/graph/graph-text.ts'
+
+const base = 'https://store.example/at/'
+/** Texts that look like the marks that the writer goes by. */
+const text = fc.constantFrom(
+  './3/entry/7',
+  '{"./x',
+  ',"./',
+  '"type":"uri","value":"./',
+  '\\"./',
+  'plain',
+  './',
+  '"',
+  '{',
+  ',',
+)
+const iri = fc.constantFrom('./3/resource/1', './4', 'http://example.org/,"./', '_:b1', './a,b')
+const object = fc.oneof(
+  iri.map(value => ({ type: 'uri', value }) as const),
+  fc.tuple(text, text).map(([a, b]) => ({ type: 'literal', value: a + b }) as const),
+  text.map(value => ({ type: 'literal', value, lang: 'en' }) as const),
+)
+const statement: fc.Arbitrary<Statement> = fc.record({ subject: iri, predicate: iri, object })
+
+test('a graph made absolute as text is the same as one made absolute member by member', () => {
+  fc.assert(
+    fc.property(fc.array(statement), statements => {
+      const graph = graphOf(statements)
+      const expected = JSON.stringify(graphOutside(base, graph))
+      assert.equal(absoluteText(base, graph), expected)
+      assert.equal(absoluteText(base, parseGraph(JSON.stringify(graph))), expected)
+    }),
+    { seed: 17 },
+  )
+})
+
+test('a graph whose terms do not begin with their type is made absolute all the same', () => {
+  const graph: Graph = parseGraph('{"./s":{"./p":[{"value":"./o","type":"uri"}]}}')
+  assert.deepEqual(JSON.parse(absoluteText(base, graph)), graphOutside(base, graph))
+})
+
+test('the text of a graph that was parsed is the text it was parsed from', () => {
+  const stored = '{"./s": {}}'
+  assert.equal(graphText(parseGraph(stored)), stored)
+})
