@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { LruCache } from '../base/lru-cache.ts'
@@ -78,6 +79,9 @@ const TOKEN_BYTES = 32
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 /** The cookie is sent again once this part of its life is gone, so that it never dies long before the session. */
 const COOKIE_RENEWAL = 1 / 20
+
+/** Enough for any list that a person reads. */
+const MAX_LISTED = 10_000
 
 const PREFIX = 'session:'
 const sessionKey = (id: string): string => PREFIX + id
@@ -185,6 +189,28 @@ export class Sessions {
     return sessions.filter(session => session !== undefined && isCurrent(session, user)) as Session[]
   }
 
+  /** Sessions of all users, the latest login first, at most {@link MAX_LISTED}; user and epoch are for the caller to check. */
+  async listAll(): Promise<Session[]> {
+    const found: Session[] = []
+    for await (const [key] of this.#store.scan<Stored>(PREFIX)) {
+      const session = await this.#opened(key.slice(PREFIX.length))
+      if (session) found.push(session)
+      if (found.length >= MAX_LISTED) break
+    }
+    return found.sort((a, b) => b.loginTime - a.loginTime)
+  }
+
+  /** Ends the session with this handle, which says whose it is; false when there is none. */
+  async endByHandle(handle: string): Promise<boolean> {
+    const userId = userOfHandle(handle)
+    const ids = userId === undefined ? [] : await this.#idsOf(userId)
+    for (const id of ids) {
+      const session = await this.#opened(id)
+      if (session && handleOf(session) === handle) return await this.end(session.token)
+    }
+    return false
+  }
+
   /** Live logins of everybody; it looks at each of them. */
   async count(): Promise<number> {
     return await this.#store.count(PREFIX)
@@ -288,6 +314,19 @@ export class Sessions {
   #longestLife(): Milliseconds {
     return this.#options.absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : this.#options.absoluteMaxAge * 1000
   }
+}
+
+/**
+ * Names a login for other users: whoever knows the handle can end the login if they are permitted to, but cannot use it. It has a
+ * dot, which no token has.
+ */
+export const handleOf = ({ token, userId }: Pick<Session, 'token' | 'userId'>): string =>
+  `${createHash('sha256').update(`handle\n${token}`).digest('base64url')}.${userId}`
+
+/** Whose login a handle names; `undefined` for a token. */
+export function userOfHandle(handle: string): string | undefined {
+  const dot = handle.indexOf('.')
+  return dot < 0 ? undefined : handle.slice(dot + 1)
 }
 
 /** Whether the session is one of the user as he is now: made under his present epoch, or spared when it was raised. */

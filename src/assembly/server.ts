@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/first-admin-password.ts'
 import { ADMIN } from '../accounts/principals.ts'
 import { findUser } from '../accounts/users.ts'
 import { requireWhole } from '../backup/store-copy.ts'
@@ -56,7 +57,6 @@ import { pruneChangeLog } from '../stores/change-log.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { ping } from '../stores/sql.ts'
 
-const MIN_ADMIN_PASSWORD_CHARACTERS = 8
 const SWEEP_INTERVAL = 60_000
 /** Users, access lists and entries that requests ask for again and again; of each thread. */
 const CACHE_BYTES = 16 * 2 ** 20
@@ -128,24 +128,21 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
   const stagedImports = new StagedImports({ database, blobs, ledger, garbage, system, log }, fileOptions)
-  const { adminPassword } = machine
   const search = new Search(database, entrySource)
   const revisions = new Revisions(settings['service.repository.provenance'])
   const changes = new Changes({ database, system, audit: accounts.audit, revisions })
   const prepare = async (): Promise<void> => {
+    const adminHash = await hashFirstAdminPassword(database, accounts.passwords, machine.adminPassword)
     await initialise({
       database,
       changes,
       ledger,
-      adminPasswordHash: async () => {
-        requireAdminPassword(adminPassword)
-        return adminPassword === undefined ? undefined : await accounts.passwords.hash(adminPassword)
-      },
       testHashes: async () =>
         settings['service.repository.store.init-with-test-data']
           ? await hashTestPasswords(password => accounts.passwords.hash(password))
           : undefined,
     })
+    if (adminHash !== undefined) await setFirstAdminPassword(database, adminHash)
     await database.transaction(buildMissingRelations, { noTimeout: true })
     await search.catchUp()
   }
@@ -339,14 +336,6 @@ function repeat(log: Log, chore: () => Promise<void>): NodeJS.Timeout {
     chore().catch((error: unknown) => log.error({ err: error }, 'tidying up failed'))
   }
   return setInterval(run, SWEEP_INTERVAL).unref()
-}
-
-/** @throws {StartupError} when the password for admin is too short (D5.5) */
-function requireAdminPassword(password: string | undefined): void {
-  if (password === undefined || [...password].length >= MIN_ADMIN_PASSWORD_CHARACTERS) return
-  throw new StartupError(
-    `SERVICE_ADMIN_PASSWORD is too short: it must have at least ${MIN_ADMIN_PASSWORD_CHARACTERS} characters.`,
-  )
 }
 
 /** The flags of the cookie (interface 5.2). */

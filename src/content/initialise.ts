@@ -15,8 +15,6 @@ export interface Initialisation {
   readonly database: Database
   readonly changes: Changes
   readonly ledger: Ledger
-  /** Makes the hash of admin's first password, if there is to be one; asked only when the store is new (D5.5). */
-  readonly adminPasswordHash: () => Promise<string | undefined>
   /** Makes the hashes of the test users' passwords, if the store is to have test data; asked only when it is new. */
   readonly testHashes: () => Promise<TestHashes | undefined>
 }
@@ -28,7 +26,6 @@ const isInitialised = async (queries: Queries): Promise<boolean> =>
 export async function initialise(options: Initialisation): Promise<boolean> {
   const { database, changes, ledger } = options
   if (await isInitialised(database)) return false
-  const password = await options.adminPasswordHash()
   const testHashes = await options.testHashes()
   return await changes.run(undefined, async writer => {
     const { tx, now } = writer
@@ -42,7 +39,7 @@ export async function initialise(options: Initialisation): Promise<boolean> {
     }
     for (const context of [CONTEXTS, PRINCIPALS]) await insert(CONTEXTS, context, 'SystemContext')
     for (const id of [GUEST, ADMIN] as const) {
-      await insertUser(tx, { id, name: systemNames[id], password: id === ADMIN ? password : undefined })
+      await insertUser(tx, { id, name: systemNames[id] })
       await insert(PRINCIPALS, id, 'User')
     }
     for (const id of [ADMINS, USERS] as const) {

@@ -29,7 +29,6 @@ test('a store is made with all of its test data or not at all, at the next start
       database,
       changes: changesOf(database),
       ledger,
-      adminPasswordHash: async () => undefined,
       testHashes: async () => ({ donald: 'x', daisy: 'y', mickey: 'z' }),
     })
 

@@ -55,6 +55,19 @@ test('the cookie of the flow is Lax, HttpOnly, short-lived and cleared when the 
   )
 })
 
+test('logout removes the cookie of a login in progress as well, which is over then (issue 15, D.3)', async t => {
+  const { cas, browser } = await startWithCas(t)
+  const someone = browser()
+  await someone.leave()
+  const out = await someone.get('auth/logout')
+  assert.deepEqual(
+    out.headers['set-cookie']?.map(line => /^(\w+)=; Max-Age=0;/.exec(line)?.[1]),
+    ['auth_token', 'stowage_cas'],
+  )
+  const back = await someone.step(`?ticket=${cas.issue('anna')}`)
+  assert.match(back.headers.location ?? '', /auth\/cas\?again$/)
+})
+
 test('behind https the cookie of the flow has the name that no other host of the domain can set', async t => {
   const { browser } = await startWithCas(t, {
     'service.baseurl.folder': 'https://h.example/store/',

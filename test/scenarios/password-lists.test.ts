@@ -134,5 +134,9 @@ test('adminpw lets admin in who has no password yet; without both nobody gets in
   await none.stop()
   const service = await startProcess(t, { folder, settings: { 'service.auth.adminpw': 'temporary' } })
   assert.equal((await service.visitor().signIn('admin', 'temporary')).status, 200)
-  assert.equal((await service.visitor().signIn('admin', ADMIN_PASSWORD)).status, 401, 'the variable came too late')
+  assert.equal(
+    (await service.visitor().signIn('admin', ADMIN_PASSWORD)).status,
+    401,
+    'the setting wins over the password of the variable',
+  )
 })

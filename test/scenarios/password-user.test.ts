@@ -165,3 +165,14 @@ test('custom properties replace all, hold 64 KiB at most, and an empty object cl
   assert.equal((await put({})).status, 204)
   assert.deepEqual((await look(id))['customProperties'], {})
 })
+
+test('a user created with a language has it (issue 15, D.6)', async () => {
+  const resource = { name: 'linda', password: 'Good-Password-12', language: 'sv' }
+  const created = await admin.post('_principals?graphtype=user', { resource })
+  assert.equal(created.status, 201, created.text)
+  const linda = service.visitor()
+  await linda.signIn('linda', 'Good-Password-12')
+  assert.equal((await linda.get('auth/user')).json()['language'], 'sv')
+  const wrong = await admin.post('_principals?graphtype=user', { resource: { ...resource, name: 'l2', language: '?' } })
+  assert.equal(wrong.status, 400)
+})

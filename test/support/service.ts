@@ -96,7 +96,12 @@ const CHEAP_HASHES = { memory: 64, iterations: 1, parallelism: 1 }
 /** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
 export async function startInProcess(
   t: Test,
-  { settings = {}, folder, realHashes = false }: Omit<Start, 'env'> = {},
+  {
+    settings = {},
+    folder,
+    realHashes = false,
+    ...rest
+  }: Omit<Start, 'env'> & { readonly adminPassword?: string | undefined } = {},
 ): Promise<InProcess> {
   const data = folder ?? (await temporaryFolder(t))
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
@@ -109,7 +114,7 @@ export async function startInProcess(
     system,
     log,
     version: '0.0.0',
-    adminPassword: ADMIN_PASSWORD,
+    adminPassword: 'adminPassword' in rest ? rest.adminPassword : ADMIN_PASSWORD,
     hashCost: realHashes || Object.keys(settings).some(key => key.includes('argon2')) ? undefined : CHEAP_HASHES,
   })
   let closing: Promise<void> | undefined

@@ -1,14 +1,15 @@
-import { type Caller, denied, isAdmin } from '../../accounts/caller.ts'
+import type { FastifyReply } from 'fastify'
+import { type Caller, denied, isAdmin, requireAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
 import { presentCaller } from '../../accounts/present-caller.ts'
-import type { Session } from '../../accounts/sessions.ts'
+import { handleOf, isCurrent, type Session, userOfHandle } from '../../accounts/sessions.ts'
 import { findUserByName, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import { setCookie } from '../cookies.ts'
 import { zonelessTime } from '../describe.ts'
 import { done, json } from '../interface/answer.ts'
 import { jsonBody } from '../interface/body.ts'
-import { choice, text as textParameter } from '../interface/parameters.ts'
+import { choice, paging, text as textParameter } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { mapOf, named, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
@@ -42,7 +43,11 @@ export const authTokenRoutes = [
     summary: 'List the active logins of the caller, by token.',
     requires: { role: 'user', to: 'list logins' },
     query: {
-      user: textParameter('For admins: the name of another user.'),
+      user: textParameter(
+        'For admins: the name of another user, whose logins are listed by handles. A handle ends a login, but cannot be used to sign in. ' +
+          '`*`: the logins of all users, the latest first; `X-Total-Count` is their number.',
+      ),
+      ...paging,
       scope: choice(
         '`current` is the login of this request, `others` all but that.',
         ['current', 'others', 'all'],
@@ -51,12 +56,13 @@ export const authTokenRoutes = [
     },
     answers: { 200: json('The logins by token.', Logins) },
     refusals: { 403: ['not-allowed'], 404: ['not-found'] },
-    handle: async (deps: Uses<'sessions' | 'database'>, { caller, query }) => {
+    handle: async (deps: Uses<'sessions' | 'database' | 'users'>, { caller, query, reply }) => {
+      if (query.user === EVERYBODY) return await listEverybody(deps, caller, query, reply)
       const user = await requestedUser(deps, caller, query.user)
       const sessions = await deps.sessions.list(user)
       const isRequested = inScope(query.scope, caller.session)
       return Object.fromEntries(
-        sessions.filter(isRequested).map(session => [session.token, describeLogin(session, user)]),
+        sessions.filter(isRequested).map(session => [nameFor(caller, session), describeLogin(session, user)]),
       )
     },
   }),
@@ -85,12 +91,36 @@ export const authTokenRoutes = [
         address: client.address,
         detail: { scope: 'token' in removal ? 'one' : removal.scope },
       })
-      const isSignedOut = 'token' in removal ? removal.token === session?.token : removal.scope === 'all'
+      const ownNames = session ? [session.token, handleOf(session)] : []
+      const isSignedOut = 'token' in removal ? ownNames.includes(removal.token) : removal.scope === 'all'
       if (isSignedOut) setCookie(reply, deps.cookie.clear())
       return await reply.status(204).send()
     },
   }),
 ]
+
+const EVERYBODY = '*'
+
+/** The tokens of others could be used to act under their names. */
+const nameFor = (caller: Caller, session: Session): string =>
+  session.userId === caller.user.id ? session.token : handleOf(session)
+
+async function listEverybody(
+  { sessions, users }: Uses<'sessions' | 'users'>,
+  caller: Caller,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  reply: FastifyReply,
+) {
+  requireAdmin(caller, 'list the logins of all users')
+  const live = []
+  for (const session of await sessions.listAll()) {
+    const user = (await users.find(session.userId))?.user
+    if (!user || user.disabled || !isCurrent(session, user)) continue
+    live.push([handleOf(session), describeLogin(session, user)] as const)
+  }
+  reply.header('x-total-count', live.length)
+  return Object.fromEntries(live.slice(offset, offset + limit))
+}
 
 /** A page cannot see which login is its own: the cookie is not for scripts. */
 function inScope(
@@ -118,11 +148,12 @@ const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user
   userName: user.name,
 })
 
-/** Ends one login and returns its user. A token of another user and an unknown one are refused alike (D3.3). */
+/** Ends one login and returns its user. A token or handle of another user and an unknown one are refused alike (D3.3). */
 async function endOne({ sessions }: Uses<'sessions'>, caller: Caller, token: string): Promise<string> {
-  const session = await sessions.find(token)
-  const isOwn = session?.userId === caller.user.id
-  if (session && (isOwn || isAdmin(caller)) && (await sessions.end(token))) return session.userId
+  const owner = userOfHandle(token) ?? (await sessions.find(token))?.userId
+  const isAllowed = owner !== undefined && (owner === caller.user.id || isAdmin(caller))
+  const hasEnded = isAllowed && (token.includes('.') ? await sessions.endByHandle(token) : await sessions.end(token))
+  if (hasEnded) return owner
   throw new NotFound('unknown-token', 'No login has this token.')
 }
 

@@ -1,8 +1,10 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Unauthenticated } from '../../base/errors.ts'
 import { writableContexts } from '../../content/writable-contexts.ts'
 import { basicCredentials, challenge } from '../caller.ts'
 import { setCookie } from '../cookies.ts'
 import { describeCaller, describeEntry, expiryOf } from '../describe.ts'
+import { FlowCookie } from '../flow-cookie.ts'
 import { done, json, redirect } from '../interface/answer.ts'
 import { choice, paging } from '../interface/parameters.ts'
 import { type Exchange, route } from '../interface/route.ts'
@@ -110,7 +112,7 @@ export const authRoutes = [
   }),
 ]
 
-type LogoutServices = Uses<'audit' | 'base' | 'basic' | 'cookie' | 'sessions'>
+type LogoutServices = Uses<'audit' | 'base' | 'basic' | 'cookie' | 'options' | 'sessions' | 'sso'>
 
 async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, 'request' | 'reply'>): Promise<unknown> {
   const { base, basic, cookie } = deps
@@ -119,9 +121,24 @@ async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, '
   for (const token of request.cookies.authTokens) await endSession(deps, request.caller.client.address, token)
   const credentials = basicCredentials(request.headers.authorization)
   if (credentials) basic?.forget(credentials)
-  if (!isIgnored) setCookie(reply, cookie.clear())
+  if (!isIgnored) {
+    setCookie(reply, cookie.clear())
+    await endCasLogin(deps, request, reply)
+  }
   if (prefersHtml(request)) return await reply.redirect(base.at('auth/login'), 303)
   return await reply.status(204).send()
+}
+
+/** Ends a CAS login in progress and removes its cookie. The cookie of a trusted device stays: it signs nobody in (D3.4). */
+async function endCasLogin(
+  { sso, base, options }: LogoutServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  if (!sso.cas) return
+  const cookie = new FlowCookie(base, options.cookie.secure)
+  await sso.cas.consumeFlow(cookie.read(request.cookies))
+  setCookie(reply, cookie.clear())
 }
 
 async function endSession(

@@ -1,0 +1,30 @@
+import { StartupError } from '../base/errors.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import type { Passwords } from './passwords.ts'
+import { ADMIN } from './principals.ts'
+import { findUser } from './users.ts'
+
+const MIN_CHARACTERS = 8
+
+/**
+ * The hash of `SERVICE_ADMIN_PASSWORD` if it is to be used: admin has no password yet, in a new store or an older one. Else the
+ * variable is ignored, whatever it holds (D5.5).
+ * @throws {StartupError} when it is to be used and is too short
+ */
+export async function hashFirstAdminPassword(
+  database: Database,
+  passwords: Pick<Passwords, 'hash'>,
+  password: string | undefined,
+): Promise<string | undefined> {
+  if (password === undefined || (await findUser(database, ADMIN))?.password !== undefined) return undefined
+  if ([...password].length >= MIN_CHARACTERS) return await passwords.hash(password)
+  throw new StartupError(
+    `SERVICE_ADMIN_PASSWORD is too short for the first password of admin: it must have at least ${MIN_CHARACTERS} characters.`,
+  )
+}
+
+/** Stores the first password of admin; no change if admin has one by now. */
+export async function setFirstAdminPassword(queries: Queries, hash: string): Promise<void> {
+  await queries.run(sql`UPDATE principals SET password = ${hash} WHERE id = ${ADMIN} AND password IS NULL`)
+}
