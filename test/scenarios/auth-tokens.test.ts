@@ -125,7 +125,7 @@ test('an administrator gets handles of other users’ logins, which end a login 
   }
   assert.equal((await remove(admin, { token: handles[0] })).status, 204)
   const alive = await Promise.all(bob.tokens.map(isAlive))
-  assert.deepEqual(alive.sort(), [false, true])
+  assert.equal(alive.filter(Boolean).length, 1)
   assert.equal((await remove(admin, { token: handles[0] })).status, 404)
   assert.equal((await remove(admin, { token: `x.${bob.id}` })).status, 404)
   assert.equal((await remove(admin, { token: '.' })).status, 404)
