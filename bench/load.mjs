@@ -44,6 +44,7 @@ function line(base, next, { end, status, times }) {
     const socket = connect(Number(port), hostname)
     socket.setNoDelay(true)
     let [begun, text] = [0, '']
+    let isLast = false
     const ask = () => {
       begun = performance.now()
       if (begun >= end) return void socket.end(resolve)
@@ -52,7 +53,11 @@ function line(base, next, { end, status, times }) {
     }
     socket.on('connect', ask)
     socket.on('error', reject)
-    socket.on('close', () => reject(new Error('the server closed the connection')))
+    socket.on('close', () => {
+      // A busy thread sends some of its clients to another one.
+      if (isLast) line(base, next, { end, status, times }).then(resolve, reject)
+      else reject(new Error('the server closed the connection'))
+    })
     socket.on('data', chunk => {
       text += chunk.latin1Slice()
       const head = text.indexOf('\r\n\r\n')
@@ -64,7 +69,9 @@ function line(base, next, { end, status, times }) {
         return void socket.destroy()
       }
       times.push(performance.now() - begun)
-      ask()
+      isLast = /\r\nconnection: close/i.test(text.slice(0, head))
+      if (isLast) socket.end()
+      else ask()
     })
   })
 }

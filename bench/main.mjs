@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { buildIfStale, installIfMissing, root } from '../scripts/prepare.mjs'
 import { write } from './report.mjs'
 
-const PARTS = ['auth', 'logins', 'saml', 'files', 'entries', 'start', 'search', 'migration', 'scaled']
+const PARTS = ['auth', 'logins', 'saml', 'files', 'entries', 'start', 'search', 'threads', 'migration', 'scaled']
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

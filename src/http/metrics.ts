@@ -29,6 +29,8 @@ export interface AnsweredRequest {
 /** The threads of this process that answer requests. */
 export interface MeasuredThreads {
   readonly isFirst: boolean
+  /** How often a thread waited for its turn to write, and how long altogether. */
+  readonly turn: { readonly waits: { readonly count: number; readonly microseconds: number } }
   /** What each of them answers under this name. */
   collect<T>(name: string): Promise<T[]>
 }
@@ -79,6 +81,7 @@ export class Metrics {
     this.#measurePasswordChecks(deps)
     this.#measureSessions(deps)
     this.#measureStorage(deps)
+    if (threads) this.#measureTurns(threads)
   }
 
   answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
@@ -135,6 +138,16 @@ export class Metrics {
   #measureUploads({ files }: Measured): void {
     this.#count('uploads_total', 'Files taken in.', undefined, () => ({ all: files.taken.count }))
     this.#count('uploaded_bytes_total', 'Bytes of files taken in.', undefined, () => ({ all: files.taken.bytes }))
+  }
+
+  #measureTurns({ turn }: MeasuredThreads): void {
+    const seconds = () => turn.waits.microseconds / 1e6
+    this.#count('write_turn_waits_total', 'Threads that waited for their turn to write.', undefined, () => ({
+      all: turn.waits.count,
+    }))
+    this.#count('write_turn_wait_seconds_total', 'How long threads waited for their turn to write.', undefined, () => ({
+      all: seconds(),
+    }))
   }
 
   #measureStorage({ storageUsage }: Measured): void {

@@ -1,0 +1,122 @@
+// One thread against two: answers per second, and the processor time of each answer. Two threads on two cores share them with the client,
+// so the rates grow by less than with a core for each; the processor time says what more cores would give.
+import { load, request } from './load.mjs'
+import {
+  ask,
+  interleave,
+  isQuick,
+  median,
+  memoryOf,
+  newContext,
+  ROUND_MS,
+  ROUNDS,
+  ratioOf,
+  signIn,
+  startService,
+} from './support.mjs'
+
+const COUNTS = [1, 2, 4]
+const ENTRIES = isQuick ? 20 : 500
+const TITLE = 'http://purl.org/dc/terms/title'
+const CONNECTIONS = 16
+/** Each thread compiles the program for itself, which takes some thousand answers. */
+const WARM_UP = isQuick ? 1 : 15
+
+export async function measure(say) {
+  const services = []
+  try {
+    for (const count of COUNTS) services.push(await open(count))
+    const idle = await Promise.all(services.map(({ service }) => memoryOf(service.pid)))
+    say('started and filled')
+    const work = {}
+    for (const service of services)
+      for (const [name, next] of Object.entries(service.requests))
+        work[`${name} ${service.count}`] = measured(service, next)
+    const results = await interleave(ROUNDS, work, { warmUp: WARM_UP })
+    const busy = await Promise.all(services.map(({ service }) => memoryOf(service.pid)))
+    say('measured')
+    const names = Object.keys(services[0].requests)
+    return {
+      title: 'Threads',
+      rows: [
+        ...names.flatMap(name => rowsOf(name, results)),
+        ...memoryRows(idle, 'before the first requests'),
+        ...memoryRows(busy, 'after the load'),
+      ],
+      curves: [curve(names, results)],
+    }
+  } finally {
+    for (const { service } of services) await service.stop()
+  }
+}
+
+const measured =
+  ({ service }, next) =>
+  () =>
+    load(service, next, { ms: ROUND_MS, connections: CONNECTIONS })
+
+async function open(count) {
+  const service = await startService({ 'service.http.threads': String(count) })
+  const headers = await signIn(service)
+  const context = await newContext(service, headers)
+  for (let n = 1; n <= ENTRIES; n++) {
+    const title = [{ type: 'literal', value: `Entry ${n} ${n % 25 === 0 ? 'quokka' : 'wombat'}` }]
+    await ask(service, headers, 'POST', `${context}?id=${n}`, {
+      metadata: { [`${service.base}${context}/resource/${n}`]: { [TITLE]: title } },
+    })
+  }
+  let turn = 0
+  const user = request('GET', '/auth/user', headers)
+  const search = request('GET', '/search?type=solr&query=title:quokka&limit=10', headers)
+  return {
+    count,
+    service,
+    requests: {
+      'GET /auth/user': () => user,
+      'GET entry?includeAll': () =>
+        request('GET', `/${context}/entry/${1 + ((turn++ * 7) % ENTRIES)}?includeAll`, headers),
+      search: () => search,
+    },
+  }
+}
+
+function rowsOf(name, results) {
+  const [one, two] = [results[`${name} 1`], results[`${name} 2`]]
+  const cpu = ratioOf(one, two, result => result.cpu)
+  return [
+    {
+      what: `${name}: rate with two threads : one, ${CONNECTIONS} connections`,
+      value: ratioOf(two, one),
+      unit: 'ratio',
+      ...(name === 'GET /auth/user' ? {} : { goal: { least: 1.6 } }),
+      note: `${Math.round(median(one.map(({ rate }) => rate)))}/s and ${Math.round(median(two.map(({ rate }) => rate)))}/s`,
+    },
+    {
+      what: `${name}: processor time of an answer, one thread : two`,
+      value: cpu,
+      unit: 'ratio',
+      goal: { least: 7 / 8 },
+      note: `${Math.round(median(one.map(result => result.cpu)))} µs and ${Math.round(median(two.map(result => result.cpu)))} µs; eight cores would give ${(8 * cpu).toFixed(1)} times the answers of one`,
+    },
+  ]
+}
+
+const memoryRows = (found, when) => [
+  {
+    what: `Memory of each further thread, ${when}`,
+    value: (found.at(-1).now - found[0].now) / (COUNTS.at(-1) - 1) / 2 ** 20,
+    unit: 'MiB',
+    goal: { most: 40 },
+    note: `${COUNTS.at(-1)} threads against one; one takes ${Math.round(found[0].now / 2 ** 20)} MiB`,
+  },
+]
+
+const curve = (names, results) => ({
+  name: 'threads',
+  title: 'Answers per second by threads',
+  x: 'threads',
+  series: names.map(name => ({
+    name,
+    points: COUNTS.map(count => [count, median(results[`${name} ${count}`].map(({ rate }) => rate))]),
+  })),
+})
