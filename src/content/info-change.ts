@@ -28,8 +28,9 @@ export function withInfo(entry: Entry, asked: InfoRequest): Entry {
   }
   const hasExternal = changed.entryType === 'LinkReference' || changed.entryType === 'Reference'
   const external = asked.externalMetadata ?? entry.externalMetadata
-  if (hasExternal && external === undefined) {
-    throw new InvalidInput('invalid-graph', 'A LinkReference needs the URI of its external metadata.')
+  // A Link may become a LinkReference before its external metadata are known, as clients do.
+  if (changed.entryType === 'Reference' && external === undefined) {
+    throw new InvalidInput('invalid-graph', 'A Reference needs the URI of its external metadata.')
   }
   const from = resourceOf(entry)
   const to = resourceOf(changed)

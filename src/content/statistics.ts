@@ -7,6 +7,7 @@ import { rdf } from '../graph/vocabulary.ts'
 import type { Database } from '../stores/database.ts'
 import type { Entries } from './entries.ts'
 import { findEntry, idsAfter } from './entry-records.ts'
+import { type UsageStatistics, UsageTally } from './usage-statistics.ts'
 import { may, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
@@ -20,7 +21,7 @@ export interface Count {
   readonly count: number
 }
 
-export interface ContextStatistics {
+export interface ContextStatistics extends UsageStatistics {
   readonly type: StatisticsType
   /** How many entries the caller may read the metadata of; only these are counted. */
   readonly entries: number
@@ -33,11 +34,17 @@ export interface ContextStatistics {
 /** What is counted of a statement: its name and, for words, their language. */
 type Named = readonly [name: string, lang?: string | undefined]
 
+/** Names of the types that existing clients know. */
+const synonyms: Readonly<Record<string, string>> = { properties: 'property', keywords: 'keyword' }
+
 const keywordPredicates = new Set([
   'http://purl.org/dc/terms/subject',
   'http://purl.org/dc/elements/1.1/subject',
   'http://www.w3.org/ns/dcat#keyword',
 ])
+
+const isKeyword = ({ predicate, object }: Pick<Statement, 'predicate' | 'object'>): boolean =>
+  keywordPredicates.has(predicate) && object.type === 'literal'
 
 /** wire facts 3.16 */
 const kinds = {
@@ -45,9 +52,7 @@ const kinds = {
   property: ({ predicate }: Statement): readonly Named[] => [[predicate]],
   /** Words that say what something is about. */
   keyword: ({ predicate, object }: Statement): readonly Named[] =>
-    keywordPredicates.has(predicate) && object.type === 'literal'
-      ? [object.lang === undefined ? [object.value] : [object.value, object.lang]]
-      : [],
+    isKeyword({ predicate, object }) ? [object.lang === undefined ? [object.value] : [object.value, object.lang]] : [],
   /** Vocabularies that predicates and types are of. */
   ontology: ({ predicate, object }: Statement): readonly Named[] => {
     const type = predicate === rdf.type && object.type === 'uri' ? [object.value] : []
@@ -79,11 +84,15 @@ export class Statistics {
    * For those who may read the context's resource, of those entries whose metadata they may read.
    * @throws {NotFound} for another type @throws {Overloaded}
    */
-  async of(caller: Caller, contextKey: string, type: string): Promise<ContextStatistics> {
+  async of(caller: Caller, contextKey: string, requested: string): Promise<ContextStatistics> {
+    const type = Object.hasOwn(synonyms, requested) ? (synonyms[requested] ?? '') : requested
     const context = await this.#deps.entries.getContextEntry(contextKey)
     requireRight(caller, 'readresource', context, 'read the statistics of this context')
     if (!isType(type)) {
-      throw new NotFound('not-found', `Statistics are of ${Object.keys(kinds).join(', ')}, not "${type.slice(0, 40)}".`)
+      throw new NotFound(
+        'not-found',
+        `Statistics are of ${Object.keys(kinds).join(', ')}, not "${requested.slice(0, 40)}".`,
+      )
     }
     return await this.#limiter.run(() => this.#count(caller, context.entry.id, type))
   }
@@ -92,6 +101,7 @@ export class Statistics {
     const { database, entries } = this.#deps
     const { entry: contextEntry } = await entries.getContextEntry(context)
     const tally = new Tally()
+    const usage = new UsageTally(type, isKeyword, MAX_NAMES)
     let [read, seen] = [0, 0]
     for (let last: string | undefined = ''; last !== undefined; ) {
       const ids: string[] = await idsAfter(database, { context, id: last }, IDS)
@@ -101,10 +111,11 @@ export class Statistics {
         if (!entry || !may(caller, 'readmetadata', { entry, contextEntry })) continue
         read++
         tally.add(entry.metadata, kinds[type])
+        usage.add(entry.metadata)
       }
       last = ids.at(-1)
     }
-    return { type, entries: read, complete: tally.isComplete, counts: tally.counts() }
+    return { type, entries: read, complete: tally.isComplete, counts: tally.counts(), ...usage.describe() }
   }
 }
 

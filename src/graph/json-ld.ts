@@ -56,8 +56,8 @@ function requireShallow(value: object): void {
   }
 }
 
-/** The graph as JSON-LD without a context: every name written out. */
-export function describeJsonLd(graph: Graph): { readonly '@graph': readonly unknown[] } {
+/** The graph as JSON-LD without a context: every name written out. The empty graph is `{}`, as clients know it. */
+export function describeJsonLd(graph: Graph): { readonly '@graph'?: readonly unknown[] } {
   const labels = new BlankLabels()
   const resource = (value: string): string => (isBlankLabel(value) ? `_:${labels.of(value)}` : value)
   const nodes = new Map<string, Record<string, unknown[]>>()
@@ -67,6 +67,7 @@ export function describeJsonLd(graph: Graph): { readonly '@graph': readonly unkn
     if (predicate === rdf.type && object.type !== 'literal') (node['@type'] ??= []).push(resource(object.value))
     else (node[predicate] ??= []).push(describeTerm(object, resource))
   }
+  if (nodes.size === 0) return {}
   return { '@graph': [...nodes].map(([subject, node]) => ({ '@id': resource(subject), ...node })) }
 }
 

@@ -19,11 +19,20 @@ const zipTypes = ['application/zip', 'application/x-zip-compressed', 'applicatio
 
 const Imported = object({ entries: count, files: count, bytes: count, report: optional(anything) })
 
+const usages = optional(list(object({ title: text(), totalCount: count, usedInCount: count })))
+
 const Statistics = object({
   type: oneOf('property', 'keyword', 'ontology'),
   entries: count,
   complete: flag,
   counts: list(object({ name: text(), lang: optional(text()), count })),
+  entryCount: count,
+  propertyUsage: optional(list(object({ property: text(), statements: count, usedInCount: count }))),
+  entryCountWithKeyword: optional(count),
+  keywordUsage: usages,
+  entryCountWithOntologyTerm: optional(count),
+  predicateUsage: usages,
+  ontologyTermUsage: usages,
 })
 
 /** Contexts as a whole: exported to one file, replaced by one, counted (wire facts 3.16). */
@@ -92,8 +101,8 @@ export const archiveRoutes = [
     access: 'those who may read the resource of the context',
     path: {
       type: {
-        description: '`property`, `keyword` or `ontology`.',
-        schema: { enum: ['property', 'keyword', 'ontology'] },
+        description: '`property`, `keyword` or `ontology`; also `properties` and `keywords`.',
+        schema: { enum: ['property', 'properties', 'keyword', 'keywords', 'ontology'] },
         example: 'property',
       },
     },

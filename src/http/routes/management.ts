@@ -1,4 +1,5 @@
 import Negotiator from 'negotiator'
+import { availableParallelism, loadavg } from 'node:os'
 import { auditEvents } from '../../accounts/audit.ts'
 import { isGuest, requireAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
@@ -39,7 +40,13 @@ const chapter = 'Status and administration'
 
 const Status = named(
   'Status',
-  openObject({ version: text(), repositoryStatus: text(), baseURI: optional(uri), startupTime: optional(time) }),
+  openObject({
+    version: text(),
+    repositoryStatus: text(),
+    repositoryType: optional(text()),
+    baseURI: optional(uri),
+    startupTime: optional(time),
+  }),
 )
 
 const pointInTime = (description: string) =>
@@ -91,13 +98,14 @@ export const managementRoutes = [
         const stats = query.includeStats ? { stats: await countStore(database) } : {}
         return {
           ...brief(version),
+          repositoryType: database.engine,
           baseURI: base.href,
           startupTime: isoTime(startedAt),
           quota: ledger.enforced,
           cors: { enabled: cors.enabled, origins: cors.origins, maxAge: cors.maxAge },
           // Clients know the engine by this name. An entry is indexed in the transaction that changes it: nothing waits.
           solr: { enabled: true, status: 'online', postQueueSize: 0 },
-          ...memory(),
+          ...runtime(),
           ...stats,
         }
       }
@@ -225,9 +233,22 @@ export const managementRoutes = [
 
 const brief = (version: string) => ({ version, repositoryStatus: 'online' })
 
-function memory() {
-  const { rss, heapUsed } = process.memoryUsage()
-  return { process: { node: process.version, rss, heapUsed, uptime: Math.round(process.uptime()) } }
+/** Figures of the running process: bytes, seconds, and the load of the machine over one minute. */
+function runtime() {
+  const { rss, heapUsed, heapTotal } = process.memoryUsage()
+  const [load = 0] = loadavg()
+  return {
+    process: {
+      node: process.version,
+      pid: process.pid,
+      rss,
+      heapUsed,
+      heapTotal,
+      uptime: Math.round(process.uptime()),
+      cpus: availableParallelism(),
+      load: Math.round(load * 100) / 100,
+    },
+  }
 }
 
 function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milliseconds) {

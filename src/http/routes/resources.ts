@@ -116,15 +116,19 @@ export const resourceRoutes = [
     method: 'DELETE',
     url: '/:context/resource/:entry',
     chapter,
-    summary: 'Delete the file, or remove all members from the list. The entry stays.',
+    summary: 'Delete the file, empty the text, or remove all members from the list. The entry stays.',
     access: 'those who may write the resource',
     query: { recursive: flag('On a list: deletes the list and all entries in it.') },
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: ['no-file'], 405: ['method-not-allowed'] },
     conditional: 'write',
-    handle: async (deps: Uses<'entries' | 'lists' | 'uploads'>, { request, reply, query }) => {
+    handle: async (deps: Uses<'entries' | 'lists' | 'resources' | 'uploads'>, { request, reply, query }) => {
       const placed = await loadEntry(deps, request)
       if (isList(placed.entry)) return await deleteList(deps, request, reply, placed, query.recursive)
+      if (placed.entry.graphType === 'String') {
+        const condition = preconditionOf(request)
+        return sendChanged(reply, await deps.resources.putString(request.caller, placed, async () => '', condition))
+      }
       if (placed.entry.graphType !== 'None') throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
       const condition = fileCondition(request)
       return sendChanged(reply, await deps.uploads.remove(request.caller, placed, condition))
@@ -191,6 +195,7 @@ async function getResource(
     }
     case 'Context':
     case 'SystemContext':
+      refuseFeed(request)
       return await deps.contexts.list(request.caller, entry.id)
   }
 }

@@ -11,7 +11,7 @@ import { clientGoneSignal } from '../client-gone-signal.ts'
 import { content, json } from '../interface/answer.ts'
 import { streamedBody } from '../interface/body.ts'
 import { route } from '../interface/route.ts'
-import { list, mapOf, object, openObject, text } from '../interface/schema.ts'
+import { anyOf, list, mapOf, object, openObject, text } from '../interface/schema.ts'
 import { Json } from '../interface/schemas.ts'
 import { firstFile } from '../multipart.ts'
 import { problemOf } from '../problem.ts'
@@ -89,12 +89,17 @@ export const toolRoutes = [
     chapter: 'Tools',
     summary: 'Read what is [searched](#search) of an entry.',
     access: 'those who administer the entry',
-    answers: { 200: json('Values by field.', mapOf(list(text()))) },
+    answers: {
+      200: json('Values by field: a text, or a list where there are several.', mapOf(anyOf(text(), list(text())))),
+    },
     refusals: { 401: [], 403: [], 404: [] },
     handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, caller }) => {
       const placed = await loadEntry(deps, request)
       requireRight(caller, 'administer', placed, 'see what is indexed of this entry')
-      return await indexedDocument(deps.database, placed.entry, iri => deps.base.toAbsolute(iri))
+      const document = await indexedDocument(deps.database, placed.entry, iri => deps.base.toAbsolute(iri))
+      // Clients expect a single value by itself.
+      const one = Object.entries(document).map(([field, values]) => [field, values.length === 1 ? values[0] : values])
+      return Object.fromEntries(one) as unknown
     },
   }),
 ]
