@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { assertRefused, graphOf, readEntry, STORE, textTerm, TITLE, uriTerm } from '../support/content.ts'
+import { assertRefused, graphOf, RDF_TYPE, readEntry, STORE, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import { newContext, newEntry, startInProcess } from '../support/service.ts'
 
 // What the predecessor of this interface answered and its clients know (issue of compatibility; docs/compatibility.md).
@@ -65,11 +65,11 @@ test('the empty graph is {} in JSON-LD too (D18.7)', async () => {
 })
 
 test('DELETE empties a String (D18.7)', async () => {
-  const id = await newEntry(admin, context, 'graphtype=string', { resource: 'text' })
+  const id = await newEntry(admin, context, '?graphtype=string', { resource: 'text' })
   assert.equal((await admin.delete(`${context}/resource/${id}`)).status, 204)
   const answer = await admin.get(`${context}/resource/${id}`)
   assert.deepEqual([answer.status, answer.text], [200, ''])
-  const graph = await newEntry(admin, context, 'graphtype=graph')
+  const graph = await newEntry(admin, context, '?graphtype=graph')
   assertRefused(await admin.delete(`${context}/resource/${graph}`), 405, 'method-not-allowed')
 })
 
@@ -79,9 +79,9 @@ test('a feed of a context is refused by either address of its resource (D18.7)',
 })
 
 test('a Link becomes a LinkReference before its external metadata are known (D18.7)', async () => {
-  const id = await newEntry(admin, context, 'entrytype=link&resource=http://ex.org/page')
+  const id = await newEntry(admin, context, '?entrytype=link&resource=http://ex.org/page')
   const entry = `${admin.base}${context}/entry/${id}`
-  const type = graphOf(entry, 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type', `${STORE}LinkReference`)
+  const type = graphOf(entry, RDF_TYPE, uriTerm(`${STORE}LinkReference`))
   assert.equal((await admin.put(`${context}/entry/${id}`, type)).status, 204)
   assert.match(JSON.stringify((await readEntry(admin, context, id)).info), /terms\/LinkReference/)
   assert.equal((await admin.get(`${context}/cached-external-metadata/${id}`)).text, '{}')

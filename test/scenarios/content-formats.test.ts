@@ -156,7 +156,7 @@ test('with rdfFormat the graphs inside the JSON of an entry are JSON-LD (wire fa
     const entry = (await admin.get(`${context}/entry/${id}?includeAll&rdfFormat=${written}`)).json()
     const graph = [{ '@id': 'http://ex.org/', [TITLE]: [{ '@value': 'One' }] }]
     assert.deepEqual(entry['metadata'], { '@graph': graph })
-    assert.deepEqual(entry['resource'], { '@graph': [] })
+    assert.deepEqual(entry['resource'], {})
     assert.equal(entry['entryId'], id)
   }
 })
