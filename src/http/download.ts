@@ -1,9 +1,9 @@
-import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fileNameOf, mediaTypeOf as storedMediaType } from '../content/uploads.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Entry } from '../model/entry.ts'
 import type { ByteRange } from '../stores/blob-store.ts'
+import { contentDisposition } from './content-disposition.ts'
 import { fileValidators, isRangeCurrent, isUnchanged, validatorHeaders } from './conditional.ts'
 import { parseRange } from './range.ts'
 import type { Uses } from './services.ts'
@@ -21,7 +21,9 @@ export async function sendFile(
   const found = await files.read(entry, file => {
     // Before the bytes are opened: a refusal must not leave a file handle behind.
     const isDownload = request.parameters.has('download')
-    reply.headers(fileHeaders(entry, file, !isDownload && isShownInline(storedMediaType(entry), options.inlineTypes)))
+    const type = storedMediaType(entry)
+    const isInline = !isDownload && !isExecutable(type) && isShownInline(type, options.inlineTypes)
+    reply.headers(fileHeaders(entry, file, isInline))
     const state = fileValidators(entry, file)
     if (isUnchanged(headers, state)) outcome = 'unchanged'
     // RFC 9110 14.2: a range means something with GET only.
@@ -50,13 +52,25 @@ function fileHeaders(entry: Entry, file: FileRecord, isInline: boolean): Record<
   const type = storedMediaType(entry)
   return {
     ...validatorHeaders(fileValidators(entry, file)),
-    'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
-    'content-disposition': contentDisposition(fileNameOf(entry), { type: isInline ? 'inline' : 'attachment' }),
+    'content-type': contentTypeOf(type),
+    'content-disposition': contentDisposition(fileNameOf(entry), isInline ? 'inline' : 'attachment'),
     'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
     'accept-ranges': 'bytes',
     digest: `sha-256=${file.sha256}`,
     'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
   }
+}
+
+/**
+ * Scripts and style sheets take effect in pages of the origin that they come from, and pages of this service allow those of
+ * their own origin. As plain text that must not be sniffed, no browser runs them.
+ */
+const isExecutable = (type: string): boolean =>
+  /^(?:text|application)\/(?:x-)?(?:javascript|ecmascript|jscript|livescript)[\d.]*$|^text\/css$/.test(type)
+
+function contentTypeOf(type: string): string {
+  if (isExecutable(type)) return 'text/plain; charset=utf-8'
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type
 }
 
 const passiveTypes =

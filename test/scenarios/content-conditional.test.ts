@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { assertRefused, graphOf, modifiedOf, readEntry, textTerm, TITLE } from '../support/content.ts'
 import type { Answer } from '../support/http-client.ts'
-import { newContext, newEntry, startInProcess } from '../support/service.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after })
 const admin = await service.admin()
@@ -116,4 +116,33 @@ test('every change has an ETag of its own, however fast they come (wire facts 3.
   const seen = new Set<string>()
   for (let change = 0; change < 5; change++) seen.add(String((await put(`${context}/metadata/${id}`, {})).headers.etag))
   assert.equal(seen.size, 5)
+})
+
+test('what changes without its entry is never 304: a context after a new entry, a group, a user (D18.8)', async () => {
+  const unchanged = async (path: string) => {
+    const { headers } = await admin.get(path)
+    return async () =>
+      (
+        await admin.get(path, {
+          'if-none-match': String(headers.etag),
+          'if-modified-since': date(service.system.now()),
+        })
+      ).status
+  }
+  const place = await newContext(admin)
+  const ofContext = await unchanged(`_contexts/resource/${place}`)
+  await newEntry(admin, place)
+  assert.equal(await ofContext(), 200)
+  const member = await newUser(service, admin)
+  const group = await newEntry(admin, '_principals', '?graphtype=group', {
+    resource: { name: `group-of-${member.id}` },
+  })
+  assert.equal((await admin.put(`_principals/resource/${group}`, [member.id])).status, 204)
+  const ofGroup = await unchanged(`_principals/resource/${group}`)
+  assert.equal((await admin.put(`_principals/resource/${member.id}`, { name: `renamed-${member.id}` })).status, 204)
+  assert.equal(await ofGroup(), 200)
+  const ofUser = await unchanged(`_principals/resource/${member.id}`)
+  for (let guess = 0; guess < 5; guess++) await service.visitor().signIn(`renamed-${member.id}`, 'Wrong-Guess-77')
+  assert.equal(await ofUser(), 200)
+  assert.ok((await admin.get(`_principals/resource/${member.id}`)).json()['disabledUntil'])
 })

@@ -202,3 +202,21 @@ test('a type that a client wrote into info is used if it is one, and ignored if 
   for (const wrong of ['image/png\r\nX: y', 'nonsense', '', 'a/b; c=d'])
     assert.equal(await typed(wrong), 'application/octet-stream', wrong)
 })
+
+test('scripts and style sheets come as plain text, so that no page of the service can load one (D18.9)', async () => {
+  for (const type of ['text/javascript', 'application/javascript', 'application/x-javascript', 'text/css']) {
+    const path = await upload('alert(1)', { 'content-type': type })
+    const { headers } = await admin.get(path)
+    assert.equal(headers['content-type'], 'text/plain; charset=utf-8', type)
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+    assert.match(String(headers['content-disposition']), /^attachment/, type)
+  }
+})
+
+test('no control character and no change of direction gets into the name of a download (D18.10)', async () => {
+  const path = `${context}/resource/${await newEntry(admin, context)}`
+  const name = "filename*=UTF-8''a%0D%0Ab%00c%1B%E2%80%AEgpj.exe"
+  assert.equal((await putFile(admin, path, 'x', { 'content-disposition': `attachment; ${name}` })).status, 201)
+  const { headers } = await admin.get(path)
+  assert.match(String(headers['content-disposition']), /filename="?abcgpj\.exe"?$/)
+})

@@ -1,4 +1,3 @@
-import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { denied } from '../../accounts/caller.ts'
 import { NotFound, NotSupported, WrongMethod } from '../../base/errors.ts'
@@ -22,6 +21,7 @@ import {
   validatorHeaders,
   withoutVariants,
 } from '../conditional.ts'
+import { contentDisposition } from '../content-disposition.ts'
 import { done, unchanged } from '../interface/answer.ts'
 import { custom, flag, invalid } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
@@ -269,5 +269,5 @@ async function findCached(
 /** wire facts 3.5 */
 function nameFile(request: FastifyRequest, reply: FastifyReply, entry: Entry, { syntax }: Representation): void {
   const type = request.parameters.has('download') ? 'attachment' : 'inline'
-  reply.header('content-disposition', contentDisposition(`${fileNameOf(entry)}.${syntax.extension}`, { type }))
+  reply.header('content-disposition', contentDisposition(`${fileNameOf(entry)}.${syntax.extension}`, type))
 }

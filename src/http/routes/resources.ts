@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findGroup } from '../../accounts/groups.ts'
 import { NotFound, WrongMethod } from '../../base/errors.ts'
-import { listOrder } from '../../content/list-order.ts'
+import { listOrder, type Order } from '../../content/list-order.ts'
 import { isList } from '../../content/list-records.ts'
 import { orderedMembers } from '../../content/list-view.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
@@ -165,9 +165,8 @@ async function getResource(
   const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
   const representation = isGraph || isList(entry) ? representationFor(request, reply) : undefined
   const order = isList(entry) ? orderOf(query) : listOrder
-  // In another order than its own, a list changes with its members.
-  const changesAlone = order.sort === undefined && order.first === undefined
-  if (isFresh(request, reply, entry, representation) && changesAlone) return await reply.status(304).send()
+  if (isFresh(request, reply, entry, representation) && changesWithItsEntry(entry, order))
+    return await reply.status(304).send()
   if (representation && isGraph) {
     return await sendGraph(reply, representation, deps.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
   }
@@ -199,6 +198,14 @@ async function getResource(
       return await deps.contexts.list(request.caller, entry.id)
   }
 }
+
+/**
+ * Whether the resource changes only together with its entry, so that the entry's tag can tell that it has not. Users are
+ * locked out, members of groups change, contexts get entries, and a list in another order than its own changes with its
+ * members, all without the entry.
+ */
+const changesWithItsEntry = ({ graphType }: Entry, { sort, first }: Order): boolean =>
+  !['User', 'Group', 'Context', 'SystemContext'].includes(graphType) && sort === undefined && first === undefined
 
 /** A list in RDF (wire facts 3.8.5). */
 const sequenceOf = (list: Entry, members: readonly string[]): Graph => ({
