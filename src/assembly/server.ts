@@ -276,7 +276,7 @@ function createContent(settings: Settings, deps: ContentDependencies) {
     }),
     revisions,
     creation,
-    views: new EntryViews(deps, deps.ledger, deps.lockout, revisions),
+    views: new EntryViews({ ...deps, revisions }, { publicInfo: settings['service.repository.public-info'] }),
     resources: new Resources(changes),
     lists: new Lists(changes),
     listMoves: new ListMoves(deps),

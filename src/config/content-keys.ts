@@ -51,6 +51,10 @@ export const repositoryKeys = {
     default: false,
     help: 'Keep every version of metadata, and tell of them in `info`.',
   }),
+  'service.repository.public-info': boolean({
+    default: false,
+    help: 'Let everybody read the `info` of every entry: names and sizes of files, access lists, creators, dates.',
+  }),
   'service.repository.max-statements': integer({
     min: 1,
     max: 1_000_000,

@@ -1,11 +1,11 @@
-import type { Caller } from '../accounts/caller.ts'
+import { type Caller, denied } from '../accounts/caller.ts'
 import { findGroup, type Group, membersOf } from '../accounts/groups.ts'
 import { countedUser, type Lockout } from '../accounts/lockout.ts'
 import { USERS } from '../accounts/principals.ts'
 import { findUser, listUserIds } from '../accounts/users.ts'
 import { findFile } from '../files/file-records.ts'
 import type { Ledger, Quota } from '../files/quota-ledger.ts'
-import { type Graph, statementsOf } from '../graph/graph.ts'
+import { emptyGraph, type Graph, statementsOf } from '../graph/graph.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { graphText } from '../graph/graph-text.ts'
@@ -21,7 +21,7 @@ import { type ListPage, listPage } from './list-view.ts'
 import { loadRelations, readableRelations, type Relations, relationsOf } from './relations.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import type { Revisions } from './revisions.ts'
-import { may, type EntryInContext, type Right, rightsOf } from '../model/rights.ts'
+import { hasAnyRight, may, type EntryInContext, type Right, rightsOf } from '../model/rights.ts'
 import { describeUser } from './user-resource.ts'
 
 /** An entry as one caller may see it; graphs in their inside form (wire facts 2.2). */
@@ -69,6 +69,19 @@ interface Surroundings {
   readonly relations: Relations
 }
 
+interface Dependencies {
+  readonly database: Database
+  readonly cache: DependencyCache
+  readonly ledger: Ledger
+  readonly lockout: Lockout
+  readonly revisions: Revisions
+}
+
+export interface EntryViewsOptions {
+  /** Everybody may read the info of every entry, as with the predecessor of this interface (D18.11). */
+  readonly publicInfo: boolean
+}
+
 /** Shows entries to callers: what they may not read is left out. */
 export class EntryViews {
   readonly #database: Database
@@ -76,18 +89,30 @@ export class EntryViews {
   readonly #ledger: Ledger
   readonly #lockout: Lockout
   readonly #revisions: Revisions
+  readonly #publicInfo: boolean
 
-  constructor(
-    stores: { readonly database: Database; readonly cache: DependencyCache },
-    ledger: Ledger,
-    lockout: Lockout,
-    revisions: Revisions,
-  ) {
-    this.#database = stores.database
-    this.#cache = stores.cache
+  constructor({ database, cache, ledger, lockout, revisions }: Dependencies, { publicInfo }: EntryViewsOptions) {
+    this.#database = database
+    this.#cache = cache
     this.#ledger = ledger
     this.#lockout = lockout
     this.#revisions = revisions
+    this.#publicInfo = publicInfo
+  }
+
+  /** @throws {Unauthenticated | Forbidden} unless the caller may read the info of the entry */
+  requireInfo(caller: Caller, placed: EntryInContext): void {
+    if (!this.#mayReadInfo(caller, placed)) throw denied(caller, 'read this entry')
+  }
+
+  #mayReadInfo(caller: Caller, placed: EntryInContext): boolean {
+    return this.#publicInfo || hasAnyRight(caller, placed)
+  }
+
+  /** What other entries say about one. @throws {Unauthenticated | Forbidden} as {@link requireInfo} does */
+  async relations(caller: Caller, placed: EntryInContext): Promise<Graph> {
+    this.requireInfo(caller, placed)
+    return await relationsOf(this.#database, caller, placed.entry, { publicInfo: this.#publicInfo })
   }
 
   /**
@@ -95,6 +120,7 @@ export class EntryViews {
    * @param paging which members of a list, in which order.
    */
   async of(caller: Caller, placed: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
+    this.requireInfo(caller, placed)
     const { entry } = placed
     const { name, info, relations } = await this.#surroundingsOf(entry)
     const brief: EntryView = {
@@ -107,7 +133,8 @@ export class EntryViews {
           : undefined,
     }
     if (!detailed) return brief
-    const readable = await readableRelations(this.#database, caller, relations, MAX_RELATIONS)
+    const options = { publicInfo: this.#publicInfo, most: MAX_RELATIONS }
+    const readable = await readableRelations(this.#database, caller, entry, relations, options)
     return {
       ...brief,
       ...(await this.#details(caller, placed, ResponseBudget.forOne(), readable)),
@@ -127,9 +154,19 @@ export class EntryViews {
     const kept = await this.#cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
       const value = await load()
       const bytes = 6 * graphText(value.info).length + 2 * RELATION_BYTES * value.relations.rows.length
-      return { value, subjects: [subject], bytes: bytes + 2 * graphText(value.relations.memberships).length }
+      return { value, subjects: [subject], bytes: bytes + 2 * RELATION_BYTES * value.relations.memberships.length }
     })
     return kept ?? (await load())
+  }
+
+  /** The info of an entry among others: empty where the caller may not read it. */
+  async #shownInfo(
+    caller: Caller,
+    placed: EntryInContext,
+    account: Pick<Account, 'homeContext'> | undefined,
+    budget: ResponseBudget,
+  ): Promise<Graph> {
+    return this.#mayReadInfo(caller, placed) ? await this.#infoOf(placed.entry, account, budget) : emptyGraph
   }
 
   async #infoOf(
@@ -165,7 +202,10 @@ export class EntryViews {
   }
 
   async #relationsOf(caller: Caller, entry: Entry, budget: ResponseBudget): Promise<Graph> {
-    const relations = await relationsOf(this.#database, caller, entry, budget.rowsLeft(MAX_RELATIONS, RELATION_BYTES))
+    const relations = await relationsOf(this.#database, caller, entry, {
+      publicInfo: this.#publicInfo,
+      most: budget.rowsLeft(MAX_RELATIONS, RELATION_BYTES),
+    })
     for (const _ of statementsOf(relations)) budget.spend(RELATION_BYTES)
     return relations
   }
@@ -178,7 +218,7 @@ export class EntryViews {
     return {
       entryId: entry.id,
       name,
-      info: await this.#infoOf(entry, account, budget),
+      info: await this.#shownInfo(caller, placed, account, budget),
       size:
         isList(entry) && may(caller, 'readresource', placed)
           ? await countListMembers(this.#database, entry)
@@ -201,7 +241,7 @@ export class EntryViews {
     const isContext = entry.context === CONTEXTS
     return {
       entryId: entry.id,
-      info: await this.#infoOf(entry, account, budget),
+      info: await this.#shownInfo(caller, placed, account, budget),
       name: isContext ? (await findContext(this.#database, entry.id))?.name : account?.name,
       disabled: account?.disabled || undefined,
       ...(await this.#details(caller, placed, budget)),
@@ -223,7 +263,7 @@ export class EntryViews {
         entryId: id,
         name: readable ? user.name : undefined,
         disabled: user.disabled || undefined,
-        info: await this.#infoOf(entry, user, budget),
+        info: await this.#shownInfo(caller, placed, user, budget),
         metadata: readable && !entry.isAbridged ? entry.metadata : undefined,
         relations: entry.isAbridged ? undefined : await this.#relationsOf(caller, entry, budget),
         rights: rightsOf(caller, placed),

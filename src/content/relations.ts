@@ -8,7 +8,7 @@ import { CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, principalUri, resour
 import type { Entry } from '../model/entry.ts'
 import { findEntryHead } from './entry-records.ts'
 import { listHolding } from './list-records.ts'
-import { may } from '../model/rights.ts'
+import { hasAnyRight, type Judged, may } from '../model/rights.ts'
 
 interface RelationRow {
   source_context: string
@@ -27,38 +27,63 @@ const MAX_RELATIONS_CHECKED = 5000
 /** What other entries say about one, and the list, groups and home contexts it belongs to, whoever may read that. */
 export interface Relations {
   readonly rows: readonly RelationRow[]
-  /** The memberships, which everybody may read. */
-  readonly memberships: Graph
+  readonly memberships: readonly Membership[]
+}
+
+/** A list, group or home context that an entry belongs to. */
+interface Membership {
+  readonly statement: Statement
+  /** Who may read it: those who may read the members of this group, or the info of this user or group; absent: everybody. */
+  readonly readers?: { readonly principal: string; readonly check: Check }
+}
+
+type Check = (caller: Caller, judged: Judged) => boolean
+const mayReadMetadata: Check = (caller, judged) => may(caller, 'readmetadata', judged)
+const mayReadMembers: Check = (caller, judged) => may(caller, 'readresource', judged)
+
+export interface RelationsOptions {
+  /** Everybody may read the info of every entry. */
+  readonly publicInfo: boolean
+  readonly most?: number
 }
 
 export async function loadRelations(queries: Queries, entry: Entry): Promise<Relations> {
   const rows = await queries.all<RelationRow>(sql`SELECT source_context, source, part, subject, predicate, object
     FROM relations WHERE target_context = ${entry.context} AND target = ${entry.id}
     LIMIT ${MAX_RELATIONS_CHECKED}`)
-  return { rows, memberships: graphOf(await partsPlayed(queries, entry)) }
+  return { rows, memberships: await partsPlayed(queries, entry) }
 }
 
-/** The relations that the caller may read: statements of metadata that they may not read are left out. */
+/**
+ * The relations that the caller may read. Left out is what stands in metadata or info that they may not read, and
+ * memberships in groups whose members they may not read, but their own (D18.12).
+ */
 export async function readableRelations(
   queries: Queries,
   caller: Caller,
+  entry: EntryAddress,
   { rows, memberships }: Relations,
-  most = MAX_RELATIONS,
+  { publicInfo, most = MAX_RELATIONS }: RelationsOptions,
 ): Promise<Graph> {
-  if (rows.length === 0) return memberships
   const readable = new Map<string, boolean>()
   const statements: Statement[] = []
   for (const { source_context: context, source: id, part, subject, predicate, object } of rows) {
     if (statements.length >= most) break
-    if (part === 'metadata') {
-      const key = `${context}/${id}`
-      const isReadable = readable.get(key) ?? (await mayReadMetadata(queries, caller, { context, id }))
+    if (part === 'metadata' || !publicInfo) {
+      const key = `${part} ${context}/${id}`
+      const check = part === 'metadata' ? mayReadMetadata : hasAnyRight
+      const isReadable = readable.get(key) ?? (await passes(queries, caller, { context, id }, check))
       readable.set(key, isReadable)
       if (!isReadable) continue
     }
     statements.push({ subject, predicate, object: uri(object) })
   }
-  return graphOf([...statements, ...statementsOf(memberships)])
+  const isSelf = entry.context === PRINCIPALS && entry.id === caller.user.id
+  for (const { statement, readers } of memberships) {
+    const address = { context: PRINCIPALS, id: readers?.principal ?? '' }
+    if (!readers || isSelf || (await passes(queries, caller, address, readers.check))) statements.push(statement)
+  }
+  return graphOf(statements)
 }
 
 /** The relations of an entry that the caller may read. */
@@ -66,28 +91,30 @@ export async function relationsOf(
   queries: Queries,
   caller: Caller,
   entry: Entry,
-  most = MAX_RELATIONS,
+  options: RelationsOptions,
 ): Promise<Graph> {
-  return await readableRelations(queries, caller, await loadRelations(queries, entry), most)
+  return await readableRelations(queries, caller, entry, await loadRelations(queries, entry), options)
 }
 
-async function mayReadMetadata(queries: Queries, caller: Caller, source: EntryAddress): Promise<boolean> {
-  const entry = await findEntryHead(queries, source)
-  const contextEntry = await findEntryHead(queries, { context: CONTEXTS, id: source.context })
-  return entry !== undefined && contextEntry !== undefined && may(caller, 'readmetadata', { entry, contextEntry })
+async function passes(queries: Queries, caller: Caller, address: EntryAddress, check: Check): Promise<boolean> {
+  const entry = await findEntryHead(queries, address)
+  const contextEntry = await findEntryHead(queries, { context: CONTEXTS, id: address.context })
+  return entry !== undefined && contextEntry !== undefined && check(caller, { entry, contextEntry })
 }
 
 /** Told from the tables of lists and accounts themselves, so that they can never disagree with them. */
-async function partsPlayed(queries: Queries, entry: Entry): Promise<Statement[]> {
+async function partsPlayed(queries: Queries, entry: Entry): Promise<Membership[]> {
   const self = uri(entryUri(entry))
   const list = await listHolding(queries, entry)
-  const statements: Statement[] =
-    list === undefined
-      ? []
-      : [{ subject: resourceUri({ context: entry.context, id: list }), predicate: store.hasListMember, object: self }]
+  const memberships: Membership[] = []
+  if (list !== undefined) {
+    const subject = resourceUri({ context: entry.context, id: list })
+    memberships.push({ statement: { subject, predicate: store.hasListMember, object: self } })
+  }
   if (entry.context === PRINCIPALS && entry.entryType === 'Local' && entry.graphType === 'User') {
     for (const group of await groupsOf(queries, entry.id)) {
-      statements.push({ subject: principalUri(group), predicate: store.hasGroupMember, object: self })
+      const statement = { subject: principalUri(group), predicate: store.hasGroupMember, object: self }
+      memberships.push({ statement, readers: { principal: group, check: mayReadMembers } })
     }
   }
   if (entry.context === CONTEXTS) {
@@ -95,8 +122,9 @@ async function partsPlayed(queries: Queries, entry: Entry): Promise<Statement[]>
       sql`SELECT id FROM principals WHERE home_context = ${entry.id} ORDER BY id`,
     )
     for (const { id } of rows) {
-      statements.push({ subject: principalUri(id), predicate: store.homeContext, object: self })
+      const statement = { subject: principalUri(id), predicate: store.homeContext, object: self }
+      memberships.push({ statement, readers: { principal: id, check: hasAnyRight } })
     }
   }
-  return statements
+  return memberships
 }

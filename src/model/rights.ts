@@ -60,6 +60,10 @@ export function may(caller: Caller, right: Right, { entry, contextEntry }: Judge
   return slots.some(slot => has(caller, contextEntry, slot))
 }
 
+/** Whether the caller has any right on an entry: who has none does not read its info either (D18.11). */
+export const hasAnyRight = (caller: Caller, judged: Judged): boolean =>
+  may(caller, 'administer', judged) || may(caller, 'readmetadata', judged) || may(caller, 'readresource', judged)
+
 /** @throws {Unauthenticated | Forbidden} when the caller lacks the right. `what` completes "You may not …". */
 export function requireRight(caller: Caller, right: Right, placed: Judged, what: string): void {
   if (!may(caller, right, placed)) throw denied(caller, what)

@@ -23,7 +23,7 @@ const known = describedRoutes
   .sort((a, b) => a.url.split(':').length - b.url.split(':').length)
 
 /** Refusals that any operation may answer with. */
-const general: readonly number[] = [400, 401, 403, 404, 405, 429, 500, 503]
+const general: readonly number[] = [400, 401, 403, 404, 405, 429, 500, 503, 507]
 
 /** Checks an answer against the description of the interface. @param path with a leading slash */
 export function requireDescribed(method: string, path: string, answer: Answer): void {

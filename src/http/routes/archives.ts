@@ -79,6 +79,7 @@ export const archiveRoutes = [
       403: [],
       404: [],
       408: ['request-timeout'],
+      409: ['conflict'],
       413: ['quota-exceeded', 'file-too-large'],
     },
     handle: async (

@@ -48,6 +48,7 @@ export const entryRoutes = [
     url: '/:context/entry/:entry',
     chapter,
     summary: 'Read an entry: its info, and what else the caller may read of it.',
+    access: 'those who have any right on the entry; with `service.repository.public-info=on` everybody',
     details: 'In a syntax of RDF other than JSON the answer is the info alone.',
     query: {
       includeAll: flag('With metadata, relations, rights and resource, as far as the caller may read them.'),
@@ -56,7 +57,7 @@ export const entryRoutes = [
       format: answerFormat,
     },
     answers: { 200: content('The entry.', mediaTypes, EntrySchema), 304: unchanged },
-    refusals: { 404: [], 406: ['not-acceptable'] },
+    refusals: { 401: [], 403: ['not-allowed'], 404: [], 406: ['not-acceptable'] },
     conditional: 'read',
     compressible: true,
     handle: async (deps: Uses<'base' | 'entries' | 'views'>, { request, reply, caller, query }) => {

@@ -1,7 +1,6 @@
 import { InvalidInput, WrongMethod } from '../../base/errors.ts'
 import { findAddress } from '../../content/contexts.ts'
 import { isList } from '../../content/list-records.ts'
-import { relationsOf } from '../../content/relations.ts'
 import { RELATIVE } from '../../graph/iri.ts'
 import { type EntryAddress, entryUri } from '../../model/addresses.ts'
 import { entryValidators, validatorHeaders } from '../conditional.ts'
@@ -67,16 +66,18 @@ export const listRoutes = [
     chapter: 'Entries',
     summary:
       'Read what the metadata and the info of other entries say about an entry, with its list, groups and home contexts.',
-    details: 'What stands in metadata that the caller may not read is left out.',
+    access: 'those who have any right on the entry; with `service.repository.public-info=on` everybody',
+    details:
+      'Left out is what stands in metadata or info that the caller may not read, and memberships in groups whose members they may not read.',
     query: { format: answerFormat },
     answers: { 200: graphAnswer('The graph.') },
-    refusals: { 404: [], 406: ['not-acceptable'] },
+    refusals: { 401: [], 403: ['not-allowed'], 404: [], 406: ['not-acceptable'] },
     compressible: true,
     // No validators: those of the entry do not change when another entry begins to point at it.
-    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, reply, caller }) => {
-      const { entry } = await loadEntry(deps, request)
+    handle: async (deps: Uses<'base' | 'entries' | 'views'>, { request, reply, caller }) => {
+      const placed = await loadEntry(deps, request)
       const representation = representationFor(request, reply)
-      const graph = await relationsOf(deps.database, caller, entry)
+      const graph = await deps.views.relations(caller, placed)
       return await sendGraph(reply, representation, deps.base.graphOutside(graph))
     },
   }),
