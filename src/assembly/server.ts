@@ -41,7 +41,7 @@ import { createApp } from '../http/app.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
 import { BaseAddress } from '../http/base-address.ts'
-import type { CookieOptions } from '../http/cookies.ts'
+import type { CookieOptions } from '../http/protocol/cookies.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
@@ -369,6 +369,7 @@ function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddre
     },
     jsonp: settings['service.jsonp'],
     search: { maxLimit: settings['service.solr.max-limit'] },
+    repositoryType: settings['service.repository.store.url'] === undefined ? 'sqlite' : 'postgres',
     metricsToken: settings['service.metrics.token'],
     version: machine.version,
   }

@@ -3,7 +3,7 @@ import type { Caller } from '../accounts/caller.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import { type Client, isCurrent } from '../accounts/sessions.ts'
 import { Unauthenticated } from '../base/errors.ts'
-import { setCookie, setsAuthCookie } from './cookies.ts'
+import { setCookie, setsAuthCookie } from './protocol/cookies.ts'
 import type { Uses } from './services.ts'
 
 /** At most so many tokens are tried: one request cannot cause many look-ups. */

@@ -7,7 +7,7 @@ import { entryUri, PRINCIPALS } from '../model/addresses.ts'
 import type { EntryView, ResourceView } from '../content/entry-view.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
-import { acceptLanguage } from './negotiate.ts'
+import { acceptLanguage } from './protocol/negotiate.ts'
 
 /** The current-user information of interface 2.2 and D3.1. */
 export function describeCaller(

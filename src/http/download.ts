@@ -3,9 +3,9 @@ import { fileNameOf, mediaTypeOf as storedMediaType } from '../content/uploads.t
 import type { FileRecord } from '../files/file-records.ts'
 import type { Entry } from '../model/entry.ts'
 import type { ByteRange } from '../stores/blob-store.ts'
-import { contentDisposition } from './content-disposition.ts'
+import { contentDisposition } from './protocol/content-disposition.ts'
 import { fileValidators, isRangeCurrent, isUnchanged, validatorHeaders } from './conditional.ts'
-import { parseRange } from './range.ts'
+import { parseRange } from './protocol/range.ts'
 import type { Uses } from './services.ts'
 
 /** Sends the file of an entry, or the part of it that is asked for; 204 while there is none (D7.7). */

@@ -1,6 +1,6 @@
 import { FLOW_TTL } from '../sso/login-flows.ts'
 import type { BaseAddress } from './base-address.ts'
-import type { RequestCookies } from './cookies.ts'
+import type { RequestCookies } from './protocol/cookies.ts'
 
 /**
  * Ties a login by CAS to the browser that began it (D9.5): the id of its flow, for as long as the flow lives. Lax, so that

@@ -1,7 +1,7 @@
 import { graphTypes } from '../model/entry.ts'
 import { type Order, type Paging, sortKeys } from '../content/list-order.ts'
 import { choice, custom, invalid, text, type ValuesOf } from './interface/parameters.ts'
-import type { Parameters } from './query.ts'
+import type { Parameters } from './protocol/query.ts'
 
 const MAX_ON_A_PAGE = 100
 

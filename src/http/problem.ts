@@ -22,7 +22,7 @@ import {
   WrongMethod,
 } from '../base/errors.ts'
 import { pageContext } from './page-context.ts'
-import { prefersHtml } from './negotiate.ts'
+import { prefersHtml } from './protocol/negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
 import { wordsForProblem } from './pages/messages.ts'
 import { sendPage } from './send-page.ts'

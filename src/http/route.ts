@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../accounts/caller.ts'
-import type { RequestCookies } from './cookies.ts'
-import type { Parameters } from './query.ts'
+import type { RequestCookies } from './protocol/cookies.ts'
+import type { Parameters } from './protocol/query.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof methods)[number]

@@ -32,11 +32,11 @@ import type { CasSignOn } from '../sso/cas/sign-on.ts'
 import type { SsoFailures } from '../sso/failures.ts'
 import type { SamlSignOn } from '../sso/saml/sign-on.ts'
 import type { Database } from '../stores/database.ts'
-import type { ForwardingHeader } from './client-address.ts'
+import type { ForwardingHeader } from './protocol/client-address.ts'
 import type { BaseAddress } from './base-address.ts'
-import type { Bodies, BodyLimits } from './body.ts'
-import type { AuthCookie, CookieOptions } from './cookies.ts'
-import type { CorsOptions } from './cors.ts'
+import type { Bodies, BodyLimits } from './protocol/body.ts'
+import type { AuthCookie, CookieOptions } from './protocol/cookies.ts'
+import type { CorsOptions } from './protocol/cors.ts'
 import type { UiAssets } from './ui-assets.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
@@ -64,6 +64,8 @@ export interface HttpOptions {
   /** Who shows it may read the metrics; absent: administrators only. */
   readonly metricsToken: string | undefined
   readonly version: string
+  /** The engine of the database, as the status names it. */
+  readonly repositoryType: 'sqlite' | 'postgres'
 }
 
 /** Sign-on through identity providers. */

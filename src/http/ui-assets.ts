@@ -1,4 +1,4 @@
-import type { Coding } from './compression.ts'
+import type { Coding } from './protocol/compression.ts'
 
 /** A file of the user interface, as it is sent. */
 export interface Asset {

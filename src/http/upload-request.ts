@@ -2,9 +2,9 @@ import { parse as parseDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../base/errors.ts'
 import { isMediaType, UNTYPED, type Upload } from '../content/uploads.ts'
-import { clientGoneSignal } from './client-gone-signal.ts'
-import { announcesBody, mediaTypeOf } from './body.ts'
-import { firstFile } from './multipart.ts'
+import { clientGoneSignal } from './protocol/client-gone-signal.ts'
+import { announcesBody, mediaTypeOf } from './protocol/body.ts'
+import { firstFile } from './protocol/multipart.ts'
 import type { Uses } from './services.ts'
 
 /** The file in the body of a request: the body itself, or the first file of a form. Nothing is read yet. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { firstFile } from '../../src/http/multipart.ts'
+import { firstFile } from '../../src/http/protocol/multipart.ts'
 
 const request = { headers: { 'content-type': 'multipart/form-data; boundary=xX' } } as IncomingMessage
 

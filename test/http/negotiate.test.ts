@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { acceptLanguage } from '../../src/http/negotiate.ts'
+import { acceptLanguage } from '../../src/http/protocol/negotiate.ts'
 
 const table: ReadonlyArray<readonly [header: string | undefined, map: Record<string, number>]> = [
   [undefined, {}],

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
-import type { Bodies } from '../body.ts'
+import type { Bodies } from '../protocol/body.ts'
 import { anything, type JsonSchema, type Schema } from './schema.ts'
 
 /** The body of a request or of an answer. */

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../base/errors.ts'
-import { isFlagSet, type Parameters } from '../query.ts'
+import { isFlagSet, type Parameters } from '../protocol/query.ts'
 import type { JsonSchema } from './schema.ts'
 
 /** A parameter of a query: what it means, its form for the description, and how it is read. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, requireAdmin, requireSignedIn } from '../../accounts/caller.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
-import type { Bodies } from '../body.ts'
+import type { Bodies } from '../protocol/body.ts'
 import type { Method, Route } from '../route.ts'
 import type { Answer } from './answer.ts'
 import type { RequestBody } from './body.ts'

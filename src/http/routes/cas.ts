@@ -1,5 +1,5 @@
 import { SsoRefused } from '../../sso/refusal.ts'
-import { setCookie } from '../cookies.ts'
+import { setCookie } from '../protocol/cookies.ts'
 import { FlowCookie } from '../flow-cookie.ts'
 import { json, redirect } from '../interface/answer.ts'
 import { flag, text as textParameter } from '../interface/parameters.ts'

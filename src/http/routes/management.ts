@@ -32,8 +32,8 @@ import {
   text,
 } from '../interface/schema.ts'
 import { count, time, uri } from '../interface/schemas.ts'
-import { prefersHtml } from '../negotiate.ts'
-import type { Parameters } from '../query.ts'
+import { prefersHtml } from '../protocol/negotiate.ts'
+import type { Parameters } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
 
 const chapter = 'Status and administration'
@@ -98,7 +98,7 @@ export const managementRoutes = [
         const stats = query.includeStats ? { stats: await countStore(database) } : {}
         return {
           ...brief(version),
-          repositoryType: database.engine,
+          repositoryType: options.repositoryType,
           baseURI: base.href,
           startupTime: isoTime(startedAt),
           quota: ledger.enforced,

@@ -21,12 +21,12 @@ import {
   validatorHeaders,
   withoutVariants,
 } from '../conditional.ts'
-import { contentDisposition } from '../content-disposition.ts'
+import { contentDisposition } from '../protocol/content-disposition.ts'
 import { done, unchanged } from '../interface/answer.ts'
 import { custom, flag, invalid } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { linkQuery, readLinkTraversal } from '../link-traversal.ts'
-import type { Parameters } from '../query.ts'
+import type { Parameters } from '../protocol/query.ts'
 import {
   answerFormat,
   graphReader,

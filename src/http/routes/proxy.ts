@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotSupported } from '../../base/errors.ts'
 import { requireRight } from '../../model/rights.ts'
-import { clientGoneSignal } from '../client-gone-signal.ts'
+import { clientGoneSignal } from '../protocol/client-gone-signal.ts'
 import { content } from '../interface/answer.ts'
 import { requiredText } from '../interface/parameters.ts'
 import { route, undescribed } from '../interface/route.ts'

@@ -21,7 +21,7 @@ import { type Refusals, route } from '../interface/route.ts'
 import { anything } from '../interface/schema.ts'
 import { StoredFile } from '../interface/schemas.ts'
 import { orderOf, orderQuery } from '../list-paging.ts'
-import { refuseFeed } from '../query.ts'
+import { refuseFeed } from '../protocol/query.ts'
 import {
   answerFormat,
   embeddedFormat,

@@ -12,7 +12,7 @@ import { custom, invalid, requiredText, text as textParameter } from '../interfa
 import { route } from '../interface/route.ts'
 import { anyOf, list, named, nothing, object, text } from '../interface/schema.ts'
 import { count, Hit } from '../interface/schemas.ts'
-import { type Parameters, refuseFeed } from '../query.ts'
+import { type Parameters, refuseFeed } from '../protocol/query.ts'
 import { embeddedFormat, embeddedGraphs } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 

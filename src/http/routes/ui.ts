@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { NotFound } from '../../base/errors.ts'
-import { acceptedCoding, codedTag } from '../compression.ts'
+import { acceptedCoding, codedTag } from '../protocol/compression.ts'
 import { pageContext } from '../page-context.ts'
 import { pageHeaders } from '../pages/html.ts'
 import { uiPage, uiPolicy } from '../pages/ui-page.ts'
 import { undescribed } from '../interface/route.ts'
 import type { Uses } from '../services.ts'
 import { assetPath } from '../ui-assets.ts'
-import { addVary } from '../vary.ts'
+import { addVary } from '../protocol/vary.ts'
 
 const marks = { method: 'GET', ignoresCaller: true, visited: true } as const
 

@@ -1,6 +1,6 @@
-import { RangeNotSatisfiable } from '../base/errors.ts'
-import type { Bytes } from '../base/units.ts'
-import type { ByteRange } from '../stores/blob-store.ts'
+import { RangeNotSatisfiable } from '../../base/errors.ts'
+import type { Bytes } from '../../base/units.ts'
+import type { ByteRange } from '../../stores/blob-store.ts'
 
 /**
  * The part that a `Range` header asks for; `undefined` means all of it: no header, a header that is malformed or in

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Bytes } from '../base/units.ts'
+import type { Bytes } from '../../base/units.ts'
 import { addVary } from './vary.ts'
 
 const codings = ['br', 'gzip'] as const

@@ -1,5 +1,5 @@
-import { type ErrorCode } from '../base/error-codes.ts'
-import { InvalidInput, NotSupported } from '../base/errors.ts'
+import { type ErrorCode } from '../../base/error-codes.ts'
+import { InvalidInput, NotSupported } from '../../base/errors.ts'
 
 /** Names and values of a query or a form, in order, doubles kept; nothing is guessed or dropped. */
 export class Parameters {

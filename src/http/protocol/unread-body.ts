@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Bytes, Milliseconds } from '../base/units.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
 
 /** So much of a body that nobody wants is still taken, so that the client gets to read the answer. */
 const MAX_DRAINED: Bytes = 8 * 1_048_576

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Milliseconds } from '../base/units.ts'
+import type { Milliseconds } from '../../base/units.ts'
 import { drain } from './unread-body.ts'
 
 /** From the last byte of the upload to its answer, and one more, since timers may fire a millisecond early. */

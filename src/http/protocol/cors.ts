@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Seconds } from '../base/units.ts'
+import type { Seconds } from '../../base/units.ts'
 
 export interface CorsOptions {
   /** Off: no page of another site may read answers. */

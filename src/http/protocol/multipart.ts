@@ -2,8 +2,8 @@ import { Busboy, type BusboyEvents, type BusboyHeaders, type BusboyInstance } fr
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { InvalidInput } from '../base/errors.ts'
-import type { Bytes } from '../base/units.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import type { Bytes } from '../../base/units.ts'
 
 /**
  * More than a socket gives at once. A part that ends in the piece that fills its buffer is never asked for more by the parser,

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { InvalidInput, TooLarge, TooSlow, UnsupportedType } from '../base/errors.ts'
-import { parseJson } from '../base/json.ts'
-import type { System } from '../base/system.ts'
-import type { Bytes, Milliseconds } from '../base/units.ts'
+import { InvalidInput, TooLarge, TooSlow, UnsupportedType } from '../../base/errors.ts'
+import { parseJson } from '../../base/json.ts'
+import type { System } from '../../base/system.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Parameters } from './query.ts'
 
 export interface BodyLimits {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Seconds } from '../base/units.ts'
+import type { Seconds } from '../../base/units.ts'
 
 const AUTH_COOKIE = 'auth_token'
 /** Marks a device on which the user has signed in before (D6.5). */

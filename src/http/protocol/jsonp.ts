@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput } from '../base/errors.ts'
+import { InvalidInput } from '../../base/errors.ts'
 
 /** Names, possibly of members: nothing that could do more than be called. */
 const callbackName = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/

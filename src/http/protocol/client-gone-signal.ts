@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { InvalidInput } from '../base/errors.ts'
+import { InvalidInput } from '../../base/errors.ts'
 
 /** Aborts when the client leaves before it has its answer. */
 export function clientGoneSignal(reply: FastifyReply): AbortSignal {
