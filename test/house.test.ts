@@ -216,6 +216,10 @@ test('the pages of ui/ are a client like any other: they import nothing of the s
   }
 })
 
+test('only setCookie writes Set-Cookie, so that no cookie takes another one away', () => {
+  assert.deepEqual(users(/'set-cookie'/), ['http/protocol/cookies.ts'])
+})
+
 test('time and randomness come from base/system.ts', () => {
   assert.deepEqual(users(/Date\.now\b|new Date\(\)|Math\.random|performance\.now/), ['base/system.ts'])
   assert.deepEqual(users(/import \{[^}]*(?:random|webcrypto)[^}]*\} from 'node:crypto'/i), ['base/system.ts'])
