@@ -70,7 +70,8 @@ test('members that the caller may not read stay in the list, without metadata an
   assert.ok(seen.children[0]?.metadata)
   assert.equal(seen.children[1]?.metadata, undefined)
   assert.deepEqual(seen.children[1]?.rights, [])
-  assert.equal((await readEntry(service.visitor(), context, list)).resource, undefined)
+  assert.deepEqual(seen.children[1]?.info, {})
+  assertRefused(await service.visitor().get(`${context}/entry/${list}`), 401, 'not-signed-in')
   assertRefused(await service.visitor().get(`${context}/resource/${list}`), 401, 'not-signed-in')
   assertRefused(
     await service.visitor().ask(`${context}/resource/${list}`, { method: 'PUT', json: [] }),
@@ -139,7 +140,7 @@ test('?applyACLtoChildren gives the list’s rights to all below, if the caller 
   const info = graphOf(`${admin.base}${context}/entry/${list}`, `${STORE}write`, principal(admin, user))
   assert.equal((await admin.put(`${context}/entry/${list}`, info)).status, 204)
   assertRefused(await visitor.put(`${context}/entry/${list}?applyACLtoChildren`, info), 403, 'not-allowed')
-  assert.deepEqual((await readEntry(visitor, context, leaf)).rights, [])
+  assertRefused(await visitor.get(`${context}/entry/${leaf}`), 403, 'not-allowed')
   assert.equal((await admin.put(`${context}/entry/${list}?applyACLtoChildren`, info)).status, 204)
   assert.deepEqual((await readEntry(visitor, context, leaf)).rights, ['administer'])
 })

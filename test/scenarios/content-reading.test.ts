@@ -39,11 +39,13 @@ test('without includeAll an entry is its id and info; with it everything (wire f
   assert.equal(full.resource, 'secret')
 })
 
-test('info is open to everybody; metadata and resource are left out for who may not read them (wire facts 2.2)', async () => {
-  for (const visitor of [guest, stranger.visitor]) {
-    const entry = await readEntry(visitor, context, secret)
-    assert.deepEqual(Object.keys(entry).sort(), ['entryId', 'info', 'relations', 'rights'])
-    assert.deepEqual(entry.rights, [])
+test('info takes a right on the entry; metadata and resource are left out where they may not be read (D18.11)', async () => {
+  for (const part of ['entry', 'relations']) {
+    for (const path of [`${context}/${part}/${secret}`, `${context}/${part}/${secret}?includeAll`]) {
+      assertRefused(await guest.get(path), 401, 'not-signed-in', path)
+      assertRefused(await stranger.visitor.get(path), 403, 'not-allowed', path)
+      assertRefused(await guest.get(path, { accept: 'text/turtle' }), 401, 'not-signed-in', path)
+    }
   }
   const forGuest = await readEntry(guest, context, open)
   assert.deepEqual([forGuest.rights, forGuest.metadata, forGuest.resource], [['readmetadata'], title, undefined])
@@ -173,4 +175,18 @@ test('the resource of a link is elsewhere: 303, but never to a script (wire fact
   const answer = await admin.get(`${context}/resource/${named}`)
   assert.equal(answer.status, 303)
   assert.equal(answer.headers.location, `${admin.base}${context}/metadata/${named}`)
+})
+
+test('with public-info everybody reads the info of every entry, and nothing else of it (D18.11)', async t => {
+  const open = await startInProcess(t, { settings: { 'service.repository.public-info': 'on' } })
+  const boss = await open.admin()
+  const place = await newContext(boss)
+  const id = await newEntry(boss, place, '', { metadata: title })
+  const other = await newUser(open, boss)
+  for (const visitor of [open.visitor(), other.visitor]) {
+    const entry = await readEntry(visitor, place, id)
+    assert.deepEqual(Object.keys(entry).sort(), ['entryId', 'info', 'relations', 'rights'])
+    assert.deepEqual(entry.rights, [])
+    assert.equal((await visitor.get(`${place}/relations/${id}`)).status, 200)
+  }
 })

@@ -46,15 +46,19 @@ test('structure, access lists and resources elsewhere make no relations (wire fa
   assert.deepEqual(await relationsOf('_principals', user), {})
 })
 
-test('relations are open to everybody, but what unreadable metadata says is left out', async () => {
+test('relations are for those with a right on the entry; what unreadable metadata says is left out (D18.12)', async () => {
   const context = await newContext(admin)
+  const reader = await newUser(service, admin)
   const [target, list] = [await newEntry(admin, context), await newList(admin, context)]
   const base = `${admin.base}${context}`
   const object = uriTerm(`${base}/entry/${target}`)
   await newEntry(admin, context, '', { metadata: graphOf(`${base}/resource/_newId`, KNOWS, object) })
   assert.equal((await admin.put(`${context}/resource/${list}`, [target])).status, 204)
   const member = graphOf(`${base}/resource/${list}`, `${STORE}hasListMember`, object)
-  assert.deepEqual(await relationsOf(context, target, service.visitor()), member)
+  assertRefused(await service.visitor().get(`${context}/relations/${target}`), 401, 'not-signed-in')
+  const acl = graphOf(`${base}/metadata/${target}`, `${STORE}read`, principal(admin, reader.id))
+  assert.equal((await admin.put(`${context}/entry/${target}`, acl)).status, 204)
+  assert.deepEqual(await relationsOf(context, target, reader.visitor), member)
   assert.equal(Object.keys(await relationsOf(context, target)).length, 2)
   assertRefused(await admin.get(`${context}/relations/none`), 404, 'not-found')
 })
@@ -99,4 +103,31 @@ test('sources with the same id in different contexts each count by their own acc
     assert.deepEqual(await relationsOf(open, target, service.visitor()), saidIn(open))
     assert.deepEqual(await relationsOf(open, target), { ...saidIn(open), ...saidIn(closed) })
   }
+})
+
+test('memberships and home contexts are not for everybody (D18.12)', async () => {
+  const [member, other] = [await newUser(service, admin), await newUser(service, admin)]
+  const context = await newContext(admin)
+  const group = await newEntry(admin, '_principals', '?graphtype=group')
+  assert.equal((await admin.put(`_principals/resource/${group}`, [member.id])).status, 204)
+  assert.equal((await admin.put(`_principals/resource/${member.id}`, { homecontext: context })).status, 204)
+  const everybody = principal(admin, '_guest')
+  for (const [at, id] of [
+    ['_principals', member.id],
+    ['_contexts', context],
+  ] as const) {
+    const open = graphOf(`${admin.base}${at}/metadata/${id}`, `${STORE}read`, everybody)
+    assert.equal((await admin.put(`${at}/entry/${id}`, open)).status, 204)
+  }
+  assert.match(JSON.stringify(await relationsOf('_principals', member.id)), /hasGroupMember/)
+  assert.match(JSON.stringify(await relationsOf('_principals', member.id, member.visitor)), /hasGroupMember/)
+  assert.match(JSON.stringify(await relationsOf('_contexts', context)), /homeContext/)
+  for (const visitor of [service.visitor(), other.visitor])
+    assert.deepEqual(await relationsOf('_principals', member.id, visitor), {})
+  const byGuest = await relationsOf('_contexts', context, service.visitor())
+  // The info of this user is open to guests by its access list, so their home context is, too.
+  assert.match(JSON.stringify(byGuest), /homeContext/)
+  const closed = graphOf(`${admin.base}_principals/metadata/${member.id}`, `${STORE}read`, principal(admin, '_admin'))
+  assert.equal((await admin.put(`_principals/entry/${member.id}`, closed)).status, 204)
+  assert.deepEqual(await relationsOf('_contexts', context, service.visitor()), {})
 })
