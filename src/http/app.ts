@@ -3,15 +3,15 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { guestFrom, isGuest } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
-import { Bodies } from './protocol/body.ts'
+import { announcesBody, Bodies } from './protocol/body.ts'
 import { noteAccess, recogniseCaller } from './caller.ts'
 import { ClientAddresses } from './protocol/client-address.ts'
 import { AuthCookie, RequestCookies } from './protocol/cookies.ts'
-import { compress, removeCodingFromTags } from './protocol/compression.ts'
+import { compress, isCompressible, removeCodingFromTags } from './protocol/compression.ts'
 import { Cors } from './protocol/cors.ts'
 import { refuseCrossSite } from './protocol/cross-site.ts'
 import { asScript, callbackOf } from './protocol/jsonp.ts'
-import { holdForLateListener } from './protocol/late-listener.ts'
+import { holdForLateListener, isLateListener } from './protocol/late-listener.ts'
 import { answerMalformed } from './malformed.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
 import { sendProblem } from './problem.ts'
@@ -57,8 +57,8 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     request.caller = guestFrom(clientOf(request, addresses))
     request.parameters = noParameters
     setCommonHeaders(deps, request, reply)
-    reply.headers(cors.headers(request.headers.origin))
-    drainUnreadBody(request.raw, reply.raw)
+    if (options.cors.enabled) reply.headers(cors.headers(request.headers.origin))
+    if (announcesBody(request.raw)) drainUnreadBody(request.raw, reply.raw)
     removeCodingFromTags(request.raw)
     requireHost(request)
     if (cors.isPreflight(request.method, request.headers)) {
@@ -85,11 +85,16 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     // A connection kept alive after its last request would keep the service from ending, or be cut off by the end of it.
     if (closing || deps.readiness.isDraining) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
-    await noteAccess(deps, request, reply)
-    await holdForLateListener(request.raw)
-    return await compress(request, reply, asScript(reply, payload, request.callback))
+    // Most requests wait for nothing here: each `await` would cost them a turn.
+    if (request.caller.session) await noteAccess(deps, request, reply)
+    if (isLateListener(request.raw)) await holdForLateListener(request.raw)
+    const body = asScript(reply, payload, request.callback)
+    return isCompressible(request) ? await compress(request, reply, body) : body
   })
-  app.addHook('onResponse', async (request, reply) => noteAnswer(deps, request, reply))
+  app.addHook('onResponse', (request, reply, done) => {
+    noteAnswer(deps, request, reply)
+    done()
+  })
 
   // Handlers read bodies themselves, after they have judged the caller: nothing is parsed beforehand.
   app.removeAllContentTypeParsers()
@@ -187,15 +192,17 @@ function requireHost({ raw }: FastifyRequest): void {
 }
 
 /** D1.6. A page replaces the policy by its own. */
-const commonHeaders = ({ base }: Services): Record<string, string> => ({
+const headersOfAll = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
-  ...(base.isHttps ? { 'strict-transport-security': 'max-age=31536000' } : {}),
-})
+}
+const headersOfHttps = { ...headersOfAll, 'strict-transport-security': 'max-age=31536000' }
+
+const commonHeaders = ({ base }: Services): Record<string, string> => (base.isHttps ? headersOfHttps : headersOfAll)
 
 const setCommonHeaders = (deps: Services, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  reply.headers({ ...commonHeaders(deps), 'x-request-id': request.id })
+  reply.headers(commonHeaders(deps)).header('x-request-id', request.id)
 
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
   // The route's own address: the one asked for may be spelt with escapes.

@@ -47,7 +47,6 @@ let running = 0
  * add to a body, its compressed size reveals the secret (BREACH). Streams, that is files and archives, pass through.
  */
 export async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-  if (request.routeOptions.config.compressible !== true || isAboutPeople(request)) return payload
   addVary(reply, 'Accept-Encoding')
   const isWhole =
     request.method === 'GET' && reply.statusCode === 200 && reply.getHeader('content-encoding') === undefined
@@ -67,6 +66,10 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
     running--
   }
 }
+
+/** Whether the route allows it, and the entry is not a user or group. */
+export const isCompressible = (request: FastifyRequest): boolean =>
+  request.routeOptions.config.compressible === true && !isAboutPeople(request)
 
 /** Users have properties of the client's choosing, which may be secrets. */
 const isAboutPeople = ({ params }: FastifyRequest): boolean =>

@@ -11,12 +11,13 @@ const LISTENS_AFTER: Milliseconds = 20 + 1
  * on Node: it would miss an answer that comes at once, a refusal too, and wait for half a minute (wire facts 3.8.1).
  */
 export async function holdForLateListener(request: IncomingMessage): Promise<void> {
-  const { 'transfer-encoding': coding, expect } = request.headers
-  // Who asks for permission first has not begun to send.
-  if (coding === undefined || expect !== undefined || !isSuperagent(request.headers)) return
   if (!request.complete && !request.destroyed) await drain(request)
   await wait(LISTENS_AFTER)
 }
+
+/** Whether the answer has to be held back. A client that asks for permission first has not begun to send. */
+export const isLateListener = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined && headers.expect === undefined && isSuperagent(headers)
 
 /**
  * Superagent on Node said its name once. Since it no longer does, it is known by having none, together with the headers that
