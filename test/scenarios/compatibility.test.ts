@@ -21,7 +21,7 @@ test('statistics have the types and members that clients know (D18.7)', async ()
   await newEntry(admin, place, '', {
     metadata: { [about]: { [TITLE]: [textTerm('Two')], [IS_ABOUT]: [uriTerm('http://ex.org/onto#Term')] } },
   })
-  const read = async (type: string) => (await admin.get(`${place}/statistics/${type}`)).json<Record<string, unknown>>()
+  const read = async (type: string) => (await admin.get(`${place}/statistics/${type}`)).json()
   const properties = await read('properties')
   assert.equal(properties['entryCount'], 2)
   assert.deepEqual(properties['propertyUsage'], [
@@ -44,7 +44,7 @@ test('the index of an entry has a single value by itself, not in a list (D18.7)'
   const id = await newEntry(admin, context, '', {
     metadata: { 'http://ex.org/a': { [TITLE]: [textTerm('Only one')] } },
   })
-  const index = (await admin.get(`${context}/entry/${id}/index`)).json<Record<string, unknown>>()
+  const index = (await admin.get(`${context}/entry/${id}/index`)).json()
   assert.equal(index['uri'], `${admin.base}${context}/entry/${id}`)
 })
 

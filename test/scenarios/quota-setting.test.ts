@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import {
-  assertRefused,
-  type GraphJson,
-  graphOf,
-  modifiedOf,
-  type QuotaJson,
-  readEntry,
-  STORE,
-  uriTerm,
-} from '../support/content.ts'
+import { assertRefused, graphOf, modifiedOf, type QuotaJson, readEntry, STORE, uriTerm } from '../support/content.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'
 
@@ -141,7 +132,7 @@ test("who reads the context's resource reads its quota, in the entry too; for ot
   assertRefused(await stranger.visitor.get(`${context}/quota`), 403, 'not-allowed')
   assertRefused(await service.visitor().get(`${context}/quota`), 401, 'not-signed-in')
   const everybody = uriTerm(`${admin.base}_principals/resource/_guest`)
-  const info = (await readEntry(admin, '_contexts', context)).info as GraphJson
+  const info = (await readEntry(admin, '_contexts', context)).info
   const open = graphOf(`${admin.base}_contexts/metadata/${context}`, `${STORE}read`, everybody)
   assert.equal((await admin.put(`_contexts/entry/${context}`, { ...info, ...open })).status, 204)
   assert.ok(!('quota' in (await readEntry(stranger.visitor, '_contexts', context))))
