@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts'
 import { groupsOf } from '../accounts/groups.ts'
-import { type Graph, graphOf, type Statement, statementsOf, uri } from '../graph/graph.ts'
+import { type Graph, graphOf, type Statement, uri } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
