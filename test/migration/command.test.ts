@@ -108,6 +108,17 @@ test('the published client reads every imported entry, with every access list an
   assert.equal((await service.visitor().get('1/metadata/report_1')).status, 401)
 })
 
+test('a file of a pipeline result is served like any other', async t => {
+  const old = new OldStore()
+    .context('1', 'one')
+    .entry('1', '1', { graphType: 'PipelineResult' })
+    .file('1/1', 'the result')
+  const folder = await temporaryFolder(t)
+  await stowage(folder, ['import', 'entrystore', await old.write(t), ...(await place(folder))])
+  const service = await startProcess(t, { folder, settings: { 'service.auth.adminpw': 'admin-Password-12' } })
+  assert.equal((await (await service.admin()).get('1/resource/1')).text, 'the result')
+})
+
 test('--check reports and writes nothing; a clean store ends with 0, findings with 1, no backup with 2', async t => {
   const folder = await temporaryFolder(t)
   const target = join(folder, 'data')

@@ -30,6 +30,7 @@ const exportWith = (triples: string, properties: Readonly<Record<string, string>
     member('export.properties', `#Export\n${lines.join('')}`),
     member('resources/report_1', 'hello world\n'),
     member('resources/report_1.sha256', '0'.repeat(64)),
+    member('resources/99', 'orphan'),
   ])
 }
 
@@ -59,6 +60,8 @@ test('a context export of EntryStore replaces the content of a context; users ar
   assert.deepEqual([entries, files], [12, 1])
   const { read, imported, derived, duplicate, reported } = report.quads
   assert.equal(read, imported + derived + duplicate + reported)
+  const orphans = report.findings.find(({ code }) => code === 'file-orphan')
+  assert.deepEqual(orphans?.examples, ['resources/99'])
 
   assert.equal((await admin.get(`${context}/resource/report_1`)).text, 'hello world\n')
   const entry = (await admin.get(`${context}/entry/report_1?includeAll`)).text

@@ -5,7 +5,7 @@ import { listOrder, type Order } from '../../content/list-order.ts'
 import { isList } from '../../content/list-records.ts'
 import { orderedMembers } from '../../content/list-view.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
-import type { FileRecord } from '../../files/file-records.ts'
+import { type FileRecord, findFile } from '../../files/file-records.ts'
 import { type Graph, uri } from '../../graph/graph.ts'
 import { rdf } from '../../graph/vocabulary.ts'
 import { entryUri, metadataUri, resourceUri } from '../../model/addresses.ts'
@@ -175,8 +175,10 @@ async function getResource(
       return await reply.type('text/plain; charset=utf-8').send(entry.content ?? '')
     case 'Graph':
     case 'Pipeline':
-    case 'PipelineResult':
       return {}
+    case 'PipelineResult':
+      // Only an import brings files to these.
+      return (await findFile(deps.database, entry)) ? await sendFile(deps, request, reply, entry) : {}
     case 'List':
     case 'ResultList': {
       refuseFeed(request)

@@ -184,7 +184,7 @@ class Translation {
       zone: undefined,
       fallbackTime: system.now(),
     }
-    const entries = new EntryRows({ ...shared, principals, lists, retired: new RetiredIds(), hasIndex: false })
+    const entries = new EntryRows({ ...shared, principals, lists, retired: new RetiredIds(), isExport: true })
     const prefix = `${base}${context}/entry/`
     let count = 0
     for (const graph of quads.graphsUnder(prefix)) {
@@ -197,6 +197,7 @@ class Translation {
     if (count === 0)
       throw new Unusable('not-an-export', 'it holds no entries: an export of metadata only cannot be imported')
     await lists.settle(context, rows)
+    for (const name of this.#files.rest()) report.note('file-orphan', name)
     for (const { name, quads: lost } of quads.unread()) {
       // The entry of the context itself stays as it is here.
       const isOfContext = name.startsWith(`${base}${CONTEXTS}/`)

@@ -59,7 +59,7 @@ export async function convert(conversion: Conversion): Promise<void> {
   const contextNames = namesOfContexts(contexts, namesIn(CONTEXTS), report)
   const principals = new PrincipalRows({ rows, report, survey, names: principalNames, passwords })
   const lists = new ListMemberships(scratch, report, present.has)
-  const entries = new EntryRows({ ...conversion, principals, lists, retired, hasIndex: true })
+  const entries = new EntryRows({ ...conversion, principals, lists, retired, isExport: false })
 
   for (const context of contexts) {
     const index = indexes.get(context)

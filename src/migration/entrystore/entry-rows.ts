@@ -32,8 +32,8 @@ interface Dependencies {
   readonly principals: PrincipalRows
   readonly lists: ListMemberships
   readonly retired: RetiredIds
-  /** A context export comes without the index of the context. */
-  readonly hasIndex: boolean
+  /** A context export comes without the index of the context, and as an archive it holds no results of pipelines. */
+  readonly isExport: boolean
 }
 
 /** Reads one entry after the other with all graphs that belong to it, and writes its rows. */
@@ -46,10 +46,10 @@ export class EntryRows {
 
   /** @param graph its own; `undefined` when it is no entry, which has been reported then */
   async add(address: EntryAddress, graph: OldGraph): Promise<{ readonly fileSize: number } | undefined> {
-    const { quads, report, rows, hasIndex } = this.#deps
+    const { quads, report, rows, isExport } = this.#deps
     const read = readEntryGraph(address, this.#statements(graph, placeOf(address)), this.#deps)
     if (!read) return undefined
-    if (hasIndex && !quads.isIndexed(graph)) report.note('not-in-index', placeOf(address))
+    if (!isExport && !quads.isIndexed(graph)) report.note('not-in-index', placeOf(address))
     let entry = this.#withMetadata(this.#withPossibleType(read.entry))
     entry = await this.#withResource({ ...read, entry })
     const file = await this.#addFile(entry)
@@ -154,9 +154,9 @@ export class EntryRows {
   }
 
   async #addFile(entry: Entry): Promise<{ readonly entry: Entry; readonly size: number } | undefined> {
-    const { files, rows, report } = this.#deps
+    const { files, rows, report, isExport } = this.#deps
     const isResult = entry.entryType === 'Local' && entry.graphType === 'PipelineResult'
-    if (!holdsFile(entry) && !isResult) return undefined
+    if (!holdsFile(entry) && (!isResult || isExport)) return undefined
     const file = await files.take(entry.context, entry.id)
     const [extent] = objectsOf(entry.statements, resourceOf(entry), dct.extent)
     if (!file) {

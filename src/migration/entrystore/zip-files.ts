@@ -8,6 +8,8 @@ import type { FileSource, ImportedFile } from './disk-files.ts'
 export class ZipFiles implements FileSource {
   readonly #parts: ReadonlyMap<string, ZipPart>
 
+  readonly #taken = new Set<string>()
+
   constructor(parts: ReadonlyMap<string, ZipPart>) {
     this.#parts = parts
   }
@@ -15,6 +17,7 @@ export class ZipFiles implements FileSource {
   async take(_context: string, id: string): Promise<ImportedFile | undefined> {
     const part = this.#parts.get(`resources/${id}`)
     if (!part) return undefined
+    this.#taken.add(id)
     const hash = createHash('sha256')
     let size = 0
     for await (const chunk of bytesOf(part.open)) {
@@ -22,6 +25,14 @@ export class ZipFiles implements FileSource {
       size += chunk.length
     }
     return { blob: '', size, sha256: hash.digest('hex') }
+  }
+
+  /** Names of the files that belong to no entry that can hold one. */
+  *rest(): Generator<string> {
+    for (const name of this.#parts.keys()) {
+      const id = /^resources\/(.+?)(\.sha256)?$/.exec(name)?.[1]
+      if (id !== undefined && !this.#taken.has(id)) yield name
+    }
   }
 
   /** The bytes of a file that was taken. */
