@@ -17,9 +17,13 @@ export interface Fetch {
 
 /** Why a document could not be had; the message names the address and the reason. */
 export class FetchFailed extends Error {
-  constructor(url: string, reason: string, options: { cause?: unknown } = {}) {
+  /** The server answered, with more bytes than are accepted. */
+  readonly isTooLarge: boolean
+
+  constructor(url: string, reason: string, options: { cause?: unknown; isTooLarge?: boolean } = {}) {
     super(`${url}: ${reason}`, options)
     this.name = 'FetchFailed'
+    this.isTooLarge = options.isTooLarge ?? false
   }
 }
 
@@ -82,7 +86,7 @@ async function readText(url: string, body: AsyncIterable<Uint8Array>, maxBytes: 
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > maxBytes) throw new FetchFailed(url, `more than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new FetchFailed(url, `more than ${maxBytes} bytes`, { isTooLarge: true })
     chunks.push(chunk)
   }
   try {

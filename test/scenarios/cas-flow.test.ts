@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { validationRequest } from '../../src/sso/cas/validation.ts'
 import { startWithCas } from '../support/cas-service.ts'
 import { TICK } from '../support/token-store.ts'
 
@@ -168,4 +169,30 @@ test('tickets as Shibboleth and Keycloak make them are accepted: long, with unde
   const someone = browser()
   await someone.leave()
   assert.equal((await someone.step(`?ticket=${ticket}`)).status, 200)
+})
+
+test('gateway=true: a browser without a session at the CAS server gets an answer instead of going round (D9.1)', async t => {
+  const { service, cas, browser } = await startWithCas(t, {
+    'service.auth.cas.server.url.login': 'https://cas.example/login?gateway=true',
+  })
+  const someone = browser()
+  const login = await someone.leave()
+  assert.equal(login.searchParams.get('gateway'), 'true')
+  const back = await someone.step('', JSON_PLEASE)
+  assert.deepEqual([back.status, back.json()['check']], [401, 'cas-gateway'])
+  // The next login begins anew, and one with a ticket is completed.
+  await someone.leave()
+  assert.equal((await someone.step(`?ticket=${cas.issue('anna')}`)).status, 200)
+  assert.ok(service.base)
+})
+
+test('renew=true in the login URL is asked of the validation as well (D9.1)', async () => {
+  const asked = { serverUrl: 'https://cas.example/', serviceUrl: 'https://s.example/', ticket: 'ST-1' }
+  const rest = { requestId: '_1', issueInstant: '2026-11-21T10:00:00Z' }
+  for (const version of ['cas1', 'cas2', 'cas3', 'saml11'] as const) {
+    const { url } = validationRequest({ ...asked, ...rest, version, renews: true })
+    assert.equal(new URL(url).searchParams.get('renew'), 'true', version)
+    const without = validationRequest({ ...asked, ...rest, version, renews: false })
+    assert.equal(new URL(without.url).searchParams.get('renew'), null, version)
+  }
 })

@@ -18,11 +18,11 @@ const behaviours: Readonly<Record<string, readonly [check: string, Misbehaviour]
         : response.writeHead(307, { location: `/yes?${query.toString()}` }).end(),
   ],
   'answers with a megabyte': [
-    'cas-unreachable',
+    'cas-reply-size',
     response => response.end(serviceResponse('anna').replace('\n', ' '.repeat(1_048_576))),
   ],
   'answers with one byte too many': [
-    'cas-unreachable',
+    'cas-reply-size',
     response => response.end(serviceResponse('anna').padEnd(65_537, '\n')),
   ],
   'answers 500 with a success': ['cas-unreachable', response => response.writeHead(500).end(serviceResponse('anna'))],

@@ -82,6 +82,7 @@ const hostile: ReadonlyArray<readonly [what: string, check: string, text: string
   ['no end', 'cas-reply', good(FITS.replace(/ NotOnOrAfter="[^"]*"/, ''))],
   ['no beginning', 'cas-reply', good(FITS.replace(/ NotBefore="[^"]*"/, ''))],
   ['a time without zone', 'cas-reply', good(conditions('2026-11-21T10:00:00', time(1), audience(SERVICE)))],
+  ['the 30th of February', 'cas-reply', good(conditions('2026-02-30T10:00:00Z', time(1), audience(SERVICE)))],
   ['a time that is none', 'cas-reply', good(conditions(time(0), '2026-13-45T10:00:00Z', audience(SERVICE)))],
   ['another audience', 'audience', good(conditions(time(0), time(1000), audience('https://other.example/auth/cas')))],
   [

@@ -48,6 +48,8 @@ export const casRoutes = [
       const flow = await cas.consumeFlow(cookie.read(request.cookies))
       try {
         if (ticket === undefined && again && !flow) throw await cas.withoutFlow(client)
+        // It would be sent there and back for ever.
+        if (ticket === undefined && flow && cas.isGateway) throw await cas.withoutSession(client)
         if (ticket !== undefined && flow) {
           const completed = await cas.complete({ flow, ticket }, client)
           setCookie(reply, cookie.clear())

@@ -45,8 +45,21 @@ export class CasProvider {
   }
 
   begin(): Extract<AuthRedirect, { kind: 'redirect' }> {
-    const { loginUrl, serverUrl, serviceUrl } = this.#options
-    return { kind: 'redirect', url: withQuery(loginUrl ?? `${serverUrl}login`, { service: serviceUrl() }) }
+    return { kind: 'redirect', url: withQuery(this.#loginUrl, { service: this.#options.serviceUrl() }) }
+  }
+
+  /** The login URL asks the CAS server not to show its form: a browser without a session there comes back without a ticket. */
+  get isGateway(): boolean {
+    return this.#isSet('gateway')
+  }
+
+  get #loginUrl(): string {
+    const { loginUrl, serverUrl } = this.#options
+    return loginUrl ?? `${serverUrl}login`
+  }
+
+  #isSet(parameter: 'gateway' | 'renew'): boolean {
+    return new URL(this.#loginUrl).searchParams.get(parameter) === 'true'
   }
 
   /**
@@ -59,7 +72,8 @@ export class CasProvider {
     const { version, serverUrl, verifyTls, clockSkew, timeout = TIMEOUT } = this.#options
     const serviceUrl = this.#options.serviceUrl()
     const issueInstant = new Date(this.#system.now()).toISOString()
-    const asked = { version, serverUrl, serviceUrl, ticket, requestId: flow.requestId, issueInstant }
+    const renews = this.#isSet('renew')
+    const asked = { version, serverUrl, serviceUrl, ticket, requestId: flow.requestId, issueInstant, renews }
     const limits = { timeout, maxBytes: MAX_BYTES, verifyTls }
     const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
     const name = judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
@@ -83,10 +97,10 @@ async function fetchReply(fetch: Fetch): Promise<string> {
     return await fetchText(fetch)
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error
-    const expected = 'an answer of the CAS server with status 200'
+    const expected = error.isTooLarge ? `at most ${MAX_BYTES} bytes` : 'an answer of the CAS server with status 200'
     // The ticket may be good still: it does not go into the log.
     const received = error.message.replace(fetch.url, fetch.url.replace(/\?.*/s, ''))
-    throw new SsoRefused({ check: 'cas-unreachable', expected, received })
+    throw new SsoRefused({ check: error.isTooLarge ? 'cas-reply-size' : 'cas-unreachable', expected, received })
   }
 }
 

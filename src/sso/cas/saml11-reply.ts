@@ -1,4 +1,5 @@
 import { SsoRefused } from '../refusal.ts'
+import { parseXmlTime } from '../xml-time.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
 import { onlyText, trimXml } from './only-text.ts'
@@ -72,9 +73,8 @@ function requireConditions(conditions: Element, { serviceUrl, now, clockSkew }: 
 /** A time without its zone is nobody's, and one that is missing limits nothing. */
 function timeIn(conditions: Element, name: string): Milliseconds {
   const text = attributeOf(conditions, name) ?? 'none'
-  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.test(text)
-  const time = isTime ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw refused('cas-reply', `${name} with a zone`, text)
+  const time = parseXmlTime(text)
+  if (time === undefined) throw refused('cas-reply', `${name} with a zone`, text)
   return time
 }
 

@@ -65,6 +65,20 @@ export class CasSignOn {
     })
   }
 
+  get isGateway(): boolean {
+    return this.#options.provider.isGateway
+  }
+
+  /** The refusal of a browser that the CAS server sent back without asking for a login (`gateway=true`); reported. */
+  async withoutSession(client: Client): Promise<unknown> {
+    const error = new SsoRefused({
+      check: 'cas-gateway',
+      expected: 'a session at the CAS server',
+      received: 'no ticket',
+    })
+    return await this.#deps.signOn.reported(error, this.name, this.#options.failureUrl, client)
+  }
+
   /** The refusal of a browser that returned without its flow; reported. */
   async withoutFlow(client: Client): Promise<unknown> {
     const expected = 'the cookie that was set a moment ago'

@@ -13,16 +13,22 @@ export interface Validation {
   /** An XML id that was never used before. */
   readonly requestId: string
   readonly issueInstant: string
+  /** The login URL has `renew=true`: the server must refuse a ticket of a session that it had already (CAS 2.5). */
+  readonly renews: boolean
 }
 
 /** The request that asks the CAS server whose ticket it is. */
 export function validationRequest(asked: Validation): Pick<Fetch, 'url' | 'method' | 'headers' | 'body'> {
   const { version, serverUrl, serviceUrl, ticket } = asked
+  const renew: Record<string, string> = asked.renews ? { renew: 'true' } : {}
   if (version !== 'saml11') {
-    return { url: withQuery(serverUrl + paths[version], { service: serviceUrl, ticket }), headers: { accept: '*/*' } }
+    return {
+      url: withQuery(serverUrl + paths[version], { service: serviceUrl, ticket, ...renew }),
+      headers: { accept: '*/*' },
+    }
   }
   return {
-    url: withQuery(`${serverUrl}samlValidate`, { TARGET: serviceUrl }),
+    url: withQuery(`${serverUrl}samlValidate`, { TARGET: serviceUrl, ...renew }),
     method: 'POST',
     headers: {
       accept: 'text/xml',

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { SsoRefused } from '../refusal.ts'
+import { parseXmlTime } from '../xml-time.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import {
   attributeOf,
@@ -305,12 +306,8 @@ const expired = (check: string, end: string, now: Milliseconds): SsoRefused =>
   refused(check, `before ${end}`, `${new Date(now).toISOString()}, ${now - Date.parse(end)} ms late`)
 
 function requireTime(text: string, check: string): Milliseconds {
-  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/.test(text)
-  const time = isTime ? Date.parse(text) : Number.NaN
-  const day = text.slice(0, 10)
-  // The engine takes the 30th of February for the 2nd of March.
-  const isDay = !Number.isNaN(time) && new Date(`${day}T00:00Z`).toISOString().startsWith(day)
-  if (!isDay) throw refused(check, 'a date-time with a zone', text)
+  const time = parseXmlTime(text)
+  if (time === undefined) throw refused(check, 'a date-time with a zone', text)
   return time
 }
 
