@@ -10,7 +10,7 @@ import { FLOW_COUNT_PREFIX } from '../sso/login-flows.ts'
 import type { Database } from '../stores/database.ts'
 import { DatabaseEphemeralStore } from '../stores/database-ephemeral-store.ts'
 import type { Capacity, EphemeralStore } from '../stores/ephemeral-store.ts'
-import { parseKeys, readKeyFile } from '../stores/key-file.ts'
+import { keyFingerprint, parseKeys, readKeyFile } from '../stores/key-file.ts'
 import { MemoryEphemeralStore } from '../stores/memory-ephemeral-store.ts'
 import { SharedEphemeralStore } from '../stores/shared/shared-ephemeral-store.ts'
 import type { ThreadTeam } from '../threads/team.ts'
@@ -38,6 +38,8 @@ export interface EphemeralStores {
   /** All that may be forgotten but the logins. */
   readonly ephemeral: EphemeralStore
   readonly tokens: Tokens
+  /** Fingerprints of the keys that tokens are sealed with, the one for new tokens first; none in memory. */
+  readonly keyFingerprints: readonly string[]
   /** Clears away what has expired where no engine does it by itself. */
   readonly sweep: () => Promise<void>
   readonly close: () => Promise<void>
@@ -53,7 +55,8 @@ export async function openEphemeralStores(
   const { system, log } = machine
   const url = settings['service.cluster.redis.url']
   const kind = settings['service.auth.token.store']
-  const vault = kind === 'memory' ? plainTokens : new KeyedTokenSealer(await tokenSecrets(settings, machine), system)
+  const secrets = kind === 'memory' ? [] : await tokenSecrets(settings, machine)
+  const vault = kind === 'memory' ? plainTokens : new KeyedTokenSealer(secrets, system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ephemeral = url === undefined ? openInMemory(system, team) : await openInRedis(url, log)
   return {
@@ -65,6 +68,7 @@ export async function openEphemeralStores(
       writeDelay: kind === 'memory' && !team ? 0 : WRITE_DELAY,
       writesFirstAtOnce: kind === 'memory',
     },
+    keyFingerprints: secrets.map(keyFingerprint),
     sweep: () => inDatabase.sweep(),
     close: () => ephemeral.close(),
   }
@@ -84,7 +88,7 @@ async function openInRedis(url: string, log: Log): Promise<EphemeralStore> {
   return await openRedisEphemeralStore(url, log, { capacity })
 }
 
-async function tokenSecrets(settings: Settings, { system, tokenKey }: Machine): Promise<Uint8Array[]> {
+export async function tokenSecrets(settings: Settings, { system, tokenKey }: Machine): Promise<Uint8Array[]> {
   const file = settings['service.auth.token.key-file']
   if ((file === undefined) === (tokenKey === undefined)) {
     throw new StartupError(

@@ -30,6 +30,7 @@ import { Statistics } from '../content/statistics.ts'
 import { hashTestPasswords } from '../content/test-data.ts'
 import { Uploads } from '../content/uploads.ts'
 import { UserResource } from '../content/user-resource.ts'
+import { Scrubber } from '../files/scrubber.ts'
 import { StagedImports } from '../files/staged-import.ts'
 import { Files } from '../files/files.ts'
 import type { FilesOptions } from '../files/incoming.ts'
@@ -45,9 +46,12 @@ import type { CookieOptions } from '../http/protocol/cookies.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
-import { Proxy } from '../proxy/proxy.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
+import { joinAsNode, type Node } from './node.ts'
 import { createSso } from './sso.ts'
+import { dataPlace, openDisk } from './disk.ts'
+import { createProxy } from './proxy.ts'
+import { requireHealthy, requireSound } from './health.ts'
 import { openStores, type Stores } from './stores.ts'
 import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
@@ -55,6 +59,7 @@ import { loadUi } from './ui.ts'
 import type { Database } from '../stores/database.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
+import type { DiskSpace } from '../stores/disk-space.ts'
 import { ping } from '../stores/sql.ts'
 
 const SWEEP_INTERVAL = 60_000
@@ -74,7 +79,8 @@ export interface Server {
   readonly failure: Promise<Error>
   /** False while nobody could sign in as admin. */
   readonly adminHasPassword: boolean
-  readonly dataFolder: string
+  /** Where rows and files are kept, for a person to read. */
+  readonly dataPlace: string
 }
 
 /**
@@ -90,8 +96,11 @@ export async function createServer(
   let ephemeralStores: EphemeralStores | undefined
   try {
     await requireWhole(stores.database)
+    if (team?.isFirst !== false) await requireSound(stores.database)
     ephemeralStores = await openEphemeralStores(settings, machine, stores.database, team)
-    return await assemble(settings, machine, { stores, ephemeralStores, team })
+    const node = await joinAsNode(settings, machine, stores, ephemeralStores)
+    const disk = await openDisk(settings, machine.log)
+    return await assemble(settings, machine, { stores, ephemeralStores, team, node, disk })
   } catch (error) {
     await ephemeralStores?.close()
     await stores.close()
@@ -104,10 +113,13 @@ interface Opened {
   readonly ephemeralStores: EphemeralStores
   /** Where several threads serve. */
   readonly team: ThreadTeam | undefined
+  readonly node: Node
+  /** Absent where nothing is kept in the data folder. */
+  readonly disk: DiskSpace | undefined
 }
 
 async function assemble(settings: Settings, machine: Machine, opened: Opened): Promise<Server> {
-  const { stores, ephemeralStores, team } = opened
+  const { stores, ephemeralStores, team, node, disk } = opened
   const first = team?.isFirst === true ? team : undefined
   const other = team?.isFirst === false ? team : undefined
   const { database, blobs } = stores
@@ -124,6 +136,9 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, team })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
+    verifyOnRead: settings['service.data.verify-on-read'],
+    // Files in a bucket take nothing from the disk.
+    requireSpace: bytes => (settings['service.data.store'] === 'folder' ? disk?.requireSpace(bytes) : undefined),
     onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
   }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
@@ -174,10 +189,12 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     },
   })
   const storageUsage = new StorageUsage(database, system, books)
-  const metrics = new Metrics({ ...accounts, files, storageUsage, system }, team)
+  const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
+  const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, system }, team)
   team?.answer('metrics', () => metrics.ofThread())
   const readiness = new Readiness({
     database: () => database.get(ping),
+    ...(disk ? { disk: () => requireHealthy(disk) } : {}),
   })
   const app = createApp(
     {
@@ -191,6 +208,9 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       graphs,
       metrics,
       readiness,
+      // Rows on a database server do not need this disk.
+      requireSpace: () => (settings['service.repository.store.url'] === undefined ? disk?.requireSpace() : undefined),
+      checkDisk: () => void disk?.check(),
       ui,
       proxy: createProxy(settings, machine),
       system,
@@ -204,6 +224,8 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     : repeat(log, async () => {
         await garbage.recover(false)
         await garbage.collect()
+        await disk?.restoreReserve()
+        await node.watch()
         await accounts.audit.expire()
         await search.tidy()
         await pruneChangeLog(database)
@@ -212,9 +234,11 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
         for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
       })
 
+  const scrubbing = other ? undefined : repeat(log, () => scrubber.run(SWEEP_INTERVAL))
+
   return {
     adminHasPassword: settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined,
-    dataFolder: stores.folder,
+    dataPlace: dataPlace(settings, stores.folder),
     failure: first?.failure ?? new Promise(() => {}),
     drain: () => readiness.drain(),
     async listen() {
@@ -236,6 +260,9 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       await first?.tell('drain')
       if (!other) await setTimeout(settings['service.http.drain-time'])
       clearInterval(sweep)
+      clearInterval(scrubbing)
+      scrubber.close()
+      disk?.close()
       await Promise.all([app.close(), first?.tell('stop')])
       await accounts.mails?.close()
       await sso.saml?.close()
@@ -244,6 +271,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       await accounts.sessions.close()
       await accounts.passwords.close()
       await ephemeralStores.close()
+      await node.leave()
       await stores.close()
     },
   }
@@ -299,20 +327,6 @@ function createTeam(settings: Settings, { sources }: Machine): FirstThread | und
   return count > 1 ? new MainThread(count, servingThread, sources) : undefined
 }
 
-/** `undefined` when nothing is fetched for others. */
-function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
-  if (!settings['service.proxy']) return undefined
-  return new Proxy({
-    hosts: {
-      forGuests: settings['service.proxy.guest-hosts.<n>'],
-      private: settings['service.proxy.private-hosts.<n>'],
-    },
-    maxBytes: settings['service.proxy.max-size'],
-    timeout: settings['service.proxy.timeout'],
-    userAgent: `Stowage/${version}`,
-  })
-}
-
 const unusable: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
   EADDRNOTAVAIL: 'this machine has no such address',
@@ -331,7 +345,7 @@ async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: s
 }
 
 /** Runs the chore every minute until the timer is cleared. */
-function repeat(log: Log, chore: () => Promise<void>): NodeJS.Timeout {
+function repeat(log: Log, chore: () => Promise<unknown>): NodeJS.Timeout {
   const run = (): void => {
     chore().catch((error: unknown) => log.error({ err: error }, 'tidying up failed'))
   }

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
-import { readEnvironment } from '../config/environment.ts'
+import { readEnvironment, silenceSdkWarnings } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
@@ -12,6 +12,7 @@ import type { Database } from '../stores/database.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { migrate } from '../stores/migrations.ts'
+import { applicationOf, requireNoOlderNodes } from '../stores/postgres/node-registry.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
 import { holdsStore, serverVersion } from '../stores/postgres/postgres-server.ts'
 import { schema } from './schema.ts'
@@ -60,14 +61,24 @@ export async function describeServer(settings: Settings, system: System): Promis
 
 function requireFile(settings: Settings): string {
   const file = resolve(settings['service.data.folder'], DATABASE_FILE)
-  if (!existsSync(file)) throw new StartupError(`There is no store in ${dirname(file)}.`)
-  return file
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK)
+    return file
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'ENOENT') throw new StartupError(`There is no store in ${dirname(file)}.`, { cause })
+    const reason = code === 'EROFS' ? 'the file system is read-only' : `this user may not read and write it (${code})`
+    const advice = code === 'EROFS' ? '' : ' Run the command as the user that the service runs as.'
+    throw new StartupError(`The store in ${dirname(file)} cannot be opened: ${reason}.${advice}`, { cause })
+  }
 }
 
 interface OpenDatabase {
   readonly database: Database
   /** Nobody else has the store open, nor its files. */
   readonly isExclusive: boolean
+  /** By which other nodes know this process; `undefined` where no others can share the database. */
+  readonly nodeId: string | undefined
   readonly close: () => Promise<void>
 }
 
@@ -91,15 +102,19 @@ async function openPrepared(
   const url = settings['service.repository.store.url']
   if (url !== undefined) {
     const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
-    const database = await openPostgresDatabase(url, { system, isExclusive })
-    return await migrated({ database, isExclusive, close: () => database.close() }, bare)
+    // The threads of a process are one node.
+    const nodeId = team?.isFirst === false ? undefined : Buffer.from(system.randomBytes(8)).toString('hex')
+    const name = nodeId === undefined ? {} : { application: applicationOf(nodeId) }
+    const database = await openPostgresDatabase(url, { system, isExclusive, ...name })
+    const opened = { database, isExclusive, nodeId, close: () => database.close() }
+    return await migrated(opened, bare)
   }
   const file = join(folder, DATABASE_FILE)
   // Each thread has a connection that reads; together they remember as much as a single one would.
   const options = { turn: team?.turn, readCache: Math.floor(READ_CACHE / (team?.count ?? 1)) }
   if (team?.isFirst === false) {
     const database = await openSqliteDatabase(file, options)
-    return { database, isExclusive: false, close: () => database.close() }
+    return { database, isExclusive: false, nodeId: undefined, close: () => database.close() }
   }
   const lock = await lockFolder(folder)
   try {
@@ -108,7 +123,7 @@ async function openPrepared(
       await database.close()
       await lock.release()
     }
-    return await migrated({ database, isExclusive: true, close }, bare)
+    return await migrated({ database, isExclusive: true, nodeId: undefined, close }, bare)
   } catch (error) {
     await lock.release()
     throw error
@@ -117,6 +132,7 @@ async function openPrepared(
 
 async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDatabase> {
   try {
+    if (opened.nodeId !== undefined && !bare) await requireNoOlderNodes(opened.database, schema.at(-1)?.id ?? 0)
     if (!bare) await migrate(opened.database, schema)
     return opened
   } catch (error) {
@@ -129,14 +145,14 @@ async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDataba
 export async function openStores(settings: Settings, system: System, opening: Opening = {}) {
   const folder = resolve(settings['service.data.folder'])
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const { database, isExclusive, close: closeDatabase } = await openPrepared(settings, system, folder, opening)
+  const { database, isExclusive, nodeId, close: closeDatabase } = await openPrepared(settings, system, folder, opening)
   try {
     const blobs = await openBlobs(settings)
     const close = async (): Promise<void> => {
       await blobs.close()
       await closeDatabase()
     }
-    return { folder, database, blobs, isExclusive, close }
+    return { folder, database, blobs, isExclusive, nodeId, close }
   } catch (error) {
     await closeDatabase()
     throw error
@@ -148,6 +164,7 @@ export async function openBlobs(settings: Settings): Promise<BlobStore> {
   const place = settings['service.data.store']
   if (place === 'folder') return await FolderBlobStore.open(resolve(settings['service.data.folder'], 'files'))
   // Only who asks for it pays for Amazon's client.
+  silenceSdkWarnings()
   const { S3BlobStore } = await import('../stores/s3/s3-blob-store.ts')
   return await S3BlobStore.open(place, readEnvironment().s3)
 }

@@ -6,7 +6,7 @@ import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { type Migration, schemaVersion } from '../stores/migrations.ts'
 import { backupBlobs, type Manifest, newRowsFolder, openBackupBlobs, publish, readManifest } from './backup-folder.ts'
-import { type CopiedBlobs, copyBlobs } from './copy-blobs.ts'
+import { type CopiedBlobs, copyBlobs, verifyBlobs } from './copy-blobs.ts'
 import { isIntact, readRows, type RowFile, writeRows } from './row-files.ts'
 import { rowsOf } from './rows.ts'
 import type { Source } from './store-copy.ts'
@@ -26,6 +26,12 @@ export interface BackupOf {
  * good until this one is complete.
  */
 export async function backUp({ database, blobs, system, program }: BackupOf, path: string): Promise<CopiedBlobs> {
+  const [damage] = await database.findDamage()
+  if (damage !== undefined) {
+    throw new StartupError(
+      `The database is damaged: ${damage}. No backup was made; earlier ones are kept. Run \`stowage fsck\`.`,
+    )
+  }
   // First of all: bytes that are let go of after the look at the books are still to be copied.
   const hold = await holdBlobs(database, system)
   try {
@@ -78,6 +84,20 @@ export async function openBackup(
     rows: (table: { name: string }) => readRows(rows, table),
   }
   return { manifest, source }
+}
+
+/**
+ * Checks a backup as a restore would: rows and bytes against their digests.
+ * @throws {StartupError} when the backup is incomplete or its rows are damaged
+ */
+export async function verifyBackup(
+  path: string,
+  schema: readonly Migration[],
+): Promise<{ readonly manifest: Manifest; readonly checked: CopiedBlobs }> {
+  const { manifest, source } = await openBackup(path, schema)
+  const known = new Set(manifest.damaged)
+  const { damaged, ...totals } = await verifyBlobs(source.rows({ name: 'files', key: [] }), source.blobs)
+  return { manifest, checked: { ...totals, damaged: damaged.filter(({ blob }) => !known.has(blob)) } }
 }
 
 async function writeTables(at: Queries, folder: string): Promise<RowFile[]> {

@@ -38,6 +38,19 @@ export async function copyBlobs(rows: AsyncIterable<Row>, source: BlobStore, tar
   return { ...totals, damaged }
 }
 
+/** Compares the bytes of all files with their digests; nothing is copied. */
+export async function verifyBlobs(rows: AsyncIterable<Row>, blobs: BlobStore): Promise<CopiedBlobs> {
+  const totals = { files: 0, bytes: 0, copied: 0 }
+  const damaged: FileRow[] = []
+  await inParallel(rows, async row => {
+    const file = row as unknown as FileRow
+    totals.files++
+    totals.bytes += file.size
+    if (!(await isThere(blobs, file))) damaged.push(file)
+  })
+  return { ...totals, damaged }
+}
+
 async function isThere(blobs: BlobStore, file: FileRow): Promise<boolean> {
   try {
     const { size, sha256 } = await digestOf(blobs, file.blob)

@@ -146,6 +146,26 @@ export const errorCodes = {
     title: 'Store unavailable',
     help: 'A server that this service keeps its data on does not answer. Try again after `Retry-After` seconds.',
   },
+  'storage-full': {
+    title: 'Storage full',
+    help: 'The disk of the service is full. Nothing was stored. Deleting files frees space; the operator can add some.',
+  },
+  'storage-read-only': {
+    title: 'Storage read-only',
+    help: 'The service cannot write to its data folder. Reading works. Try again after `Retry-After` seconds.',
+  },
+  'store-damaged': {
+    title: 'Database damaged',
+    help: 'The database is inconsistent. The operator has to stop the service and restore it.',
+  },
+  'file-missing': {
+    title: 'File missing',
+    help: 'The entry has a file, but its stored bytes are missing. The operator can restore them; a new upload replaces them.',
+  },
+  'file-damaged': {
+    title: 'File damaged',
+    help: 'The stored bytes of the file differ from those that were uploaded. The operator can restore them; a new upload replaces them.',
+  },
   overloaded: {
     title: 'Overloaded',
     help: 'Too many requests of this kind at once. Try again after `Retry-After` seconds.',

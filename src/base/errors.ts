@@ -101,6 +101,35 @@ export class StoreUnavailable extends Overloaded {
   }
 }
 
+/** The disk, or the quota of this user on it, has no space left. Deleting is still possible in most cases. */
+export class StorageFull extends ServiceError {
+  constructor(options: { readonly cause?: unknown } = {}) {
+    super('storage-full', 'The disk of the service is full. Nothing was stored.', options)
+  }
+}
+
+/** The file system of the data folder accepts no writes, for instance after an error of the disk. */
+export class StorageReadOnly extends Overloaded {
+  constructor(options: { readonly cause?: unknown } = {}) {
+    super('The data folder of the service is read-only. Nothing was changed.', 60, 'storage-read-only', options)
+  }
+}
+
+/** The engine found its own file inconsistent; the operator has to restore the database. */
+export class StoreDamaged extends Overloaded {
+  constructor(options: { readonly cause?: unknown } = {}) {
+    super('The database is damaged. Stop the service and run `stowage fsck`.', 600, 'store-damaged', options)
+  }
+}
+
+/** The bytes of a stored file are missing, or differ from those that were uploaded. */
+export class FileUnreadable extends Overloaded {
+  constructor(code: 'file-missing' | 'file-damaged', options: { readonly cause?: unknown } = {}) {
+    const what = code === 'file-missing' ? 'missing' : 'damaged'
+    super(`The stored bytes of this file are ${what}. The operator can restore them from a backup.`, 600, code, options)
+  }
+}
+
 /** A start that cannot go on: wrong settings, a folder in use. The command line prints the message and exits with 1. */
 export class StartupError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {

@@ -1,40 +1,30 @@
-/**
- * What is made from texts that come again and again, of the most recently used ones; what falls out is left to the garbage
- * collector.
- */
-export class LruCache<Value> {
-  readonly #make: (text: string) => Value
-  readonly #most: number
-  readonly #values = new Map<string, Value>()
+import { LRUCache } from 'lru-cache'
 
+/** Values computed from texts that occur again and again; only the most recently used ones are kept. */
+export class LruCache<Value extends {}> {
+  readonly #make: (text: string) => Value
+  readonly #values: LRUCache<string, Value>
+
+  /** @param most how many values are kept */
   constructor(make: (text: string) => Value, most: number) {
     this.#make = make
-    this.#most = most
+    this.#values = new LRUCache({ max: most })
   }
 
   get size(): number {
     return this.#values.size
   }
 
-  /** The value of this text, made at most once while it stays in use. */
+  /** The value of this text, computed at most once while it stays in use. */
   get(text: string): Value {
     const known = this.#values.get(text)
-    const value = known ?? this.#make(text)
-    // A Map keeps the order of insertion: the first is the one unused for longest.
-    if (known !== undefined) this.#values.delete(text)
+    if (known !== undefined) return known
+    const value = this.#make(text)
     this.#values.set(text, value)
-    if (this.#values.size > this.#most) this.#dropOldest()
     return value
   }
 
   clear(): void {
     this.#values.clear()
-  }
-
-  #dropOldest(): void {
-    for (const text of this.#values.keys()) {
-      this.#values.delete(text)
-      return
-    }
   }
 }

@@ -1,4 +1,4 @@
-import { backUp } from '../backup/backup.ts'
+import { backUp, verifyBackup } from '../backup/backup.ts'
 import { requireBackupFolder } from '../backup/backup-folder.ts'
 import { StartupError } from '../base/errors.ts'
 import { realSystem } from '../base/system.ts'
@@ -8,16 +8,17 @@ import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { schemaVersion } from '../stores/migrations.ts'
 import { schema } from '../assembly/schema.ts'
 import { version } from '../assembly/version.ts'
-import { type Command, UsageError } from './command.ts'
-import { printCopied } from './copied.ts'
+import { type Command, print, UsageError } from './command.ts'
+import { count, printCopied } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
 export const backup: Command = {
   name: 'backup',
-  usage: `FOLDER ${settingsUsage}`,
-  summary: 'Copies the store as it is at this instant, also while the service runs.',
+  usage: `FOLDER ${settingsUsage}\n       backup verify FOLDER`,
+  summary: 'Copies the store as it is at this instant, also while the service runs; or checks an existing backup.',
   async run([folder, ...args]) {
-    if (folder === undefined || folder.startsWith('-')) throw new UsageError('Say where the backup is to be.')
+    if (folder === 'verify') return await verify(args)
+    if (folder === undefined || folder.startsWith('-')) throw new UsageError('Name the folder for the backup.')
     const { settings } = readSettings(args).loaded
     const database = await openDatabase(settings, realSystem)
     try {
@@ -36,6 +37,20 @@ export const backup: Command = {
       await database.close()
     }
   },
+}
+
+async function verify([folder, ...rest]: readonly string[]): Promise<number> {
+  if (folder === undefined || folder.startsWith('-') || rest.length > 0) throw new UsageError('Name one backup folder.')
+  const { manifest, checked } = await verifyBackup(folder, schema)
+  for (const { context, entry, blob } of checked.damaged) {
+    print(`damaged in the backup: the bytes of ${context}/${entry} (blob ${blob})`)
+  }
+  for (const blob of manifest.damaged) print(`damaged in the store already when the backup was made: blob ${blob}`)
+  const { files, bytes, damaged } = checked
+  print(
+    `The backup of ${manifest.created}: ${count(files, 'file')} with ${count(bytes, 'byte')} checked, ${damaged.length} damaged.`,
+  )
+  return damaged.length === 0 ? 0 : 1
 }
 
 /** @throws {StartupError} when a store has not taken all steps of the schema yet: nobody but the service changes it. */

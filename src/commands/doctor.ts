@@ -1,4 +1,3 @@
-import { StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
@@ -7,9 +6,10 @@ import { AuthCookie } from '../http/protocol/cookies.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { cookieOptions } from '../assembly/server.ts'
 import { createSamlProviders } from '../assembly/sso.ts'
-import { describeServer, openBlobs } from '../assembly/stores.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import { type Command, print } from './command.ts'
+import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
+import { examineStorage } from './doctor-storage.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
 const DAY = 86_400_000
@@ -18,31 +18,20 @@ const SOON = 30
 /** Clocks further apart than this make trouble sooner or later. */
 const MAX_OFFSET = 30_000
 
-/** What the doctor has to say: what is so, what may become a problem, what is one. */
-interface Diagnosis {
-  readonly level: 'ok' | 'warning' | 'problem'
-  readonly text: string
-}
-
-const ok = (text: string): Diagnosis => ({ level: 'ok', text })
-const warning = (text: string): Diagnosis => ({ level: 'warning', text })
-const problem = (text: string): Diagnosis => ({ level: 'problem', text })
-
 export const doctor: Command = {
   name: 'doctor',
   usage: settingsUsage,
-  summary: 'Tells the addresses, cookie flags and identity providers in force, and what is wrong with them.',
+  summary: 'Checks addresses, disk, engines, keys, other nodes and identity providers without starting the service.',
   async run(args) {
-    const { loaded, file } = readSettings(args)
+    const { loaded, file, environment } = readSettings(args)
     const { settings, warnings } = loaded
     const base = new BaseAddress(settings['service.baseurl.folder'] ?? defaultBase(settings))
     const found = [
       ok(`settings: ${file ?? 'built in'}`),
       ok(`base address: ${base.href}`),
       ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
-      ...(await examineFiles(settings)),
       ...warnings.map(warning),
-      ...(await examineStore(settings)),
+      ...(await examineStorage(settings, environment.tokenKey)),
       ...examineCas(settings, base),
       ...(await examineSaml(settings, base)),
     ]
@@ -52,29 +41,6 @@ export const doctor: Command = {
 }
 
 const defaultBase = (settings: Settings): string => `http://127.0.0.1:${settings['service.http.port']}/`
-
-async function examineStore(settings: Settings): Promise<Diagnosis[]> {
-  try {
-    const server = await describeServer(settings, realSystem)
-    return server === undefined ? [] : [ok(`store: ${server}`)]
-  } catch (error) {
-    if (!(error instanceof StartupError)) throw error
-    return [problem(error.message)]
-  }
-}
-
-/** A bucket may be wrong in many ways; the folder is made when it is needed. */
-async function examineFiles(settings: Settings): Promise<Diagnosis[]> {
-  const place = settings['service.data.store']
-  if (place === 'folder') return []
-  try {
-    await (await openBlobs(settings)).close()
-    return [ok(`files: ${place}`)]
-  } catch (error) {
-    if (!(error instanceof StartupError)) throw error
-    return [problem(`files: ${error.message}`)]
-  }
-}
 
 function examineCas(settings: Settings, base: BaseAddress): Diagnosis[] {
   if (!settings['service.auth.cas']) return [ok('CAS: off')]

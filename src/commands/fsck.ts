@@ -1,5 +1,6 @@
 import { realSystem } from '../base/system.ts'
-import { fsck as check } from '../files/fsck.ts'
+import { StoreDamaged } from '../base/errors.ts'
+import { fsck as check, type Finding, type FsckReport } from '../files/fsck.ts'
 import { openStores, requireStore } from '../assembly/stores.ts'
 import { type Command, print } from './command.ts'
 import { count } from './copied.ts'
@@ -8,25 +9,36 @@ import { readSettings, settingsUsage } from './settings-options.ts'
 export const fsck: Command = {
   name: 'fsck',
   usage: `[--repair] ${settingsUsage}`,
-  summary: 'Proves fill levels and file digests, with the service stopped; --repair puts right what can be.',
+  summary: 'Checks database, fill levels and file digests while the service is stopped; --repair repairs what it can.',
   async run(args) {
     const { loaded, has } = readSettings(args, ['repair'])
-    const repair = has('repair')
-    await requireStore(loaded.settings, realSystem)
-    const stores = await openStores(loaded.settings, realSystem)
     try {
-      const { files, bytes, findings } = await check(stores, repair)
-      for (const finding of findings) {
-        const outcome = !finding.repairable ? 'cannot be repaired' : repair ? 'repaired' : 'repairable'
-        print(`${finding.kind}: ${finding.message} (${outcome})`)
+      await requireStore(loaded.settings, realSystem)
+      const stores = await openStores(loaded.settings, realSystem)
+      try {
+        return report(await check(stores, has('repair')), has('repair'))
+      } finally {
+        await stores.close()
       }
-      const open = findings.filter(finding => !(repair && finding.repairable)).length
-      print(
-        `${count(files, 'file')}, ${count(bytes, 'byte')} checked; ${count(findings.length, 'finding')}, ${open} open.`,
-      )
-      return open === 0 ? 0 : 1
-    } finally {
-      await stores.close()
+    } catch (error) {
+      if (!(error instanceof StoreDamaged)) throw error
+      const message = error.cause instanceof Error ? error.cause.message : 'it cannot be opened'
+      const finding: Finding = { kind: 'database-damaged', repairable: false, message }
+      return report({ files: 0, bytes: 0, findings: [finding] }, false)
     }
   },
+}
+
+/** Prints the findings and returns the exit status. */
+function report({ files, bytes, findings }: FsckReport, repair: boolean): number {
+  for (const { kind, message, repairable } of findings) {
+    const outcome = !repairable ? 'cannot be repaired' : repair ? 'repaired' : 'repairable'
+    print(`${kind}: ${message} (${outcome})`)
+  }
+  const open = findings.filter(finding => !(repair && finding.repairable)).length
+  print(`${count(files, 'file')}, ${count(bytes, 'byte')} checked; ${count(findings.length, 'finding')}, ${open} open.`)
+  if (findings.some(({ kind }) => kind === 'database-damaged')) {
+    print('The database is damaged, so nothing else was checked. docs/operations.md says how to recover.')
+  }
+  return open === 0 ? 0 : 1
 }

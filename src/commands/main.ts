@@ -1,5 +1,6 @@
 import { StartupError } from '../base/errors.ts'
 import { printError, UsageError } from './command.ts'
+import { explainFailure } from './expected-failures.ts'
 import { commands, usage } from './commands.ts'
 
 /** Runs the verb that the arguments name, and resolves to the exit status. */
@@ -21,7 +22,10 @@ export async function main(args: readonly string[]): Promise<number> {
       printError(`stowage: ${error.message}`)
       return 1
     }
-    throw error
+    const explanation = explainFailure(error)
+    if (explanation === undefined) throw error
+    printError(`stowage: ${explanation}`)
+    return 1
   }
 }
 

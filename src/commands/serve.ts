@@ -12,7 +12,7 @@ const DRAIN = 25_000
 export const serve: Command = {
   name: 'serve',
   usage: settingsUsage,
-  summary: 'Runs the service until it is told to stop (SIGTERM or SIGINT).',
+  summary: 'Runs the service until it receives SIGTERM, SIGINT or SIGHUP.',
   async run(args) {
     const { loaded, environment, file, sources } = readSettings(args)
     const { settings, warnings } = loaded
@@ -24,7 +24,7 @@ export const serve: Command = {
     const stopped = stopSignal()
     const base = await listen(server)
     const source = file === undefined ? 'built-in settings' : `settings from ${file}`
-    print(`Stowage ${version} serves ${base} with ${source} and keeps its data in ${server.dataFolder}`)
+    print(`Stowage ${version} serves ${base} with ${source} and keeps its data in ${server.dataPlace}`)
     if (!server.adminHasPassword) {
       print('admin has no password yet; on a fresh data folder, give it one with: SERVICE_ADMIN_PASSWORD=… npm start')
     }
@@ -50,9 +50,10 @@ async function listen(server: Server): Promise<string> {
   }
 }
 
+/** SIGHUP drains as well: without a handler the end of a terminal session would cut off uploads. */
 const stopSignal = (): Promise<NodeJS.Signals> =>
   new Promise(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, resolve)
   })
 
 async function close(server: Server, most: Milliseconds): Promise<number> {

@@ -1,5 +1,5 @@
 import { absoluteUrl, blobPlace, mediaType } from './address-kinds.ts'
-import { boolean, bytes, integer, text } from './kinds.ts'
+import { boolean, bytes, duration, integer, text } from './kinds.ts'
 
 /** Files and the room they may take (interface 8, D7). */
 export const fileKeys = {
@@ -24,6 +24,25 @@ export const fileKeys = {
     default: -1,
     unlimited: 'no limit',
     help: 'Largest uploaded file, whether quota is on or off.',
+  }),
+  'service.data.low-space': bytes({
+    min: 0,
+    default: 2 ** 30,
+    help: 'Free space on the disk of the data folder below which the service warns; at most a fifth of the disk counts.',
+  }),
+  'service.data.reserved-space': bytes({
+    min: 0,
+    default: 2 ** 26,
+    help: 'Free space that only deletions may use: below it new data are refused (507); at most a twentieth of the disk counts.',
+  }),
+  'service.data.verify-on-read': boolean({
+    default: false,
+    help: 'Compare the bytes of each download with the digest of the file; parts of files (ranges) are not verified.',
+  }),
+  'service.data.scrub-interval': duration({
+    min: 0,
+    default: 0,
+    help: 'The bytes of each stored file are read and verified in the background once in this time; 0 switches that off.',
   }),
   'service.data.inline-types.<n>': mediaType({
     help: 'Media types with active content (HTML, SVG, PDF…) that are shown in the browser all the same.',

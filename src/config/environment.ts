@@ -10,6 +10,11 @@ export interface Environment {
   readonly s3: { readonly endpoint: string | undefined; readonly region: string | undefined }
 }
 
+/** Amazon's client warns on standard error of every start with a Node version that it will not support for ever. */
+export function silenceSdkWarnings(): void {
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+}
+
 /** The only place that looks at the environment. Empty variables count as absent. */
 export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Environment {
   return {

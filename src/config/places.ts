@@ -34,6 +34,12 @@ export const isPerIdp = (key: Key): boolean => key.includes('.<idp>.')
 export function nearestKey(unknown: string): string | undefined {
   if (unknown.length > 200) return undefined
   const segments = unknown.split('.')
+  const longer = rows.map(([key]) => key).filter(key => isSubsequence(segments, key.split('.')))
+  // `service.port` means `service.http.port`, although other keys have more letters in common with it.
+  if (segments.length > 2 || (segments.length === 2 && segments[0] === 'service')) {
+    const [shortest] = longer.sort((a, b) => a.split('.').length - b.split('.').length)
+    if (shortest !== undefined) return shortest
+  }
   let nearest: string | undefined
   let least = Math.max(2, Math.floor((unknown.length - 'service.'.length) / 4)) + 1
   for (const [key] of rows) {
@@ -65,6 +71,13 @@ function fillIn(key: Key, idp: string, number: string): string {
     .split('.')
     .map(part => (part === '<idp>' ? idp : part === '<n>' ? number : part))
     .join('.')
+}
+
+/** Whether `all` has every element of `some`, in the same order. */
+function isSubsequence(some: readonly string[], all: readonly string[]): boolean {
+  let found = 0
+  for (const part of all) if (part === some[found]) found++
+  return found === some.length
 }
 
 /** Levenshtein's: insertions, deletions and replacements of one letter. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { StoreUnavailable } from '../base/errors.ts'
+import { FileUnreadable, StoreUnavailable } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
@@ -8,6 +8,7 @@ import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
 import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
+import { verified } from './verified-read.ts'
 import type { Ledger, NewReservation, Quota, Reservation } from './quota-ledger.ts'
 
 /** What is reserved at a time for bytes whose number was not declared. */
@@ -107,6 +108,7 @@ export class Files {
     settle: (tx: Queries, file: FileRecord, reservation: Reservation) => Promise<Settled<T>>,
   ): Promise<T> {
     const { declaredSize } = incoming
+    this.#options.requireSpace?.(declaredSize ?? 0)
     const blob = newBlobKey(count => this.#system.randomBytes(count))
     const reservation = await this.#ledger.reserve(context, blob, declaredSize ?? 0, replaced)
     const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
@@ -148,10 +150,13 @@ export class Files {
       const part = choose(file)
       if (part === undefined) return { file, bytes: undefined }
       try {
-        return { file, bytes: await this.#blobs.read(file.blob, part === 'all' ? undefined : part) }
+        const bytes = await this.#blobs.read(file.blob, part === 'all' ? undefined : part)
+        const isVerified = this.#options.verifyOnRead === true && part === 'all'
+        return { file, bytes: isVerified ? await verified(bytes, file) : bytes }
       } catch (error) {
         // Replaced between the look at the record and the opening: the record has changed then, so look again.
-        if (!(error instanceof BlobMissing) || attempt === 3) throw error
+        if (!(error instanceof BlobMissing)) throw error
+        if (attempt === 3) throw new FileUnreadable('file-missing', { cause: error })
       }
     }
   }

@@ -4,9 +4,16 @@ import { BlobMissing, type BlobStore, type StoredBlob } from '../stores/blob-sto
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
-/** One thing that is not as it should be. What `repairable` says can be mended without losing anything. */
+/** One inconsistency. A `repairable` one can be repaired without losing anything. */
 export interface Finding {
-  readonly kind: 'fill-level' | 'reservation' | 'orphan-blob' | 'discarded-blob' | 'missing-blob' | 'damaged-blob'
+  readonly kind:
+    | 'database-damaged'
+    | 'fill-level'
+    | 'reservation'
+    | 'orphan-blob'
+    | 'discarded-blob'
+    | 'missing-blob'
+    | 'damaged-blob'
   readonly repairable: boolean
   readonly message: string
   /** Of the file whose bytes it is about. */
@@ -22,15 +29,21 @@ export interface FsckReport {
 interface FsckStores {
   readonly database: Database
   readonly blobs: BlobStore
-  /** Nobody else is at work: what looks like an upload in progress is none. Otherwise it is left in peace. */
+  /** No other process uses the store, so an upload in progress is what a crash left. Otherwise uploads are not touched. */
   readonly isExclusive: boolean
 }
 
 /**
- * Proves that every context's fill level is the sum of its files, that every file's bytes are there with the digest they
- * came with, and that no byte is there without a file (D7.5).
+ * Checks that the engine's own data structures are sound, that every context's fill level is the sum of its files, that the
+ * bytes of every file have their recorded digest, and that no bytes are stored without a file (D7.5).
  */
 export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckReport> {
+  // What the tables of a damaged database say is worth nothing, and a repair could make it worse.
+  const damage = await stores.database.findDamage()
+  if (damage.length > 0) {
+    const findings = damage.map(message => ({ kind: 'database-damaged' as const, repairable: false, message }))
+    return { files: 0, bytes: 0, findings }
+  }
   const findings = [
     ...(await checkBooks(stores)),
     ...(await checkMissingBooks(stores)),
@@ -131,7 +144,7 @@ const isReplaced = async ({ database }: FsckStores, { blob }: { readonly blob: s
   (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob}`)) === undefined
 
 /** @throws {BlobMissing} */
-export async function digestOf(blobs: BlobStore, key: string): Promise<StoredBlob> {
+export async function digestOf(blobs: Pick<BlobStore, 'read'>, key: string): Promise<StoredBlob> {
   const hash = createHash('sha256')
   let size = 0
   await pipeline(await blobs.read(key), async (chunks: AsyncIterable<Uint8Array>) => {

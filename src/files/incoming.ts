@@ -15,6 +15,10 @@ export interface Incoming {
 export interface FilesOptions {
   /** -1: no limit. Holds with quota off as well (interface 8). */
   readonly maxFileSize: Bytes
+  /** Whole files are compared with their digest while they are read. */
+  readonly verifyOnRead?: boolean
+  /** Refuses bytes that the disk has no space for. @throws {StorageFull} @throws {StorageReadOnly} */
+  readonly requireSpace?: (bytes: Bytes) => void
   /** A context has come to a threshold of its quota ({@link reachedThreshold}); told after the commit. May not reject. */
   readonly onThreshold?: (reached: ReachedThreshold) => Promise<void>
 }

@@ -64,6 +64,7 @@ export class StagedImports {
     const key = this.#newKey()
     const written = [key]
     let total: Bytes = 0
+    this.#options.requireSpace?.(incoming.declaredSize ?? 0)
     const limit = await this.#archiveLimit(context, incoming.declaredSize)
     const reservation = await ledger.reserveImport(context, key)
     const heartbeat = keepAlive(ledger, log, reservation)

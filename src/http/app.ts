@@ -75,6 +75,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
     const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
     if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
+    if (addsData(request)) deps.requireSpace()
     return undefined
   })
   let closing = false
@@ -179,6 +180,10 @@ function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
     device: request.cookies.deviceToken,
   }
 }
+
+/** Everything that may store new rows. Signing in and operating the service stay possible while the disk is full. */
+const addsData = ({ method, routeOptions: { url = '' } }: FastifyRequest): boolean =>
+  ['POST', 'PUT', 'PATCH'].includes(method) && !/^\/(auth|management|echo|validator)\b/.test(url)
 
 function parametersOf(request: FastifyRequest): Parameters {
   if (request.url.includes('%00')) throw new InvalidInput('bad-request', 'The address holds a NUL character.')

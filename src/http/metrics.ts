@@ -6,12 +6,17 @@ import type { ErrorCode } from '../base/error-codes.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { StorageUsage } from '../files/storage-usage.ts'
+import type { Scrubber } from '../files/scrubber.ts'
+import type { DiskSpace } from '../stores/disk-space.ts'
 import type { Files } from '../files/files.ts'
 
 /** What is told at the moment of asking rather than counted as it happens. */
 export interface Measured {
   readonly audit: Pick<Audit, 'counts'>
   readonly files: Pick<Files, 'taken'>
+  /** Absent where the service stores nothing in the data folder. */
+  readonly disk: Pick<DiskSpace, 'free' | 'size' | 'state'> | undefined
+  readonly scrubber: Pick<Scrubber, 'report'>
   readonly storageUsage: Pick<StorageUsage, 'measure'>
   readonly passwords: Pick<Passwords, 'load'>
   readonly sessions: Pick<Sessions, 'count'>
@@ -83,10 +88,15 @@ export class Metrics {
     this.#measureUploads(deps)
     if (threads?.isFirst === false) return
     collectDefaultMetrics({ register: this.#registry })
+    // Gauges whose names end like counters: checkers of metrics reject them, and the same numbers come by type.
+    for (const kind of ['handles', 'requests', 'resources']) {
+      this.#registry.removeSingleMetric(`nodejs_active_${kind}_total`)
+    }
     this.#measurePasswordChecks(deps)
     this.#measureSessions(deps)
     this.#measureStorage(deps)
     if (threads) this.#measureTurns(threads)
+    this.#measureDisk(deps)
   }
 
   answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
@@ -174,6 +184,22 @@ export class Metrics {
     this.#gauge('contexts_filled', 'Contexts at so many per cent of their quota or more.', 'percent', async () =>
       Object.fromEntries((await measure()).filled.map(({ percent, count }) => [percent, count])),
     )
+  }
+
+  #measureDisk({ disk, scrubber }: Measured): void {
+    if (disk) {
+      this.#gauge('disk_free_bytes', 'Free space on the disk of the data folder.', undefined, async () => ({
+        all: disk.free,
+      }))
+      this.#gauge('disk_size_bytes', 'Size of the disk of the data folder.', undefined, async () => ({
+        all: disk.size,
+      }))
+      this.#gauge('disk_state', '1 for the present state of the disk: ok, low, full or read-only.', 'state', async () =>
+        Object.fromEntries(['ok', 'low', 'full', 'read-only'].map(state => [state, Number(state === disk.state)])),
+      )
+    }
+    const help = 'Files whose stored bytes are missing, damaged, or not verified yet.'
+    this.#gauge('files_by_verification', help, 'state', async () => ({ ...(await scrubber.report()) }))
   }
 
   /** A counter kept elsewhere; with a label, one series for each name that `read` gives. */

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorCodes } from '../base/error-codes.ts'
 import {
   Conflict,
+  FileUnreadable,
   Forbidden,
   InvalidInput,
   LockedOut,
@@ -12,6 +13,9 @@ import {
   PreconditionFailed,
   RangeNotSatisfiable,
   ServiceError,
+  StorageFull,
+  StorageReadOnly,
+  StoreDamaged,
   StoreUnavailable,
   TooLarge,
   TooSlow,
@@ -48,7 +52,11 @@ const statuses = [
   [Overloaded, 503],
   [StoreUnavailable, 503],
   [UpstreamSilent, 504],
+  [StorageFull, 507],
 ] as const
+
+/** Refusals that an operator has to do something about. */
+const faults = [StorageFull, StorageReadOnly, StoreDamaged, FileUnreadable] as const
 
 class InternalError extends ServiceError {}
 
@@ -119,7 +127,7 @@ async function signInFirst({ base }: Uses<'base'>, request: FastifyRequest, repl
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  deps: Uses<'log' | 'base' | 'metrics' | 'ui'>,
+  deps: Uses<'checkDisk' | 'log' | 'base' | 'metrics' | 'ui'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -128,6 +136,10 @@ export async function sendProblem(
   deps.metrics.refused(body.code)
   if (status === 500) deps.log.error({ err: error, requestId: request.id }, 'a request failed')
   if (error instanceof StoreUnavailable) deps.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
+  if (error instanceof StorageFull || error instanceof StorageReadOnly) deps.checkDisk()
+  if (faults.some(type => error instanceof type)) {
+    deps.log.error({ code: body.code, err: error, requestId: request.id }, 'a request failed because of the storage')
+  }
   reply.status(status).headers(headers)
   const isVisited = request.routeOptions.config.visited === true || request.is404
   if (isVisited && prefersHtml(request)) {

@@ -117,6 +117,10 @@ export interface Rooms {
   readonly proxy: Proxy | undefined
   readonly metrics: Metrics
   readonly readiness: Readiness
+  /** Refuses changes that add rows while the disk has no space for them. @throws {StorageFull} @throws {StorageReadOnly} */
+  readonly requireSpace: () => void
+  /** The disk has refused a write: measure it now. */
+  readonly checkDisk: () => void
   readonly system: System
   readonly log: Log
 }

@@ -5,6 +5,7 @@ import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import type { Acl, AclSlot } from '../model/acl.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
+import { storableText } from '../stores/sql.ts'
 
 /** What the index holds of one entry: field and value, each pair once. */
 export interface IndexFields {
@@ -217,7 +218,7 @@ class Index {
 
   string(field: string, value: string | undefined): void {
     if (value === undefined || value.length > LONGEST_STRING) return
-    this.#strings.set(`${field} ${value}`, [field, clean(value)])
+    this.#strings.set(`${field} ${value}`, [field, storableText(value)])
   }
 
   ngram(field: string, value: string): void {
@@ -254,7 +255,7 @@ function add(to: Map<string, string[]>, field: string, value: string): void {
 }
 
 const joined = (values: ReadonlyMap<string, readonly string[]>, most: number): Map<string, string> =>
-  new Map([...values].map(([field, texts]) => [field, clean(joinLines(new Set(texts), most))]))
+  new Map([...values].map(([field, texts]) => [field, storableText(joinLines(new Set(texts), most))]))
 
 /** No more of them than there is room for: a graph may say thousands of things by one predicate. */
 function joinLines(texts: Iterable<string>, most: number): string {
@@ -270,9 +271,6 @@ function joinLines(texts: Iterable<string>, most: number): string {
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
-
-/** As the engine takes text: no NUL, no half of a surrogate pair. */
-const clean = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
 
 const LONGEST_SORT_KEY = 100
 

@@ -1,10 +1,10 @@
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { listed, type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import { DocBitmap, numbersOf } from './doc-bitmap.ts'
 import type { Order } from './engine.ts'
 import { fieldName, kindOfField } from './fields.ts'
-import { type Fields, listed } from './query-to-sql.ts'
+import type { Fields } from './query-to-sql.ts'
 
 /** Who fits better than others, and by how much; empty when all fit alike. */
 export type Scores = ReadonlyArray<{ readonly set: DocBitmap; readonly weight: number }>

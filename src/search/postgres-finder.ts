@@ -1,5 +1,5 @@
 import type { Database } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { listed, type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { findFieldsUnder, hasField } from './postgres-index.ts'
@@ -13,7 +13,6 @@ import {
   fieldNames,
   type Fields,
   findRelative,
-  listed,
   readable,
   valuesOf,
   type Weight,

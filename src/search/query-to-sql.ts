@@ -1,5 +1,5 @@
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { type Sql, sql, storableText } from '../stores/sql.ts'
 import { GUEST } from '../accounts/principals.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { RELATIVE } from '../graph/iri.ts'
@@ -69,19 +69,6 @@ export async function findRelative(
 }
 
 const partsOf = ({ must, should, mustNot }: Clauses): Query[] => [...must, ...should, ...mustNot]
-
-/** With commas between them. */
-export const listed = (parts: readonly Sql[]): Sql => {
-  const texts: string[] = ['']
-  const values: Sql['values'][number][] = []
-  parts.forEach((part, index) => {
-    const [first = '', ...rest] = part.parts
-    texts[texts.length - 1] += `${index === 0 ? '' : ', '}${first}`
-    texts.push(...rest)
-    values.push(...part.values)
-  })
-  return { parts: texts, values }
-}
 
 const named = (which: Sql): LeafCondition => ({
   kind: 'leaf',
@@ -284,7 +271,7 @@ function ngrams(field: FieldKey, term: Term, { contains }: Dialect): Condition {
     ? [plainText(term) ?? '']
     : term.parts.flatMap(part => (typeof part === 'string' ? part.split(/\s+/) : []))
   const wanted = pieces.map(piece => piece.replace(/\s+/g, ' ').trim()).filter(piece => piece !== '')
-  const [first, ...others] = wanted.map(piece => contains(field, clean(piece)))
+  const [first, ...others] = wanted.map(piece => contains(field, storableText(piece)))
   if (!first) return NOTHING
   return others.length === 0 ? first : { kind: 'boolean', must: [first, ...others], should: [], mustNot: [] }
 }
@@ -297,8 +284,5 @@ function words(field: FieldKey, term: Term, { matchesWords }: Dialect): Conditio
   const all = text.split(/\s+/).filter(word => word !== '')
   const kept = all.filter(word => !stopWords.has(word.toLowerCase()))
   const wanted = term.isPhrase || isPrefix ? [text] : kept
-  return wanted.length === 0 ? NOTHING : matchesWords(field, wanted.map(clean), isPrefix)
+  return wanted.length === 0 ? NOTHING : matchesWords(field, wanted.map(storableText), isPrefix)
 }
-
-/** As engines take text. */
-const clean = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()

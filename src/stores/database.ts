@@ -1,3 +1,4 @@
+import type { Bytes } from '../base/units.ts'
 import type { Sql } from './sql.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -52,6 +53,12 @@ export interface Database extends Queries {
    * refused.
    */
   snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T>
+  /**
+   * Lets the engine check its own data structures and returns what is wrong, in its words; nothing when all is in order
+   * or when the engine checks itself, as PostgreSQL does with page checksums. SQLite blocks the process meanwhile.
+   * @param maxBytes a larger database is not checked
+   */
+  findDamage(options?: { readonly maxBytes?: Bytes }): Promise<readonly string[]>
   close(): Promise<void>
 }
 

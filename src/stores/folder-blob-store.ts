@@ -6,6 +6,7 @@ import type { Bytes } from '../base/units.ts'
 import { abortable } from './abortable.ts'
 import { isBlobKey, requireBlobKey, requireRange } from './blob-key.ts'
 import { BlobMissing, type BlobStore, type ByteRange, type ListedBlob, type StoredBlob } from './blob-store.ts'
+import { translateDiskError, withDiskErrors } from './disk-errors.ts'
 import { type FileCalls, nodeFileCalls } from './file-calls.ts'
 
 /** Small chunks are gathered up to one of these before they are written, uncopied; more would leave the caches of the processor. */
@@ -42,7 +43,11 @@ export class FolderBlobStore implements BlobStore {
   }
 
   /** A chunk belongs to the store from the moment the source yields it: the source must not fill it anew. */
-  async write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
+  write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
+    return withDiskErrors(this.#write(key, bytes, signal))
+  }
+
+  async #write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
     const incoming = this.#incoming(key)
     const final = this.#final(key)
     signal.throwIfAborted()
@@ -69,15 +74,15 @@ export class FolderBlobStore implements BlobStore {
     // Asked first, because a stream that refuses its range leaves the file open.
     if (range) requireRange(range)
     const handle = await this.#files.open(path, 'r').catch(error => {
-      throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : error
+      throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
     })
     // The stream reads from the open file, not from its name: a later delete does not disturb it.
     return handle.createReadStream(range ? { start: range.first, end: range.last } : {})
   }
 
   async delete(key: string): Promise<void> {
-    await this.#remove(this.#final(key))
-    await this.#remove(this.#incoming(key))
+    await withDiskErrors(this.#remove(this.#final(key)))
+    await withDiskErrors(this.#remove(this.#incoming(key)))
   }
 
   /** A blob that is completed meanwhile may come twice. */

@@ -1,4 +1,5 @@
-import { link, open, unlink } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { access, link, open, unlink } from 'node:fs/promises'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 
@@ -44,6 +45,10 @@ export function parseKeys(text: string, source: string): Uint8Array[] {
   throw new StartupError(`${source} must hold 1 to ${MAX_KEYS} keys, and holds ${keys.length}.`)
 }
 
+/** Identifies a key in messages and to other nodes without revealing it: 12 hexadecimal digits. */
+export const keyFingerprint = (key: Uint8Array): string =>
+  createHash('sha256').update('stowage token key').update(key).digest('hex').slice(0, 12)
+
 async function readPrivate(path: string): Promise<string> {
   const file = await open(path, 'r')
   try {
@@ -72,6 +77,13 @@ async function writeNew(path: string, system: System): Promise<void> {
     await unlink(draft)
   }
 }
+
+/** Whether there is no such file; one that cannot be looked at is there. */
+export const isMissing = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => false,
+    (error: unknown) => errorCode(error) === 'ENOENT',
+  )
 
 const errorCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 

@@ -47,10 +47,27 @@ export function* portionsOf<T>(items: readonly T[], size = PORTION): Generator<r
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
-/** Pieces of a statement one after the other, with commas in between. */
+/** Pieces of a statement separated by commas. */
 export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
-  return pieces.reduce<Sql>((all, piece, index) => (index === 0 ? sql`${piece}` : sql`${all}, ${piece}`), sql``)
+  const parts: string[] = ['']
+  const values: SqlValue[] = []
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) parts[parts.length - 1] += ', '
+    if (isSql(piece)) {
+      const [first = '', ...rest] = piece.parts
+      parts[parts.length - 1] += first
+      parts.push(...rest)
+      values.push(...piece.values)
+    } else {
+      parts.push('')
+      values.push(piece)
+    }
+  }
+  return { parts, values }
 }
+
+/** Text without what no engine stores: NUL becomes a space, half of a surrogate pair the replacement character. */
+export const storableText = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
 
 /** The cheapest question that only a working engine answers. */
 export const ping: Sql = sql`SELECT 1 AS one`

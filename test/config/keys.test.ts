@@ -41,6 +41,8 @@ test('the nearest key keeps the number and the name that were written', () => {
   assert.equal(nearestKey('service.auth.password.whitlist.7'), 'service.auth.password.whitelist.7')
   assert.equal(nearestKey('service.auth.saml.idp.uni.relying-partyid'), 'service.auth.saml.idp.uni.relying-party-id')
   assert.equal(nearestKey('service.auth.lockout.max.attempts'), 'service.auth.temp.lockout.max.attempts')
+  assert.equal(nearestKey('service.port'), 'service.http.port')
+  assert.equal(nearestKey('service.quota.default'), 'service.data.quota.default')
   assert.equal(nearestKey('service.nothing.like.it'), undefined)
   assert.equal(nearestKey('x'.repeat(100_000)), undefined)
 })

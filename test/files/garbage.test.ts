@@ -65,3 +65,16 @@ test('while a copy of the store is made, garbage waits; it goes when the hold is
   await forgotten.release()
   assert.equal(await areBlobsHeld(database, system.now()), false)
 })
+
+test('a sweep leaves the bytes of running uploads alone; a start on its own removes what no record names (D7.5)', async t => {
+  const database = await newDatabase(t)
+  const system = new FakeSystem()
+  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  const deleted: string[] = []
+  const blobs = { delete: async (key: string) => void deleted.push(key), unfinished: async () => ['running'] }
+  const garbage = new Garbage(database, blobs, ledger, system)
+  await garbage.recover(false)
+  assert.deepEqual(deleted, [])
+  await garbage.recover(true)
+  assert.deepEqual(deleted, ['running'])
+})

@@ -94,6 +94,33 @@ for (const late of ['the archive', 'a part'] as const) {
   })
 }
 
+test('an import whose client leaves after the last byte changes nothing (D7.4)', async t => {
+  const folder = await temporaryFolder(t)
+  const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+  t.after(() => database.close())
+  await migrate(database, schema)
+  const blobs = await FolderBlobStore.open(join(folder, 'files'))
+  const system = new FakeSystem()
+  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
+  const garbage = new Garbage(database, blobs, ledger, system)
+  await ledger.open(database, '3')
+  const deps = { database, blobs, ledger, garbage, system, log: createLog('silent') }
+  const client = new AbortController()
+  const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: client.signal }
+  const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async staged => {
+    await staged.reserve({ total: 4, largest: 4 })
+    await staged.store(bytesOf('part'))
+    client.abort(new Error('the client has gone'))
+    await database.transaction(tx => staged.replaceFiles(tx))
+  })
+  await assert.rejects(ended, /the client has gone/)
+  assert.deepEqual(
+    { ...(await database.get<object>(sql`SELECT used, reserved FROM spaces`)) },
+    { used: 0, reserved: 0 },
+  )
+  for await (const { key } of blobs.list()) assert.fail(`${key} is left`)
+})
+
 /** As a bucket does it: an object is there when all of it has come, whatever was deleted before. */
 function storingAtTheEnd(blobs: BlobStore): BlobStore {
   return {

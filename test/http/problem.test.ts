@@ -19,6 +19,10 @@ const made: Readonly<Record<string, errors.ServiceError>> = {
   RangeNotSatisfiable: new errors.RangeNotSatisfiable(7),
   LockedOut: new errors.LockedOut(30),
   Overloaded: new errors.Overloaded('Too much.', 3),
+  StorageFull: new errors.StorageFull(),
+  StorageReadOnly: new errors.StorageReadOnly(),
+  StoreDamaged: new errors.StoreDamaged(),
+  FileUnreadable: new errors.FileUnreadable('file-missing'),
   StoreUnavailable: new errors.StoreUnavailable('The database', { retryAfter: 7 }),
 }
 
@@ -34,7 +38,8 @@ function make(name: string): errors.ServiceError {
 
 test('every class of refusal has a status of its own, none of them 500 (house rules, section 6)', () => {
   // A refused sign-on is one kind of not being signed in, a store that is away one kind of not now.
-  const own = refusals.filter(([name]) => !['SsoRefused', 'StoreUnavailable'].includes(name))
+  const notNow = ['StoreUnavailable', 'StorageReadOnly', 'StoreDamaged', 'FileUnreadable']
+  const own = refusals.filter(([name]) => !['SsoRefused', ...notNow].includes(name))
   const statuses = own.map(([name]) => problemOf(make(name), 'r').status)
   assert.ok(statuses.length >= 15)
   assert.equal(statuses.includes(500), false)

@@ -116,6 +116,19 @@ const hostile: Readonly<Record<string, () => Promise<Buffer>>> = {
   'a relative subject': change(batch, '"http://ex.org/":', '"./_contexts/entry/1":'),
   'a prototype for a graph': change(batch, '"info":{}', '"info":{"__proto__":{"a":1}}'),
   'a date of no calendar': change(batch, /"created":"[^"]*"/, '"created":"2025-02-30T00:00:00.000Z"'),
+  'a date after which none can be later': change(batch, /"created":"[^"]*"/, '"created":"+275760-09-13T00:00:00.000Z"'),
+  'a date of the last year': change(batch, /"modified":"[^"]*"/, '"modified":"9999-12-31T23:59:59.999Z"'),
+  'a last number that cannot be counted on': change(
+    'manifest.json',
+    /"lastNumber":\d+/,
+    '"lastNumber":9007199254740991',
+  ),
+  'a position that cannot be counted on': change(batch, /"position":\d+/, '"position":9007199254740991'),
+  'a revision whose number cannot be counted on': change(
+    batch,
+    /$/,
+    '{"revision":{"entry":"one","number":9007199254740991,"time":"2025-01-01T00:00:00.000Z","author":"_admin","metadata":{}}}\n',
+  ),
   'a list inside itself': change(
     batch,
     '{"entry":{"id":"outer"',

@@ -16,11 +16,13 @@ export async function stowage(
   cwd: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  user: { readonly uid?: number; readonly gid?: number } = {},
 ): Promise<Run> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], ...storeEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...user,
   })
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))

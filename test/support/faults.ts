@@ -114,6 +114,7 @@ export function faultyDatabase(real: Database, faults: Faults): Database {
       return result
     },
     snapshot: work => real.snapshot(at => work(through(at))),
+    findDamage: options => real.findDamage(options),
     close: () => real.close(),
   }
 }

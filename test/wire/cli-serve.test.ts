@@ -22,30 +22,31 @@ test('a second service on one folder is refused, names the first, and leaves it 
   assert.equal((await first.visitor().get('management/status')).status, 200)
 })
 
-test('SIGTERM lets an upload in progress finish, takes no new request, and ends with 0', async t => {
-  const service = await startProcess(t)
-  const admin = await service.admin()
-  const context = await newContext(admin)
-  const id = await newEntry(admin, context)
-  const head = [`PUT /${context}/resource/${id} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`, 'Content-Length: 10']
-  const upload = await sendRaw(admin.base, head, 'first')
-  await eventually('the upload has begun', async () => (await blobsOf(service)).incoming.length === 1)
-  const stopped = service.stop('SIGTERM')
-  await eventually('new connections are refused', () =>
-    service
-      .visitor()
-      .get('management/status')
-      .then(
-        () => false,
-        () => true,
-      ),
-  )
-  upload.socket.write('-last')
-  await upload.until(/^HTTP\/1\.1 201 /)
-  assert.equal(await stopped, 0)
-  const again = await startProcess(t, { folder: service.folder })
-  assert.equal((await (await again.admin()).get(`${context}/resource/${id}`)).text, 'first-last')
-})
+for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+  test(`${signal} lets an upload in progress finish, takes no new request, and ends with 0 (D20.6)`, async t => {
+    const service = await startProcess(t)
+    const admin = await service.admin()
+    const context = await newContext(admin)
+    const id = await newEntry(admin, context)
+    const head = [`PUT /${context}/resource/${id} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`, 'Content-Length: 10']
+    const upload = await sendRaw(admin.base, head, 'first')
+    await eventually('the upload has begun', async () => (await blobsOf(service)).incoming.length === 1)
+    const stopped = service.stop(signal)
+    await eventually('new connections are refused', () =>
+      service
+        .visitor()
+        .get('management/status')
+        .then(
+          () => false,
+          () => true,
+        ),
+    )
+    upload.socket.write('-last')
+    await upload.until(/^HTTP\/1\.1 201 /)
+    assert.equal(await stopped, 0)
+    const again = await startProcess(t, { folder: service.folder })
+    assert.equal((await (await again.admin()).get(`${context}/resource/${id}`)).text, 'first-last')
+  })
 
 test('SERVICE_ADMIN_PASSWORD counts for a new store only (D5.5)', async t => {
   const first = await startProcess(t, { env: { SERVICE_ADMIN_PASSWORD: 'eightchr' } })

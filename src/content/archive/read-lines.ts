@@ -60,7 +60,7 @@ export function readManifest(value: unknown): Manifest {
     context: requireId(context, 'context'),
     exported: new Date(requireTime(exported, 'exported')).toISOString(),
     metadataOnly,
-    lastNumber: requireCount(lastNumber, 'lastNumber'),
+    lastNumber: requireNumber(lastNumber, 'lastNumber'),
   }
 }
 
@@ -113,7 +113,7 @@ export class LineReader {
     return {
       entryId: requireId(json['entry'], 'entry'),
       revision: {
-        number: requireCount(json['number'], 'number'),
+        number: requireNumber(json['number'], 'number'),
         time: requireTime(json['time'], 'time'),
         author: requireId(json['author'], 'author'),
         metadata: this.#graph(json['metadata']),
@@ -194,7 +194,7 @@ function requireConsistent(entry: Entry): void {
 
 function readMembership(value: unknown): Membership {
   const { id, position } = requireObject(value, '`list`')
-  return { list: requireId(id, 'list.id'), position: requireCount(position, 'list.position') }
+  return { list: requireId(id, 'list.id'), position: requireNumber(position, 'list.position') }
 }
 
 function readFile(value: unknown): FileLine {
@@ -214,6 +214,17 @@ function requireText(value: unknown, name: string): string {
   throw wrong(`\`${name}\` is no text`)
 }
 
+/** Of numbers that the service counts on from: it must be able to do so for ever. A larger one never came from an export. */
+const MAX_NUMBER = 1e12
+/** One year before the last that ISO 8601 writes with four digits: later changes of an entry add milliseconds. */
+const MAX_TIME: Milliseconds = Date.UTC(9998, 11, 31)
+
+function requireNumber(value: unknown, name: string): number {
+  const number = requireCount(value, name)
+  if (number <= MAX_NUMBER) return number
+  throw wrong(`\`${name}\` is larger than ${MAX_NUMBER}`)
+}
+
 function requireCount(value: unknown, name: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
   throw wrong(`\`${name}\` is no whole number`)
@@ -221,8 +232,8 @@ function requireCount(value: unknown, name: string): number {
 
 function requireTime(value: unknown, name: string): Milliseconds {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
-  if (!Number.isNaN(time) && time >= 0 && new Date(time).toISOString() === value) return time
-  throw wrong(`\`${name}\` is no time in ISO 8601 with milliseconds`)
+  if (!Number.isNaN(time) && time >= 0 && time <= MAX_TIME && new Date(time).toISOString() === value) return time
+  throw wrong(`\`${name}\` is no time in ISO 8601 with milliseconds, of the years 1970 to 9998`)
 }
 
 function requireArray(value: unknown, name: string): readonly unknown[] {

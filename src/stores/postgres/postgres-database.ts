@@ -19,6 +19,8 @@ export interface PostgresOptions {
   readonly timeout?: Milliseconds
   /** Nobody else may have the database open, no node and no command. */
   readonly isExclusive?: boolean
+  /** What the server shows as the name of the connections; `stowage` by default. */
+  readonly application?: string
 }
 
 /** With so many transactions that have lost, nobody tries his luck beside them: the ones to come wait their turn as well. */
@@ -35,8 +37,8 @@ const ALONE = 0x73746f77
  *   it may not be; the URL's password is not told
  */
 export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Database> {
-  const { connections = 10, timeout = 10_000, isExclusive = false } = options
-  const pool = await openPool(url, { connections, timeout, isShared: !isExclusive })
+  const { connections = 10, timeout = 10_000, isExclusive = false, application = 'stowage' } = options
+  const pool = await openPool(url, { connections, timeout, isShared: !isExclusive, application })
   const database = new PostgresDatabase(pool, options.system, timeout)
   try {
     if (isExclusive && !(await database.takeStore())) {
@@ -145,6 +147,10 @@ class PostgresDatabase implements Database {
         await connection.execute('COMMIT')
       }
     }, 0)
+  }
+
+  async findDamage(): Promise<readonly string[]> {
+    return []
   }
 
   close(): Promise<void> {

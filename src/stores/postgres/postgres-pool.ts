@@ -20,16 +20,20 @@ export interface PoolOptions {
   readonly timeout: Milliseconds
   /** Whether others may have the store open as well. */
   readonly isShared: boolean
+  readonly application: string
 }
 
 /** A pool for the database of the URL. The driver is loaded with the first one. */
-export async function openPool(url: string, { connections, timeout, isShared }: PoolOptions): Promise<Pool> {
+export async function openPool(
+  url: string,
+  { connections, timeout, isShared, application }: PoolOptions,
+): Promise<Pool> {
   const { default: pg } = await import('pg')
   const address = new URL(url)
   address.searchParams.set('options', [session, address.searchParams.get('options')].filter(Boolean).join(' '))
   const pool = new pg.Pool({
     connectionString: address.href,
-    application_name: 'stowage',
+    application_name: application,
     max: connections,
     // One stays even when there is nothing to do, so that the store is seen to be in use.
     ...(isShared ? { min: 1, verify: shareStore } : {}),

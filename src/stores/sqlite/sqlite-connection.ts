@@ -1,5 +1,6 @@
 import { LruCache } from '../../base/lru-cache.ts'
 import { UniqueViolation } from '../database.ts'
+import { translateDiskError } from '../disk-errors.ts'
 import type { Sql } from '../sql.ts'
 import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
 import { bindable } from '../bindable.ts'
@@ -50,7 +51,11 @@ export class SqliteConnection {
   /** For statements that must not be cached, such as pragmas: some take effect when they are prepared, and only then. */
   execute(text: string): void {
     this.#statements++
-    this.#handle.exec(text)
+    try {
+      this.#handle.exec(text)
+    } catch (error) {
+      throw translateDiskError(error)
+    }
   }
 
   close(): void {
@@ -61,14 +66,14 @@ export class SqliteConnection {
   #execute<T>(statement: Sql, use: (prepared: Prepared, values: ReturnType<typeof bindable>[]) => T): T {
     this.#statements++
     const values = statement.values.map(bindable)
-    const prepared = this.#cache.get(statementText(statement))
     try {
-      return use(prepared, values)
+      // A damaged database fails here too: the engine reads the schema.
+      return use(this.#cache.get(statementText(statement)), values)
     } catch (error) {
       if (error instanceof Error && 'errcode' in error && uniqueCodes.has(error.errcode)) {
         throw new UniqueViolation({ cause: error })
       }
-      throw error
+      throw translateDiskError(error)
     }
   }
 }

@@ -1,8 +1,9 @@
 import { open } from 'node:fs/promises'
-import { StartupError } from '../../base/errors.ts'
+import { StartupError, StorageFull, StorageReadOnly, StoreDamaged } from '../../base/errors.ts'
 import { Mutex } from '../../base/mutex.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'
+import { translateDiskError } from '../disk-errors.ts'
 import { type Sql, sql } from '../sql.ts'
 import { GroupCommit, type Turn } from './group-commit.ts'
 import { SqliteConnection, writesRows } from './sqlite-connection.ts'
@@ -44,7 +45,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
     return new SqliteDatabase(writer, connectReader(), connectReader, turn)
   } catch (error) {
     writing.close()
-    throw error
+    throw translateDiskError(error)
   }
 }
 
@@ -152,6 +153,24 @@ class SqliteDatabase implements Database {
     }
   }
 
+  async findDamage({ maxBytes = Number.POSITIVE_INFINITY }: { readonly maxBytes?: Bytes } = {}): Promise<string[]> {
+    this.#requireOpen()
+    try {
+      const size = this.#pragma('page_count') * this.#pragma('page_size')
+      if (size > maxBytes) return []
+      const rows = this.#reader.all(sql`PRAGMA quick_check(20)`) as Array<Record<string, string>>
+      return rows.flatMap(row => Object.values(row)).filter(line => line !== 'ok')
+    } catch (error) {
+      if (!(error instanceof StoreDamaged)) throw error
+      return [error.cause instanceof Error ? error.cause.message : error.message]
+    }
+  }
+
+  #pragma(name: 'page_count' | 'page_size'): number {
+    const row = this.#reader.get(name === 'page_count' ? sql`PRAGMA page_count` : sql`PRAGMA page_size`)
+    return Number(Object.values(row as Record<string, number>)[0])
+  }
+
   close(): Promise<void> {
     const turn: Turn = this.#turn ?? soleWriter
     const inTurn = (work: () => void): Promise<void> => this.#mutex.run(() => turn.run(async () => work()))
@@ -160,6 +179,9 @@ class SqliteDatabase implements Database {
         // Closing the last connection should do it, but the package, which cannot finalise statements, really closes
         // only when the garbage collector has found them.
         this.#writer.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+      } catch (error) {
+        // Nothing is lost: what is in the log is applied when the database is opened next.
+        if (!(error instanceof StorageFull || error instanceof StorageReadOnly)) throw error
       } finally {
         if (this.#reader !== this.#writer) this.#reader.close()
         this.#writer.close()

@@ -1,0 +1,40 @@
+import { join, resolve } from 'node:path'
+import type { Log } from '../base/log.ts'
+import type { Settings } from '../config/settings.ts'
+import { DiskSpace } from '../stores/disk-space.ts'
+import { openToOthers } from '../stores/host-limits.ts'
+import { placeOf } from '../stores/postgres/postgres-pool.ts'
+
+/** Whether this node keeps anything in its data folder. */
+export const usesFolder = (settings: Settings): boolean =>
+  settings['service.repository.store.url'] === undefined || settings['service.data.store'] === 'folder'
+
+/** Where rows and files are kept, for a person to read; without passwords. */
+export function dataPlace(settings: Settings, folder: string): string {
+  const url = settings['service.repository.store.url']
+  const files = settings['service.data.store']
+  const rows = url === undefined ? folder : `PostgreSQL at ${placeOf(url)}`
+  if (files === 'folder') return url === undefined ? folder : `${rows}, its files in ${folder}`
+  return `${rows}, its files in ${files}`
+}
+
+/** Watches the disk of the data folder; `undefined` where nothing is kept there. Warns of a folder that others may read. */
+export async function openDisk(settings: Settings, log: Log): Promise<DiskSpace | undefined> {
+  if (!usesFolder(settings)) return undefined
+  const folder = resolve(settings['service.data.folder'])
+  for (const path of await exposedPaths(folder)) {
+    log.warn({ path }, 'other users of this machine may read or change the data: run chmod go-rwx on it')
+  }
+  return await DiskSpace.open({
+    folder,
+    alarm: settings['service.data.low-space'],
+    reserve: settings['service.data.reserved-space'],
+    log,
+  })
+}
+
+/** A folder that is closed to others protects everything in it. */
+export async function exposedPaths(folder: string): Promise<readonly string[]> {
+  const isOpen = (await openToOthers([folder])).length > 0
+  return isOpen ? [folder, ...(await openToOthers([join(folder, 'store.sqlite'), join(folder, 'files')]))] : []
+}

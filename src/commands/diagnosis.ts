@@ -1,0 +1,9 @@
+/** A line of `doctor`: something in order, something that may become a problem, or a problem. */
+export interface Diagnosis {
+  readonly level: 'ok' | 'warning' | 'problem'
+  readonly text: string
+}
+
+export const ok = (text: string): Diagnosis => ({ level: 'ok', text })
+export const warning = (text: string): Diagnosis => ({ level: 'warning', text })
+export const problem = (text: string): Diagnosis => ({ level: 'problem', text })

@@ -1,0 +1,129 @@
+import { resolve } from 'node:path'
+import { exposedPaths, usesFolder } from '../assembly/disk.ts'
+import { tokenSecrets } from '../assembly/ephemeral-stores.ts'
+import { nodeFacts } from '../assembly/node.ts'
+import { openDatabase, openBlobs, describeServer } from '../assembly/stores.ts'
+import { version } from '../assembly/version.ts'
+import { ServiceError, StartupError } from '../base/errors.ts'
+import { createLog } from '../base/log.ts'
+import { realSystem } from '../base/system.ts'
+import type { Bytes } from '../base/units.ts'
+import type { Settings } from '../config/settings.ts'
+import { measureDisk } from '../stores/disk-space.ts'
+import { maxOpenFiles } from '../stores/host-limits.ts'
+import { isMissing, keyFingerprint } from '../stores/key-file.ts'
+import { clockAhead, liveNodes, MAX_CLOCK_OFFSET, misfitsOf } from '../stores/postgres/node-registry.ts'
+import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
+
+/** Each connection and each open file takes one. */
+const MIN_OPEN_FILES = 4096
+
+/** Folder, disk, limits, engines, keys and the other nodes. Nothing is created. */
+export async function examineStorage(settings: Settings, tokenKey: string | undefined): Promise<Diagnosis[]> {
+  const keys = await examineKeys(settings, tokenKey)
+  return [
+    ...(await attempt('data folder', () => examineFolder(settings))),
+    ...(await examineLimits()),
+    ...(await attempt('files', () => examineBucket(settings))),
+    ...(await attempt('store', () => examineDatabase(settings, keys.fingerprints))),
+    ...(await attempt('Redis', () => examineRedis(settings))),
+    ...keys.found,
+  ]
+}
+
+/** An expected failure is a problem under this title. */
+async function attempt(title: string, examine: () => Promise<Diagnosis[]>): Promise<Diagnosis[]> {
+  try {
+    return await examine()
+  } catch (error) {
+    if (error instanceof StartupError || error instanceof ServiceError) return [problem(`${title}: ${error.message}`)]
+    throw error
+  }
+}
+
+async function examineFolder(settings: Settings): Promise<Diagnosis[]> {
+  if (!usesFolder(settings)) return []
+  const folder = resolve(settings['service.data.folder'])
+  const disk = await measureDisk(folder).catch(() => undefined)
+  if (!disk) return [ok(`data folder: ${folder}, which the first start creates`)]
+  if (!disk.isWritable) return [problem(`data folder: this user cannot write to ${folder}, or it is read-only`)]
+  const exposed = await exposedPaths(folder)
+  const free = `${inMebibytes(disk.free)} of ${inMebibytes(disk.size)} are free on the disk of the data folder`
+  const isFull = disk.free < Math.min(settings['service.data.reserved-space'], disk.size / 20)
+  const isLow = disk.free < Math.min(settings['service.data.low-space'], disk.size / 5)
+  return [
+    ok(`data folder: ${folder}`),
+    ...exposed.map(path => warning(`data folder: other users may read or change ${path}; run chmod go-rwx on it`)),
+    isFull ? problem(`${free}: new data are refused`) : isLow ? warning(free) : ok(free),
+  ]
+}
+
+const inMebibytes = (bytes: Bytes): string => `${Math.floor(bytes / 2 ** 20)} MiB`
+
+async function examineLimits(): Promise<Diagnosis[]> {
+  const files = await maxOpenFiles()
+  if (files === undefined) return []
+  const text = `open files: at most ${files}`
+  return [files < MIN_OPEN_FILES ? warning(`${text}; raise LimitNOFILE (systemd) or ulimit -n to 65536`) : ok(text)]
+}
+
+async function examineBucket(settings: Settings): Promise<Diagnosis[]> {
+  const place = settings['service.data.store']
+  if (place === 'folder') return []
+  await (await openBlobs(settings)).close()
+  return [ok(`files: ${place}`)]
+}
+
+async function examineDatabase(settings: Settings, fingerprints: readonly string[]): Promise<Diagnosis[]> {
+  const server = await describeServer(settings, realSystem)
+  if (server === undefined) return []
+  const found = [ok(`store: ${server}`)]
+  const database = await openDatabase(settings, realSystem).catch((error: unknown) => {
+    // There is none before the first start.
+    if (error instanceof StartupError) return undefined
+    throw error
+  })
+  if (!database) return found
+  try {
+    const ahead = await clockAhead(database, () => realSystem.now())
+    const clock = `clock: ${Math.abs(ahead)} ms ${ahead < 0 ? 'behind' : 'ahead of'} that of the database`
+    found.push(Math.abs(ahead) > MAX_CLOCK_OFFSET ? problem(clock) : ok(clock))
+    const own = nodeFacts(settings, version, fingerprints)
+    for (const { id, facts } of await liveNodes(database)) {
+      const misfits = misfitsOf(own, facts)
+      found.push(ok(`node ${id}: version ${facts.version}`), ...misfits.map(text => problem(`node ${id}: ${text}`)))
+    }
+  } finally {
+    await database.close()
+  }
+  return found
+}
+
+async function examineRedis(settings: Settings): Promise<Diagnosis[]> {
+  const url = settings['service.cluster.redis.url']
+  if (url === undefined) return []
+  const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
+  const store = await openRedisEphemeralStore(url, createLog('silent'), { capacity: [] })
+  await store.close()
+  return [ok(`Redis: ${new URL(url).host}`)]
+}
+
+async function examineKeys(
+  settings: Settings,
+  tokenKey: string | undefined,
+): Promise<{ readonly fingerprints: readonly string[]; readonly found: readonly Diagnosis[] }> {
+  if (settings['service.auth.token.store'] === 'memory') return { fingerprints: [], found: [] }
+  const file = settings['service.auth.token.key-file']
+  if (file !== undefined && tokenKey === undefined && (await isMissing(file))) {
+    const text = `token key: ${file} does not exist; the first start creates it, and all nodes need the same`
+    return { fingerprints: [], found: [warning(text)] }
+  }
+  try {
+    const machine = { system: realSystem, log: createLog('silent'), adminPassword: undefined, tokenKey, version }
+    const fingerprints = (await tokenSecrets(settings, machine)).map(keyFingerprint)
+    return { fingerprints, found: [ok(`token key: fingerprint ${fingerprints.join(', ')}`)] }
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return { fingerprints: [], found: [problem(`token key: ${error.message}`)] }
+  }
+}

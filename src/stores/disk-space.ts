@@ -1,0 +1,172 @@
+import { access, constants, open, rm, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StorageFull, StorageReadOnly } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
+
+/** `low` is worth an alarm; `full` and `read-only` accept nothing new. */
+export type DiskState = 'ok' | 'low' | 'full' | 'read-only'
+
+export interface DiskMeasurement {
+  /** Of the whole file system. */
+  readonly size: Bytes
+  /** What this user may still write. */
+  readonly free: Bytes
+  readonly isWritable: boolean
+}
+
+export interface DiskSpaceOptions {
+  readonly folder: string
+  /** Below it the state is `low`; at most a fifth of the disk counts. */
+  readonly alarm: Bytes
+  /** Kept free for deletions and the records of the service; at most a twentieth of the disk counts. */
+  readonly reserve: Bytes
+  readonly log: Log
+  /** For tests. */
+  readonly measure?: (folder: string) => Promise<DiskMeasurement>
+}
+
+const INTERVAL: Milliseconds = 5000
+/** A file that occupies space until everything else is full, then gives it to deletions, which need some first. */
+const BALLAST = 'reserve'
+const MAX_BALLAST: Bytes = 2 ** 24
+const BLOCK: Bytes = 2 ** 20
+
+/**
+ * Watches the file system of the data folder. New bytes are refused before the disk is full, because SQLite needs space to
+ * delete rows. Another program may fill the disk all the same: then the ballast is removed.
+ */
+export class DiskSpace {
+  readonly #options: DiskSpaceOptions
+  readonly #measure: (folder: string) => Promise<DiskMeasurement>
+  readonly #timer: NodeJS.Timeout
+  #last: DiskMeasurement
+  #state: DiskState = 'ok'
+  #checking: Promise<DiskState> | undefined
+
+  private constructor(options: DiskSpaceOptions, measure: DiskSpaceOptions['measure'] & {}, first: DiskMeasurement) {
+    this.#options = options
+    this.#measure = measure
+    this.#last = first
+    this.#timer = setInterval(() => void this.check(), INTERVAL).unref()
+  }
+
+  static async open(options: DiskSpaceOptions): Promise<DiskSpace> {
+    const measure = options.measure ?? measureDisk
+    const space = new DiskSpace(options, measure, await measure(options.folder))
+    await space.check()
+    return space
+  }
+
+  get state(): DiskState {
+    return this.#state
+  }
+
+  get free(): Bytes {
+    return this.#last.free
+  }
+
+  get size(): Bytes {
+    return this.#last.size
+  }
+
+  /**
+   * @param bytes how many are to be written, as far as that is known
+   * @throws {StorageFull} when they would use up the reserve
+   * @throws {StorageReadOnly}
+   */
+  requireSpace(bytes: Bytes = 0): void {
+    if (this.#state === 'read-only') throw new StorageReadOnly()
+    if (this.#state === 'full' || this.#last.free - bytes < this.#reserve) throw new StorageFull()
+  }
+
+  /** Measures at once, for instance after the disk has refused a write. Does not reject. */
+  check(): Promise<DiskState> {
+    this.#checking ??= this.#check().finally(() => (this.#checking = undefined))
+    return this.#checking
+  }
+
+  /** Writes the ballast if there is plenty of space and it is missing. Does not reject. */
+  async restoreReserve(): Promise<void> {
+    const size = this.#ballastSize
+    if (this.#state !== 'ok' || size === 0) return
+    try {
+      const present = await stat(this.#ballast).catch(() => undefined)
+      if (present?.size === size) return
+      const file = await open(this.#ballast, 'w', 0o600)
+      try {
+        for (let written = 0; written < size; written += BLOCK) {
+          await file.write(Buffer.alloc(Math.min(BLOCK, size - written)))
+        }
+      } finally {
+        await file.close()
+      }
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the reserve for a full disk could not be written')
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  get #reserve(): Bytes {
+    return Math.min(this.#options.reserve, this.#last.size / 20)
+  }
+
+  get #ballast(): string {
+    return join(this.#options.folder, BALLAST)
+  }
+
+  get #ballastSize(): Bytes {
+    return Math.floor(Math.min(MAX_BALLAST, this.#reserve / 4))
+  }
+
+  async #check(): Promise<DiskState> {
+    try {
+      this.#last = await this.#measure(this.#options.folder)
+      if (this.#last.free < this.#ballastSize / 2) await this.#releaseReserve()
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the free space of the data folder could not be measured')
+      return this.#state
+    }
+    const before = this.#state
+    this.#state = this.#judge()
+    if (this.#state !== before) this.#report(before)
+    return this.#state
+  }
+
+  #judge(): DiskState {
+    const { free, size, isWritable } = this.#last
+    if (!isWritable) return 'read-only'
+    if (free < this.#reserve) return 'full'
+    return free < Math.min(this.#options.alarm, size / 5) ? 'low' : 'ok'
+  }
+
+  #report(before: DiskState): void {
+    const { folder, log } = this.#options
+    const facts = { folder, state: this.#state, before, free: this.#last.free, size: this.#last.size }
+    if (this.#state === 'ok') log.info(facts, 'the disk of the data folder has enough free space again')
+    else if (this.#state === 'low') log.warn(facts, 'the disk of the data folder is getting full')
+    else if (this.#state === 'full') log.error(facts, 'the disk of the data folder is full: new data are refused')
+    else log.error(facts, 'the data folder is read-only: changes are refused')
+  }
+
+  async #releaseReserve(): Promise<void> {
+    const present = await stat(this.#ballast).catch(() => undefined)
+    if (!present) return
+    await rm(this.#ballast, { force: true })
+    this.#options.log.warn({ freed: present.size }, 'the reserve was released so that data can be deleted')
+    this.#last = await this.#measure(this.#options.folder)
+  }
+}
+
+/** Of the file system that holds `folder`. */
+export async function measureDisk(folder: string): Promise<DiskMeasurement> {
+  const { blocks, bavail, bsize } = await statfs(folder)
+  const isWritable = await access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  return { size: blocks * bsize, free: bavail * bsize, isWritable }
+}

@@ -1,0 +1,123 @@
+import { StartupError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import type { Database, Queries } from '../database.ts'
+import { schemaVersion } from '../migrations.ts'
+import { sql } from '../sql.ts'
+import { holdsStore } from './postgres-server.ts'
+
+/** What nodes on one database have to agree on, by name; shown when they do not. No secrets. */
+export interface NodeFacts {
+  readonly version: string
+  readonly settings: Readonly<Record<string, string>>
+  /** Fingerprints of the keys that tokens are sealed with, the one for new tokens first; empty if tokens are in memory. */
+  readonly keys: readonly string[]
+}
+
+export interface RegisteredNode {
+  readonly id: string
+  readonly facts: NodeFacts
+}
+
+/** Clocks that differ by more make sessions, locks and records wrong. */
+export const MAX_CLOCK_OFFSET: Milliseconds = 30_000
+
+/** The name of the connections of a node, by which the server knows that it is alive. At most 63 characters. */
+export const applicationOf = (nodeId: string): string => `stowage ${nodeId}`
+
+/** The nodes that have the database open, other than `self`. A node that died is gone with its connections. */
+export async function liveNodes(queries: Queries, self?: string): Promise<RegisteredNode[]> {
+  const rows = await queries.all<{ id: string; facts: string }>(
+    sql`SELECT id, facts FROM nodes WHERE id <> ${self ?? ''}
+      AND EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.datname = current_database()
+        AND a.application_name = 'stowage ' || nodes.id) ORDER BY id`,
+  )
+  return rows.map(({ id, facts }) => ({ id, facts: JSON.parse(facts) as NodeFacts }))
+}
+
+/** Registers this node. @throws {StartupError} when it does not fit the nodes that are at work */
+export async function joinNodes(database: Database, id: string, facts: NodeFacts): Promise<void> {
+  const misfits = await database.transaction(async tx => {
+    const others = await liveNodes(tx, id)
+    const found = others.flatMap(other => misfitsOf(facts, other.facts).map(misfit => `node ${other.id}: ${misfit}`))
+    if (found.length > 0) return found
+    const known = new Set([id, ...others.map(other => other.id)])
+    for (const { id: old } of await tx.all<{ id: string }>(sql`SELECT id FROM nodes`)) {
+      if (!known.has(old)) await tx.run(sql`DELETE FROM nodes WHERE id = ${old}`)
+    }
+    await tx.run(sql`INSERT INTO nodes (id, seen, facts)
+      VALUES (${id}, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), ${JSON.stringify(facts)})`)
+    return []
+  })
+  if (misfits.length === 0) return
+  throw new StartupError(
+    `This node does not fit the nodes that use the same database:\n  ${misfits.join('\n  ')}\n` +
+      'Give all nodes the same settings and key file, or stop the others first.',
+  )
+}
+
+export async function leaveNodes(database: Database, id: string): Promise<void> {
+  await database.run(sql`DELETE FROM nodes WHERE id = ${id}`)
+}
+
+/** What keeps two nodes from working on one store; each text names both values, the own one first. */
+export function misfitsOf(own: NodeFacts, other: NodeFacts): string[] {
+  const names = [...new Set([...Object.keys(own.settings), ...Object.keys(other.settings)])]
+  const differing = names.filter(name => own.settings[name] !== other.settings[name])
+  const misfits = differing.map(
+    name => `${name} is ${own.settings[name] ?? 'not set'} here and ${other.settings[name] ?? 'not set'} there`,
+  )
+  // While keys are changed one node after the other, each must know the key that the other uses for new tokens.
+  const [ownKey, otherKey] = [own.keys[0], other.keys[0]]
+  const isKnown = (key: string | undefined, keys: readonly string[]): boolean => key === undefined || keys.includes(key)
+  if (!isKnown(ownKey, other.keys) || !isKnown(otherKey, own.keys)) {
+    misfits.push(`the token key is ${ownKey ?? 'not set'} here and ${otherKey ?? 'not set'} there (fingerprints)`)
+  }
+  return misfits
+}
+
+/**
+ * How far the clock of this machine is ahead of that of the database, in milliseconds.
+ * @param now the clock of the machine
+ */
+export async function clockAhead(queries: Queries, now: () => Milliseconds): Promise<Milliseconds> {
+  const before = now()
+  const row = await queries.get<{ now: number }>(
+    sql`SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now`,
+  )
+  const after = now()
+  return Math.round((before + after) / 2 - (row?.now ?? after))
+}
+
+/** @throws {StartupError} */
+export function requireClock(ahead: Milliseconds): void {
+  if (Math.abs(ahead) <= MAX_CLOCK_OFFSET) return
+  throw new StartupError(`The clock of this machine is ${describeOffset(ahead)} that of the database. Set it right.`)
+}
+
+/** Logs a clock that has gone wrong since the start. */
+export async function watchClock(queries: Queries, now: () => Milliseconds, log: Log): Promise<void> {
+  const ahead = await clockAhead(queries, now)
+  if (Math.abs(ahead) > MAX_CLOCK_OFFSET)
+    log.error({ ahead }, `the clock of this machine is ${describeOffset(ahead)} that of the database`)
+}
+
+const describeOffset = (ahead: Milliseconds): string =>
+  `${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'}`
+
+/**
+ * Refuses to change the schema under nodes of an older version.
+ * @param schema the newest step that this version knows
+ * @throws {StartupError}
+ */
+export async function requireNoOlderNodes(database: Database, schema: number): Promise<void> {
+  if (!(await holdsStore(database)) || (await schemaVersion(database)) >= schema) return
+  const table = await database.get<{ found: string | null }>(sql`SELECT to_regclass('nodes') AS found`)
+  if (typeof table?.found !== 'string') return
+  const [older] = await liveNodes(database)
+  if (!older) return
+  throw new StartupError(
+    `Node ${older.id} of version ${older.facts.version} uses the database, and this version changes its tables. ` +
+      'Stop all nodes of the older version first.',
+  )
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { rm, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { FileUnreadable } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { Files } from '../../src/files/files.ts'
+import { Garbage } from '../../src/files/garbage.ts'
+import { Ledger } from '../../src/files/quota-ledger.ts'
+import { Scrubber } from '../../src/files/scrubber.ts'
+import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+import { newDatabase } from '../support/store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const HOUR = 3_600_000
+
+async function openStore(t: TestContext) {
+  const folder = join(await temporaryFolder(t), 'files')
+  const database = await newDatabase(t)
+  const blobs = await FolderBlobStore.open(folder)
+  const machine = { system: new FakeSystem(), log: createLog('silent') }
+  const ledger = new Ledger(database, machine.system, { enforced: false, defaultQuota: -1 })
+  const garbage = new Garbage(database, blobs, ledger, machine.system)
+  const options = { maxFileSize: -1, verifyOnRead: true }
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, options)
+  const scrubber = new Scrubber({ database, blobs, ...machine }, { interval: HOUR })
+  await ledger.open(database, '3')
+  const put = async (id: string, content: Buffer): Promise<string> => {
+    async function* bytes(): AsyncGenerator<Uint8Array> {
+      for (let from = 0; from < content.length; from += 300_000) yield content.subarray(from, from + 300_000)
+    }
+    const incoming = { declaredSize: content.length, open: bytes, signal: new AbortController().signal }
+    const blob = await files.store({ context: '3', id }, incoming, async (_tx, file) => file.blob)
+    return join(folder, blob.slice(0, 2), blob)
+  }
+  const read = async (id: string): Promise<Buffer | undefined> => {
+    const found = await files.read({ context: '3', id }, () => 'all')
+    return found?.bytes && (await buffer(found.bytes))
+  }
+  return { database, system: machine.system, scrubber, put, read }
+}
+
+const none = { unverified: 0, missing: 0, damaged: 0 }
+
+test('the scrubber finds missing and damaged bytes within its interval, and that they are back (D20.5)', async t => {
+  const { system, scrubber, put } = await openStore(t)
+  const [whole, gone, short] = [
+    await put('1', Buffer.from('one')),
+    await put('2', Buffer.from('two')),
+    await put('3', Buffer.from('three')),
+  ]
+  assert.ok(whole)
+  assert.deepEqual(await scrubber.report(), { ...none, unverified: 3 })
+  await rm(gone)
+  await truncate(short, 2)
+  // A third of the interval: a third of the files.
+  assert.equal(await scrubber.run(HOUR / 3), 1)
+  assert.equal(await scrubber.run(HOUR), 2)
+  assert.deepEqual(await scrubber.report(), { unverified: 0, missing: 1, damaged: 1 })
+  assert.equal(await scrubber.run(HOUR), 0, 'none is due yet')
+  await put('3', Buffer.from('three'))
+  system.pass(HOUR)
+  assert.equal(await scrubber.run(HOUR), 3)
+  assert.deepEqual(await scrubber.report(), { ...none, missing: 1 })
+})
+
+test('switched off, the scrubber reads nothing (D20.5)', async t => {
+  const { database } = await openStore(t)
+  const blobs = { read: () => assert.fail('it was read') }
+  const off = new Scrubber({ database, blobs, system: new FakeSystem(), log: createLog('silent') }, { interval: 0 })
+  await database.run(sql`INSERT INTO files (context, entry, blob, size, sha256) VALUES ('3', '1', 'b', 1, 'c')`)
+  assert.equal(await off.run(HOUR), 0)
+})
+
+for (const size of [1000, 3_000_000]) {
+  test(`with verification a damaged file of ${size} bytes is never served whole, and one that is gone has a code (D20.5)`, async t => {
+    const { put, read } = await openStore(t)
+    const content = Buffer.alloc(size, 'a')
+    const path = await put('1', content)
+    assert.ok((await read('1'))?.equals(content))
+    await truncate(path, size - 1)
+    await truncate(path, size)
+    await assert.rejects(
+      read('1'),
+      (error: unknown) => error instanceof FileUnreadable && error.code === 'file-damaged',
+    )
+    await rm(path)
+    await assert.rejects(
+      read('1'),
+      (error: unknown) => error instanceof FileUnreadable && error.code === 'file-missing',
+    )
+  })
+}
