@@ -6,6 +6,9 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { root } from './prepare.mjs'
 
+/** Of the packages in the bundle. */
+const licences = { preact: 'preact/LICENSE', 'virtual-core': '@tanstack/virtual-core/LICENSE' }
+
 const entries = { app: 'ui/app.tsx', login: 'ui/login.ts', style: 'ui/style.css', icon: 'ui/icon.svg' }
 
 for (const folder of process.argv.length > 2 ? process.argv.slice(2) : ['dist/ui']) {
@@ -36,10 +39,26 @@ for (const folder of process.argv.length > 2 ? process.argv.slice(2) : ['dist/ui
   const manifest = Object.fromEntries(
     Object.entries(entries).map(([name, from]) => [name, basename(fileOf(made, name, from))]),
   )
-  copyFileSync(join(root, 'node_modules/preact/LICENSE'), join(target, 'preact.LICENSE.txt'))
+  for (const [name, from] of Object.entries(licences))
+    copyFileSync(join(root, 'node_modules', from), join(target, `${name}.LICENSE.txt`))
   compressAll(target)
+  writeFileSync(join(target, 'words.json'), JSON.stringify(await wordsOfThePages()))
   writeFileSync(join(target, 'manifest.json'), JSON.stringify(manifest))
   process.stderr.write(`The pages are in ${folder}: ${readdirSync(target).length} files.\n`)
+}
+
+/** What the pages of the service itself say, by language: the keys of `ui/messages` that begin with `page.`. */
+async function wordsOfThePages() {
+  const words = {}
+  const languages = readdirSync(join(root, 'ui/messages')).map(name => name.replace(/\.ts$/, ''))
+  for (const language of ['en', ...languages.filter(language => language !== 'en')]) {
+    const file = join(root, `ui/messages/${language}.ts`)
+    const { outputFiles } = await build({ entryPoints: [file], bundle: true, format: 'esm', write: false })
+    const { default: messages } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`)
+    const own = Object.entries(messages).filter(([key]) => key.startsWith('page.'))
+    words[language] = Object.fromEntries(own.map(([key, text]) => [key.slice('page.'.length), text]))
+  }
+  return words
 }
 
 /** Browsers get these; compressing as much as this takes too long for each start or request. */

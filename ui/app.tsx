@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Frame } from './components/frame.tsx'
 import { Await } from './components/page.tsx'
 import { basePath, uiPath } from './lib/base.ts'
+import { keepFocus } from './lib/focus.ts'
 import { chooseLanguage } from './lib/language.ts'
 import { useLoaded } from './lib/load.ts'
 import { match, usePath } from './lib/router.tsx'
@@ -49,8 +50,10 @@ function PageAt({ path }: { readonly path: string }) {
   return <NotFound key={path} />
 }
 
-chooseLanguage(navigator.languages)
 // The same pages answer under other addresses too, where the cookie may not reach.
 if (!location.pathname.startsWith(uiPath)) location.replace(uiPath)
 const root = document.querySelector('#app')
-if (root && location.pathname.startsWith(basePath)) render(<App />, root)
+if (root && location.pathname.startsWith(basePath)) {
+  keepFocus()
+  void chooseLanguage(navigator.languages).then(() => render(<App />, root))
+}

@@ -11,7 +11,9 @@ import { AdminSso } from './pages/admin/sso.tsx'
 import { AdminSystem } from './pages/admin/system.tsx'
 import { AdminUser } from './pages/admin/user.tsx'
 import { AdminUsers } from './pages/admin/users.tsx'
-import { Files } from './pages/files.tsx'
+import { Files } from './pages/files/files.tsx'
+import { MyFiles, SharedWithMe } from './pages/home.tsx'
+import { Sharing } from './pages/sharing/sharing.tsx'
 
 interface Route {
   /** Below `ui/`; a part that begins with a colon is handed to the page under that name. */
@@ -21,8 +23,12 @@ interface Route {
 
 /** Every page, the first that fits counts. */
 export const routes: readonly Route[] = [
-  { pattern: '', page: Account },
+  { pattern: '', page: MyFiles },
+  { pattern: 'shared', page: SharedWithMe },
+  { pattern: 'account', page: Account },
   { pattern: 'contexts/:context/files', page: Files },
+  { pattern: 'contexts/:context/files/:folder', page: Files },
+  { pattern: 'contexts/:context/sharing', page: Sharing },
   { pattern: 'admin', page: AdminSystem },
   { pattern: 'admin/users', page: AdminUsers },
   { pattern: 'admin/users/:user', page: AdminUser },
@@ -45,6 +51,7 @@ interface Section {
 
 /** What the bar on top leads to. */
 export const sections: readonly Section[] = [
-  { title: 'account', to: '', holds: path => path === '' || path.startsWith('contexts/') },
+  { title: 'filesOf', to: '', holds: path => path === '' || path === 'shared' || path.startsWith('contexts/') },
+  { title: 'account', to: 'account', holds: path => path === 'account' },
   { title: 'administration', to: 'admin', holds: path => path.startsWith('admin'), forAdmins: true },
 ]

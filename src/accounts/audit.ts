@@ -47,6 +47,8 @@ export interface RecordedEvent extends AuditEntry {
 
 export interface AuditQuery {
   readonly userId?: string | undefined
+  /** An id, or a part of the name that the user had then. */
+  readonly userText?: string | undefined
   readonly event?: AuditEvent | undefined
   /** Not earlier than this. */
   readonly since?: Milliseconds | undefined
@@ -142,9 +144,10 @@ export class Audit {
   }
 
   /** Latest first. */
-  async list({ userId, event, since, until, limit, offset = 0 }: AuditQuery): Promise<RecordedEvent[]> {
+  async list({ userId, userText, event, since, until, limit, offset = 0 }: AuditQuery): Promise<RecordedEvent[]> {
     const conditions: Sql[] = [
       ...(userId === undefined ? [] : [sql`user_id = ${userId}`]),
+      ...(userText === undefined ? [] : [aboutUser(userText)]),
       ...(event === undefined ? [] : [sql`event = ${event}`]),
       ...(since === undefined ? [] : [sql`time >= ${since}`]),
       ...(until === undefined ? [] : [sql`time < ${until}`]),
@@ -168,4 +171,10 @@ export class Audit {
   async expire(): Promise<void> {
     await this.#database.run(sql`DELETE FROM audit WHERE time < ${this.#system.now() - this.#retention}`)
   }
+}
+
+/** Events about a user with this id, or with this text in the name that the user had then. */
+function aboutUser(text: string): Sql {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`
+  return sql`(user_id = ${text} OR lower(user_name) LIKE lower(${pattern}) ESCAPE '\\')`
 }

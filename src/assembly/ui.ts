@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { StartupError } from '../base/errors.ts'
-import type { Asset, UiAssets } from '../http/ui-assets.ts'
+import { type Asset, readWords, type UiAssets } from '../http/ui-assets.ts'
 
 const folder = new URL('../ui/', import.meta.url)
 const MANIFEST = 'manifest.json'
@@ -23,7 +23,7 @@ export async function loadUi(): Promise<UiAssets> {
       const read = (suffix: string): Promise<Buffer> => readFile(new URL(name + suffix, folder))
       files.set(name, { mediaType, bytes: await read(''), coded: { br: await read('.br'), gzip: await read('.gz') } })
     }
-    return { names, files }
+    return { names, files, words: readWords(await readFile(new URL('words.json', folder), 'utf8')) }
   } catch (error) {
     throw new StartupError('The pages of the user interface are missing. Run `npm run build`.', { cause: error })
   }

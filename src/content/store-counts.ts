@@ -1,7 +1,8 @@
+import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
-/** How much the store holds; the names are those of the status page. */
+/** How much the store holds, system contexts not counted; the names are those of the status page. */
 export interface StoreCounts {
   readonly contextCount: number
   readonly groupCount: number
@@ -13,7 +14,7 @@ export interface StoreCounts {
 
 export async function countStore(queries: Queries): Promise<StoreCounts> {
   const counts = await queries.get<StoreCounts>(sql`SELECT
-    (SELECT COUNT(*) FROM contexts) AS "contextCount",
+    (SELECT COUNT(*) FROM contexts WHERE id NOT IN (${CONTEXTS}, ${PRINCIPALS})) AS "contextCount",
     (SELECT COUNT(*) FROM principals WHERE kind = 'group') AS "groupCount",
     (SELECT COUNT(*) FROM principals WHERE kind = 'user') AS "userCount",
     (SELECT COUNT(*) FROM entries) AS "entryCount",

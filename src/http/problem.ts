@@ -146,7 +146,9 @@ export async function sendProblem(
     if (status === 401 && mayContinueHere(request)) return await signInFirst(deps, request, reply)
     const look = pageContext(deps, request)
     const detail = wordsForProblem(look.words, body.code, body) ?? String(body['detail'])
-    await sendPage(reply, errorPage(look, look.language === 'en' ? String(body['title']) : look.words.refused, detail))
+    const title = look.language === 'en' ? String(body['title']) : look.words.refused
+    const isSignIn = request.routeOptions.config.ignoresCaller === true
+    await sendPage(reply, errorPage(look, { title, detail, isSignIn }))
   } else {
     await reply.type('application/problem+json').send(body)
   }

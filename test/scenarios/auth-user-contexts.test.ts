@@ -93,3 +93,30 @@ test('an administrator may write everywhere: all contexts but those of the syste
 test('a guest is asked to sign in (D1.5)', async () => {
   assert.equal((await service.visitor().get('auth/user/contexts')).status, 401)
 })
+
+test('access=shared lists contexts of others that the user can read or write to, directly or through a group', async () => {
+  const { id, visitor } = await newUser(service, admin)
+  const own = await newContext(admin, [id])
+  const give = async (right: 'read' | 'write', principal: string): Promise<string> => {
+    const context = await newContext(admin)
+    const value = `${service.base}_principals/resource/${principal}`
+    const info = {
+      [`${service.base}${context}`]: { [`http://entrystore.org/terms/${right}`]: [{ type: 'uri', value }] },
+    }
+    assert.equal((await admin.put(`_contexts/entry/${context}`, info)).status, 204)
+    return context
+  }
+  const shared = [await give('read', id), await give('write', id), await give('read', '_users')]
+  const hidden = await newContext(admin)
+  type Answer = { readonly contexts: ReadonlyArray<{ readonly contextId: string }>; readonly results: number }
+  const answer = (await visitor.get('auth/user/contexts?access=shared')).json<Answer>()
+  const listed = new Set(answer.contexts.map(({ contextId }) => contextId))
+  assert.ok(
+    shared.every(context => listed.has(context)) && !listed.has(own) && !listed.has(hidden),
+    [...listed].join(' '),
+  )
+  assert.equal(answer.results, listed.size)
+  const writable = (await visitor.get('auth/user/contexts?access=write')).json<Answer>()
+  assert.ok(writable.contexts.some(({ contextId }) => contextId === own))
+  assert.equal((await visitor.get('auth/user/contexts?access=all')).status, 400)
+})

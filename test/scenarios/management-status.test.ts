@@ -31,4 +31,6 @@ test('the extended status is for administrators; it counts what there is (wire f
   assert.equal(now['contextCount'], (before['contextCount'] ?? 0) + 1)
   assert.equal(now['entryCount'], (before['entryCount'] ?? 0) + 2)
   assert.deepEqual([now['userCount'], now['groupCount']], [3, 2])
+  const { results } = (await admin.get('management/contexts')).json<{ results: number }>()
+  assert.equal(now['contextCount'], results, 'as the list of contexts has it: without those of the system')
 })

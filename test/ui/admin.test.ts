@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
 import { addUser, GOOD_PASSWORD, guess, NEXT_PASSWORD } from '../support/accounts.ts'
@@ -39,7 +40,7 @@ inBrowser('a user is made by keyboard, found, disabled, enabled and given anothe
   await page.waitForSelector('dialog .error')
   await page.getByLabel('New password', { exact: true }).fill(GOOD_PASSWORD)
   await page.keyboard.press('Enter')
-  await page.waitForSelector('dialog .error:text("The name is taken.")')
+  await page.waitForSelector('dialog .error:text("This name is taken.")')
   await page.getByLabel('User name', { exact: true }).fill('nils@example.org')
   await page.keyboard.press('Enter')
   await page.waitForSelector('h1:text("nils@example.org")')
@@ -47,30 +48,31 @@ inBrowser('a user is made by keyboard, found, disabled, enabled and given anothe
   const nils = service.visitor()
   assert.equal((await nils.signIn('nils@example.org', GOOD_PASSWORD)).status, 200)
 
-  await button(page, 'Disable').click()
-  await said(page, 'is disabled, and signed out everywhere')
+  await button(page, 'Disable user').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable user' }).click()
+  await said(page, 'disabled and signed out everywhere')
   await page.waitForSelector('.badge.bad')
   assert.equal((await resourceOf(id))['disabled'], true)
   assert.equal(await whoIs(nils), 'guest')
-  await button(page, 'Enable').click()
-  await said(page, 'can sign in again')
+  await button(page, 'Enable user').click()
+  await said(page, 'nils@example.org enabled.')
   assert.equal((await resourceOf(id))['disabled'], undefined)
 
   await page.getByLabel('New password', { exact: true }).fill('weak')
-  await button(page, 'Set a new password').click()
-  await page.waitForSelector('text=The new password does not keep to the rules')
+  await button(page, 'Set password').click()
+  await page.waitForSelector('text=The password does not follow the rules')
   await page.getByLabel('New password', { exact: true }).fill(NEXT_PASSWORD)
-  await button(page, 'Set a new password').click()
-  await said(page, 'The new password is set')
+  await button(page, 'Set password').click()
+  await said(page, 'Password set.')
   assert.equal((await nils.signIn('nils@example.org', NEXT_PASSWORD)).status, 200)
 
   await visit(page, 'admin/users')
-  await page.getByLabel('Search: part of a name or id').fill('NILS')
+  await page.getByLabel('Search by part of the name or ID').fill('NILS')
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
   await page.reload()
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
   assert.match(await page.innerText('tbody'), /nils@example\.org/)
-  await page.getByLabel('Search: part of a name or id').fill('nobody of that name')
+  await page.getByLabel('Search by part of the name or ID').fill('nobody of that name')
   await page.waitForSelector('text=Nothing found.')
   assert.deepEqual(complaints, [])
   await close()
@@ -89,11 +91,11 @@ inBrowser('an administrator sees where somebody is signed in, ends one of the lo
     await visitor.ask('auth/cookie', { form, headers: { 'user-agent': agent } })
   }
   await visit(page, `admin/users/${id}`)
-  await button(page, 'End: Phone').click()
+  await button(page, 'End session: Phone').click()
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2)
   assert.deepEqual([await whoIs(phone), await whoIs(laptop), await whoIs(other)], ['guest', name, name])
-  await button(page, 'End all logins').click()
-  await page.getByRole('dialog').getByRole('button', { name: 'End all logins' }).click()
+  await button(page, 'End all sessions').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End all sessions' }).click()
   await page.waitForSelector('text=Not signed in anywhere.')
   assert.deepEqual([await whoIs(laptop), await whoIs(other)], ['guest', 'guest'])
   assert.deepEqual(complaints, [])
@@ -118,7 +120,7 @@ inBrowser(
     await page.waitForSelector('.badge.warn', { state: 'detached' })
     assert.equal((await service.visitor().signIn(two.name, GOOD_PASSWORD)).status, 200)
     await visit(page, 'admin/lockouts')
-    await page.waitForSelector('text=Nobody is locked out.')
+    await page.waitForSelector('text=No user is locked out.')
     assert.deepEqual(complaints, [])
     await close()
   },
@@ -130,12 +132,12 @@ inBrowser('a group is made, gets members by name and loses them; what cannot be 
   await visit(page, 'admin/groups')
   await button(page, 'New group').click()
   await page.getByRole('dialog').getByLabel('Group').fill('sailors')
-  await button(page, 'Create').click()
+  await button(page, 'Create group').click()
   await page.waitForSelector('h1:text("sailors")')
   const group = page.url().split('/').at(-1) ?? ''
-  const field = page.getByLabel('Add a member: user name')
+  const field = page.getByLabel('Add member (user name)')
   for (const [typed, problem] of [
-    ['nobody@example.org', 'Nobody has this name.'],
+    ['nobody@example.org', 'There is no user or group with this name.'],
     ['sailors', 'Only users can be members.'],
   ] as const) {
     await field.fill(typed)
@@ -151,7 +153,7 @@ inBrowser('a group is made, gets members by name and loses them; what cannot be 
       .children.map(({ entryId }) => entryId)
   assert.deepEqual(await members(), [id])
   await button(page, `Remove ${name}`).click()
-  await page.waitForSelector('text=Nobody belongs to it yet.')
+  await page.waitForSelector('text=The group has no members yet.')
   assert.deepEqual(await members(), [])
   assert.deepEqual(complaints, [])
   await close()
@@ -162,7 +164,7 @@ inBrowser('events are filtered by user and kind, in portions; the filter stays i
   const { id, name } = await addUser(admin, 'eventful@example.org')
   for (let count = 0; count < 60; count++) await admin.put(`_principals/resource/${id}`, { disabled: count % 2 === 0 })
   await visit(page, `admin/users/${id}`)
-  await page.getByRole('link', { name: 'What has happened to this account' }).click()
+  await page.getByRole('link', { name: 'Audit log of this user' }).click()
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 50)
   assert.match(await page.innerText('tbody tr >> nth=0'), new RegExp(`User enabled\\s+${name}\\s+admin`))
   await button(page, 'Next').click()
@@ -172,7 +174,15 @@ inBrowser('events are filtered by user and kind, in portions; the filter stays i
   await page.reload()
   await page.waitForSelector('tbody tr')
   assert.equal(await page.locator('tbody tr').count(), 1)
-  await page.getByLabel('Since').fill('2099-01-01T00:00')
+  await page.getByLabel('User (part of the name, or ID)').fill('VENTFU')
+  await page.waitForURL(/user=VENTFU/)
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+  const saving = page.waitForEvent('download')
+  await button(page, 'Export as CSV').click()
+  const csv = await readFile(await (await saving).path(), 'utf8')
+  assert.match(csv, /^"time","event","userId","userName","actorId","address","detail"\r\n"[^"]+","user-created",/)
+  assert.equal(csv.split('\r\n').length, 3)
+  await page.getByLabel('From').fill('2099-01-01T00:00')
   await page.waitForSelector('text=Nothing found.')
   assert.deepEqual(complaints, [])
   await close()
@@ -187,7 +197,7 @@ inBrowser('somebody who is no administrator sees no administration, and is told 
   page.on('request', request => asked.push(request.url()))
   for (const path of ['admin', 'admin/users', `admin/users/${id}`, 'admin/contexts/1', 'admin/audit']) {
     await visit(page, path)
-    await page.waitForSelector('text=Only administrators see this page')
+    await page.waitForSelector('text=This page is for administrators.')
   }
   assert.deepEqual(
     asked.filter(url => url.includes('/management/')),
@@ -197,8 +207,8 @@ inBrowser('somebody who is no administrator sees no administration, and is told 
   await visit(page, 'admin/users')
   await page.waitForSelector('tbody tr')
   await admin.put('_principals/resource/_admins', [])
-  await page.getByLabel('Search: part of a name or id').fill('x')
-  await page.waitForSelector('[role=alert]:has-text("You may not do that.")')
+  await page.getByLabel('Search by part of the name or ID').fill('x')
+  await page.waitForSelector('[role=alert]:has-text("You do not have permission to do this.")')
   assert.deepEqual(complaints, [])
   await close()
 })
@@ -240,6 +250,61 @@ inBrowser('markup in names, titles, agents and events is shown as text everywher
     assert.equal(await page.locator('img:not(.brand img)').count(), 0, path)
     assert.match(await page.title(), / – Stowage$/, path)
   }
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser(
+  'users, groups and contexts are renamed and deleted; what goes with them is said, the name is typed',
+  async b => {
+    const { page, complaints, close } = await asAdmin(b, [404])
+    const user = await addUser(admin, 'gone@example.org')
+    const group = (await admin.post('_principals?graphtype=group', { resource: { name: 'leavers' } })).json<{
+      entryId: string
+    }>()
+    await admin.put(`_principals/resource/${group.entryId}`, [user.id])
+    const context = await newContext(admin)
+    await admin.put(context, { alias: 'doomed' })
+    await visit(page, `admin/users/${user.id}`)
+    await page.waitForSelector('.badges a:text("leavers")')
+    await page.getByLabel('Name', { exact: true }).fill('renamed@example.org')
+    await button(page, 'Rename').click()
+    await page.waitForSelector('h1:text("renamed@example.org")')
+    for (const [path, name, what] of [
+      [`admin/users/${user.id}`, 'renamed@example.org', 'Delete user'],
+      [`admin/groups/${group.entryId}`, 'leavers', 'Delete group'],
+      [`admin/contexts/${context}`, 'doomed', 'Delete context'],
+    ] as const) {
+      await visit(page, path)
+      await button(page, what).click()
+      const dialog = page.getByRole('dialog', { name: what })
+      await dialog.getByLabel(`Type ${name} to confirm`).fill('something else')
+      assert.equal(await dialog.getByRole('button', { name: what }).isDisabled(), true)
+      await dialog.getByLabel(`Type ${name} to confirm`).fill(name)
+      await page.keyboard.press('Enter')
+      await said(page, `${name} deleted.`)
+    }
+    assert.equal((await admin.get(`_principals/entry/${user.id}`)).status, 404)
+    assert.equal((await admin.get(`_principals/entry/${group.entryId}`)).status, 404)
+    assert.equal((await admin.get(`_contexts/entry/${context}`)).status, 404)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
+
+inBrowser('a generated password keeps the rules, is copied and works', async b => {
+  const { page, complaints, close } = await asAdmin(b)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const user = await addUser(admin, 'generated@example.org')
+  await visit(page, `admin/users/${user.id}`)
+  await button(page, 'Generate password').click()
+  await page.waitForSelector('text=Copy the password now')
+  await button(page, 'Copy').click()
+  const password = await page.evaluate(() => navigator.clipboard.readText())
+  assert.equal(password.length, 20)
+  await button(page, 'Set password').click()
+  await said(page, 'Password set.')
+  assert.equal((await service.visitor().signIn(user.name, password)).status, 200)
   assert.deepEqual(complaints, [])
   await close()
 })

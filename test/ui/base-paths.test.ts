@@ -58,7 +58,7 @@ inBrowser(
     ]) {
       await page.goto(other)
       await page.waitForURL(`${base}ui/`)
-      await page.waitForSelector('h1:text("My account")')
+      await page.waitForSelector('h1:text("My files")')
     }
     assert.deepEqual(complaints, [])
     await close()

@@ -80,11 +80,14 @@ for (const { look, ...options } of looks) {
 
     await signIn(page, service.base, name, GOOD_PASSWORD)
     await page.waitForSelector('.tile')
+    await judge('home')
+    await page.goto(`${service.base}ui/account`)
     await page.waitForSelector('tbody tr')
     await page.fill('[autocomplete=new-password]', 'Abcdefg1')
     await judge('account')
+    await page.goBack()
     await page.locator('.tile').filter({ hasText: 'Holiday' }).locator('a').click()
-    await page.waitForSelector('tbody tr')
+    await page.waitForSelector('tbody .menu')
     const small = join(folder, 'harbour.png')
     const large = join(folder, 'film.mp4')
     await writeFile(small, 'x'.repeat(5000))
@@ -94,10 +97,17 @@ for (const { look, ...options } of looks) {
     await page.waitForSelector('.upload .good')
     await page.waitForSelector('.toast')
     await page.locator('.toast button').click()
+    await page.locator('tbody .check input').first().check()
     await judge('files')
-    await page.locator('.button.danger').first().click()
+    await page.locator('tbody .menu button').first().click()
+    await judge('menu')
+    await page.locator('[role=menuitem]').last().click()
     await page.getByRole('dialog').waitFor()
     await judge('dialog')
+    await page.keyboard.press('Escape')
+    await page.locator('button.link').filter({ hasText: 'notes' }).click()
+    await page.waitForSelector('pre.preview')
+    await judge('preview')
     await page.keyboard.press('Escape')
     await page.goto(`${service.base}ui/nowhere`)
     await page.waitForSelector('h1')
@@ -108,6 +118,31 @@ for (const { look, ...options } of looks) {
     await close()
   })
 }
+
+inBrowser('the pages do not jump while they load: layout shift below 0.05', async b => {
+  const { page, complaints, close } = await newPerson(b, desktop)
+  await signIn(page, service.base, name, GOOD_PASSWORD)
+  await page.addInitScript(() => {
+    const shifts = { sum: 0 }
+    Object.assign(window, { shifts })
+    new PerformanceObserver(list => {
+      for (const entry of list.getEntries()) shifts.sum += (entry as unknown as { value: number }).value
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+  for (const [path, sign] of [
+    ['ui/', '.tile'],
+    ['ui/account', '.rules'],
+    ['ui/shared', '.empty'],
+  ] as const) {
+    await page.goto(service.base + path)
+    await page.waitForSelector(sign)
+    await page.waitForSelector('.spinner', { state: 'detached' })
+    const sum = await page.evaluate(() => (window as unknown as { shifts: { sum: number } }).shifts.sum)
+    assert.ok(sum < 0.05, `${path}: ${sum}`)
+  }
+  assert.deepEqual(complaints, [])
+  await close()
+})
 
 inBrowser('a forgotten password: by mail to a page that names the rules and what was wrong', async b => {
   const person = await addUser(admin, 'frida@example.org')

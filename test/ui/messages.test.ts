@@ -1,24 +1,47 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { catalogues } from '../../src/http/pages/messages.ts'
+import { wordKeys } from '../../src/http/pages/messages.ts'
+import { repository } from '../support/service.ts'
+import de from '../../ui/messages/de.ts'
 import { en } from '../../ui/messages/en.ts'
-import { sv } from '../../ui/messages/sv.ts'
+import sv from '../../ui/messages/sv.ts'
 
-const all = { 'of the service': catalogues, 'of the application': { en, sv } }
+const others: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = [
+  ['de', de],
+  ['sv', sv],
+]
 
 const placesIn = (message: string): string[] => [...message.matchAll(/\{[^}]*\}/g)].map(([place]) => place).sort()
 
-for (const [which, { en, sv }] of Object.entries(all)) {
-  test(`the catalogues ${which} have the same keys, none empty`, () => {
-    assert.deepEqual(Object.keys(sv).sort(), Object.keys(en).sort())
-    for (const [key, message] of [...Object.entries(en), ...Object.entries(sv)])
-      assert.notEqual(message.trim(), '', key)
-  })
+test('every language is one file, and is tested here', () => {
+  const files = readdirSync(join(repository, 'ui/messages')).sort()
+  assert.deepEqual(files, ['en', ...others.map(([language]) => language)].map(name => `${name}.ts`).sort())
+})
 
-  test(`the messages ${which} have the same places for values in both languages`, () => {
-    const translated: Readonly<Record<string, string>> = sv
-    for (const [key, message] of Object.entries(en)) {
-      assert.deepEqual(placesIn(translated[key] ?? ''), placesIn(message), key)
+test('all languages have the same keys, none empty, and the same places for values', () => {
+  for (const [language, messages] of others) {
+    assert.deepEqual(Object.keys(messages).sort(), Object.keys(en).sort(), language)
+    for (const [key, message] of Object.entries<string>(en)) {
+      assert.notEqual(message.trim(), '', key)
+      assert.notEqual(messages[key]?.trim(), '', `${language}: ${key}`)
+      assert.deepEqual(placesIn(messages[key] ?? ''), placesIn(message), `${language}: ${key}`)
     }
-  })
-}
+  }
+})
+
+test('the pages of the service have their words there too', () => {
+  for (const key of wordKeys) assert.ok(Object.hasOwn(en, `page.${key}`), key)
+})
+
+test('no message is left that no page uses', () => {
+  const folder = join(repository, 'ui')
+  const sources = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.endsWith('messages'))
+    .map(entry => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    .join('\n')
+  const made = /^(?:page|problem|rule|role|event|detail|check|part)\./
+  const unused = Object.keys(en).filter(key => !made.test(key) && !sources.includes(`'${key}'`))
+  assert.deepEqual(unused, [])
+})

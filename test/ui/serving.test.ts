@@ -99,3 +99,18 @@ test('what a new password must be like is told to anybody (interface 5.6)', asyn
     { name: 'custom.1', kind: 'custom', value: '[äöü]' },
   ])
 })
+
+test('what the first page needs is less than 60 KB, compressed', async () => {
+  const headers = { 'accept-encoding': 'br' }
+  const page = await ui()
+  const found = new Set(assetsIn(page.text))
+  let bytes = page.bytes.length
+  for (const url of found) {
+    const asset = await ask(url, { headers })
+    bytes += asset.bytes.length
+    const folder = url.slice(0, url.lastIndexOf('/') + 1)
+    // What a script imports is fetched before it runs; languages other than English come when they are chosen.
+    for (const [, name = ''] of asset.text.matchAll(/from"\.\/([\w-]+\.js)"/g)) found.add(folder + name)
+  }
+  assert.ok(bytes > 20_000 && bytes < 60_000, `${bytes} bytes`)
+})

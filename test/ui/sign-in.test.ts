@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { addUser, GOOD_PASSWORD, WRONG_PASSWORD } from '../support/accounts.ts'
-import { startInProcess } from '../support/service.ts'
+import { newContext, startInProcess } from '../support/service.ts'
 import { newPerson, openBrowser, picture, requireAccessible, sendPassword, signIn } from '../support/ui.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.auth.temp.lockout.duration': '60s' } })
@@ -48,7 +48,7 @@ inBrowser('without JavaScript one signs in, is told what is wrong, and signs out
   await page.fill('[name=auth_password]', GOOD_PASSWORD)
   await page.click('form button')
   await page.waitForURL(`${service.base}ui/`)
-  await page.click('noscript a, main a')
+  await page.click('noscript a')
   assert.match((await page.textContent('main')) ?? '', /signed in as nora@example.org/)
   await page.click('text=Sign out')
   await page.waitForSelector('[name=auth_password]')
@@ -77,25 +77,65 @@ inBrowser('somebody who is not signed in is sent to sign in, and then to where h
   assert.equal(await page.locator('[role=status]').count(), 0, 'there was no session that could have ended')
   await sendPassword(page, name, GOOD_PASSWORD)
   await page.waitForURL(`${service.base}ui/nowhere`)
-  await page.waitForSelector('text=There is no such page')
+  await page.waitForSelector('text=Page not found')
   assert.deepEqual(complaints, [])
   await close()
 })
 
-inBrowser('a session that was ended elsewhere sends the page to sign-in, and back afterwards', async b => {
+inBrowser('a session that was ended elsewhere: sign in on the page, and the change is made', async b => {
   const { id, name } = await addUser(admin, 'ella@example.org')
   const { page, complaints, close } = await newPerson(b, { refusals: [401] })
   await signIn(page, service.base, name, GOOD_PASSWORD)
+  await page.goto(`${service.base}ui/account`)
   await page.waitForSelector('select')
   await admin.put(`_principals/resource/${id}`, { password: 'Another-Password-1' })
   await page.selectOption('select', 'sv')
-  await page.waitForURL(/auth\/login.*ended/)
-  assert.match((await page.textContent('[role=status]')) ?? '', /session has ended/)
-  await sendPassword(page, name, 'Another-Password-1')
-  await page.waitForURL(`${service.base}ui/`)
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+  await dialog.getByLabel('Password').fill(GOOD_PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog .error')
+  await dialog.getByLabel('Password').fill('Another-Password-1')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('text=Sparat.')
+  await page.waitForSelector('h1:text("Mitt konto")')
+  await page.selectOption('select', '')
+  await page.waitForSelector('h1:text("My account")')
+  await page.waitForSelector('text=Saved.')
   assert.deepEqual(complaints, [])
   await close()
 })
+
+inBrowser(
+  'people never see raw JSON: an unknown address, a file when signed out, Enter after a failed sign-in',
+  async b => {
+    const { id, name } = await addUser(admin, 'json@example.org')
+    const context = await newContext(admin, [id])
+    await admin.ask(`${context}?file&id=one`, {
+      method: 'POST',
+      body: 'hello',
+      headers: { 'content-type': 'text/plain' },
+    })
+    const { page, complaints, close } = await newPerson(b, { refusals: [401, 404] })
+    await page.goto(`${service.base}no/such/address`)
+    assert.match(await page.innerText('main'), /There is nothing at this address/)
+    await requireAccessible(page)
+    await page.goto(`${service.base}${context}/resource/one`)
+    await page.waitForURL(/auth\/login/)
+    await sendPassword(page, name, WRONG_PASSWORD)
+    await page.waitForSelector('[role=alert]')
+    await sendPassword(page, name, GOOD_PASSWORD)
+    await page.waitForURL(`${service.base}${context}/resource/one`)
+    assert.equal(await page.innerText('body'), 'hello')
+    await page.goto(`${service.base}auth/logout`)
+    await sendPassword(page, name, WRONG_PASSWORD)
+    await page.waitForSelector('[role=alert]')
+    await page.goto(page.url())
+    await page.waitForURL(`${service.base}auth/login`)
+    await page.waitForSelector('[name=auth_password]')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
 inBrowser('the sign-in page speaks the language that the browser asks for', async b => {
   const { page, close } = await newPerson(b, { locale: 'sv-SE', refusals: [401] })

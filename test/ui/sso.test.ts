@@ -38,6 +38,7 @@ test('from the sign-in page to a real identity provider and on to the account, b
     }
     await fillIn(page, alice)
     await page.waitForURL(`${service.base}ui/`)
+    await page.goto(`${service.base}ui/account`)
     await page.waitForSelector('.facts')
     assert.match(await page.innerText('.facts'), /alice@example\.org/, way)
     assert.deepEqual(complaints.all, [], way)

@@ -3,25 +3,35 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../lib/language.ts'
 import { Button } from './button.tsx'
 
+const FIELDS = 'input:not([type=hidden]):not([tabindex="-1"]), select, textarea'
+
+/** Typing can begin at once; a dialog without fields starts with its first button, the way out. */
+export const focusFirstField = (within: Element | null): void => within?.querySelector<HTMLElement>(FIELDS)?.focus()
+
 interface DialogProps {
+  readonly size?: 'large'
   readonly title: string
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
 /** A window over the page that keeps the focus in it and gives it back; Escape closes it. Shown as long as it is rendered. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, size, children }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const before = document.activeElement
-    dialog.current?.showModal()
+    const element = dialog.current
+    element?.showModal()
+    focusFirstField(element)
     return () => {
+      // While it is open nothing outside can have the focus.
+      element?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [])
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} class={size} aria-labelledby={id} onClose={onClose}>
       <div class="stack">
         <h2 id={id}>{title}</h2>
         {children}

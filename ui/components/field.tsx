@@ -55,6 +55,23 @@ export function Field({ label, value, onValue, error, hint, type = 'text', sugge
   )
 }
 
+interface AreaProps {
+  readonly label: string
+  readonly value: string
+  readonly onValue: (value: string) => void
+}
+
+/** A text of several lines. */
+export function Area({ label, value, onValue }: AreaProps) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea id={id} rows={4} value={value} onInput={event => onValue(event.currentTarget.value)} />
+    </div>
+  )
+}
+
 interface ChoiceProps {
   readonly label: string
   readonly value: string

@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { tellProblem } from '../lib/format.ts'
+import { focusFirstField } from './dialog.tsx'
+
+const FIELD_OF_DIALOG = 'dialog :is(input, select, textarea)'
 
 interface FormProps {
   /** What sending it does; a failure is shown until something else is typed. Not begun twice at once. */
@@ -11,6 +14,12 @@ interface FormProps {
 export function Form({ work, children }: FormProps) {
   const [problem, setProblem] = useState<unknown>()
   const isBusy = useRef(false)
+  const form = useRef<HTMLFormElement>(null)
+  // The fields of a dialog may come after it has opened.
+  useLayoutEffect(() => {
+    const dialog = form.current?.closest('dialog')
+    if (dialog && document.activeElement?.matches(FIELD_OF_DIALOG) !== true) focusFirstField(dialog)
+  }, [])
   const submit = async (): Promise<void> => {
     if (isBusy.current) return
     isBusy.current = true
@@ -25,6 +34,7 @@ export function Form({ work, children }: FormProps) {
   }
   return (
     <form
+      ref={form}
       class="stack"
       onInput={() => setProblem(undefined)}
       onSubmit={event => {

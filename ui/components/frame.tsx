@@ -4,6 +4,9 @@ import { t } from '../lib/language.ts'
 import { Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
 import { sections } from '../routes.tsx'
+import { UploadTray } from '../pages/files/upload-tray.tsx'
+import { Name } from './name.tsx'
+import { SessionGuard } from './session-guard.tsx'
 import { Toasts } from './toast.tsx'
 
 /** What stands around every page: where one can go, who one is, the way out. */
@@ -38,7 +41,7 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
             </ul>
           </nav>
           <div class="who">
-            <span title={me.name}>{me.name}</span>
+            <Name>{me.name}</Name>
             <form method="post" action={address('auth/logout')}>
               <button type="submit" class="button quiet small">
                 {t('signOut')}
@@ -48,6 +51,8 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
         </div>
       </header>
       {children}
+      <UploadTray />
+      <SessionGuard me={me} />
       <Toasts />
     </>
   )

@@ -74,9 +74,14 @@ export function Await<T>({ loaded, again, children }: AwaitProps<T>) {
       </div>
     )
   }
+  return <ProblemNotice error={loaded.error} again={again} />
+}
+
+/** Why something could not be loaded, and another try. */
+export function ProblemNotice({ error, again }: { readonly error: unknown; readonly again: () => void }) {
   return (
     <div class="notice bad stack" role="alert">
-      <p>{tellProblem(loaded.error)}</p>
+      <p>{tellProblem(error)}</p>
       <div class="buttons">
         <Button kind="quiet" size="small" onPress={again}>
           {t('tryAgain')}

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { suggest } from '../lib/principals.ts'
+import { useSession } from '../lib/session.ts'
 import { Field } from './field.tsx'
 
 interface PrincipalFieldProps {
@@ -17,7 +18,10 @@ const PAUSE = 200
 /** The name of a user, or also of a group, with those offered that hold what is typed. */
 export function PrincipalField({ withGroups = false, ...field }: PrincipalFieldProps) {
   const [suggestions, setSuggestions] = useState<readonly string[]>([])
+  const { me } = useSession()
   useEffect(() => {
+    // Only administrators can list names.
+    if (!me.isAdmin) return undefined
     const controller = new AbortController()
     const timer = setTimeout(() => {
       // Whoever types a name in full needs no suggestion.

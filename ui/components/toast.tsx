@@ -7,6 +7,13 @@ interface Toast {
   readonly id: number
   readonly text: string
   readonly isBad: boolean
+  readonly action?: ToastAction | undefined
+}
+
+/** What can be done about it, for instance undo it. */
+export interface ToastAction {
+  readonly text: string
+  readonly work: () => unknown
 }
 
 const TOAST_TIMEOUT = 6000
@@ -15,16 +22,16 @@ let count = 0
 let show: (toast: Toast) => void = () => undefined
 
 /** A short word on what has been done, which goes by itself. */
-export const tell = (text: string): void => show({ id: ++count, text, isBad: false })
+export const tell = (text: string, action?: ToastAction): void => show({ id: ++count, text, isBad: false, action })
 
 /** What did not work; stays until it is closed. */
 export const tellFailure = (error: unknown): void => show({ id: ++count, text: tellProblem(error), isBad: true })
 
-/** Does it and says so, or says why not. */
-export async function attempt(work: () => Promise<unknown>, done: string): Promise<boolean> {
+/** Does it and says so, or why not. @param done as a function where the words depend on what was done */
+export async function attempt(work: () => Promise<unknown>, done: string | (() => string)): Promise<boolean> {
   try {
     await work()
-    tell(done)
+    tell(typeof done === 'string' ? done : done())
     return true
   } catch (error) {
     tellFailure(error)
@@ -44,9 +51,20 @@ export function Toasts() {
   }, [])
   return (
     <div class="toasts" role="status">
-      {toasts.map(({ id, text, isBad }) => (
+      {toasts.map(({ id, text, isBad, action }) => (
         <div key={id} class={isBad ? 'toast bad' : 'toast'}>
           <span>{text}</span>
+          {action && (
+            <Button
+              size="small"
+              onPress={async () => {
+                await action.work()
+                close(id)
+              }}
+            >
+              {action.text}
+            </Button>
+          )}
           <Button kind="quiet" size="small" onPress={() => close(id)}>
             {t('close')}
           </Button>

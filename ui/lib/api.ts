@@ -26,32 +26,39 @@ interface Ask {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly json?: unknown
   readonly signal?: AbortSignal
-  /** The tag of what is to be changed: refused if somebody else has changed it since. */
+  /** The tag of the state to change: refused if it has changed since. */
   readonly ifMatch?: string | undefined
 }
 
-/** An answer together with the tag of its state. */
+/** A response together with the tag of its state. */
 export interface Tagged<T> {
   readonly value: T
   readonly tag: string | undefined
 }
 
 /**
- * Asks the service.
+ * Sends a request. If the session has ended, the user signs in again on this page, and the request is sent once more.
  * @param path relative to the base address, without a leading slash
- * @returns the JSON of the answer, `undefined` where there is none. Never, when the session is over: then the sign-in page comes.
+ * @returns the JSON of the response, `undefined` where there is none
  * @throws {Problem}
  */
 export async function ask<T = undefined>(path: string, options: Ask = {}): Promise<T> {
   return (await askTagged<T>(path, options)).value
 }
 
-/** The same, for what is to be read, changed and written back. @throws {Problem} */
+/** The same, with the tag that a later change names. @throws {Problem} */
 export async function askTagged<T>(path: string, options: Ask = {}): Promise<Tagged<T>> {
-  const { method = 'GET', json, signal, ifMatch } = options
-  const response = await fetch(address(path), {
+  const response = await send(path, options)
+  if (response.ok) return { value: await readJson<T>(response), tag: response.headers.get('etag') ?? undefined }
+  const body = (await readJson<Record<string, unknown> | undefined>(response)) ?? {}
+  if (response.status === 401 && (await signedInAgain())) return await askTagged<T>(path, options)
+  throw problemOf(response.status, body, response.headers.get('retry-after'))
+}
+
+async function send(path: string, { method = 'GET', json, signal, ifMatch }: Ask): Promise<Response> {
+  return await fetch(address(path), {
     method,
-    // A quota changes without the entry that tells it, so a kept answer may be wrong.
+    // A quota changes without its entry, so a kept response may be wrong.
     cache: 'no-store',
     headers: {
       accept: 'application/json',
@@ -64,27 +71,35 @@ export async function askTagged<T>(path: string, options: Ask = {}): Promise<Tag
     if (signal?.aborted === true) throw error
     throw unreachable()
   })
-  if (response.ok) return { value: await readJson<T>(response), tag: response.headers.get('etag') ?? undefined }
-  const body = await readJson<Record<string, unknown> | undefined>(response)
-  return await refused(response.status, body ?? {}, response.headers.get('retry-after'))
 }
 
-/** Nobody is signed in any more, which ends the page; all else is for the caller to tell. @throws {Problem} */
-export async function refused(
+export const problemOf = (
   status: number,
   body: Readonly<Record<string, unknown>>,
   retryAfter: string | null,
-): Promise<never> {
-  if (status === 401) return await leaveForSignIn(true)
-  throw new Problem(status, body, retryAfter === null ? undefined : Number(retryAfter))
-}
+): Problem => new Problem(status, body, retryAfter === null ? undefined : Number(retryAfter))
 
 async function readJson<T>(response: Response): Promise<T> {
   const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
   return (isJson ? await response.json() : undefined) as T
 }
 
-/** Goes to the sign-in page, from where it comes back to this one. Resolves never: this page is over. */
+/** Asks the user to sign in again; before the page knows who uses it there is only the sign-in page. */
+let askToSignIn: () => Promise<boolean> = async () => await leaveForSignIn(true)
+
+export function onSessionEnd(signIn: () => Promise<boolean>): void {
+  askToSignIn = signIn
+}
+
+let asking: Promise<boolean> | undefined
+
+/** Resolves when the user has signed in again, however many requests wait for it. */
+export async function signedInAgain(): Promise<boolean> {
+  asking ??= askToSignIn().finally(() => (asking = undefined))
+  return await asking
+}
+
+/** Goes to the sign-in page, which leads back to this one. Never resolves: this page is over. */
 export function leaveForSignIn(hasEnded: boolean): Promise<never> {
   const { pathname, search } = location
   const query = new URLSearchParams({ successurl: pathname.startsWith(uiPath) ? pathname + search : uiPath })

@@ -13,15 +13,17 @@ interface Term {
   readonly type: string
   readonly value: string
   readonly lang?: string
+  readonly datatype?: string
 }
 
 /** A graph in RDF/JSON. */
 export type Graph = Readonly<Record<string, Readonly<Record<string, readonly Term[]>>>>
 
-export interface WritableContext {
+export interface ListedContext {
   readonly contextId: string
   readonly name?: string
   readonly metadata?: Graph
+  readonly rights?: readonly string[]
   /** Absent where the service has no quota. */
   readonly quota?: Quota
 }
@@ -36,35 +38,48 @@ export function titleIn(metadata: Graph | undefined): string | undefined {
 }
 
 /** What a context is called: its title, its name, or its id. */
-export const contextTitle = ({ contextId, name, metadata }: WritableContext): string =>
+export const contextTitle = ({ contextId, name, metadata }: ListedContext): string =>
   titleIn(metadata) ?? name ?? contextId
 
 /** Objects of a predicate, of whichever subject. */
 export const valuesOf = (graph: Graph | undefined, predicate: string): string[] =>
   Object.values(graph ?? {}).flatMap(properties => (properties[predicate] ?? []).map(({ value }) => value))
 
-/** Bytes that still go in; `undefined` without a limit. */
+/** Bytes that are free; `undefined` without a limit. */
 export const freeBytes = ({ quota, fillLevel }: Quota): number | undefined =>
   quota < 0 ? undefined : Math.max(0, quota - fillLevel)
 
-/** A context as its entry tells it. */
-export interface Context extends WritableContext {
+/** A context as its entry describes it. */
+export interface Context extends ListedContext {
+  readonly canRead: boolean
   readonly canWrite: boolean
+  readonly isOwner: boolean
+  readonly info: Graph
 }
 
-interface ContextEntry extends Omit<WritableContext, 'contextId'> {
+interface ContextEntry extends Omit<ListedContext, 'contextId'> {
   readonly entryId: string
-  readonly rights?: readonly string[]
+  readonly info: Graph
 }
 
 /** @param key id or name. @throws {Problem} */
 export async function loadContext(key: string, signal?: AbortSignal): Promise<Context> {
+  const options = signal ? { signal } : {}
   const {
     entryId,
     rights = [],
     ...context
-  } = await ask<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, signal ? { signal } : {})
-  return { ...context, contextId: entryId, canWrite: rights.includes('administer') || rights.includes('writeresource') }
+  } = await ask<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, options)
+  const isOwner = rights.includes('administer')
+  const canWrite = isOwner || rights.includes('writeresource')
+  return {
+    ...context,
+    rights,
+    contextId: entryId,
+    isOwner,
+    canWrite,
+    canRead: canWrite || rights.includes('readresource'),
+  }
 }
 
 /** How full a context is now; `undefined` where the service has no quota. @throws {Problem} */

@@ -1,18 +1,28 @@
-import { ask } from './api.ts'
+import { ask, askTagged } from './api.ts'
+import { part } from './base.ts'
 import { type Graph, titleIn, valuesOf } from './contexts.ts'
 
-export interface StoredFile {
+/** A file or a folder, as a list shows it. */
+export interface Item {
   readonly entryId: string
+  readonly context: string
+  readonly isFolder: boolean
   readonly name: string
   /** Bytes; `undefined` while the entry has no file. */
   readonly size: number | undefined
   readonly mediaType: string | undefined
   readonly modified: Date | undefined
-  readonly mayDelete: boolean
+  readonly description: string | undefined
+  readonly isOwner: boolean
+  readonly canWrite: boolean
+  readonly canWriteMetadata: boolean
+  readonly info: Graph
+  readonly metadata: Graph | undefined
 }
 
 interface Hit {
   readonly entryId: string
+  readonly contextId: string
   readonly info: Graph
   readonly metadata?: Graph
   readonly rights?: readonly string[]
@@ -24,45 +34,182 @@ interface Found {
 }
 
 const DCT = 'http://purl.org/dc/terms/'
-const LABEL = 'http://www.w3.org/2000/01/rdf-schema#label'
-const MAX_AT_ONCE = 100
+const RESOURCE = 'http://entrystore.org/terms/resource'
+export const LABEL = 'http://www.w3.org/2000/01/rdf-schema#label'
+export const TITLE = `${DCT}title`
+export const DESCRIPTION = `${DCT}description`
+export const TAG = 'http://www.w3.org/ns/dcat#keyword'
 
-/** What has a meaning in queries. */
-const escape = (text: string): string => text.replaceAll(/[^\w./-]/g, sign => `\\${sign}`)
+/** So many come with one request. */
+export const WINDOW = 100
 
-/** The files of a context, latest changed first, the first so many. @param contextUri as the service writes it */
-export async function loadFiles(
-  contextUri: string,
-  wanted: number,
-  signal: AbortSignal,
-): Promise<{ readonly files: readonly StoredFile[]; readonly results: number }> {
-  const query = `context:${escape(contextUri)} AND graphType:None AND entryType:Local`
-  const hits: Hit[] = []
-  for (;;) {
-    const limit = Math.min(MAX_AT_ONCE, wanted - hits.length)
-    const parameters = new URLSearchParams({
-      type: 'solr',
-      query,
-      sort: 'modified desc',
-      limit: String(limit),
-      offset: String(hits.length),
-    })
-    const found = await ask<Found>(`search?${parameters.toString()}`, { signal })
-    hits.push(...found.resource.children)
-    const isEnough = hits.length >= Math.min(wanted, found.results)
-    if (isEnough || found.resource.children.length === 0) return { files: hits.map(fileOf), results: found.results }
-  }
+export const columns = ['name', 'size', 'format', 'modified'] as const
+export type SortColumn = (typeof columns)[number]
+
+/** What a list of files shows. */
+export interface Listing {
+  /** The address of the context, as the service writes it. */
+  readonly contextUri: string
+  /** Id of the folder; `undefined`: what is in no folder. */
+  readonly folder: string | undefined
+  /** Part of a name: then everything in the context is searched, whatever folder it is in. */
+  readonly search: string
+  readonly sort: SortColumn
+  readonly descends: boolean
 }
 
-function fileOf({ entryId, info, metadata, rights = [] }: Hit): StoredFile {
+export interface Window {
+  readonly items: readonly Item[]
+  readonly results: number
+}
+
+/** Characters that have a meaning in queries. */
+export const escape = (text: string): string => text.replaceAll(/[^\p{L}\p{N}_-]/gu, sign => `\\${sign}`)
+
+const local = 'entryType:Local AND (graphType:None OR graphType:List)'
+
+function queryOf({ contextUri, folder, search }: Listing): string {
+  const query = `context:${escape(contextUri)} AND ${local}`
+  const words = search.trim()
+  if (words !== '') return `${query} AND name:*${escape(words)}*`
+  if (folder === undefined) return `${query} AND NOT lists:*`
+  return `${query} AND lists:${escape(`${contextUri}/resource/${folder}`)}`
+}
+
+/** Some of the files and folders of a list, folders first. @throws {Problem} */
+export async function loadItems(listing: Listing, offset: number, signal: AbortSignal): Promise<Window> {
+  const direction = listing.descends ? 'desc' : 'asc'
+  const order = listing.sort === 'name' ? '' : ',name asc'
+  return await search(queryOf(listing), `graphType asc,${listing.sort} ${direction}${order}`, offset, signal)
+}
+
+/** @throws {Problem} */
+export async function search(query: string, sort: string, offset: number, signal: AbortSignal): Promise<Window> {
+  const parameters = new URLSearchParams({ type: 'solr', query, sort, limit: String(WINDOW), offset: String(offset) })
+  const found = await ask<Found>(`search?${parameters.toString()}`, { signal })
+  return { items: found.resource.children.map(itemOf), results: found.results }
+}
+
+/** The folders of a context, by name, the first 100. @throws {Problem} */
+export const loadFolders = (contextUri: string, signal: AbortSignal): Promise<Window> =>
+  search(`context:${escape(contextUri)} AND entryType:Local AND graphType:List`, 'name asc', 0, signal)
+
+/** So many names are looked up with one request. */
+const NAMES = 10
+
+/** What has one of these names in a folder already, by name. @throws {Problem} */
+export async function findNamed(listing: Listing, names: readonly string[]): Promise<ReadonlyMap<string, Item>> {
+  const found = new Map<string, Item>()
+  const { signal } = new AbortController()
+  const place = queryOf({ ...listing, search: '' })
+  for (let first = 0; first < names.length; first += NAMES) {
+    const some = names.slice(first, first + NAMES)
+    const query = `${place} AND (${some.map(name => `name:${escape(name)}`).join(' OR ')})`
+    const { items } = await search(query, 'name asc', 0, signal)
+    for (const item of items) if (some.includes(item.name)) found.set(item.name, item)
+  }
+  return found
+}
+
+function itemOf({ entryId, contextId, info, metadata, rights = [] }: Hit): Item {
   const [size] = valuesOf(info, `${DCT}extent`)
   const [modified] = valuesOf(info, `${DCT}modified`)
+  const isOwner = rights.includes('administer')
+  const isFolder = valuesOf(info, 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type').some(type =>
+    type.endsWith('/List'),
+  )
   return {
     entryId,
+    context: contextId,
+    isFolder,
     name: valuesOf(info, LABEL)[0] ?? titleIn(metadata) ?? entryId,
     size: size === undefined ? undefined : Number(size),
     mediaType: valuesOf(info, `${DCT}format`)[0],
     modified: modified === undefined ? undefined : new Date(modified),
-    mayDelete: rights.includes('administer'),
+    description: valuesOf(metadata, DESCRIPTION)[0],
+    isOwner,
+    canWrite: isOwner || rights.includes('writeresource'),
+    canWriteMetadata: isOwner || rights.includes('writemetadata'),
+    info,
+    metadata,
   }
 }
+
+/** @throws {Problem} */
+export async function loadItem(context: string, id: string, signal?: AbortSignal): Promise<Item> {
+  const path = `${part(context)}/entry/${part(id)}?includeAll&limit=1`
+  const entry = await ask<Omit<Hit, 'contextId'>>(path, signal ? { signal } : {})
+  return itemOf({ ...entry, contextId: context })
+}
+
+const entryPath = ({ context, entryId }: Item): string => `${part(context)}/entry/${part(entryId)}`
+export const resourcePath = ({ context, entryId }: Pick<Item, 'context' | 'entryId'>): string =>
+  `${part(context)}/resource/${part(entryId)}`
+
+/** The address that statements about the item are about, as the service writes it. */
+const subjectOf = ({ info, entryId, context }: Item): string =>
+  valuesOf(info, RESOURCE)[0] ?? `${context}/resource/${entryId}`
+
+/** One statement of a graph, replaced or removed. */
+export function withValue(graph: Graph, subject: string, predicate: string, values: readonly string[]): Graph {
+  const { [predicate]: _, ...others } = graph[subject] ?? {}
+  const terms = values.map(value => ({ type: 'literal', value }))
+  return { ...graph, [subject]: terms.length === 0 ? others : { ...others, [predicate]: terms } }
+}
+
+/** @throws {Problem} */
+export async function rename(item: Item, name: string): Promise<void> {
+  if (item.isFolder) return await describe(item, { [TITLE]: [name] })
+  const { value, tag } = await askTagged<{ readonly info: Graph }>(entryPath(item))
+  await ask(entryPath(item), {
+    method: 'PUT',
+    json: withValue(value.info, subjectOf(item), LABEL, [name]),
+    ifMatch: tag,
+  })
+}
+
+/** Replaces these properties of the metadata and leaves all others. @throws {Problem} */
+export async function describe(item: Item, properties: Readonly<Record<string, readonly string[]>>): Promise<void> {
+  const path = `${part(item.context)}/metadata/${part(item.entryId)}`
+  const { value, tag } = await askTagged<Graph>(path)
+  const json = Object.entries(properties).reduce(
+    (graph, [predicate, values]) => withValue(graph, subjectOf(item), predicate, values),
+    value,
+  )
+  await ask(path, { method: 'PUT', json, ifMatch: tag })
+}
+
+interface Place {
+  readonly context: string
+  readonly contextUri: string
+  readonly folder: string | undefined
+}
+
+/** The parameter that puts a new entry into a folder. */
+export const inFolder = ({ contextUri, folder }: Place): Record<string, string> =>
+  folder === undefined ? {} : { list: `${contextUri}/resource/${folder}` }
+
+/** Creates a folder and returns its id. @throws {Problem} */
+export async function createFolder(place: Place, name: string): Promise<string> {
+  const query = new URLSearchParams({ graphtype: 'list', ...inFolder(place) })
+  const metadata = { [`${place.contextUri}/resource/_newId`]: { [TITLE]: [{ type: 'literal', value: name }] } }
+  const path = `${part(place.context)}?${query.toString()}`
+  return (await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { metadata } })).entryId
+}
+
+/** Moves into a folder, or out of all folders. @param from the folder that it is in now. @throws {Problem} */
+export async function move(item: Item, place: Place, from: string | undefined): Promise<void> {
+  if (place.folder !== undefined) {
+    const query = new URLSearchParams({ moveEntry: `${place.contextUri}/entry/${item.entryId}`, removeAll: '' })
+    const path = resourcePath({ context: place.context, entryId: place.folder })
+    await ask(`${path}?${query.toString()}`, { method: 'POST' })
+  } else if (from !== undefined) {
+    const path = resourcePath({ context: place.context, entryId: from })
+    const { value, tag } = await askTagged<readonly string[]>(path)
+    await ask(path, { method: 'PUT', json: value.filter(id => id !== item.entryId), ifMatch: tag })
+  }
+}
+
+/** Deletes for ever; a folder with all that is in it. @throws {Problem} */
+export const remove = (item: Item): Promise<undefined> =>
+  ask(`${entryPath(item)}${item.isFolder ? '?recursive=true' : ''}`, { method: 'DELETE' })

@@ -4,9 +4,13 @@ import { type Group, loadPortion, type User } from './portions.ts'
 
 /** The id of the user or group with this name. @throws {Problem} `unknown-principal` */
 export async function findPrincipal(name: string): Promise<string> {
-  const [id] = await ask<readonly string[]>(`_principals?${new URLSearchParams({ entryname: name }).toString()}`)
-  if (id === undefined) throw new Problem(404, { code: 'unknown-principal' })
-  return id
+  const path = `auth/principals?${new URLSearchParams({ name }).toString()}`
+  return await ask<{ readonly id: string }>(path).then(
+    ({ id }) => id,
+    (error: unknown) => {
+      throw error instanceof Problem && error.status === 404 ? new Problem(404, { code: 'unknown-principal' }) : error
+    },
+  )
 }
 
 /** The name of a user or group; the id of one that has none, or is no longer there. @throws {Problem} */

@@ -1,50 +1,50 @@
-import { ask, Problem, refused, unreachable } from './api.ts'
-import { address, part } from './base.ts'
+import { Problem, problemOf, signedInAgain, unreachable } from './api.ts'
+import { address } from './base.ts'
 
 interface Sending {
-  readonly context: string
+  readonly method: 'POST' | 'PUT'
+  /** Relative to the base address. */
+  readonly path: string
   readonly file: File
+  readonly name: string
   readonly signal: AbortSignal
-  /** Told how many bytes have gone. */
+  /** Receives how many bytes have gone. */
   readonly onSent: (bytes: number) => void
 }
 
-/** Makes an entry and puts the file into it; after a refusal, a failure or an abort the entry is gone again. @throws {Problem} */
-export async function sendFile({ context, file, signal, onSent }: Sending): Promise<void> {
-  // Cut off, it would not tell whether there is an entry by now, and which.
-  const { entryId } = await ask<{ readonly entryId: string }>(part(context), { method: 'POST', json: {} })
-  try {
-    await put(address(`${part(context)}/resource/${part(entryId)}`), file, signal, onSent)
-  } catch (error) {
-    await ask(`${part(context)}/entry/${part(entryId)}`, { method: 'DELETE' }).catch(() => undefined)
-    throw error
-  }
+/** Sends a file as the body of a request: an entry comes with its file, or not at all. @throws {Problem} */
+export async function sendFile(sending: Sending): Promise<void> {
+  const request = await send(sending)
+  if (request.status < 300) return
+  if (request.status === 401 && (await signedInAgain())) return await sendFile(sending)
+  throw problemOf(request.status, parse(request.responseText), request.getResponseHeader('retry-after'))
 }
 
-/** `fetch` cannot tell how far an upload is. */
-async function put(url: string, file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<void> {
+const cancelled = (): Problem => new Problem(0, { code: 'cancelled' })
+
+/** `fetch` does not report how far an upload is. */
+async function send({ method, path, file, name, signal, onSent }: Sending): Promise<XMLHttpRequest> {
   const request = new XMLHttpRequest()
   const finished = new Promise<void>((resolve, reject) => {
     request.upload.addEventListener('progress', ({ loaded }) => onSent(Math.min(loaded, file.size)))
     request.addEventListener('load', () => resolve())
     request.addEventListener('error', () => reject(unreachable()))
-    request.addEventListener('abort', () => reject(new Problem(0, { code: 'cancelled' })))
+    request.addEventListener('abort', () => reject(cancelled()))
   })
-  request.open('PUT', url)
+  request.open(method, address(path))
   request.setRequestHeader('accept', 'application/json')
   request.setRequestHeader('content-type', file.type === '' ? 'application/octet-stream' : file.type)
-  request.setRequestHeader('content-disposition', `attachment; filename*=UTF-8''${encodeName(file.name)}`)
+  request.setRequestHeader('content-disposition', `attachment; filename*=UTF-8''${encodeName(name)}`)
   const abort = (): void => request.abort()
   signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) throw new Problem(0, { code: 'cancelled' })
+  if (signal.aborted) throw cancelled()
   request.send(file)
   try {
     await finished
   } finally {
     signal.removeEventListener('abort', abort)
   }
-  if (request.status < 300) return
-  await refused(request.status, parse(request.responseText), request.getResponseHeader('retry-after'))
+  return request
 }
 
 /** RFC 8187: more is escaped than `encodeURIComponent` does. */

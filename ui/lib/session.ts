@@ -1,6 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { ask, leaveForSignIn } from './api.ts'
+import { ask, leaveForSignIn, Problem, signedInAgain, unreachable } from './api.ts'
+import { address } from './base.ts'
 import { chooseLanguage } from './language.ts'
 
 /** Who uses the page. */
@@ -10,7 +11,7 @@ export interface Me {
   readonly language: string | undefined
   readonly homeContext: string | undefined
   readonly isAdmin: boolean
-  /** The base address, as the service writes it in its answers. */
+  /** The base address, as the service writes it in its responses. */
   readonly baseUri: string
 }
 
@@ -20,33 +21,80 @@ interface UserInformation {
   readonly uri?: string
   readonly language?: string
   readonly homecontext?: string
+  readonly authTokenExpires?: string
   readonly clientAcceptLanguage: Readonly<Record<string, number>>
 }
 
 const GUEST = '_guest'
 
-/** Who is signed in; without anybody the sign-in page comes. The language of the page is that of the user, else the browser's. */
+/** Who is signed in; without a session the sign-in page comes. Chooses the user's language, else the browser's. */
 export async function loadMe(): Promise<Me> {
-  const information = await ask<UserInformation>('auth/user')
+  const information = await loadUser()
   const { id, user = id, uri = '', language, homecontext, clientAcceptLanguage } = information
   if (id === GUEST) return await leaveForSignIn(false)
-  // Who may administer the list of all contexts is an administrator.
+  // Whoever may administer the list of all contexts is an administrator.
   const { rights = [] } = await ask<{ readonly rights?: readonly string[] }>('_contexts/entry/_contexts?includeAll')
   const preferred = Object.entries(clientAcceptLanguage).sort(([, a], [, b]) => b - a)
-  chooseLanguage([language, ...preferred.map(([tag]) => tag)])
+  await chooseLanguage([language, ...preferred.map(([tag]) => tag)])
   const baseUri = uri.slice(0, uri.lastIndexOf('_principals/entry/'))
   return { id, name: user, language, homeContext: homecontext, isAdmin: rights.includes('administer'), baseUri }
 }
 
-/** Goes to the sign-in page if the session has ended meanwhile. */
-export async function checkSession(me: Me): Promise<void> {
-  const { id } = await ask<UserInformation>('auth/user')
-  if (id !== me.id) await leaveForSignIn(id === GUEST)
+/** When the session ends, by the clock of this browser; `undefined` if it is not known. */
+let ends: number | undefined
+
+export const sessionEnd = (): number | undefined => ends
+
+/** Asks who is signed in. Counts as use of the session, which prolongs it where it may be prolonged. */
+async function loadUser(): Promise<UserInformation> {
+  const response = await fetch(address('auth/user'), {
+    cache: 'no-store',
+    headers: { accept: 'application/json' },
+  }).catch(() => {
+    throw unreachable()
+  })
+  const body = (await response.json().catch(() => ({}))) as UserInformation & Record<string, unknown>
+  if (!response.ok && response.status !== 401) throw new Problem(response.status, body)
+  const user = response.ok ? body : { id: GUEST, clientAcceptLanguage: {} }
+  ends = endOf(user.authTokenExpires, response.headers.get('date'))
+  return user
 }
+
+/** The clocks of service and browser may differ: what counts is the time that remains. */
+function endOf(expires: string | undefined, date: string | null): number | undefined {
+  const remaining = Date.parse(expires ?? '') - Date.parse(date ?? '')
+  return remaining > 0 ? Date.now() + remaining : undefined
+}
+
+/** Has the user sign in again if the session has ended meanwhile. Prolongs the session otherwise. */
+export async function checkSession(me: Me): Promise<void> {
+  const { id } = await loadUser()
+  if (id === me.id) return
+  if (id === GUEST) await signedInAgain()
+  else location.reload()
+}
+
+/** Signs in once more as the same user, by password. @throws {Problem} */
+export async function signInAgain(me: Me, password: string): Promise<void> {
+  const response = await fetch(address('auth/cookie'), {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams({ auth_username: me.name, auth_password: password }),
+  }).catch(() => {
+    throw unreachable()
+  })
+  if (response.ok) return
+  const retryAfter = response.headers.get('retry-after')
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>
+  throw new Problem(response.status, body, retryAfter === null ? undefined : Number(retryAfter))
+}
+
+/** Whether this user is signed in now. */
+export const isSignedIn = async (me: Me): Promise<boolean> => (await loadUser()).id === me.id
 
 interface Session {
   readonly me: Me
-  /** Asks again who is signed in, after something about it has changed. */
+  /** Asks again who is signed in, after a change. */
   readonly reload: () => Promise<void>
 }
 

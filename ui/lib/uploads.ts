@@ -1,11 +1,27 @@
 import { Problem } from './api.ts'
-import { freeBytes, loadQuota } from './contexts.ts'
+import { part } from './base.ts'
+import { freeBytes, loadQuota, type Quota } from './contexts.ts'
+import { inFolder, resourcePath } from './files.ts'
 import { sendFile } from './send-file.ts'
 
-export interface Upload {
-  readonly id: number
+/** Where uploads go: a context, and a folder in it. */
+export interface Target {
   readonly context: string
+  /** As the service writes it. */
+  readonly contextUri: string
+  readonly folder: string | undefined
+}
+
+export interface NewUpload {
+  readonly target: Target
   readonly file: File
+  readonly name: string
+  /** The entry whose file it replaces. */
+  readonly replaces?: string | undefined
+}
+
+export interface Upload extends NewUpload {
+  readonly id: number
   readonly state: 'waiting' | 'sending' | 'done' | 'refused' | 'cancelled'
   /** Bytes that have gone. */
   readonly sent: number
@@ -13,29 +29,34 @@ export interface Upload {
   readonly problem?: unknown
 }
 
-/** So many go at once; more would share the same line. */
-const MAX_AT_ONCE = 2
+/** More at once would share the same line. */
+const MAX_AT_ONCE = 3
 
 const changed = new EventTarget()
 const CHANGE = 'change'
 const aborts = new Map<number, AbortController>()
+/** The room in a context when it was last asked for, and what has gone into it since. */
+const rooms = new Map<string, { readonly quota: Quota; added: number }>()
 let all: readonly Upload[] = []
 let count = 0
+let isPaused = false
+let isDrawing = false
 
-/** Uploads go on while somebody looks at another page of the application. */
-export const uploadsOf = (context: string): readonly Upload[] => all.filter(upload => upload.context === context)
+/** All uploads; they go on while another page of the application is shown. */
+export const uploads = (): readonly Upload[] => all
+export const uploadsArePaused = (): boolean => isPaused
 
 export function onUploads(listener: () => void): () => void {
   changed.addEventListener(CHANGE, listener)
   return () => changed.removeEventListener(CHANGE, listener)
 }
 
-const isOver = ({ state }: Upload): boolean => state === 'done' || state === 'refused' || state === 'cancelled'
+export const isActive = ({ state }: Upload): boolean => state === 'waiting' || state === 'sending'
 
-export function addUploads(context: string, files: readonly File[]): void {
-  const added = files.map((file): Upload => ({ id: ++count, context, file, state: 'waiting', sent: 0 }))
-  set([...all, ...added])
-  goOn()
+export function addUploads(added: readonly NewUpload[]): void {
+  for (const { target } of added) rooms.delete(target.context)
+  set([...all, ...added.map((upload): Upload => ({ ...upload, id: ++count, state: 'waiting', sent: 0 }))])
+  void startNext()
 }
 
 export function cancelUpload(id: number): void {
@@ -44,56 +65,110 @@ export function cancelUpload(id: number): void {
 }
 
 export function retryUpload(id: number): void {
+  const upload = all.find(upload => upload.id === id)
+  if (upload) rooms.delete(upload.target.context)
   change(id, { state: 'waiting', sent: 0, problem: undefined })
-  goOn()
+  void startNext()
 }
 
-/** Takes those off the list that are over, or one of them. */
-export function clearUploads(context: string, id?: number): void {
-  set(all.filter(upload => upload.context !== context || !isOver(upload) || (id !== undefined && upload.id !== id)))
+/** Starts no further uploads; those being sent are finished. */
+export function pauseUploads(paused: boolean): void {
+  isPaused = paused
+  set(all)
+  void startNext()
 }
 
+export function cancelUploads(): void {
+  for (const { id } of all.filter(isActive)) cancelUpload(id)
+}
+
+/** Removes those from the list that are over, or one of them. */
+export function clearUploads(id?: number): void {
+  set(all.filter(upload => isActive(upload) || (id !== undefined && upload.id !== id)))
+}
+
+/** Listeners run at most once a frame: progress is reported far more often. */
 function set(next: readonly Upload[]): void {
   all = next
-  changed.dispatchEvent(new Event(CHANGE))
+  if (isDrawing) return
+  isDrawing = true
+  setTimeout(() => {
+    isDrawing = false
+    changed.dispatchEvent(new Event(CHANGE))
+  }, 16)
 }
 
 const change = (id: number, part: Partial<Upload>): void =>
   set(all.map(upload => (upload.id === id ? { ...upload, ...part } : upload)))
 
-function goOn(): void {
+const sending = (context: string): number =>
+  all
+    .filter(({ id, target }) => aborts.has(id) && target.context === context)
+    .reduce((sum, { file }) => sum + file.size, 0)
+
+async function startNext(): Promise<void> {
+  if (isPaused) return
   while (aborts.size < MAX_AT_ONCE) {
     const next = all.find(({ id, state }) => state === 'waiting' && !aborts.has(id))
     if (!next) return
+    const { context } = next.target
+    const room = rooms.get(context)
+    const free = room && freeBytes(room.quota)
+    // It may fit once those under way have arrived or failed: until then it waits.
+    const mustWait = room && free !== undefined && next.file.size > free - room.added - sending(context)
+    if (mustWait && sending(context) > 0) return
     void send(next)
+    if (!room) return
   }
 }
 
-async function send({ id, context, file }: Upload): Promise<void> {
+async function send({ id, target, file, name, replaces }: Upload): Promise<void> {
   const controller = new AbortController()
+  const { signal } = controller
   aborts.set(id, controller)
   change(id, { state: 'sending', sent: 0 })
+  const { context } = target
   try {
-    await requireRoom(context, file.size)
-    await sendFile({ context, file, signal: controller.signal, onSent: sent => change(id, { sent }) })
+    if (replaces === undefined) await requireRoom(context, file.size)
+    void startNext()
+    const query = new URLSearchParams({ file: '', ...inFolder(target) })
+    const where =
+      replaces === undefined
+        ? { method: 'POST' as const, path: `${part(context)}?${query.toString()}` }
+        : { method: 'PUT' as const, path: resourcePath({ context, entryId: replaces }) }
+    await sendFile({ ...where, file, name, signal, onSent: sent => change(id, { sent }) })
+    const room = rooms.get(context)
+    if (room) room.added += file.size
     change(id, { state: 'done', sent: file.size })
   } catch (problem) {
-    // Who has cancelled it is told so, and may have asked for another try by now.
-    if (!controller.signal.aborted) change(id, { state: 'refused', problem })
+    // After a cancellation it may have been started again by now.
+    if (!signal.aborted) change(id, { state: 'refused', problem })
   } finally {
     aborts.delete(id)
-    goOn()
+    void startNext()
   }
 }
 
-/** Spares somebody the sending of what would be refused. The service is the judge all the same. @throws {Problem} */
+/** Spares the sending of what would be refused; the service decides all the same. @throws {Problem} */
 async function requireRoom(context: string, needed: number): Promise<void> {
-  const quota = await loadQuota(context)
-  const free = quota && freeBytes(quota)
-  if (quota && free !== undefined && needed > free) {
-    throw new Problem(413, { code: 'quota-exceeded', quota: quota.quota, fillLevel: quota.fillLevel, needed })
+  let room = rooms.get(context)
+  if (!room || needed > (freeBytes(room.quota) ?? Infinity) - room.added) {
+    const quota = await loadQuota(context)
+    if (!quota) return
+    room = { quota, added: 0 }
+    rooms.set(context, room)
   }
+  const { quota, fillLevel } = room.quota
+  const free = freeBytes(room.quota)
+  if (free !== undefined && needed > free - room.added)
+    throw new Problem(413, { code: 'quota-exceeded', quota, fillLevel: fillLevel + room.added, needed })
 }
+
+/** Bytes of other uploads that are being sent to the context: the service keeps room for them. */
+export const reservedBeside = ({ id, target }: Upload): number =>
+  all
+    .filter(other => other.id !== id && other.state === 'sending' && other.target.context === target.context)
+    .reduce((sum, { file }) => sum + file.size, 0)
 
 addEventListener('beforeunload', event => {
   if (aborts.size > 0) event.preventDefault()

@@ -37,11 +37,16 @@ export function WhoAmI() {
         label={t('language')}
         value={me.language ?? ''}
         options={[
-          ...(me.language === undefined ? [['', t('languageOfBrowser')] as const] : []),
+          ['', t('languageOfBrowser')] as const,
           ...languages,
           ...(isListed ? [] : [[me.language ?? '', me.language ?? ''] as const]),
         ]}
-        onValue={language => void attempt(() => save(language), t('saved'))}
+        onValue={language =>
+          void attempt(
+            () => save(language),
+            () => t('saved'),
+          )
+        }
       />
     </Card>
   )

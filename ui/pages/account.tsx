@@ -1,15 +1,13 @@
 import { Page } from '../components/page.tsx'
 import { t } from '../lib/language.ts'
-import { Contexts } from './account-contexts.tsx'
 import { Logins } from './account-logins.tsx'
 import { ChangePassword } from './account-password.tsx'
 import { WhoAmI } from './account-who.tsx'
 
-/** Who one is here, one's room, one's password, one's logins. */
+/** The user's profile, password and sessions. */
 export function Account() {
   return (
     <Page title={t('account')}>
-      <Contexts />
       <div class="columns">
         <WhoAmI />
         <ChangePassword />

@@ -6,7 +6,7 @@ export function NotFound() {
   return (
     <Page title={t('notFound')}>
       <p>
-        <Link to="">{t('toAccount')}</Link>
+        <Link to="">{t('toMyFiles')}</Link>
       </p>
     </Page>
   )

@@ -1,9 +1,16 @@
 import { html, type PageContext, page } from './html.ts'
 
-/** What a person sees instead of a JSON problem (D1.4), with the way back to where it began. */
-export const errorPage = (look: PageContext, title: string, detail: string): string =>
-  page(
+/** What a person sees instead of a JSON problem (D1.4), with the way on: to the sign-in page, or else to the application. */
+export const errorPage = (
+  look: PageContext,
+  { title, detail, isSignIn }: { readonly title: string; readonly detail: string; readonly isSignIn: boolean },
+): string => {
+  const { words, home, application } = look
+  return page(
     look,
     title,
-    html`<p class="notice bad">${detail}</p><p><a class="button quiet" href="${look.home}">${look.words.back}</a></p>`,
+    html`<p class="notice bad">${detail}</p><p><a class="button quiet" href="${isSignIn ? home : application}">${
+      isSignIn ? words.back : words.toHome
+    }</a></p>`,
   )
+}

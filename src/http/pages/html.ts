@@ -1,6 +1,5 @@
 import { escapeHtml } from '../../base/escape-html.ts'
-import type { Language } from './messages.ts'
-import type { Words } from './messages-en.ts'
+import type { Words } from './messages.ts'
 
 /** Markup whose inserted values are escaped; other `Html`, also a list of it, is inserted as it is. */
 export class Html {
@@ -32,12 +31,14 @@ export function fill(message: string, values: Readonly<Record<string, string | n
 
 /** What all pages for one reader have in common. Addresses are absolute, from the base address. */
 export interface PageContext {
-  readonly language: Language
+  readonly language: string
   readonly words: Words
   readonly style: string
   readonly icon: string
-  /** Where one signs in. */
+  /** Where users sign in. */
   readonly home: string
+  /** Where the application is. */
+  readonly application: string
 }
 
 /** For the pages made here: their one style, scripts and forms of and to the service itself, nothing else. */

@@ -1,10 +1,68 @@
-import { en, type Words } from './messages-en.ts'
-import { sv } from './messages-sv.ts'
+/** Keys of the words that the pages of the service use. The words themselves are in `ui/messages`, with the prefix `page.`. */
+export const wordKeys = [
+  'account',
+  'askOrganisation',
+  'back',
+  'email',
+  'findOrganisation',
+  'findOrganisationHint',
+  'forgot',
+  'goOn',
+  'leaving',
+  'linkGone',
+  'linkGoneTitle',
+  'lockedOut',
+  'lockedOver',
+  'mailSent',
+  'mailSentTitle',
+  'mailWanted',
+  'needsScript',
+  'newPassword',
+  'newPasswordTitle',
+  'noWayIn',
+  'or',
+  'password',
+  'passwordSet',
+  'passwordSetTitle',
+  'problem.account-disabled',
+  'problem.cross-site-request',
+  'problem.invalid-reset-token',
+  'problem.not-allowed',
+  'problem.not-found',
+  'problem.overloaded',
+  'problem.password-login-off',
+  'problem.sso-refused',
+  'problem.unknown-idp',
+  'problem.wrong-credentials',
+  'refused',
+  'rule.common',
+  'rule.context',
+  'rule.custom',
+  'rule.lowercase',
+  'rule.min-length',
+  'rule.number',
+  'rule.symbol',
+  'rule.uppercase',
+  'rulesBroken',
+  'rulesTitle',
+  'seconds',
+  'sendLink',
+  'sessionEnded',
+  'setPassword',
+  'signIn',
+  'signInWith',
+  'signOut',
+  'signedIn',
+  'signedInAs',
+  'signedInShort',
+  'toHome',
+  'userName',
+] as const
+export type WordKey = (typeof wordKeys)[number]
+export type Words = Readonly<Record<WordKey, string>>
 
-/** Language tag → catalogue; the first is the one for everybody else. */
-export const catalogues: Readonly<Record<'en' | 'sv', Words>> = { en, sv }
-export type Language = keyof typeof catalogues
-export const languages = Object.keys(catalogues) as Language[]
+/** Words by language tag; English is always among them. */
+export type Catalogues = Readonly<Record<string, Words>>
 
 /** A problem in the reader's words, where there are some for its code and all their places can be filled. */
 export function wordsForProblem(

@@ -1,7 +1,7 @@
 import type { PasswordRule } from '../../accounts/password-rules.ts'
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { fill, type Html, html, type PageContext, page } from './html.ts'
-import type { Words } from './messages-en.ts'
+import type { Words } from './messages.ts'
 
 /** Asks for the address that the mail goes to. */
 export const askResetPage = (look: PageContext, action: string): string =>

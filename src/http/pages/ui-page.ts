@@ -1,9 +1,17 @@
 import { html, type PageContext } from './html.ts'
 
-/** The page around the application of `ui/`, the same for all its addresses. @param basePath begins and ends with a slash */
-export const uiPage = (look: PageContext, basePath: string, script: string): string =>
+interface Application {
+  /** Begins and ends with a slash. */
+  readonly basePath: string
+  readonly script: string
+  /** Tags of the languages that it comes in. */
+  readonly languages: readonly string[]
+}
+
+/** The page around the application of `ui/`, the same for all its addresses. */
+export const uiPage = (look: PageContext, { basePath, script, languages }: Application): string =>
   `<!doctype html>\n${
-    html`<html lang="${look.language}" data-base="${basePath}"><head><meta charset="utf-8"><title>Stowage</title>
+    html`<html lang="${look.language}" data-base="${basePath}" data-languages="${languages.join(' ')}"><head><meta charset="utf-8"><title>Stowage</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="${look.icon}" type="image/svg+xml"><link rel="stylesheet" href="${look.style}">
 <script type="module" src="${script}"></script></head>
@@ -11,6 +19,6 @@ export const uiPage = (look: PageContext, basePath: string, script: string): str
 <p><a class="button wide" href="${look.home}">${look.words.goOn}</a></p></main></div></noscript></body></html>`.markup
   }\n`
 
-/** Nothing but the service itself: its scripts, its style, its pictures, its interface. */
+/** Nothing but the service itself: its scripts, its style, its pictures and media, its interface. */
 export const uiPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -1,12 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Unauthenticated } from '../../base/errors.ts'
-import { writableContexts } from '../../content/writable-contexts.ts'
+import { normaliseName } from '../../accounts/names.ts'
+import { findPrincipalNamed } from '../../accounts/users.ts'
+import { NotFound, Unauthenticated } from '../../base/errors.ts'
+import { contextsOfCaller } from '../../content/contexts-of-caller.ts'
+import { contextAccesses } from '../../search/contexts-of-caller.ts'
 import { basicCredentials, challenge } from '../caller.ts'
 import { setCookie } from '../protocol/cookies.ts'
 import { describeCaller, describeEntry, expiryOf } from '../describe.ts'
 import { FlowCookie } from '../flow-cookie.ts'
 import { done, json, redirect } from '../interface/answer.ts'
-import { choice, paging } from '../interface/parameters.ts'
+import { choice, paging, requiredText } from '../interface/parameters.ts'
 import { type Exchange, route } from '../interface/route.ts'
 import { named, object, optional, text } from '../interface/schema.ts'
 import { CurrentUser, Graph, partOf, Quota, rights } from '../interface/schemas.ts'
@@ -52,19 +55,22 @@ export const authRoutes = [
       describeCaller({ ...caller, expires: expiryOf(caller, sessions) }, request.headers['accept-language'], base),
   }),
   route({
-    id: 'listWritableContexts',
+    id: 'listContextsOfCaller',
     method: 'GET',
     url: '/auth/user/contexts',
     chapter: 'Sessions',
     summary:
-      'List the contexts that the caller may write to, by name; for admins all but `_contexts` and `_principals`.',
-    requires: { role: 'user', to: 'see which contexts you may write to' },
-    query: paging,
+      'List the contexts that the caller can write to (for admins all but `_contexts` and `_principals`), or with `access=shared` those of others that the caller can read or write to; by name.',
+    requires: { role: 'user', to: 'see which contexts you have access to' },
+    query: {
+      access: choice('Which contexts.', contextAccesses, 'write'),
+      ...paging,
+    },
     answers: {
       200: json(
         'A part of the list.',
         named(
-          'WritableContexts',
+          'ContextsOfCaller',
           partOf(
             'contexts',
             object({
@@ -79,13 +85,32 @@ export const authRoutes = [
       ),
     },
     handle: async ({ database, views, base }: Uses<'database' | 'views' | 'base'>, { caller, query }) => {
-      const { total, contexts } = await writableContexts(database, caller, query)
+      const { total, contexts } = await contextsOfCaller(database, caller, query)
       const described = []
       for (const placed of contexts) {
         const { name, quota, rights, metadata } = describeEntry(await views.of(caller, placed, true), base)
         described.push({ contextId: placed.entry.id, name, quota, rights, metadata })
       }
-      return { contexts: described, results: total, ...query }
+      const { limit, offset } = query
+      return { contexts: described, results: total, limit, offset }
+    },
+  }),
+  route({
+    id: 'findPrincipal',
+    method: 'GET',
+    url: '/auth/principals',
+    chapter: 'Sessions',
+    summary: 'Find the user or group with exactly this name, to give it access.',
+    details:
+      'Names are compared as at sign-in. There is no search for parts of a name: only administrators can list users.',
+    requires: { role: 'user', to: 'find users and groups by name' },
+    query: { name: requiredText('The whole name.', { keywords: { maxLength: 256 } }) },
+    answers: { 200: json('Its id.', named('FoundPrincipal', object({ id: text() }))) },
+    refusals: { 404: ['not-found'] },
+    handle: async ({ database }: Uses<'database'>, { query }) => {
+      const id = await findPrincipalNamed(database, normaliseName(query.name))
+      if (id === undefined) throw new NotFound('not-found', 'There is no user or group with this name.')
+      return { id }
     },
   }),
   route({

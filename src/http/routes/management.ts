@@ -166,7 +166,9 @@ export const managementRoutes = [
     summary: 'Read the audit trail, the latest event first.',
     requires: { role: 'admin', to: 'read the audit trail' },
     query: {
-      user: textParameter('Events about this user: a name, or the id of a user who may have been deleted.'),
+      user: textParameter(
+        'Events about this user: a name, a part of a name, or the id of a user who may have been deleted.',
+      ),
       event: choice('Events of this kind.', auditEvents, undefined),
       since: pointInTime('Events from then on: a date, or a date-time with its zone (ISO 8601).'),
       until: pointInTime('Events before then.'),
@@ -196,7 +198,7 @@ export const managementRoutes = [
     },
     handle: async ({ audit, database }: Uses<'audit' | 'database'>, { query: { user, ...filter } }) => {
       const userId = user === undefined ? undefined : await idOf({ database }, user)
-      const events = await audit.list({ userId, ...filter })
+      const events = await audit.list({ userId, userText: userId === undefined ? user : undefined, ...filter })
       return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
     },
   }),
@@ -270,9 +272,9 @@ function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Millisecond
 
 const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
 
-/** The id of the user of this name; else the text itself, which may be the id of a deleted user. */
-const idOf = async ({ database }: Uses<'database'>, nameOrId: string): Promise<string> =>
-  (await findUserByName(database, normaliseName(nameOrId)))?.id ?? nameOrId
+/** The id of the user of this name, whatever names the user had before. */
+const idOf = async ({ database }: Uses<'database'>, name: string): Promise<string | undefined> =>
+  (await findUserByName(database, normaliseName(name)))?.id
 
 async function userNamed({ database }: Uses<'database'>, name: string): Promise<User> {
   const user = await findUserByName(database, normaliseName(name))

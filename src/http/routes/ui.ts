@@ -28,7 +28,8 @@ export const uiRoutes = [
       const { base, ui } = deps
       // Under another of its names this machine has other cookies, and a write from there counts as one of another site.
       if (base.isOtherNameOfLoopback(request.raw.headers.host)) return await reply.redirect(base.at('ui/'), 303)
-      const page = uiPage(pageContext(deps, request), base.path, base.at(assetPath(ui.names.app)))
+      const app = { basePath: base.path, script: base.at(assetPath(ui.names.app)), languages: Object.keys(ui.words) }
+      const page = uiPage(pageContext(deps, request), app)
       const etag = `"${createHash('sha256').update(page).digest('base64url')}"`
       addVary(reply, 'accept-language')
       reply.headers({ ...pageHeaders, 'content-security-policy': uiPolicy, 'cache-control': 'no-cache', etag })

@@ -25,7 +25,7 @@ export function ForAdmins({ title, children }: AdminPageProps) {
   const { me } = useSession()
   if (me.isAdmin) return <>{children}</>
   return (
-    <Page title={title} lead={<Link to="">← {t('backToAccount')}</Link>}>
+    <Page title={title} lead={<Link to="">← {t('toMyFiles')}</Link>}>
       <p class="notice bad" role="alert">
         {t('adminOnly')}
       </p>

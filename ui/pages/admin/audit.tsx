@@ -4,15 +4,17 @@ import { Await, Card } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { tellFailure } from '../../components/toast.tsx'
 import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { dateTimeSeconds } from '../../lib/format.ts'
 import { findMessage, t } from '../../lib/language.ts'
+import { save } from '../../lib/save.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { namesOf } from '../../lib/principals.ts'
 import { useQuery, wholeNumber } from '../../lib/query.ts'
 import { Link } from '../../lib/router.tsx'
-import { audit as events } from '../../messages/en/audit.ts'
+import { en } from '../../messages/en.ts'
 import { AdminPage } from './admin-page.tsx'
 
 interface AuditEvent {
@@ -52,12 +54,21 @@ const instant = (local: string): string | undefined => {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-async function loadTrail({ user, event, since, until, from }: Filter, signal: AbortSignal): Promise<Trail> {
+async function loadEvents(
+  { user, event, since, until }: Filter,
+  offset: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<readonly AuditEvent[]> {
   const filter = { user: user.trim(), event, since: instant(since), until: instant(until) }
-  const parameters = new URLSearchParams({ offset: String(wholeNumber(from)), limit: String(PAGE + 1) })
+  const parameters = new URLSearchParams({ offset: String(offset), limit: String(limit) })
   for (const [key, value] of Object.entries(filter)) if (value) parameters.set(key, value)
   const path = `management/audit?${parameters.toString()}`
-  const { events } = await ask<{ readonly events: readonly AuditEvent[] }>(path, { signal })
+  return (await ask<{ readonly events: readonly AuditEvent[] }>(path, signal ? { signal } : {})).events
+}
+
+async function loadTrail(filter: Filter, signal: AbortSignal): Promise<Trail> {
+  const events = await loadEvents(filter, wholeNumber(filter.from), PAGE + 1, signal)
   const shown = events.slice(0, PAGE)
   const names = await namesOf(
     shown.flatMap(({ actorId }) => actorId ?? []),
@@ -74,9 +85,17 @@ function Trail() {
     <Card
       title={t('events')}
       aside={
-        <Button kind="quiet" size="small" onPress={again}>
-          {t('refresh')}
-        </Button>
+        <div class="buttons">
+          <Button kind="quiet" size="small" onPress={() => exportTrail(filter, 'csv')}>
+            {t('exportCsv')}
+          </Button>
+          <Button kind="quiet" size="small" onPress={() => exportTrail(filter, 'jsonl')}>
+            {t('exportJson')}
+          </Button>
+          <Button kind="quiet" size="small" onPress={again}>
+            {t('refresh')}
+          </Button>
+        </div>
       }
     >
       <Filters filter={filter} narrow={narrow} />
@@ -107,7 +126,37 @@ function Trail() {
   )
 }
 
-const kinds = Object.keys(events)
+const EXPORT_STEP = 1000
+
+/** Saves all events that the filter lets through. */
+async function exportTrail(filter: Filter, kind: 'csv' | 'jsonl'): Promise<void> {
+  try {
+    const events: AuditEvent[] = []
+    for (;;) {
+      const some = await loadEvents(filter, events.length, EXPORT_STEP)
+      events.push(...some)
+      if (some.length < EXPORT_STEP) break
+    }
+    const text = kind === 'csv' ? toCsv(events) : events.map(event => `${JSON.stringify(event)}\n`).join('')
+    save(`audit.${kind}`, kind === 'csv' ? 'text/csv' : 'application/jsonl', text)
+  } catch (error) {
+    tellFailure(error)
+  }
+}
+
+const csvColumns = ['time', 'event', 'userId', 'userName', 'actorId', 'address'] as const
+
+/** RFC 4180. What a spreadsheet would run as a formula is kept text by a quote before it. */
+function toCsv(events: readonly AuditEvent[]): string {
+  const cell = (text = ''): string => {
+    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+    return `"${safe.replaceAll('"', '""')}"`
+  }
+  const rows = events.map(event => [...csvColumns.map(column => event[column]), JSON.stringify(event.detail)])
+  return [[...csvColumns, 'detail'], ...rows].map(row => `${row.map(cell).join(',')}\r\n`).join('')
+}
+
+const kinds = Object.keys(en)
   .filter(key => key.startsWith('event.'))
   .map(key => key.slice('event.'.length))
 

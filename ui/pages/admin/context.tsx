@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
+import { ConfirmByName } from '../../components/confirm-by-name.tsx'
 import { Fact } from '../../components/fact.tsx'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
@@ -11,9 +12,10 @@ import { contextTitle, type Graph, type Quota } from '../../lib/contexts.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { Link } from '../../lib/router.tsx'
+import { Link, navigate } from '../../lib/router.tsx'
+import { visible } from '../../lib/text.ts'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
-import { ContextAccess } from './context-access.tsx'
+import { ContextAccess } from '../sharing/context-access.tsx'
 import { ContextQuota } from './context-quota.tsx'
 
 export interface ContextEntry {
@@ -50,10 +52,39 @@ function ContextOf({ id }: { readonly id: string }) {
               <ContextQuota id={context.entryId} title={title} quota={context.quota} again={again} />
             </div>
             <ContextAccess id={context.entryId} info={context.info} again={again} />
+            {!context.entryId.startsWith('_') && <DeleteContext id={context.entryId} name={context.name ?? title} />}
           </>
         )}
       </Await>
     </AdminPage>
+  )
+}
+
+function DeleteContext({ id, name }: { readonly id: string; readonly name: string }) {
+  const [isAsking, setAsking] = useState(false)
+  const remove = async (): Promise<void> => {
+    await ask(`_contexts/entry/${part(id)}`, { method: 'DELETE' })
+    tell(t('contextDeleted', { name: visible(name) }))
+    navigate('admin/contexts')
+  }
+  return (
+    <Card title={t('deleteContext')}>
+      <p>{t('deleteContextText')}</p>
+      <div class="buttons">
+        <Button kind="quiet danger" onPress={() => setAsking(true)}>
+          {t('deleteContext')}
+        </Button>
+      </div>
+      {isAsking && (
+        <ConfirmByName
+          title={t('deleteContext')}
+          text={t('deleteContextText')}
+          name={name}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Card>
   )
 }
 

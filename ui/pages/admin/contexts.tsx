@@ -1,7 +1,7 @@
 import { QuotaBar } from '../../components/quota-bar.tsx'
 import type { Column } from '../../components/table.tsx'
 import { part } from '../../lib/base.ts'
-import { contextTitle, type WritableContext } from '../../lib/contexts.ts'
+import { contextTitle, type ListedContext } from '../../lib/contexts.ts'
 import { t } from '../../lib/language.ts'
 import { Link } from '../../lib/router.tsx'
 import { AdminPage } from './admin-page.tsx'
@@ -29,7 +29,7 @@ export function AdminContexts() {
   )
 }
 
-const columns = (): ReadonlyArray<Column<WritableContext>> => [
+const columns = (): ReadonlyArray<Column<ListedContext>> => [
   { title: t('context'), cell: context => <Name {...context} /> },
   { title: t('quota'), kind: 'wide', cell: context => <Level {...context} /> },
   {
@@ -39,7 +39,7 @@ const columns = (): ReadonlyArray<Column<WritableContext>> => [
       <Link
         class="button quiet small"
         to={`contexts/${part(context.contextId)}/files`}
-        label={t('files', { name: contextTitle(context) })}
+        label={t('toFiles', { name: contextTitle(context) })}
       >
         {t('filesOf')}
       </Link>
@@ -47,7 +47,7 @@ const columns = (): ReadonlyArray<Column<WritableContext>> => [
   },
 ]
 
-function Name(context: WritableContext) {
+function Name(context: ListedContext) {
   const { contextId, name } = context
   const title = contextTitle(context)
   const others = [name, contextId].filter(text => text !== undefined && text !== title)
@@ -61,6 +61,6 @@ function Name(context: WritableContext) {
   )
 }
 
-function Level(context: WritableContext) {
+function Level(context: ListedContext) {
   return context.quota ? <QuotaBar name={contextTitle(context)} quota={context.quota} /> : <>–</>
 }

@@ -11,9 +11,10 @@ import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { findPrincipal } from '../../lib/principals.ts'
-import { Link } from '../../lib/router.tsx'
+import { Link, navigate } from '../../lib/router.tsx'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { EVERYBODY } from './groups.tsx'
+import { DeletePrincipal, RenamePrincipal } from './principal.tsx'
 
 interface Member {
   readonly entryId: string
@@ -76,6 +77,16 @@ function GroupOf({ id }: { readonly id: string }) {
           </>
         )}
       </Card>
+      {!id.startsWith('_') && <RenamePrincipal id={id} name={name} again={again} />}
+      {!id.startsWith('_') && (
+        <DeletePrincipal
+          id={id}
+          name={name}
+          kind="group"
+          text={t('deleteGroupText')}
+          onDeleted={() => navigate('admin/groups')}
+        />
+      )}
     </AdminPage>
   )
 }

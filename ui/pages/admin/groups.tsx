@@ -72,7 +72,7 @@ function NewGroup({ onClose }: { readonly onClose: () => void }) {
               error={problem === undefined ? undefined : tellProblem(problem)}
             />
             <DialogButtons onClose={onClose}>
-              <Button type="submit">{t('create')}</Button>
+              <Button type="submit">{t('createGroup')}</Button>
             </DialogButtons>
           </>
         )}

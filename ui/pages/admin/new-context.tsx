@@ -84,7 +84,7 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
           )}
           {about(problem, fieldCodes) === undefined && <FormError problem={problem} />}
           <DialogButtons onClose={onClose}>
-            <Button type="submit">{t('create')}</Button>
+            <Button type="submit">{t('createContext')}</Button>
           </DialogButtons>
         </>
       )}

@@ -5,11 +5,13 @@ import { Form, FormError } from '../../components/form.tsx'
 import { Await } from '../../components/page.tsx'
 import { tell } from '../../components/toast.tsx'
 import { ask, Problem } from '../../lib/api.ts'
-import { part } from '../../lib/base.ts'
+import { address, part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { navigate } from '../../lib/router.tsx'
+import { visible } from '../../lib/text.ts'
+import { GeneratePassword } from '../generate-password.tsx'
 import { loadRules, NewPassword } from '../password-field.tsx'
 import { NameField } from './name-field.tsx'
 
@@ -18,11 +20,13 @@ export function NewUser({ onClose }: { readonly onClose: () => void }) {
   const [rules, again] = useLoaded(loadRules, [])
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
+  const [isInvited, setInvited] = useState(false)
   const create = async (): Promise<void> => {
     const resource = { name, ...(password === '' ? {} : { password }) }
     const path = '_principals?graphtype=user'
     const { entryId } = await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { resource } })
-    tell(t('userCreated', { name }))
+    const isMailed = isInvited && password === '' && (await invite(name))
+    tell(t(isMailed ? 'invited' : 'userCreated', { name: visible(name) }))
     navigate(`admin/users/${part(entryId)}`)
   }
   return (
@@ -48,10 +52,21 @@ export function NewUser({ onClose }: { readonly onClose: () => void }) {
                   problem={problem}
                   error={isAboutPassword(problem) ? tellProblem(problem) : undefined}
                 />
+                <GeneratePassword password={password} onPassword={setPassword} />
                 <p class="hint">{t('withoutPasswordHint')}</p>
+                {name.includes('@') && password === '' && (
+                  <label class="check">
+                    <input
+                      type="checkbox"
+                      checked={isInvited}
+                      onChange={event => setInvited(event.currentTarget.checked)}
+                    />
+                    {t('inviteByMail')}
+                  </label>
+                )}
                 {!isAboutName(problem) && !isAboutPassword(problem) && <FormError problem={problem} />}
                 <DialogButtons onClose={onClose}>
-                  <Button type="submit">{t('create')}</Button>
+                  <Button type="submit">{t('createUser')}</Button>
                 </DialogButtons>
               </>
             )}
@@ -60,6 +75,13 @@ export function NewUser({ onClose }: { readonly onClose: () => void }) {
       </Await>
     </Dialog>
   )
+}
+
+/** Has the service send a link to set the password. False where it sends no such links. */
+async function invite(email: string): Promise<boolean> {
+  const body = new URLSearchParams({ email })
+  const response = await fetch(address('auth/pwreset'), { method: 'POST', body }).catch(() => undefined)
+  return response?.ok === true
 }
 
 const isAboutName = (problem: unknown): boolean =>

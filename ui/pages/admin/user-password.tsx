@@ -8,6 +8,7 @@ import { part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { GeneratePassword } from '../generate-password.tsx'
 import { loadRules, NewPassword } from '../password-field.tsx'
 
 interface ResetPasswordProps {
@@ -41,9 +42,10 @@ export function ResetPassword({ id, again }: ResetPasswordProps) {
                   problem={problem}
                   error={problem === undefined ? undefined : tellProblem(problem)}
                 />
+                <GeneratePassword password={password} onPassword={setPassword} />
                 <p class="hint">{t('resetPasswordHint')}</p>
                 <div class="buttons">
-                  <Button type="submit">{t('resetPassword')}</Button>
+                  <Button type="submit">{t('setPassword')}</Button>
                 </div>
               </>
             )}

@@ -1,4 +1,6 @@
+import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
+import { Confirm } from '../../components/dialog.tsx'
 import { Fact } from '../../components/fact.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { attempt } from '../../components/toast.tsx'
@@ -7,9 +9,11 @@ import { part } from '../../lib/base.ts'
 import { dateTime, utc } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { Link } from '../../lib/router.tsx'
+import { Link, navigate } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
+import { DeletePrincipal, RenamePrincipal } from './principal.tsx'
+import { UserGroups } from './user-groups.tsx'
 import { ResetPassword } from './user-password.tsx'
 import { UserLogins } from './user-logins.tsx'
 import { UserState } from './users.tsx'
@@ -45,7 +49,22 @@ function UserOf({ id }: { readonly id: string }) {
               <About id={id} user={user} again={again} />
               {id === me.id ? <p class="notice">{t('thatIsYou')}</p> : <ResetPassword id={id} again={again} />}
             </div>
+            <UserGroups id={id} />
             {id !== me.id && user.name !== undefined && <UserLogins name={user.name} round={user} />}
+            {!id.startsWith('_') && (
+              <div class="columns">
+                <RenamePrincipal id={id} name={name} again={again} />
+                {id !== me.id && (
+                  <DeletePrincipal
+                    id={id}
+                    name={name}
+                    kind="user"
+                    text={t('deleteUserText')}
+                    onDeleted={() => navigate('admin/users')}
+                  />
+                )}
+              </div>
+            )}
           </>
         )}
       </Await>
@@ -62,6 +81,7 @@ interface AboutProps {
 function About({ id, user, again }: AboutProps) {
   const { name = t('withoutName'), homecontext, language, disabled = false, disabledUntil } = user
   const { me } = useSession()
+  const [isAsking, setAsking] = useState(false)
   const switchTo = async (disabled: boolean): Promise<void> => {
     const change = (): Promise<unknown> =>
       ask(`_principals/resource/${part(id)}`, { method: 'PUT', json: { disabled } })
@@ -101,11 +121,23 @@ function About({ id, user, again }: AboutProps) {
       <div class="buttons">
         {disabledUntil !== undefined && <Button onPress={unlock}>{t('unlock')}</Button>}
         {id !== me.id && !id.startsWith('_') && (
-          <Button kind={disabled ? 'quiet' : 'quiet danger'} onPress={() => switchTo(!disabled)}>
+          <Button
+            kind={disabled ? 'quiet' : 'quiet danger'}
+            onPress={() => (disabled ? switchTo(false) : setAsking(true))}
+          >
             {t(disabled ? 'enable' : 'disable')}
           </Button>
         )}
       </div>
+      {isAsking && (
+        <Confirm
+          title={t('disable')}
+          text={t('disableText', { name })}
+          action={t('disable')}
+          onConfirm={() => switchTo(true)}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </Card>
   )
 }

@@ -1,28 +1,30 @@
 import type { Caller } from '../accounts/caller.ts'
 import { CONTEXTS } from '../model/addresses.ts'
 import { may, type EntryInContext } from '../model/rights.ts'
-import { findWritableContexts } from '../search/writable-contexts.ts'
+import { type ContextAccess, findContextsOfCaller } from '../search/contexts-of-caller.ts'
 import type { Database } from '../stores/database.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
 
-export interface Page {
+interface Wanted {
+  readonly access: ContextAccess
   readonly limit: number
   readonly offset: number
 }
 
-/** Contexts that the caller may write to, by name, and how many there are; for an administrator all but those of the system. */
-export async function writableContexts(
+/** Contexts to which the caller has this access, by name, and how many there are. */
+export async function contextsOfCaller(
   database: Database,
   caller: Caller,
-  page: Page,
+  wanted: Wanted,
 ): Promise<{ readonly total: number; readonly contexts: readonly EntryInContext[] }> {
-  const { total, ids } = await findWritableContexts(database, caller, page)
+  const { total, ids } = await findContextsOfCaller(database, caller, wanted)
+  const right = wanted.access === 'write' ? 'writeresource' : 'readresource'
   const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
   const contexts: EntryInContext[] = []
   for (const id of ids) {
     const entry = await findEntry(database, { context: CONTEXTS, id })
     const placed = entry && contextEntry && { entry, contextEntry }
-    if (placed && may(caller, 'writeresource', placed)) contexts.push(placed)
+    if (placed && may(caller, right, placed)) contexts.push(placed)
   }
   return { total, contexts }
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
+import { Confirm } from '../../components/dialog.tsx'
 import { Choice } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
 import { Await, Card } from '../../components/page.tsx'
@@ -84,37 +85,56 @@ export function ContextAccess({ id, info, again }: ContextAccessProps) {
   )
 }
 
+/** Whoever has not signed in. */
+const GUEST = '_guest'
+
 const tellRole = (role: Role): string => findMessage(`role.${role}`) ?? role
 
 function AddAccess({ onAdd }: { readonly onAdd: (access: Access) => Promise<void> }) {
   const [name, setName] = useState('')
-  const [role, setRole] = useState<Role>('owner')
-  const add = async (): Promise<void> => {
+  const [role, setRole] = useState<Role>('reader')
+  const [isPublic, setPublic] = useState(false)
+  const grant = async (): Promise<void> => {
     await onAdd({ role, principal: await findPrincipal(name) })
     tell(t('saved'))
     setName('')
   }
+  const add = async (): Promise<void> => {
+    if ((await findPrincipal(name)) === GUEST) setPublic(true)
+    else await grant()
+  }
   return (
-    <Form work={add}>
-      {problem => (
-        <div class="line">
-          <PrincipalField
-            label={t('userOrGroup')}
-            value={name}
-            onValue={setName}
-            withGroups
-            required
-            error={problem === undefined ? undefined : tellProblem(problem)}
-          />
-          <Choice
-            label={t('may')}
-            value={role}
-            options={roles.map(role => [role, tellRole(role)] as const)}
-            onValue={text => setRole(roles.find(role => role === text) ?? role)}
-          />
-          <Button type="submit">{t('allow')}</Button>
-        </div>
+    <>
+      <Form work={add}>
+        {problem => (
+          <div class="line">
+            <PrincipalField
+              label={t('userOrGroup')}
+              value={name}
+              onValue={setName}
+              withGroups
+              required
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
+            <Choice
+              label={t('may')}
+              value={role}
+              options={roles.map(role => [role, tellRole(role)] as const)}
+              onValue={text => setRole(roles.find(role => role === text) ?? role)}
+            />
+            <Button type="submit">{t('allow')}</Button>
+          </div>
+        )}
+      </Form>
+      {isPublic && (
+        <Confirm
+          title={t('everyoneConfirm')}
+          text={t('everyoneConfirmText')}
+          action={t('allow')}
+          onConfirm={async () => void (await attempt(grant, t('saved')))}
+          onClose={() => setPublic(false)}
+        />
       )}
-    </Form>
+    </>
   )
 }

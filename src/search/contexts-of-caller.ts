@@ -1,0 +1,56 @@
+import { type Caller, isAdmin } from '../accounts/caller.ts'
+import { GUEST, USERS } from '../accounts/principals.ts'
+import { CONTEXTS, PRINCIPALS, principalUri } from '../model/addresses.ts'
+import type { Database, Engine } from '../stores/database.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+
+/** Contexts that the caller can write to, or those of others that the caller can read or write to. */
+export const contextAccesses = ['write', 'shared'] as const
+export type ContextAccess = (typeof contextAccesses)[number]
+
+interface Wanted {
+  readonly access: ContextAccess
+  readonly limit: number
+  readonly offset: number
+}
+
+/**
+ * The ids of contexts whose access list in the index gives the caller this access, in the order of their names, and how many there
+ * are. An administrator can write to all contexts but those of the system. `model/rights.ts` has not decided yet: the caller of
+ * this function asks it.
+ */
+export async function findContextsOfCaller(
+  database: Database,
+  caller: Caller,
+  { access, limit, offset }: Wanted,
+): Promise<{ readonly total: number; readonly ids: readonly string[] }> {
+  const from = sql`FROM contexts c WHERE ${conditionFor(database.engine, caller, access)}`
+  const count = await database.get<{ total: number }>(sql`SELECT count(*) AS total ${from}`)
+  const rows = await database.all<{ id: string }>(
+    sql`SELECT c.id ${from} ORDER BY coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
+  )
+  return { total: count?.total ?? 0, ids: rows.map(({ id }) => id) }
+}
+
+function conditionFor(engine: Engine, caller: Caller, access: ContextAccess): Sql {
+  const noSystem = sql`c.id NOT IN (${CONTEXTS}, ${PRINCIPALS})`
+  if (access === 'write') return isAdmin(caller) ? noSystem : naming(engine, caller, ['acl.admin', 'acl.resource.rw'])
+  const shared = naming(engine, caller, ['acl.resource.r', 'acl.resource.rw'])
+  return sql`${noSystem} AND ${shared} AND NOT (${naming(engine, caller, ['acl.admin'])})`
+}
+
+/** Contexts that have the caller in one of these slots of the access list, as the index holds them. */
+function naming(engine: Engine, { user, groups }: Caller, slots: readonly string[]): Sql {
+  const principals = JSON.stringify([user.id, GUEST, USERS, ...groups].map(principalUri))
+  const fields = JSON.stringify(slots)
+  if (engine === 'postgres') {
+    return sql`c.id IN (SELECT e.id FROM search_entries e JOIN search_strings s ON s.doc = e.doc
+      WHERE e.context = ${CONTEXTS} AND s.field IN (SELECT jsonb_array_elements_text(CAST(${fields} AS JSONB)))
+        AND s.value IN (SELECT jsonb_array_elements_text(CAST(${principals} AS JSONB))))`
+  }
+  return sql`c.id IN (SELECT e.id FROM search_fields f
+    JOIN search_strings s ON s.field = f.number
+    JOIN search_entries e ON e.doc = s.doc AND e.context = ${CONTEXTS}
+    WHERE f.name IN (SELECT value FROM json_each(${fields}))
+      AND s.value IN (SELECT value FROM json_each(${principals})))`
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { newContext, startInProcess } from '../support/service.ts'
+import { newPerson, openBrowser, requireAccessible, signIn } from '../support/ui.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+
+const anna = await addUser(admin, 'anna@example.org')
+const ben = await addUser(admin, 'ben@example.org')
+
+test('a signed-in user finds others by the whole name only; guests find nobody', async () => {
+  const visitor = service.visitor()
+  assert.equal((await visitor.get('auth/principals?name=ben@example.org')).status, 401)
+  await visitor.signIn(anna.name, GOOD_PASSWORD)
+  assert.deepEqual((await visitor.get('auth/principals?name=BEN@example.org')).json(), { id: ben.id })
+  assert.deepEqual((await visitor.get('auth/principals?name=users')).json(), { id: '_users' })
+  for (const name of ['ben', 'ben@example.or', '%25', '']) {
+    const { status } = await visitor.get(`auth/principals?name=${name}`)
+    assert.ok(status === 404 || status === 400, `${name}: ${status}`)
+  }
+})
+
+inBrowser('an owner shares a context to read, the other finds it; revoked, it is gone; public needs a yes', async b => {
+  const context = await newContext(admin, [anna.id])
+  const { page, complaints, close } = await newPerson(b, { refusals: [404] })
+  await signIn(page, service.base, anna.name, GOOD_PASSWORD)
+  await page.click('.tile a')
+  await page.getByRole('link', { name: 'Share' }).click()
+  await page.waitForSelector('tbody tr:has-text("anna@example.org")')
+  await requireAccessible(page)
+  const grant = async (name: string): Promise<void> => {
+    await page.getByLabel('User or group').fill(name)
+    await page.getByRole('button', { name: 'Grant access' }).click()
+  }
+  await grant('nobody@example.org')
+  await page.waitForSelector('.error:text("There is no user or group with this name.")')
+  assert.equal(
+    await page.getByLabel('Permission', { exact: true }).inputValue(),
+    'reader',
+    'the least is offered first',
+  )
+  await grant(ben.name)
+  await page.waitForSelector('tbody tr:has-text("ben@example.org")')
+
+  const other = await newPerson(b)
+  await signIn(other.page, service.base, ben.name, GOOD_PASSWORD)
+  await other.page.getByRole('link', { name: 'Shared with me' }).click()
+  await other.page.click('.tile a')
+  await other.page.waitForSelector('text=You can read the files in this context')
+  await other.page.goto(`${service.base}ui/contexts/${context}/sharing`)
+  await other.page.waitForSelector('text=Only owners of a context see and change who has access to it.')
+
+  await page.getByRole('button', { name: 'Remove ben@example.org: read' }).click()
+  await page.waitForSelector('tbody tr:has-text("ben@example.org")', { state: 'detached' })
+  await other.page.goto(`${service.base}ui/shared`)
+  await other.page.waitForSelector('text=Nobody has shared a context with you yet.')
+
+  await grant('guest')
+  await page.getByRole('dialog', { name: 'Make it public?' }).getByRole('button', { name: 'Cancel' }).click()
+  assert.equal((await service.visitor().get(context)).status, 401)
+  assert.deepEqual([...complaints, ...other.complaints], [])
+  await other.close()
+  await close()
+})

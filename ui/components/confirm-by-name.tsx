@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks'
+import { tellProblem } from '../lib/format.ts'
+import { t } from '../lib/language.ts'
+import { visible } from '../lib/text.ts'
+import { Button } from './button.tsx'
+import { Dialog, DialogButtons } from './dialog.tsx'
+import { Field } from './field.tsx'
+import { Form } from './form.tsx'
+
+interface ConfirmByNameProps {
+  readonly title: string
+  /** What will be deleted together with it. */
+  readonly text: string
+  readonly name: string
+  readonly onConfirm: () => Promise<void>
+  readonly onClose: () => void
+}
+
+/** Asks for the name before something large is deleted: a slip of the hand is not enough. */
+export function ConfirmByName({ title, text, name, onConfirm, onClose }: ConfirmByNameProps) {
+  const [typed, setTyped] = useState('')
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <Form work={onConfirm}>
+        {problem => (
+          <>
+            <Field
+              label={t('typeName', { name: visible(name) })}
+              value={typed}
+              onValue={setTyped}
+              autocomplete="off"
+              required
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
+            <DialogButtons onClose={onClose}>
+              <Button kind="danger" type="submit" disabled={typed !== name}>
+                {title}
+              </Button>
+            </DialogButtons>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,39 @@
+const shapes = {
+  folder: 'M3 6a2 2 0 0 1 2-2h4l2 2.5h8a2 2 0 0 1 2 2V18a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z',
+  file: 'M6 3h8l5 5v11a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zM14 3v5h5',
+  text: 'M6 3h8l5 5v11a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zM14 3v5h5M8 12h7M8 15h7M8 18h4',
+  image: 'M5 4h14a2 2 0 0 1 2 2v12a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2zM3 17l5-5 4 4 3-3 6 5M15.5 9h.01',
+  audio: 'M9 18V6l10-2v12M9 18a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0zM19 16a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0z',
+  video: 'M4 6a2 2 0 0 1 2-2h12a2 2 0 0 1 2 2v12a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2zM10 9v6l5-3z',
+  archive: 'M4 4h16v4H4zM5 8v10a2 2 0 0 0 2 2h10a2 2 0 0 0 2-2V8M10 12h4',
+  more: 'M5 12h.01M12 12h.01M19 12h.01',
+  plus: 'M12 5v14M5 12h14',
+  upload: 'M12 16V4M7 9l5-5 5 5M4 20h16',
+  close: 'M6 6l12 12M18 6L6 18',
+  up: 'M6 15l6-6 6 6',
+  down: 'M6 9l6 6 6-6',
+  people:
+    'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c0-3.5 3-6 6.5-6s6.5 2.5 6.5 6M16 4.5a3.5 3.5 0 0 1 0 6M18 14.5c2 .8 3.5 2.800 3.500 5.500',
+} as const
+export type IconName = keyof typeof shapes
+
+/** A picture that says nothing that the text beside it does not say. */
+export function Icon({ name, kind = name }: { readonly name: IconName; readonly kind?: string }) {
+  return (
+    <svg class={`icon icon-${kind}`} viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
+      <path d={shapes[name]} />
+    </svg>
+  )
+}
+
+const archives = /zip|x-tar|gzip|x-7z|rar|x-bzip/
+
+/** What a media type looks like. */
+export function iconOf(mediaType: string | undefined): IconName {
+  const type = mediaType ?? ''
+  if (type.startsWith('image/')) return 'image'
+  if (type.startsWith('audio/')) return 'audio'
+  if (type.startsWith('video/')) return 'video'
+  if (type.startsWith('text/') || type === 'application/pdf' || /json|xml|msword|document/.test(type)) return 'text'
+  return archives.test(type) ? 'archive' : 'file'
+}

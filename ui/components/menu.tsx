@@ -1,0 +1,91 @@
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+
+export interface MenuItem {
+  readonly text: string
+  /** What it does; or the address that it leads to, as a download. */
+  readonly onPick?: () => void
+  readonly download?: string
+  readonly isDangerous?: boolean
+}
+
+interface MenuProps {
+  /** What the button opens, for screen readers. */
+  readonly label: string
+  readonly items: readonly MenuItem[]
+}
+
+/** A button that opens a list of actions: arrow keys move in it, Escape closes it. */
+export function Menu({ label, items }: MenuProps) {
+  const id = useId()
+  const [isOpen, setOpen] = useState(false)
+  const box = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = (givesBack: boolean): void => {
+    setOpen(false)
+    if (givesBack) button.current?.focus()
+  }
+  useLayoutEffect(() => {
+    if (!isOpen) return undefined
+    const list = box.current?.querySelector<HTMLElement>('[role=menu]')
+    if (list && list.getBoundingClientRect().bottom > innerHeight) list.classList.add('above')
+    list?.querySelector<HTMLElement>('[role=menuitem]')?.focus()
+    const leave = (event: Event): void => {
+      if (!(event.target instanceof Node && box.current?.contains(event.target) === true)) setOpen(false)
+    }
+    document.addEventListener('pointerdown', leave)
+    return () => document.removeEventListener('pointerdown', leave)
+  }, [isOpen])
+  const move = (event: KeyboardEvent): void => {
+    const all = [...(box.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])]
+    const at = all.indexOf(document.activeElement as HTMLElement)
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1 + all.length, Home: 0, End: all.length - 1 }[event.key]
+    if (event.key === 'Escape') close(true)
+    else if (event.key === 'Tab') return close(false)
+    else if (to === undefined) return
+    else all[to % all.length]?.focus()
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return (
+    <div class="menu" ref={box} onKeyDown={isOpen ? move : undefined}>
+      <button
+        ref={button}
+        type="button"
+        class="button quiet small only-icon"
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="more" />
+      </button>
+      {isOpen && (
+        <div class="card" role="menu" id={id} aria-label={label}>
+          {items.map(({ text, onPick, download, isDangerous }) =>
+            download === undefined ? (
+              <button
+                key={text}
+                type="button"
+                role="menuitem"
+                tabIndex={-1}
+                class={isDangerous === true ? 'danger' : undefined}
+                onClick={() => {
+                  close(true)
+                  onPick?.()
+                }}
+              >
+                {text}
+              </button>
+            ) : (
+              <a key={text} role="menuitem" tabIndex={-1} href={download} download onClick={() => close(true)}>
+                {text}
+              </a>
+            ),
+          )}
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,128 @@
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { onSessionEnd } from '../lib/api.ts'
+import { address, uiPath } from '../lib/base.ts'
+import { tellProblem } from '../lib/format.ts'
+import { t } from '../lib/language.ts'
+import { checkSession, isSignedIn, type Me, sessionEnd, signInAgain } from '../lib/session.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { Field } from './field.tsx'
+import { Form } from './form.tsx'
+import { Name } from './name.tsx'
+
+/** How long before its end the user is asked whether the session shall go on. */
+const WARN_BEFORE = 120_000
+const LOOK_EVERY = 15_000
+
+/**
+ * Keeps what has been typed or is being uploaded when a session ends: the user signs in again on this page, by password here
+ * or in another tab, and everything goes on. Warns before a session ends that nobody uses.
+ */
+export function SessionGuard({ me }: { readonly me: Me }) {
+  const [resume, setResume] = useState<(isGood: boolean) => void>()
+  const [isEnding, setEnding] = useState(false)
+  useLayoutEffect(() => {
+    onSessionEnd(() => {
+      setEnding(false)
+      return new Promise<boolean>(resolve => setResume(() => resolve))
+    })
+  }, [])
+  useEffect(() => {
+    const look = (): void => {
+      const end = sessionEnd()
+      setEnding(end !== undefined && end - Date.now() < WARN_BEFORE)
+    }
+    const timer = setInterval(look, LOOK_EVERY)
+    const use = (): void => void keepAlive(me)
+    addEventListener('pointerdown', use)
+    addEventListener('keydown', use)
+    return () => {
+      clearInterval(timer)
+      removeEventListener('pointerdown', use)
+      removeEventListener('keydown', use)
+    }
+  }, [me])
+  if (resume) {
+    const over = (isGood: boolean): void => {
+      setResume(undefined)
+      resume(isGood)
+    }
+    return <SignInAgain me={me} onOver={over} />
+  }
+  if (!isEnding) return null
+  const stay = async (): Promise<void> => {
+    await checkSession(me)
+    setEnding(false)
+  }
+  return (
+    <Dialog title={t('sessionEnding')} onClose={() => void stay()}>
+      <p>{t('sessionEndingText')}</p>
+      <div class="buttons">
+        <Button onPress={stay}>{t('staySignedIn')}</Button>
+      </div>
+    </Dialog>
+  )
+}
+
+let asked = 0
+
+/** Whoever uses the page uses the session, also while nothing is asked of the service; at most once a minute. */
+async function keepAlive(me: Me): Promise<void> {
+  const end = sessionEnd()
+  if (end === undefined || Date.now() - asked < 60_000) return
+  asked = Date.now()
+  await checkSession(me).catch(() => undefined)
+}
+
+function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood: boolean) => void }) {
+  const [password, setPassword] = useState('')
+  const look = async (): Promise<boolean> => {
+    if (!(await isSignedIn(me).catch(() => false))) return false
+    onOver(true)
+    return true
+  }
+  useEffect(() => {
+    // Signed in again in another tab.
+    const back = (): unknown => document.visibilityState === 'visible' && look()
+    document.addEventListener('visibilitychange', back)
+    addEventListener('focus', back)
+    return () => {
+      document.removeEventListener('visibilitychange', back)
+      removeEventListener('focus', back)
+    }
+  }, [])
+  const signIn = async (): Promise<void> => {
+    await signInAgain(me, password)
+    if (!(await look())) location.reload()
+  }
+  const query = new URLSearchParams({ successurl: uiPath }).toString()
+  return (
+    <Dialog title={t('sessionEnded')} onClose={() => onOver(false)}>
+      <p>{t('sessionEndedText')}</p>
+      <Form work={signIn}>
+        {problem => (
+          <>
+            <p>
+              {t('userName')}: <Name>{me.name}</Name>
+            </p>
+            <Field
+              label={t('password')}
+              type="password"
+              autocomplete="current-password"
+              required
+              value={password}
+              onValue={setPassword}
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
+            <div class="buttons">
+              <a class="button quiet" href={address(`auth/login?${query}`)} target="_blank" rel="noopener">
+                {t('signInElsewhere')}
+              </a>
+              <Button type="submit">{t('signIn')}</Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,78 @@
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { ConfirmByName } from '../../components/confirm-by-name.tsx'
+import { Form } from '../../components/form.tsx'
+import { Card } from '../../components/page.tsx'
+import { tell } from '../../components/toast.tsx'
+import { ask } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { visible } from '../../lib/text.ts'
+import { NameField } from './name-field.tsx'
+
+interface RenamePrincipalProps {
+  readonly id: string
+  readonly name: string
+  readonly again: () => void
+}
+
+/** Changes the name of a user or group; its ID and permissions stay. */
+export function RenamePrincipal({ id, name, again }: RenamePrincipalProps) {
+  const [typed, setTyped] = useState(name)
+  useLayoutEffect(() => setTyped(name), [name])
+  const save = async (): Promise<void> => {
+    await ask(`_principals/entry/${part(id)}/name`, { method: 'PUT', json: { name: typed } })
+    tell(t('renamed', { name: visible(typed) }))
+    again()
+  }
+  return (
+    <Card title={t('rename')}>
+      <Form work={save}>
+        {problem => (
+          <div class="line">
+            <NameField
+              label={t('fileName')}
+              value={typed}
+              onValue={setTyped}
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
+            <Button type="submit">{t('rename')}</Button>
+          </div>
+        )}
+      </Form>
+    </Card>
+  )
+}
+
+interface DeletePrincipalProps {
+  readonly id: string
+  readonly name: string
+  readonly kind: 'user' | 'group'
+  /** What goes with it and what stays. */
+  readonly text: string
+  readonly onDeleted: () => void
+}
+
+export function DeletePrincipal({ id, name, kind, text, onDeleted }: DeletePrincipalProps) {
+  const [isAsking, setAsking] = useState(false)
+  const title = t(kind === 'user' ? 'deleteUser' : 'deleteGroup')
+  const remove = async (): Promise<void> => {
+    await ask(`_principals/entry/${part(id)}`, { method: 'DELETE' })
+    tell(t(kind === 'user' ? 'userDeleted' : 'groupDeleted', { name: visible(name) }))
+    onDeleted()
+  }
+  return (
+    <Card title={title}>
+      <p>{text}</p>
+      <div class="buttons">
+        <Button kind="quiet danger" onPress={() => setAsking(true)}>
+          {title}
+        </Button>
+      </div>
+      {isAsking && (
+        <ConfirmByName title={title} text={text} name={name} onConfirm={remove} onClose={() => setAsking(false)} />
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import type { Item } from '../../lib/files.ts'
+import { number } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { numbered, visible } from '../../lib/text.ts'
+import type { NewUpload } from '../../lib/uploads.ts'
+
+/** A file to upload, and what has its name already. */
+export interface Conflict {
+  readonly upload: NewUpload
+  readonly existing: Item
+}
+
+interface ConflictsProps {
+  readonly conflicts: readonly Conflict[]
+  readonly taken: ReadonlySet<string>
+  readonly onResolved: (uploads: readonly NewUpload[]) => void
+}
+
+type Choice = 'both' | 'replace' | 'skip'
+
+/** Asks for each name that is taken whether to keep both files, replace the old one or skip the new one. */
+export function Conflicts({ conflicts, taken, onResolved }: ConflictsProps) {
+  const [choices, setChoices] = useState<readonly Choice[]>([])
+  const conflict = conflicts[choices.length]
+  if (!conflict) return null
+  const finish = (all: readonly Choice[]): void => onResolved(chosen(conflicts, all, taken))
+  const choose = (choice: Choice): void => {
+    const next = [...choices, choice]
+    if (next.length === conflicts.length) finish(next)
+    else setChoices(next)
+  }
+  const rest = conflicts.length - choices.length
+  const chooseForAll = (choice: Choice): void => finish([...choices, ...Array<Choice>(rest).fill(choice)])
+  const { name } = conflict.upload
+  const canReplace = !conflict.existing.isFolder && conflict.existing.canWrite
+  return (
+    <Dialog key={choices.length} title={t('nameTaken', { name: visible(name) })} onClose={() => chooseForAll('skip')}>
+      <p>{t('nameTakenText')}</p>
+      <div class="buttons">
+        <Button onPress={() => choose('both')}>{t('keepBoth')}</Button>
+        {canReplace && (
+          <Button kind="quiet" onPress={() => choose('replace')}>
+            {t('replace')}
+          </Button>
+        )}
+        <Button kind="quiet" onPress={() => choose('skip')}>
+          {t('skipFile')}
+        </Button>
+      </div>
+      {rest > 1 && (
+        <div class="buttons">
+          <Button kind="quiet" size="small" onPress={() => chooseForAll('both')}>
+            {t('keepBothForAll', { count: number(rest) })}
+          </Button>
+          <Button kind="quiet" size="small" onPress={() => chooseForAll('replace')}>
+            {t('replaceAll', { count: number(rest) })}
+          </Button>
+          <Button kind="quiet" size="small" onPress={() => chooseForAll('skip')}>
+            {t('skipAll', { count: number(rest) })}
+          </Button>
+        </div>
+      )}
+    </Dialog>
+  )
+}
+
+function chosen(conflicts: readonly Conflict[], choices: readonly Choice[], taken: ReadonlySet<string>): NewUpload[] {
+  const names = new Set(taken)
+  return conflicts.flatMap(({ upload, existing }, index) => {
+    const choice = choices[index]
+    if (choice === 'skip') return []
+    if (choice === 'replace' && !existing.isFolder) return [{ ...upload, replaces: existing.entryId }]
+    const name = freeName(upload.name, names)
+    names.add(name)
+    return [{ ...upload, name }]
+  })
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let number = 2; ; number++) if (!taken.has(numbered(name, number))) return numbered(name, number)
+}

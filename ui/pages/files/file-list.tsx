@@ -1,0 +1,158 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Card } from '../../components/page.tsx'
+import { ProblemNotice } from '../../components/page.tsx'
+import { type Item, type Listing, type SortColumn } from '../../lib/files.ts'
+import { number } from '../../lib/format.ts'
+import { useChange, useItems } from '../../lib/items.ts'
+import { t } from '../../lib/language.ts'
+import { checkSession, useSession } from '../../lib/session.ts'
+import type { Target } from '../../lib/uploads.ts'
+import { useVirtualRows } from '../../lib/virtual.ts'
+import { FileActions, type Action } from './file-actions.tsx'
+import { FileRow, rowHeight } from './file-row.tsx'
+import { Selection } from './selection.tsx'
+
+interface FileListProps {
+  readonly listing: Listing
+  readonly target: Target
+  /** Another number fetches the list again. */
+  readonly round: number
+  /** There is another text that says why nothing is here. */
+  readonly isEmptyForAReason: boolean
+  readonly onSort: (column: SortColumn) => void
+  readonly onChanged: () => void
+}
+
+/** Files and folders, however many: only what is in the window is drawn and fetched. */
+export function FileList({ listing, target, round, isEmptyForAReason, onSort, onChanged }: FileListProps) {
+  const { me } = useSession()
+  const items = useItems(listing)
+  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map())
+  const [action, setAction] = useState<Action>()
+  const list = useRef<HTMLTableSectionElement>(null)
+  const height = rowHeight()
+  const { results } = items
+  const { indexes, before, after } = useVirtualRows(list, results ?? 0, height)
+  const [first = 0] = indexes
+  const last = indexes.at(-1) ?? 0
+  useLayoutEffect(() => items.need(first, last), [first, last, results])
+  useChange(round, items.reload)
+  useChange(JSON.stringify(listing), () => setSelected(new Map()))
+  // Guests find nothing, without a refusal: an empty list may mean that the session is over.
+  useChange(results, () => void (results === 0 && checkSession(me).catch(() => undefined)))
+  const changed = (): void => {
+    setSelected(new Map())
+    items.reload()
+    onChanged()
+  }
+  const select = (item: Item, isSelected: boolean): void => {
+    const next = new Map(selected)
+    if (isSelected) next.set(item.entryId, item)
+    else next.delete(item.entryId)
+    setSelected(next)
+  }
+  const shown = indexes.flatMap(index => items.at(index) ?? [])
+  const isAll = shown.length > 0 && shown.every(({ entryId }) => selected.has(entryId))
+  const selectAll = (isSelected: boolean): void =>
+    setSelected(new Map(isSelected ? allLoaded(items.at, results ?? 0) : []))
+  return (
+    <Card
+      title={t('filesOf')}
+      aside={
+        <span class="muted small" role="status">
+          {results === undefined ? t('loading') : t('countItems', { count: number(results) })}
+        </span>
+      }
+    >
+      {items.problem !== undefined && <ProblemNotice error={items.problem} again={items.reload} />}
+      {selected.size > 0 && (
+        <Selection items={[...selected.values()]} onAction={setAction} onClear={() => setSelected(new Map())} />
+      )}
+      {results === 0 ? (
+        <p class="empty">{t(listing.search !== '' || isEmptyForAReason ? 'nothingFound' : 'filesNone')}</p>
+      ) : (
+        <table class="files" aria-rowcount={(results ?? 0) + 1} aria-busy={results === undefined}>
+          <caption class="hidden">{t('filesOf')}</caption>
+          <thead>
+            <tr>
+              <th scope="col" class="check">
+                <input
+                  type="checkbox"
+                  aria-label={t('selectAll')}
+                  checked={isAll}
+                  onChange={event => selectAll(event.currentTarget.checked)}
+                />
+              </th>
+              {headings.map(([column, title]) => (
+                <SortHeading key={column} column={column} title={t(title)} listing={listing} onSort={onSort} />
+              ))}
+              <th scope="col" class="more">
+                <span class="hidden">{t('actions')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody ref={list}>
+            {before > 0 && <Gap height={before} />}
+            {indexes.map(index => (
+              <FileRow
+                key={index}
+                index={index}
+                item={items.at(index)}
+                target={target}
+                isSelected={selected.has(items.at(index)?.entryId ?? '')}
+                selected={selected}
+                onSelect={select}
+                onAction={setAction}
+                onMoved={changed}
+              />
+            ))}
+            {after > 0 && <Gap height={after} />}
+          </tbody>
+        </table>
+      )}
+      {action && (
+        <FileActions action={action} target={target} onClose={() => setAction(undefined)} onChanged={changed} />
+      )}
+    </Card>
+  )
+}
+
+function* allLoaded(at: (index: number) => Item | undefined, results: number): Generator<[string, Item]> {
+  for (let index = 0; index < results; index++) {
+    const item = at(index)
+    if (item) yield [item.entryId, item]
+  }
+}
+
+const headings = [
+  ['name', 'fileName'],
+  ['size', 'fileSize'],
+  ['modified', 'changed'],
+] as const satisfies ReadonlyArray<readonly [SortColumn, string]>
+
+interface SortHeadingProps {
+  readonly column: SortColumn
+  readonly title: string
+  readonly listing: Listing
+  readonly onSort: (column: SortColumn) => void
+}
+
+function SortHeading({ column, title, listing, onSort }: SortHeadingProps) {
+  const isSorted = listing.sort === column
+  const order = listing.descends ? 'descending' : 'ascending'
+  return (
+    <th scope="col" class={`col-${column}`} aria-sort={isSorted ? order : undefined}>
+      <button type="button" onClick={() => onSort(column)}>
+        {title}
+        <span aria-hidden="true">{isSorted ? (listing.descends ? ' ↓' : ' ↑') : ''}</span>
+      </button>
+    </th>
+  )
+}
+
+/** The room of rows that are not drawn. */
+const Gap = ({ height }: { readonly height: number }) => (
+  <tr class="gap" aria-hidden="true">
+    <td colSpan={5} style={{ height: `${height}px` }} />
+  </tr>
+)

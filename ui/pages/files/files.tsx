@@ -1,0 +1,130 @@
+import { useRef, useState } from 'preact/hooks'
+import { Await, Page } from '../../components/page.tsx'
+import { QuotaBar } from '../../components/quota-bar.tsx'
+import { SearchField } from '../../components/search-field.tsx'
+import { ask } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { type Context, contextTitle, type Graph, loadContext } from '../../lib/contexts.ts'
+import { type Listing, loadItem, type SortColumn, columns } from '../../lib/files.ts'
+import { useChange } from '../../lib/items.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { useQuery } from '../../lib/query.ts'
+import { Link } from '../../lib/router.tsx'
+import { checkSession, useSession } from '../../lib/session.ts'
+import { visible } from '../../lib/text.ts'
+import type { Target } from '../../lib/uploads.ts'
+import { Breadcrumbs, type Crumb } from './breadcrumbs.tsx'
+import { FileList } from './file-list.tsx'
+import { useUploads } from './upload-tray.tsx'
+import { UploadZone } from './upload-zone.tsx'
+
+interface Place {
+  readonly context: Context
+  /** From the outermost folder to this one. */
+  readonly folders: readonly Crumb[]
+}
+
+const MAX_DEPTH = 32
+const HAS_MEMBER = 'http://entrystore.org/terms/hasListMember'
+
+/** The files of one context, or of a folder in it. */
+export function Files({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
+  const { me } = useSession()
+  const { context: key = '', folder } = parts
+  const load = async (signal: AbortSignal): Promise<Place> => {
+    const context = await loadContext(key, signal)
+    // A guest may read something of every context: who sees nothing here may no longer be signed in.
+    if (!context.canRead) await checkSession(me)
+    const now = context.canRead ? context : await loadContext(key, signal)
+    return { context: now, folders: await pathTo(now.contextId, folder, signal) }
+  }
+  const [loaded, again] = useLoaded(load, [key, folder])
+  const [moves, setMoves] = useState(0)
+  const onMoved = (): void => setMoves(moves => moves + 1)
+  const place = loaded.state === 'ready' ? loaded.value : undefined
+  const title = place?.folders.at(-1)?.name ?? (place ? contextTitle(place.context) : t('filesOf'))
+  return (
+    <Page
+      title={visible(title)}
+      lead={place ? <Breadcrumbs context={place.context} folders={place.folders} onMoved={onMoved} /> : undefined}
+    >
+      <Await loaded={loaded} again={again}>
+        {({ context }) => <FilesOf context={context} folder={folder} moves={moves} reload={again} />}
+      </Await>
+    </Page>
+  )
+}
+
+/** The folders above one, told by what lists hold it. @throws {Problem} */
+async function pathTo(context: string, folder: string | undefined, signal: AbortSignal): Promise<Crumb[]> {
+  const path: Crumb[] = []
+  for (let id = folder; id !== undefined && path.length < MAX_DEPTH; ) {
+    const { name } = await loadItem(context, id, signal)
+    path.unshift({ id, name })
+    const relations = await ask<Graph>(`${part(context)}/relations/${part(id)}`, { signal })
+    const holder = Object.entries(relations).find(([, properties]) => properties[HAS_MEMBER])?.[0]
+    const above = holder?.split('/').at(-1)
+    id = path.some(crumb => crumb.id === above) ? undefined : above
+  }
+  return path
+}
+
+const usual = { search: '', sort: 'name', order: 'asc' }
+
+interface FilesOfProps {
+  readonly context: Context
+  readonly folder: string | undefined
+  /** Rises when something has been moved out of the list. */
+  readonly moves: number
+  readonly reload: () => void
+}
+
+function FilesOf({ context, folder, moves, reload }: FilesOfProps) {
+  const { me } = useSession()
+  const [{ search, sort, order }, change] = useQuery(usual)
+  const [round, setRound] = useState(0)
+  const { contextId, quota, canWrite, canRead, isOwner } = context
+  const contextUri = me.baseUri + contextId
+  const target: Target = { context: contextId, contextUri, folder }
+  const uploads = useUploads().filter(upload => upload.target.context === contextId)
+  const done = uploads.filter(({ state }) => state === 'done').length
+  const under = uploads.filter(({ state }) => state === 'sending').reduce((sum, { sent }) => sum + sent, 0)
+  const pause = useRef(0)
+  const refresh = (): void => {
+    setRound(round => round + 1)
+    reload()
+  }
+  // Many small files arrive close together: once they are all there is enough.
+  useChange(done, () => {
+    clearTimeout(pause.current)
+    pause.current = setTimeout(refresh, 250)
+  })
+  const column: SortColumn = columns.find(column => column === sort) ?? 'name'
+  const listing: Listing = { contextUri, folder, search, sort: column, descends: order === 'desc' }
+  const onSort = (next: SortColumn): void =>
+    change({ sort: next, order: next === column && order === 'asc' ? 'desc' : 'asc' })
+  return (
+    <>
+      {quota && <QuotaBar name={contextTitle(context)} quota={{ ...quota, fillLevel: quota.fillLevel + under }} />}
+      <UploadZone target={target} listing={listing} canWrite={canWrite} isOwner={isOwner} onCreated={refresh}>
+        <SearchField label={t('searchFiles')} value={search} onValue={search => change({ search })} />
+      </UploadZone>
+      {!canRead && <p class="notice warn">{t('noAccess')}</p>}
+      {canRead && !canWrite && <p class="notice">{t('readOnly')}</p>}
+      <FileList
+        listing={listing}
+        target={target}
+        round={round + moves}
+        isEmptyForAReason={!canRead}
+        onSort={onSort}
+        onChanged={refresh}
+      />
+      {!canRead && (
+        <p>
+          <Link to="">{t('toMyFiles')}</Link>
+        </p>
+      )}
+    </>
+  )
+}

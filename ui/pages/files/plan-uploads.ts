@@ -1,0 +1,56 @@
+import type { DroppedFile } from '../../lib/dropped.ts'
+import { createFolder, findNamed, type Listing } from '../../lib/files.ts'
+import type { NewUpload, Target } from '../../lib/uploads.ts'
+import type { Conflict } from './conflicts.tsx'
+
+export interface Planned {
+  /** Those whose names are free. */
+  readonly uploads: readonly NewUpload[]
+  readonly conflicts: readonly Conflict[]
+  /** Names that are taken in the folder, those of the uploads included. */
+  readonly taken: ReadonlySet<string>
+  readonly madeFolders: boolean
+}
+
+/** Makes the folders that the files lie in, and finds the names that are there already. @throws {Problem} */
+export async function planUploads(files: readonly DroppedFile[], target: Target, listing: Listing): Promise<Planned> {
+  const folders = new Map<string, Target>([['', target]])
+  const isNew = new Set<Target>()
+  for (const { folders: path } of files) await makeFolders(path, folders, isNew, { target, listing })
+  const uploads: NewUpload[] = []
+  const conflicts: Conflict[] = []
+  const taken = new Set<string>()
+  for (const place of new Set(folders.values())) {
+    const here = files.filter(({ folders: path }) => folders.get(path.join('/')) === place)
+    const names = here.map(({ file }) => file.name)
+    const found = isNew.has(place) || here.length === 0 ? new Map() : await findNamed(at(listing, place), names)
+    for (const { file } of here) {
+      const existing = found.get(file.name)
+      const upload: NewUpload = { target: place, file, name: file.name }
+      if (existing) conflicts.push({ upload, existing })
+      else uploads.push(upload)
+    }
+    for (const name of names) taken.add(name)
+  }
+  return { uploads, conflicts, taken, madeFolders: folders.size > 1 }
+}
+
+const at = (listing: Listing, { folder }: Target): Listing => ({ ...listing, folder, search: '' })
+
+async function makeFolders(
+  path: readonly string[],
+  folders: Map<string, Target>,
+  isNew: Set<Target>,
+  { target, listing }: { readonly target: Target; readonly listing: Listing },
+): Promise<void> {
+  for (const [depth, name] of path.entries()) {
+    const key = path.slice(0, depth + 1).join('/')
+    if (folders.has(key)) continue
+    const above = folders.get(path.slice(0, depth).join('/')) ?? target
+    const found = isNew.has(above) ? undefined : (await findNamed(at(listing, above), [name])).get(name)
+    const isThere = found?.isFolder === true
+    const place = { ...target, folder: isThere ? found.entryId : await createFolder(above, name) }
+    folders.set(key, place)
+    if (!isThere) isNew.add(place)
+  }
+}

@@ -1,0 +1,36 @@
+import { Button } from '../../components/button.tsx'
+import type { Item } from '../../lib/files.ts'
+import { number } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import type { Action } from './file-actions.tsx'
+
+interface SelectionProps {
+  readonly items: readonly Item[]
+  readonly onAction: (action: Action) => void
+  readonly onClear: () => void
+}
+
+/** What can be done with all that is selected. */
+export function Selection({ items, onAction, onClear }: SelectionProps) {
+  const pick = (kind: Action['kind']) => () => onAction({ kind, items })
+  return (
+    <div class="selection" role="region" aria-label={t('selection')}>
+      <strong role="status">{t('selected', { count: number(items.length) })}</strong>
+      <div class="buttons">
+        {items.every(({ canWrite }) => canWrite) && (
+          <Button kind="quiet" size="small" onPress={pick('move')}>
+            {t('move')}
+          </Button>
+        )}
+        {items.every(({ isOwner }) => isOwner) && (
+          <Button kind="quiet danger" size="small" onPress={pick('delete')}>
+            {t('delete')}
+          </Button>
+        )}
+        <Button kind="quiet" size="small" onPress={onClear}>
+          {t('clearSelection')}
+        </Button>
+      </div>
+    </div>
+  )
+}

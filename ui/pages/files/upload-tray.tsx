@@ -1,0 +1,181 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Bar } from '../../components/bar.tsx'
+import { Button } from '../../components/button.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Name } from '../../components/name.tsx'
+import { tell } from '../../components/toast.tsx'
+import { Problem } from '../../lib/api.ts'
+import { bytes, number, tellProblem } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { visible } from '../../lib/text.ts'
+import {
+  cancelUpload,
+  cancelUploads,
+  clearUploads,
+  isActive,
+  onUploads,
+  pauseUploads,
+  reservedBeside,
+  retryUpload,
+  type Upload,
+  uploads,
+  uploadsArePaused,
+} from '../../lib/uploads.ts'
+
+/** All uploads, now and after every change of them. */
+export function useUploads(): readonly Upload[] {
+  const [, draw] = useState(0)
+  useLayoutEffect(() => onUploads(() => draw(number => number + 1)), [])
+  return uploads()
+}
+
+/** So many are listed; the others are counted. */
+const MAX_SHOWN = 100
+
+/** How far uploads are, in a corner of every page: what is behind stays where it is. */
+export function UploadTray() {
+  const all = useUploads()
+  const [isOpen, setOpen] = useState(true)
+  const active = all.filter(isActive)
+  useAnnouncement(all, active.length)
+  if (all.length === 0) return null
+  const size = all.reduce((sum, { file }) => sum + file.size, 0)
+  const sent = all.reduce((sum, { sent, state, file }) => sum + (isActive({ state } as Upload) ? sent : file.size), 0)
+  const isPaused = uploadsArePaused()
+  const failed = all.filter(({ state }) => state === 'refused').length
+  const sorted = [...active, ...all.filter(upload => !isActive(upload)).reverse()].slice(0, MAX_SHOWN)
+  return (
+    <section class="tray card" aria-label={t('uploads')}>
+      <header>
+        <h2>{active.length > 0 ? t('uploading', { count: number(active.length) }) : t('uploadsFinished')}</h2>
+        <div class="buttons">
+          {active.length > 0 && (
+            <Button kind="quiet" size="small" onPress={() => pauseUploads(!isPaused)}>
+              {t(isPaused ? 'resume' : 'pause')}
+            </Button>
+          )}
+          {active.length > 0 ? (
+            <Button kind="quiet" size="small" onPress={cancelUploads}>
+              {t('cancelAll')}
+            </Button>
+          ) : (
+            <Button kind="quiet" size="small" onPress={() => clearUploads()}>
+              {t('uploadsClear')}
+            </Button>
+          )}
+          <button
+            type="button"
+            class="button quiet small only-icon"
+            aria-expanded={isOpen}
+            aria-label={t('showUploads')}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Icon name={isOpen ? 'down' : 'up'} />
+          </button>
+        </div>
+      </header>
+      {active.length > 0 && (
+        <Bar
+          kind="progress"
+          label={t('uploads')}
+          level={size === 0 ? 0 : sent / size}
+          text={t('progressOf', { sent: bytes(sent), size: bytes(size) })}
+        />
+      )}
+      {isPaused && active.length > 0 && <p class="muted small">{t('pausedText')}</p>}
+      {failed > 0 && !isOpen && <p class="error">{t('uploadsFailed', { count: number(failed) })}</p>}
+      {isOpen && (
+        <ul class="items">
+          {sorted.map(upload => (
+            <UploadItem key={upload.id} upload={upload} />
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** Says how it went when the last one is over: bars alone are not heard. Earlier uploads are not counted again. */
+function useAnnouncement(all: readonly Upload[], active: number): void {
+  const told = useRef(new Set<number>())
+  useEffect(() => {
+    if (active > 0) return
+    const over = all.filter(({ id, state }) => !told.current.has(id) && (state === 'done' || state === 'refused'))
+    for (const { id } of over) told.current.add(id)
+    const refused = over.filter(({ state }) => state === 'refused').length
+    const values = { count: number(over.length - refused), refused: number(refused) }
+    if (over.length > 0) tell(refused === 0 ? t('uploadsDone', values) : t('uploadsRefused', values))
+  }, [active])
+  useEffect(() => {
+    for (const { id, state } of all) if (state === 'waiting') told.current.delete(id)
+  })
+}
+
+function UploadItem({ upload }: { readonly upload: Upload }) {
+  const { id, file, state, sent, problem } = upload
+  const { size } = file
+  const name = visible(upload.name)
+  return (
+    <li class="upload">
+      <div class="what">
+        <Name>{upload.name}</Name>
+        {state === 'sending' && (
+          <Bar
+            kind="progress"
+            label={t('progress', { name })}
+            level={size === 0 ? 1 : sent / size}
+            text={t('progressOf', { sent: bytes(sent), size: bytes(size) })}
+          />
+        )}
+        {state === 'waiting' && <p class="muted small">{t('stateWaiting', { size: bytes(size) })}</p>}
+        {state === 'done' && <p class="good small">✓ {t('stateDone', { size: bytes(size) })}</p>}
+        {state === 'cancelled' && <p class="muted small">{t('stateCancelled')}</p>}
+        {state === 'refused' && <p class="error">{tellRefusal(upload, problem)}</p>}
+      </div>
+      <div class="buttons">
+        {isActive(upload) && (
+          <Button kind="quiet" size="small" label={t('cancelUpload', { name })} onPress={() => cancelUpload(id)}>
+            {t('cancel')}
+          </Button>
+        )}
+        {(state === 'refused' || state === 'cancelled') && (
+          <Button kind="quiet" size="small" label={t('retryUpload', { name })} onPress={() => retryUpload(id)}>
+            {t('retry')}
+          </Button>
+        )}
+        {!isActive(upload) && (
+          <button
+            type="button"
+            class="button quiet small only-icon"
+            aria-label={t('removeFromList', { name })}
+            onClick={() => clearUploads(id)}
+          >
+            <Icon name="close" />
+          </button>
+        )}
+      </div>
+    </li>
+  )
+}
+
+/** Why a file was not taken, in numbers. */
+function tellRefusal(upload: Upload, problem: unknown): string {
+  if (!(problem instanceof Problem)) return tellProblem(problem)
+  const [quota, fillLevel, needed, limit] = ['quota', 'fillLevel', 'needed', 'limit'].map(name =>
+    Number(problem.extra[name] ?? 0),
+  ) as [number, number, number, number]
+  if (problem.code === 'file-too-large') return t('tooLarge', { limit: bytes(limit), size: bytes(upload.file.size) })
+  if (problem.code !== 'quota-exceeded') return tellProblem(problem)
+  const free = Math.max(0, quota - fillLevel)
+  // The service keeps room for uploads that are being sent, which the level does not count yet.
+  if (needed <= free) {
+    const reserved = Math.max(reservedBeside(upload), free - needed + 1)
+    return t('tooFullNow', { needed: bytes(needed), free: bytes(Math.max(0, free - reserved)), quota: bytes(quota) })
+  }
+  return t('tooFull', {
+    needed: bytes(needed),
+    free: bytes(free),
+    quota: bytes(quota),
+    missing: bytes(needed - free),
+  })
+}

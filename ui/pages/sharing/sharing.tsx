@@ -1,0 +1,28 @@
+import { Await, Page } from '../../components/page.tsx'
+import { part } from '../../lib/base.ts'
+import { contextTitle, loadContext } from '../../lib/contexts.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { Link } from '../../lib/router.tsx'
+import { visible } from '../../lib/text.ts'
+import { ContextAccess } from './context-access.tsx'
+
+/** Who has access to a context, for its owners: grant and revoke it. */
+export function Sharing({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
+  const key = parts['context'] ?? ''
+  const [loaded, again] = useLoaded(signal => loadContext(key, signal), [key])
+  const name = loaded.state === 'ready' ? visible(contextTitle(loaded.value)) : key
+  return (
+    <Page title={t('shareContext', { name })} lead={<Link to={`contexts/${part(key)}/files`}>← {t('toFiles')}</Link>}>
+      <Await loaded={loaded} again={again}>
+        {({ contextId, info, isOwner }) =>
+          isOwner ? (
+            <ContextAccess id={contextId} info={info} again={again} />
+          ) : (
+            <p class="notice warn">{t('ownersOnly')}</p>
+          )
+        }
+      </Await>
+    </Page>
+  )
+}
