@@ -10,7 +10,12 @@ import { adminAt, newApplication, newContextAt, rejectsWith, reload, twice } fro
 import { startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const settings = { 'service.data.max-file-size': '2m', 'service.data.quota': 'on' }
+const settings = {
+  'service.data.max-file-size': '2m',
+  'service.data.quota': 'on',
+  // The application reads the quota in the info of a context that it may not read.
+  'service.repository.public-info': 'on',
+}
 const service = await startProcess({ after }, { settings })
 const admin = await adminAt(service)
 const file = join(await temporaryFolder({ after }), 'picture.jpg')

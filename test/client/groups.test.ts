@@ -3,7 +3,12 @@ import { after } from 'node:test'
 import { adminAt, newApplication, newContextAt, newName, rejectsWith, reload, twice } from '../support/client.ts'
 import { startProcess } from '../support/service.ts'
 
-const service = await startProcess({ after }, { settings: { 'service.nonadmin.group-context-creation': 'on' } })
+const service = await startProcess(
+  { after },
+  {
+    settings: { 'service.nonadmin.group-context-creation': 'on', 'service.repository.public-info': 'on' },
+  },
+)
 const admin = await adminAt(service)
 
 twice(rule => {

@@ -4,7 +4,8 @@ import { EntryStore } from '@entryscape/entrystore-js'
 import { adminAt, newApplication, newContextAt, newName, rejectsWith, reload, twice } from '../support/client.ts'
 import { startProcess } from '../support/service.ts'
 
-const service = await startProcess({ after })
+// The application looks at entries on which its user has no right.
+const service = await startProcess({ after }, { settings: { 'service.repository.public-info': 'on' } })
 const admin = await adminAt(service)
 
 twice(rule => {
