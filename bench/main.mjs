@@ -10,7 +10,19 @@ import { parseArgs } from 'node:util'
 import { buildIfStale, installIfMissing, root } from '../scripts/prepare.mjs'
 import { write } from './report.mjs'
 
-const PARTS = ['auth', 'logins', 'saml', 'files', 'entries', 'start', 'search', 'threads', 'migration', 'scaled']
+const PARTS = [
+  'auth',
+  'logins',
+  'saml',
+  'files',
+  'entries',
+  'start',
+  'search',
+  'threads',
+  'migration',
+  'stalls',
+  'scaled',
+]
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -52,6 +52,7 @@ import { createSso } from './sso.ts'
 import { dataPlace, openDisk } from './disk.ts'
 import { createProxy } from './proxy.ts'
 import { requireHealthy, requireSound } from './health.ts'
+import { createReaders } from './readers.ts'
 import { openStores, type Stores } from './stores.ts'
 import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
@@ -188,6 +189,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       maxSize: settings['service.http.json.max-size'],
     },
   })
+  const readers = createReaders(settings, () => getBase().href, 1 / (team?.count ?? 1))
   const storageUsage = new StorageUsage(database, system, books)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
   const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, system }, team)
@@ -206,6 +208,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       files,
       ledger,
       graphs,
+      readers,
       metrics,
       readiness,
       // Rows on a database server do not need this disk.
@@ -267,6 +270,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       await accounts.mails?.close()
       await sso.saml?.close()
       await graphs.close()
+      await readers.close()
       if (!other) await files.collectGarbage()
       await accounts.sessions.close()
       await accounts.passwords.close()

@@ -16,10 +16,12 @@ import { applicationOf, requireNoOlderNodes } from '../stores/postgres/node-regi
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
 import { holdsStore, serverVersion } from '../stores/postgres/postgres-server.ts'
 import { schema } from './schema.ts'
-import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
+import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-database.ts'
 
 const DATABASE_FILE = 'store.sqlite'
 const READ_CACHE: Bytes = 64 * 2 ** 20
+/** A thread that only reads does one thing at a time. */
+const READER_CONNECTIONS = 1
 
 export type Stores = Awaited<ReturnType<typeof openStores>>
 
@@ -27,11 +29,18 @@ export type Stores = Awaited<ReturnType<typeof openStores>>
  * The database of a store that is there already, which services may have open at the same time.
  * @throws {StartupError} when there is none; nothing is made then
  */
-export async function openDatabase(settings: Settings, system: System): Promise<Database> {
+export async function openDatabase(
+  settings: Settings,
+  system: System,
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
+): Promise<Database> {
   const url = settings['service.repository.store.url']
-  if (url === undefined) return await openSqliteDatabase(requireFile(settings))
+  if (url === undefined) {
+    const file = requireFile(settings)
+    return readOnly ? await openSqliteReader(file) : await openSqliteDatabase(file)
+  }
   const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
-  const database = await openPostgresDatabase(url, { system })
+  const database = await openPostgresDatabase(url, { system, ...(readOnly ? { connections: READER_CONNECTIONS } : {}) })
   try {
     if (await holdsStore(database)) return database
     throw new StartupError('There is no store in the database.')

@@ -1,4 +1,5 @@
 import { lowerPriority } from '../workers/lower-priority.ts'
+import { clocked } from '../workers/task-clock.ts'
 import { type PlainRefusal, plainRefusal } from '../workers/refusals.ts'
 import { type GraphLimits, requireGraphSize } from './graph-size.ts'
 import { findSyntax } from './syntaxes.ts'
@@ -16,7 +17,9 @@ export type ReadOutcome = { readonly graph: string } | { readonly refused: Plain
 lowerPriority()
 
 /** Reads one graph, on a worker thread. */
-export default async function read({ mediaType, text, base, limits }: ReadTask): Promise<ReadOutcome> {
+export default clocked(read)
+
+async function read({ mediaType, text, base, limits }: ReadTask): Promise<ReadOutcome> {
   try {
     const syntax = findSyntax(mediaType)
     if (!syntax) throw new Error(`There is no syntax for ${mediaType}.`)

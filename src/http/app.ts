@@ -16,6 +16,7 @@ import { answerMalformed } from './malformed.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './protocol/query.ts'
+import { withReaders } from './readers/readers.ts'
 import { methods, type Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
 import type { HttpOptions, Rooms, Services } from './services.ts'
@@ -154,8 +155,10 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
     // In one order, however the routes are declared.
     const allowed = new Set<string>(methods.filter(method => some.some(route => route.method === method)))
     if (allowed.has('GET')) allowed.add('HEAD')
-    for (const { method, handle, pageAt: _, ...marks } of some) {
-      app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler: handle, config: marks })
+    for (const route of some) {
+      const { method, handle: _handle, pageAt: _pageAt, ...marks } = route
+      const handler = withReaders(route, deps.readers, deps.database)
+      app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler, config: marks })
     }
     const pageAt = some.find(route => route.pageAt !== undefined)?.pageAt
     app.route({

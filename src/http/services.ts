@@ -40,6 +40,7 @@ import type { CorsOptions } from './protocol/cors.ts'
 import type { UiAssets } from './ui-assets.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
+import type { Readers } from './readers/readers.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {
@@ -112,6 +113,8 @@ export interface Rooms {
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader
+  /** Threads for heavy reads; absent where everything is answered by this thread. */
+  readonly readers: Readers | undefined
   readonly ui: UiAssets
   /** Absent when nothing is fetched for others. */
   readonly proxy: Proxy | undefined

@@ -7,18 +7,18 @@ import type { LeafCondition } from './engine.ts'
 import type { Condition, BooleanCondition } from './query-to-sql.ts'
 import { changesAfter, WHO_READS } from './sqlite-index.ts'
 
-/** A set is made anew rather than test more changed entries than this, where a test is slow. */
+/** If a test is slow and more entries than this have changed, the set is computed again instead of testing them one by one. */
 const MAX_SLOW_TESTS = 50
 
 interface Kept {
   readonly set: DocBitmap
-  /** The set is as the index was at this change or later; whatever has changed since is looked at again. */
+  /** The set reflects the index at this generation or later. Entries that changed since are tested again. */
   readonly generation: number
 }
 
 /**
- * The entries that fulfil a condition, kept in memory from one search to the next. Nothing kept is believed before it has
- * been compared with the changes on record, so that other processes may write to the index too.
+ * A cache of the entries that match each condition. Before a cached set is used it is compared with the recorded changes,
+ * because other processes and threads write to the index too.
  */
 export class SearchSets {
   readonly #database: Database
@@ -28,8 +28,8 @@ export class SearchSets {
   #taken: Bytes = 0
 
   /**
-   * @param room the memory that sets may take; those unused for longest go first.
-   * @param few so many entries are tested one by one where their set is not at hand.
+   * @param maxBytes the memory for sets; the least recently used ones are dropped first.
+   * @param scanThreshold up to this number of entries is tested one by one when the set is not cached.
    */
   constructor(
     database: Database,
@@ -44,7 +44,7 @@ export class SearchSets {
     return this.#taken
   }
 
-  /** Who fulfils all of them, as of this generation or later. One at least stands for a set that can be told. */
+  /** The entries that match all conditions, as of this generation or later. At least one condition is positive. */
   async fulfilling(conditions: readonly Condition[], generation: number): Promise<DocBitmap> {
     const sizes = await Promise.all(conditions.map(condition => this.#sizeOf(condition)))
     const order = conditions.map((_, at) => at).sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0))
@@ -57,7 +57,7 @@ export class SearchSets {
     return found ?? DocBitmap.EMPTY
   }
 
-  /** Those of `base` that fulfil the condition. */
+  /** The entries of `base` that match the condition. */
   async narrow(base: DocBitmap, condition: Condition, generation: number): Promise<DocBitmap> {
     if (base.size === 0) return base
     if (condition.kind === 'boolean') return await this.#narrowByParts(base, condition, generation)
@@ -82,7 +82,7 @@ export class SearchSets {
     return found
   }
 
-  /** At most about how many fulfil it. */
+  /** An upper estimate of how many entries match. */
   async #sizeOf(condition: Condition): Promise<number> {
     if (condition.kind === 'boolean') {
       const must = await Promise.all(condition.must.map(part => this.#sizeOf(part)))
@@ -94,7 +94,7 @@ export class SearchSets {
     }
     const kept = this.#kept.get(keyOf(condition))
     if (kept) return kept.set.size
-    // To count who may read anything takes as long as to tell them.
+    // Counting the readable entries costs as much as listing them.
     if (condition.dependsOn === 'readers') return Number.MAX_SAFE_INTEGER
     const row = await this.#database.get<{ size: number }>(
       sql`SELECT count(*) AS size FROM (SELECT 1 FROM (${condition.set}) LIMIT ${this.#scanThreshold + 1})`,
@@ -127,7 +127,7 @@ export class SearchSets {
     return set
   }
 
-  /** What has been kept, with the entries that have changed looked at once more. */
+  /** The cached set, with the entries that changed since tested again. */
   async #renewed(condition: LeafCondition, { set, generation }: Kept): Promise<DocBitmap | undefined> {
     const changed = await changesAfter(this.#database, generation)
     if (!changed || (changed.has(WHO_READS) && condition.dependsOn === 'readers')) return undefined
@@ -138,7 +138,7 @@ export class SearchSets {
 
   async #made({ set }: LeafCondition): Promise<DocBitmap> {
     const made = await this.#ask(set)
-    // It may have taken long, and another may follow.
+    // The statement may have taken long, and another one may follow.
     if (made.size > this.#scanThreshold) await setImmediate()
     return made
   }

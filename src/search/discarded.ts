@@ -1,7 +1,7 @@
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
-/** Has the fields of up to `most` entries cleared that left the index with their context; true when none are left. */
+/** Clears the fields of up to `most` entries that were removed with their context. Returns true when none are left. */
 export async function sweepDiscarded(
   tx: Queries,
   most: number,

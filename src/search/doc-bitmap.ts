@@ -1,4 +1,4 @@
-/** A set of numbers of documents, one bit each; none of them changes once it is made. */
+/** An immutable set of document numbers, one bit each. */
 export class DocBitmap {
   static readonly EMPTY = new DocBitmap(new Uint32Array(0))
 
@@ -28,7 +28,7 @@ export class DocBitmap {
     return this.#size
   }
 
-  /** What it takes in memory, about. */
+  /** Its approximate size in memory. */
   get bytes(): number {
     return this.#words.byteLength + 200
   }

@@ -6,16 +6,16 @@ import type { FacetPattern } from './facet-pattern.ts'
 import type { IndexFields } from './index-fields.ts'
 import type { Query, TermPart } from './query.ts'
 
-/** What an engine has to do for the search. Everything else is common: queries, fields, rights, answers. */
+/** What a database engine implements for the search. Queries, fields, rights and results are common to all engines. */
 
-/** Keeps the index, in the transactions that change entries. */
+/** Updates the index, in the transactions that change entries. */
 export interface IndexWriter {
-  /** Puts the entry into the index as it is now. */
+  /** Writes the present state of the entry to the index. */
   write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void>
   remove(tx: Queries, address: EntryAddress): Promise<void>
-  /** Takes all entries of a context out at once; what they leave behind is found by nobody, and goes with {@link sweep}. */
+  /** Removes all entries of a context at once. Their fields, which no search finds any more, are deleted by {@link sweep}. */
   removeContext(tx: Queries, context: string): Promise<void>
-  /** Removes what some deleted entries left behind; true when there is nothing more of it. */
+  /** Deletes the fields of some removed entries. Returns true when none are left. */
   sweep(tx: Queries, most: number): Promise<boolean>
 }
 
@@ -46,12 +46,12 @@ export interface SearchRequest {
   readonly filters: readonly Query[]
   readonly limit: number
   readonly offset: number
-  /** Empty: what fits best first, then what has changed last. */
+  /** Empty: the best score first, then the latest change. */
   readonly order: readonly Order[]
   readonly facets: FacetRequest
-  /** Gives the stored form of an IRI that somebody wrote. */
+  /** Returns the stored form of an IRI in a query. */
   readonly toRelative: (iri: string) => string
-  /** Gives the absolute form of a stored IRI. */
+  /** Returns the absolute form of a stored IRI. */
   readonly toAbsolute: (iri: string) => string
 }
 
@@ -62,29 +62,29 @@ export interface Answer {
 }
 
 export interface Reader {
-  /** Whom ACLs may name to let this reader in; `undefined` for administrators, who read everything. */
+  /** The principals whose mention in an access list lets this reader in; `undefined` for administrators, who read everything. */
   readonly principals: readonly string[] | undefined
   readonly userId: string
 }
 
-/** Answers requests from the index. All parts of an answer are of the same time. */
+/** Answers requests from the index. All parts of an answer reflect the same state. */
 export interface Finder {
   answer(reader: Reader, request: SearchRequest): Promise<Answer>
 }
 
-/** A field as the rows of the index name it. */
+/** The key of a field in the rows of the index. */
 export type FieldKey = number | string
 
-/** A condition that is told by itself: whether `e` fulfils it, and the other way round, who does. */
+/** A condition that SQL can decide: for one entry `e`, and as the list of all entries that match. */
 export interface LeafCondition {
   readonly kind: 'leaf'
-  /** Looks at one entry; takes as long as there are entries to test. */
+  /** Tests one entry; the cost grows with the number of entries tested. */
   readonly test: Sql
-  /** The test goes through an index of words, and one entry takes it as long as a thousand take all the others. */
+  /** Uses the full-text index: testing one entry costs about as much as a thousand other tests. */
   readonly isSlow?: boolean
-  /** A statement that gives `doc`. */
+  /** A statement that returns `doc` of all matching entries. */
   readonly set: Sql
-  /** It hangs on more than the entry: `readers` on who reads contexts and audiences, `lists` on the lists. */
+  /** Depends on more than the entry: `readers` on the access lists of contexts, `lists` on the members of lists. */
   readonly dependsOn?: 'readers' | 'lists'
 }
 
@@ -93,17 +93,17 @@ export interface Bound {
   readonly isIncluded: boolean
 }
 
-/** Conditions in the words of one engine. They speak of the column `value`, or of an entry `e`. */
+/** Conditions in the SQL of one engine, about the column `value` or an entry `e`. */
 export interface Dialect {
   /** The value is one of these. */
   readonly isOneOf: (values: readonly string[]) => Sql
   readonly between: (from: Bound | undefined, to: Bound | undefined) => Sql
-  /** The whole value looks like this. */
+  /** The whole value matches this pattern. */
   readonly like: (parts: readonly TermPart[]) => Sql
-  /** The text of the field contains this, whatever the case. */
+  /** The text of the field contains this text, ignoring case. */
   readonly contains: (field: FieldKey, text: string) => LeafCondition
-  /** The text of the field has all these words or phrases; the last of them may go on where `isPrefix`. */
+  /** The text of the field has all these words or phrases. With `isPrefix` the last one may be the beginning of a word. */
   readonly matchesWords: (field: FieldKey, phrases: readonly string[], isPrefix: boolean) => LeafCondition
-  /** The reader may read the metadata of `e`: what `rights.ts` says, for many entries at once. */
+  /** The reader may read the metadata of `e`: the rule of `rights.ts`, for many entries at once. */
   readonly readableBy: (reader: Reader) => Sql
 }

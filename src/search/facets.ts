@@ -7,10 +7,10 @@ import { type Fields, firstValues, hasValue, valuesOf } from './query-to-sql.ts'
 import type { SearchSets } from './condition-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
-/** Of so many values those are sought that match an expression. */
+/** At most this number of values is compared with a pattern. */
 export const MAX_MATCHED_VALUES = 10_000
 
-/** Of a field with more values than this no sets are kept. */
+/** No sets are cached for a field with more values than this. */
 const MAX_SETS = 100
 
 export interface Counted {
@@ -18,7 +18,7 @@ export interface Counted {
   readonly count: number
 }
 
-/** What is asked in order to count. */
+/** What counting needs. */
 export interface Counting {
   readonly queries: Queries
   readonly sets: SearchSets
@@ -38,7 +38,7 @@ export async function facetOf(
   return describeFacet(field, request, counts)
 }
 
-/** The facet as it is told: the most frequent values come first, those that the request is about. */
+/** The facet as it is returned: the values that the request asks for, the most frequent first. */
 export function describeFacet(field: string, request: FacetRequest, { counted, missing }: Counts): Facet {
   const kind = kindOfField(fieldName(field))
   const values = counted
@@ -60,7 +60,7 @@ export interface Counts {
   readonly missing: number
 }
 
-/** Many hits, but few values: who has each of them is kept in memory. */
+/** For many hits and few values: the set of entries with each value is cached. */
 async function countBySets(
   hits: DocBitmap,
   field: string,
@@ -88,7 +88,7 @@ async function countByRows(
 ): Promise<Counts> {
   const pairs = valuesOf(field, fields, sqliteDialect)
   if (!pairs) return { counted: [], missing: hits.size }
-  // A few hits are asked for their values, of many it is quicker to go through all values.
+  // For a few hits their values are looked up; for many, a scan of all values is faster.
   const asked =
     hits.size > scanThreshold
       ? pairs

@@ -50,7 +50,7 @@ const predicateKinds: Readonly<Record<string, FieldKind>> = {
 
 const predicateField = /^(?:metadata\.predicate)\.([a-z_]+)\.([0-9a-f]{8}|\.\/.*)$/s
 
-/** `undefined` for a field that there is not: nothing is found in it. */
+/** `undefined` for an unknown field, in which nothing is found. */
 export function kindOfField(name: string): FieldKind | undefined {
   if (Object.hasOwn(kinds, name)) return kinds[name]
   const [, kind = ''] = predicateField.exec(name) ?? []
@@ -59,6 +59,6 @@ export function kindOfField(name: string): FieldKind | undefined {
   return text === 'title' ? 'ngram' : text === 'description' ? 'text' : undefined
 }
 
-/** Languages are told apart without regard to case. */
+/** Language tags are compared without regard to case. */
 export const fieldName = (written: string): string =>
   /^(title|description)\./.test(written) ? written.toLowerCase() : written

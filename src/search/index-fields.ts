@@ -7,9 +7,9 @@ import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../m
 import { type Entry, resourceOf } from '../model/entry.ts'
 import { storableText } from '../stores/sql.ts'
 
-/** What the index holds of one entry: field and value, each pair once. */
+/** The fields and values of one entry in the index, each pair once. */
 export interface IndexFields {
-  /** Compared to the letter. */
+  /** Matched exactly. */
   readonly strings: ReadonlyArray<readonly [field: string, value: string]>
   /** Searched for parts of words; all values of a field together, one to a line. */
   readonly ngrams: ReadonlyMap<string, string>
@@ -18,7 +18,7 @@ export interface IndexFields {
   readonly numbers: ReadonlyArray<readonly [field: string, value: number]>
 }
 
-/** What `info` and accounts say beyond the entry itself. */
+/** Names from other tables that the index holds too. */
 export interface IndexSurroundings {
   readonly userName?: string | undefined
   readonly contextName?: string | undefined
@@ -68,17 +68,17 @@ const integerTypes = new Set(
 )
 const dateTypes = new Set(['date', 'dateTime', 'dateTimeStamp', 'gYear', 'gYearMonth'].map(name => XSD + name))
 
-/** Bounds of what one entry can put into the index: what lies beyond is not found. */
+/** Limits for one entry in the index. What exceeds them is not found. */
 const MAX_PREDICATES = 1000
 const LONGEST_STRING = 4096
 const LONGEST_NGRAM_TEXT = 32_768
 const LONGEST_TEXT = 262_144
 
-/** The part of a field's name that stands for a predicate, as clients write it: of the absolute IRI. */
+/** The part of a field name that identifies a predicate, as clients write it: a hash of the absolute IRI. */
 export const predicateHash = (predicate: string): string =>
   createHash('md5').update(predicate).digest('hex').slice(0, 8)
 
-/** The same as the index has it. Which hash clients make of an IRI under the base address hangs on where that is. */
+/** The same part in the index. IRIs under the base address are kept relative, because their hash changes with that address. */
 const predicateName = (predicate: string): string =>
   predicate.startsWith(RELATIVE) ? predicate : predicateHash(predicate)
 
@@ -195,7 +195,7 @@ function describeStatements(index: Index, graph: Graph): void {
 
 const languageOf = (lang: string | undefined): string => lang?.toLowerCase() ?? 'nolang'
 
-/** A whole number that the store can tell from its neighbours. */
+/** A whole number that a double represents exactly. */
 export function readInteger(text: string): number | undefined {
   const value = /^[+-]?\d{1,16}$/.test(text.trim()) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined
@@ -233,7 +233,7 @@ class Index {
     this.#numbers.set(field, value)
   }
 
-  /** The first value of a field that has but one. */
+  /** Sets a field that has a single value; later values are ignored. */
   single(field: string, value: number | undefined): void {
     if (value !== undefined && !this.#numbers.has(field)) this.#numbers.set(field, value)
   }
@@ -257,7 +257,7 @@ function add(to: Map<string, string[]>, field: string, value: string): void {
 const joined = (values: ReadonlyMap<string, readonly string[]>, most: number): Map<string, string> =>
   new Map([...values].map(([field, texts]) => [field, storableText(joinLines(new Set(texts), most))]))
 
-/** No more of them than there is room for: a graph may say thousands of things by one predicate. */
+/** Joins texts up to the limit: a graph may have thousands of statements with one predicate. */
 function joinLines(texts: Iterable<string>, most: number): string {
   const lines: string[] = []
   let length = 0
@@ -274,9 +274,9 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 const LONGEST_SORT_KEY = 100
 
-/** A searched text's place in an order. */
+/** The sort key of a full text. */
 export const sortKey = (text: string): string =>
   (text.split('\n', 1)[0] ?? '').slice(0, LONGEST_SORT_KEY).toLowerCase().toWellFormed()
 
-/** Who reads the metadata of an entry by its own ACL (wire facts 4.2, rule 4). */
+/** The principals who may read the metadata of an entry by its own access list (wire facts 4.2, rule 4). */
 export const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]

@@ -10,7 +10,7 @@ import { sqliteIndex } from './sqlite-index.ts'
 
 const writers: Readonly<Record<Engine, IndexWriter>> = { sqlite: sqliteIndex, postgres: postgresIndex }
 
-/** Brings the index up to an entry that has just been written, in the same transaction: the next search knows it. */
+/** Indexes an entry in the transaction that wrote it, so that the next search finds it. */
 export async function indexEntry(tx: Queries, entry: Entry): Promise<void> {
   await writers[tx.engine].write(tx, entry, indexFieldsOf(entry, await findNames(tx, entry)))
 }
@@ -21,10 +21,10 @@ export const removeFromIndex = (tx: Queries, address: EntryAddress): Promise<voi
 export const removeContextFromIndex = (tx: Queries, context: string): Promise<void> =>
   writers[tx.engine].removeContext(tx, context)
 
-/** Removes what some deleted entries left behind; true when there is nothing more of it. */
+/** Deletes the fields of some removed entries. Returns true when none are left. */
 export const sweep = (tx: Queries, most: number): Promise<boolean> => writers[tx.engine].sweep(tx, most)
 
-/** Some entries that the index lacks, as after an upgrade. */
+/** Some entries that are missing in the index, for instance after an upgrade. */
 export async function unindexed(queries: Queries, most: number): Promise<EntryAddress[]> {
   return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries WHERE NOT EXISTS (
       SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
@@ -45,7 +45,7 @@ async function findNames(
   return { userName: user?.name ?? undefined, contextName: named?.name ?? undefined }
 }
 
-/** What the index holds of an entry, field by field. @param toAbsolute gives the absolute form of an IRI. */
+/** The indexed fields of an entry. @param toAbsolute returns the absolute form of an IRI. */
 export async function indexedDocument(
   queries: Queries,
   entry: Entry,

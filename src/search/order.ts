@@ -6,7 +6,7 @@ import type { Order } from './engine.ts'
 import { fieldName, kindOfField } from './fields.ts'
 import type { Fields } from './query-to-sql.ts'
 
-/** Who fits better than others, and by how much; empty when all fit alike. */
+/** Score contributions: entries in `set` gain `weight`. Empty when ranking is irrelevant. */
 export type Scores = ReadonlyArray<{ readonly set: DocBitmap; readonly weight: number }>
 
 export interface Page {
@@ -22,11 +22,11 @@ interface Wanted {
 }
 
 const FIRST_STEP = 500
-/** With more levels of score than this all hits are put in order one by one. */
+/** With more different scores than this, all hits are sorted one by one. */
 const MAX_LEVELS = 64
 const byChange: Order = { field: 'modified', descends: true }
 
-/** The entries of one page. Not all of them are put in order where an index shows which come first. */
+/** The entries of one page. Where an index has the order, only part of the hits is sorted. */
 export async function pageOf(
   queries: Queries,
   found: DocBitmap,
@@ -51,7 +51,7 @@ export async function pageOf(
   return [...begin, ...(await pageOf(queries, level, scanThreshold, unscored))]
 }
 
-/** The entries that stand above the level of score on which the page ends, and those on it. */
+/** The entries with a higher score than the last one on the page, and those with the same score. */
 function bestOf(found: DocBitmap, scores: Scores, most: number): { better: DocBitmap; level: DocBitmap } {
   let levels = new Map([[0, found]])
   for (const { set, weight } of scores) {
@@ -74,8 +74,8 @@ function bestOf(found: DocBitmap, scores: Scores, most: number): { better: DocBi
 }
 
 /**
- * Those entries of which a page can consist, by this key: with the first and the last of it all that are like them. How
- * many stand before those comes along. All entries, where no index helps.
+ * Narrows `found` to the entries that can appear on this page, including ties at both ends; `before` counts the entries
+ * that precede them. Falls back to all of `found` when no index fits.
  */
 async function partOf(
   queries: Queries,
@@ -87,7 +87,7 @@ async function partOf(
   const most = page.offset + page.limit
   if (!rows || most > found.size) return all
   const direction = by.descends ? sql`DESC` : sql`ASC`
-  // An entry with several values stands where it is met first.
+  // An entry with several values is placed by the first of them.
   const met = new Set<number>()
   for (let step = FIRST_STEP, seen = 0; met.size < most; seen += step, step *= 4) {
     const row = await queries.get<{ docs: string | null }>(sql`SELECT group_concat(doc) AS docs
@@ -132,7 +132,7 @@ async function sorted(
 ): Promise<EntryAddress[]> {
   const keys = order.flatMap(({ field, descends }) => {
     const key = field === 'score' ? sql`f.value ->> 1` : sortKey({ field, descends }, fields)
-    // Entries without the field stand last in either direction.
+    // Entries without the field come last in either direction.
     if (!key) return []
     return [descends ? sql`${key} DESC NULLS LAST` : sql`${key} ASC NULLS LAST`]
   })
@@ -144,7 +144,7 @@ async function sorted(
     LIMIT ${page.limit} OFFSET ${page.offset}`)
 }
 
-/** Of several values the one that comes first in this direction. */
+/** The sort key: of several values the one that comes first in this direction. */
 export function sortKey({ field, descends }: Order, fields: Fields): Sql | undefined {
   if (field === 'modified') return sql`e.modified`
   const rows = rowsOf({ field, descends }, fields)

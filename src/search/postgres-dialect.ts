@@ -15,7 +15,7 @@ function isOneOf(values: readonly string[]): Sql {
 const elementsOf = (values: readonly string[]): Sql =>
   sql`ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(values)} AS JSONB)))`
 
-/** The index holds the beginnings of values, which are in the same order. */
+/** The index holds prefixes of values, which sort in the same order. */
 function between(from: Bound | undefined, to: Bound | undefined): Sql {
   const start = from ? sql`left(value, 500) >= left(${from.value}, 500)` : sql`TRUE`
   const end = to ? sql`left(value, 500) <= left(${to.value}, 500)` : sql`TRUE`
@@ -34,7 +34,7 @@ function like(parts: readonly TermPart[]): Sql {
 const patternOf = (part: TermPart): string =>
   part === ANY ? '%' : part === ONE ? '_' : part.replace(/[\\%_]/g, character => `\\${character}`)
 
-/** Less than three characters are the beginning of runs of three. */
+/** Fewer than three characters match the beginning of a trigram. */
 function contains(field: FieldKey, text: string): LeafCondition {
   const sought = folded(text)
   const runs = trigramsOf(text)
@@ -43,7 +43,7 @@ function contains(field: FieldKey, text: string): LeafCondition {
   return withLexemes('search_ngrams', sql`field = ${field} AND grams @@ ${all} AND strpos(value, ${sought}) > 0`)
 }
 
-/** Words of one phrase stand one after the other. */
+/** The words of a phrase follow one another. */
 function matchesWords(field: FieldKey, phrases: readonly string[], isPrefix: boolean): LeafCondition {
   const conditions = phrases.map((phrase, at) => {
     const words = wordsOf(phrase)
@@ -86,5 +86,5 @@ function readableBy({ principals, userId }: Reader): Sql {
   )`
 }
 
-/** The words of PostgreSQL. */
+/** The SQL of PostgreSQL. */
 export const postgresDialect: Dialect = { isOneOf, between, like, contains, matchesWords, readableBy }

@@ -20,12 +20,12 @@ import {
 
 interface Row {
   readonly total: number
-  /** JSON, as are the facets: pairs of context and id. */
+  /** JSON: pairs of context and id. The facets are JSON too. */
   readonly page: string | null
   readonly facets: string
 }
 
-/** Finds by one statement: page, number and facets are of the same time, and the hits are looked for once. */
+/** Answers with one statement: page, count and facets reflect the same state, and the hits are computed once. */
 export class PostgresFinder implements Finder {
   readonly #database: Database
 
@@ -60,7 +60,7 @@ export class PostgresFinder implements Finder {
     }
   }
 
-  /** Fields go by their names, whether there are such or not. */
+  /** The key of a field is its name, whether or not any entry has it. */
   async #fields({ query, filters, facets, order, toAbsolute }: SearchRequest): Promise<Fields> {
     const others = [...facets.fields, ...order.map(({ field }) => field)].map(fieldName)
     const relative = new Map<string, string>()
@@ -72,7 +72,7 @@ export class PostgresFinder implements Finder {
   }
 }
 
-/** Whether `e` fulfils the condition. */
+/** Whether `e` matches the condition. */
 function testOf(condition: Condition): Sql {
   if (condition.kind === 'leaf') return condition.test
   const { must, should, mustNot } = condition
@@ -96,7 +96,7 @@ const scoreOf = (weights: readonly Weight[]): Sql =>
 function orderOf(order: readonly Order[], fields: Fields): Sql {
   const keys = order.flatMap(({ field, descends }) => {
     const key = field === 'score' ? sql`e.score` : sortKey({ field, descends }, fields)
-    // Entries without the field stand last in either direction.
+    // Entries without the field come last in either direction.
     if (!key) return []
     return [descends ? sql`${key} DESC NULLS LAST` : sql`${key} ASC NULLS LAST`]
   })

@@ -11,11 +11,11 @@ import { folded, trigramsOf, wordsOf } from './words.ts'
 import { sweepDiscarded } from './discarded.ts'
 
 const MAX_FIELDS_UNDER = 1000
-/** Longer names have no room in a row of an index, beside the beginning of a value. */
+/** A longer name does not fit into an index row beside the prefix of a value. */
 const LONGEST_FIELD: Bytes = 512
 const LARGEST_CHARACTER = '\u{10FFFF}'
 
-/** The search index in PostgreSQL: rows and lexemes, with nothing that all writers have to share. */
+/** The search index in PostgreSQL: rows and lexemes. No row is shared by all writers. */
 export const postgresIndex: IndexWriter = {
   write,
   remove,
@@ -37,7 +37,7 @@ async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<vo
     ON CONFLICT (context, id) DO UPDATE SET readers = excluded.readers, modified = excluded.modified
     RETURNING doc, xmax = 0 AS added`)
   if (!row) throw new Error('the index gave no number')
-  // Looking for rows that cannot be there would only clash with others who add theirs beside them.
+  // Deleting rows that cannot exist would only conflict with transactions that insert neighbouring ones.
   if (row.added === 0) await clearFields(tx, row.doc)
   await writeFields(tx, row.doc, fields)
   if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
@@ -68,7 +68,7 @@ async function writeFields(tx: Queries, doc: number, fields: IndexFields): Promi
     [...pairs].filter(([field]) => Buffer.byteLength(field) <= LONGEST_FIELD)
   const [strings, numbers] = [short(fields.strings), short(fields.numbers)]
   const [ngrams, texts] = [short(fields.ngrams), short(fields.texts)]
-  // A searched text has a row here too: it tells that there is one, and its place in an order.
+  // A full text has a row here too: for queries whether the field exists, and as its sort key.
   const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
   await tx.run(sql`INSERT INTO search_strings (doc, field, value)
     SELECT DISTINCT CAST(${doc} AS BIGINT), r ->> 0, r ->> 1
@@ -92,13 +92,13 @@ async function writeFields(tx: Queries, doc: number, fields: IndexFields): Promi
   }
 }
 
-/** Whom everybody's or every user's reading includes counts for nothing. */
+/** If guests or all users may read, the other readers are redundant and left out. */
 function narrowest(readers: readonly string[]): readonly string[] {
   const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
   return wide === undefined ? [...new Set(readers)] : [wide]
 }
 
-/** Changing a context's ACL rewrites these few rows, none of its entries. */
+/** A change of a context's access list rewrites these few rows, and none of its entries. */
 async function writeContextReaders(tx: Queries, context: string, acl: Acl): Promise<void> {
   const owners = new Set(acl.admin)
   const readers = new Set([...owners, ...(acl.rread ?? []), ...(acl.rwrite ?? [])])
@@ -109,7 +109,7 @@ async function writeContextReaders(tx: Queries, context: string, acl: Acl): Prom
   }
 }
 
-/** Some fields whose names begin so, in the order of their names; not all rows are gone through. */
+/** Some fields whose names begin with `start`, by name, without scanning all rows. */
 export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
   const end = start + LARGEST_CHARACTER
   const next = (from: Sql): Sql => sql`least(

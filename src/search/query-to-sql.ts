@@ -9,9 +9,9 @@ import { type FieldKind, fieldName, kindOfField } from './fields.ts'
 import { predicateHash, readDate, readInteger } from './index-fields.ts'
 import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './query.ts'
 
-/** Queries as SQL. Conditions speak of an entry `e` of the index. */
+/** Turns queries into SQL conditions about an entry `e` of the index. */
 
-/** Fulfilled by who fulfils each of `every`, one of `some` unless there are none, and none of `none`. */
+/** Matches if every `must`, at least one `should` (when any) and no `mustNot` condition matches. */
 export interface BooleanCondition {
   readonly kind: 'boolean'
   readonly must: readonly Condition[]
@@ -24,7 +24,7 @@ export type Condition = LeafCondition | BooleanCondition
 const EVERYTHING: Condition = { kind: 'boolean', must: [], should: [], mustNot: [] }
 const NOTHING: Condition = { kind: 'leaf', test: sql`FALSE`, set: sql`SELECT doc FROM search_entries WHERE FALSE` }
 
-/** Words that stand in every text and find nothing. */
+/** Words that are too frequent to be searched for. */
 const stopWords = new Set(
   (
     'a an and are as at be but by for if in into is it no not of on or such that the their then there these they this ' +
@@ -38,11 +38,11 @@ export interface Weight {
 }
 
 export interface Fields {
-  /** `undefined` for one that no entry has. */
+  /** `undefined` for a field that no entry has. */
   keyOf(field: string): FieldKey | undefined
 }
 
-/** The names of all fields that the queries ask for. */
+/** The names of all fields in the queries. */
 export function fieldNames(asked: readonly Query[]): Set<string> {
   const names = new Set<string>()
   const collect = (query: Query): void => {
@@ -54,8 +54,9 @@ export function fieldNames(asked: readonly Query[]): Set<string> {
 }
 
 /**
- * A field by the hash of its predicate may be one under the base address, which the index has as it is: its name, if that is
- * so. @param findUnder gives the fields whose names begin so
+ * The name in the index of a field that a query names by the hash of a predicate under the base address; `undefined` for
+ * other fields. The index keeps such predicates as relative IRIs.
+ * @param findUnder returns the fields whose names begin with a text
  */
 export async function findRelative(
   name: string,
@@ -79,7 +80,7 @@ const named = (which: Sql): LeafCondition => ({
 export const hasValue = (field: FieldKey, value: string, { isOneOf }: Dialect): LeafCondition =>
   named(sql`field = ${field} AND ${isOneOf([value])}`)
 
-/** The first values of a field, each once, without going through all who have them. */
+/** The first distinct values of a field, without scanning all entries that have them. */
 export async function firstValues(queries: Queries, field: FieldKey, most: number): Promise<string[]> {
   const next = (from: Sql): Sql => sql`(SELECT min(value) FROM search_strings WHERE field = ${field} ${from})`
   const rows = await queries.all<{ value: string }>(sql`
@@ -113,7 +114,7 @@ export class Conditions {
   readonly #inside: (iri: string) => string
   readonly #dialect: Dialect
 
-  /** @param toRelative gives the stored form of an IRI that somebody wrote. */
+  /** @param toRelative returns the stored form of an IRI in a query. */
   constructor(fields: Fields, toRelative: (iri: string) => string, dialect: Dialect) {
     this.#fields = fields
     this.#inside = toRelative
@@ -129,7 +130,7 @@ export class Conditions {
     return { kind: 'boolean', must: all(must), should: must.length > 0 ? [] : oneOf(should), mustNot: oneOf(mustNot) }
   }
 
-  /** How well a hit fits: the sum of what it fulfils of these, by their boosts. Empty when all hits fit alike. */
+  /** Score contributions: a hit gains `weight` for each condition that it matches. Empty when all hits have the same score. */
   weights(query: Query, factor = 1): Weight[] {
     if (query.kind !== 'clauses') return []
     const boost = factor * query.boost
@@ -174,7 +175,7 @@ export class Conditions {
     return named(sql`field = ${field} AND ${like(typeof first === 'string' ? [prefix, ...rest] : parts)}`)
   }
 
-  /** Membership is told from the lists themselves. */
+  /** Membership is read from the lists, which are not indexed. */
   #lists(term: Term): Condition {
     const uri = plainText(term)
     const [, context, id] = /^\.\/([^/]+)\/resource\/([^/]+)$/.exec(uri === undefined ? '' : this.#inside(uri)) ?? []
@@ -233,7 +234,7 @@ function readBoolean(term: Term): boolean | undefined {
   return /^(true|t|1)$/i.test(plainText(term) ?? '')
 }
 
-/** Whose metadata the reader may read; of administrators, every entry that there is. */
+/** The entries whose metadata the reader may read; for administrators, all entries. */
 export function readable(reader: Reader, { readableBy }: Dialect): LeafCondition {
   const test = readableBy(reader)
   return { kind: 'leaf', test, set: sql`SELECT e.doc FROM search_entries e WHERE ${test}`, dependsOn: 'readers' }
@@ -265,7 +266,7 @@ export function valuesOf(field: string, fields: Fields, dialect: Dialect): Sql |
   return undefined
 }
 
-/** Parts of words: each of the words somewhere in the field, a phrase as it stands. */
+/** Matches parts of words: each word anywhere in the field, a phrase as a whole. */
 function ngrams(field: FieldKey, term: Term, { contains }: Dialect): Condition {
   const pieces = term.isPhrase
     ? [plainText(term) ?? '']

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../base/errors.ts'
 
-/** `*` stands for any number of characters, `?` for one; everything else is meant to the letter. */
+/** `*` matches any number of characters, `?` matches one; everything else is literal. */
 export type TermPart = string | typeof ANY | typeof ONE
 export const ANY = Symbol('*')
 export const ONE = Symbol('?')
@@ -9,7 +9,7 @@ export interface Term {
   readonly kind: 'term'
   readonly field: string
   readonly parts: readonly TermPart[]
-  /** In quotes: its words stand side by side. */
+  /** In quotes: its words follow one another. */
   readonly isPhrase: boolean
   readonly boost: number
 }
@@ -25,7 +25,7 @@ export interface Range {
   readonly boost: number
 }
 
-/** What a hit must match, may match and must not match. With nothing it must match, one of `some` at least is needed. */
+/** What a hit must match, should match and must not match. Without `must`, at least one `should` has to match. */
 export interface Clauses {
   readonly kind: 'clauses'
   readonly must: readonly Query[]
@@ -51,14 +51,14 @@ type Token =
   | { readonly kind: 'term'; readonly parts: readonly TermPart[]; readonly isPhrase: boolean }
   | ({ readonly kind: 'range' } & Omit<Range, 'kind' | 'field' | 'boost'>)
 
-/** Reads what clients write (wire facts 3.10.3). @throws {InvalidInput} `invalid-query`, and nothing else */
+/** Parses the query language of clients (wire facts 3.10.3). @throws {InvalidInput} `invalid-query`, and nothing else */
 export function parseQuery(text: string): Query {
   if (text.length > MAX_CHARACTERS) throw malformed(`is longer than ${MAX_CHARACTERS} characters`)
   if (text.includes('\0') || !text.isWellFormed()) throw malformed('holds characters that no text has')
   return new Parser(tokensOf(text)).query()
 }
 
-/** Filters are queries with commas between them; a comma inside quotes, brackets or behind a backslash is none. */
+/** Parses queries separated by commas. Commas inside quotes or brackets, or after a backslash, do not separate. */
 export function parseFilters(text: string): Query[] {
   const pieces: string[] = []
   let begin = 0
@@ -96,7 +96,7 @@ const isBlank = (character: string): boolean => character !== '' && character.tr
 const endsWord = (character: string): boolean =>
   character === '' || isBlank(character) || '()"^[]{}'.includes(character)
 
-/** One pass from left to right; every step goes forward, so that no text takes long. */
+/** One pass from left to right. Every step moves forward, so that the time is linear. */
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -122,7 +122,7 @@ function tokensOf(text: string): Token[] {
     } else if (character === '"') {
       const { value, next } = readQuoted(text, at)
       push({ kind: 'term', parts: value === '' ? [] : [value], isPhrase: true })
-      // A distance between words (`"a b"~3`) is passed over.
+      // A distance between words (`"a b"~3`) is ignored.
       at = text.charAt(next) === '~' ? skipNumber(text, next + 1) : next
     } else if (character === '[' || character === '{') {
       const { range, next } = readRange(text, at)
@@ -148,7 +148,7 @@ function tokensOf(text: string): Token[] {
   return [...tokens, { kind: 'end' }]
 }
 
-/** A sign stands before an operand and behind none: in `a-b` it is a letter. */
+/** A sign precedes an operand and follows none: in `a-b` it is part of the word. */
 function isSign(text: string, at: number): boolean {
   const before = text.charAt(at - 1)
   const after = text.charAt(at + 1)
@@ -245,14 +245,14 @@ function readWord(text: string, from: number, inValue: boolean): { token: Token;
   const word = text.slice(from, at)
   const operator = inValue ? undefined : operators[word]
   if (operator !== undefined) return { token: { kind: operator }, next: at }
-  // How much a term may differ (`roam~0.8`) is passed over.
+  // A fuzziness (`roam~0.8`) is ignored.
   const fuzzy = /^(.+)~[0-9.]{0,4}$/s.exec(literal.length > 64 ? '' : literal.join(''))
   if (isPlain && fuzzy?.[1] !== undefined) literal = [fuzzy[1]]
   flush()
   return { token: { kind: 'term', parts, isPhrase: false }, next: at }
 }
 
-/** AND binds closer than OR, NOT and the signs closest. Between operands without an operator stands OR. */
+/** AND binds closer than OR; NOT and the signs bind closest. Operands without an operator between them are joined with OR. */
 class Parser {
   readonly #tokens: readonly Token[]
   #at = 0
@@ -347,7 +347,7 @@ class Parser {
   }
 }
 
-/** A clause that is alone stands for itself. */
+/** A single clause needs no boolean query around it. */
 function simplest(clauses: Clauses): Query {
   const { must, should, mustNot } = clauses
   const only = must[0] ?? should[0]

@@ -14,7 +14,7 @@ import { PostgresFinder } from './postgres-finder.ts'
 import { SqliteFinder } from './sqlite-finder.ts'
 
 export interface Found {
-  /** How many entries there are that fit and that the caller may read. */
+  /** The number of matching entries that the caller may read. */
   readonly total: number
   readonly hits: readonly EntryInContext[]
   readonly facets: readonly Facet[]
@@ -23,13 +23,13 @@ export interface Found {
 const BATCH = 100
 
 export interface SearchOptions {
-  /** The memory for what searches may use again; 32 MiB by default. PostgreSQL has its own. */
+  /** The memory for cached sets of entries; 32 MiB by default. PostgreSQL has its own cache. */
   readonly maxBytes?: Bytes
   /** Up to this number of entries is tested one by one, without indexes and sets; 2000 by default. */
   readonly scanThreshold?: number
 }
 
-/** Finding entries by what they say, out of those whose metadata the caller may read (wire facts 3.10). */
+/** Finds entries among those whose metadata the caller may read (wire facts 3.10). */
 export class Search {
   readonly #database: Database
   readonly #entries: EntrySource
@@ -55,7 +55,7 @@ export class Search {
     return { ...answer, hits: await this.#readable(caller, page, budget) }
   }
 
-  /** Indexes what the index lacks; before the service answers for the first time. */
+  /** Indexes the entries that are missing in the index, before the service answers its first request. */
   async catchUp(): Promise<void> {
     for (;;) {
       const addresses = await unindexed(this.#database, BATCH)
@@ -69,12 +69,12 @@ export class Search {
     }
   }
 
-  /** Clears away what deleted contexts have left in the index. */
+  /** Deletes what removed contexts left in the index. */
   async tidy(): Promise<void> {
     while (!(await this.#database.transaction(tx => sweep(tx, BATCH), { durability: 'relaxed' }))) await setImmediate()
   }
 
-  /** What the index says is judged once more by the rules themselves, entry by entry. */
+  /** Checks each hit of the index again with `rights.ts`. */
   async #readable(
     caller: Caller,
     addresses: readonly EntryAddress[],

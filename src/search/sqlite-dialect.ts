@@ -25,7 +25,7 @@ const globOf = (part: TermPart): string =>
 
 const contains = (field: FieldKey, text: string): LeafCondition => fullText('search_ngrams', field, matchOfPart(text))
 
-/** Less than three characters are the beginning of trigrams; the vocabulary tells of which. */
+/** Fewer than three characters match the beginning of a trigram; the vocabulary table lists these trigrams. */
 function matchOfPart(piece: string): Sql {
   if ([...piece].length >= 3) return sql`${quoted(piece)}`
   const start = piece.toLowerCase()
@@ -48,5 +48,5 @@ function fullText(table: 'search_ngrams' | 'search_texts', field: FieldKey, matc
   }
 }
 
-/** The words of SQLite, with FTS5. */
+/** The SQL of SQLite, with FTS5. */
 export const sqliteDialect: Dialect = { isOneOf, between, like, contains, matchesWords, readableBy }

@@ -10,10 +10,10 @@ import { SearchSets } from './condition-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { findFields, findFieldsUnder, latestGeneration } from './sqlite-index.ts'
 
-/** How often a search begins anew because somebody writes meanwhile. */
+/** How often a search is repeated when the index changes meanwhile. */
 const MAX_ATTEMPTS = 3
 
-/** Finds by sets of entries in memory, which SQLite fills. */
+/** Answers with sets of entries in memory, which SQLite fills. */
 export class SqliteFinder implements Finder {
   readonly #database: Database
   readonly #sets: SearchSets

@@ -10,7 +10,7 @@ import { sweepDiscarded } from './discarded.ts'
 
 /** The search index in SQLite, with FTS5. */
 
-/** Room for the number of a field below the number of a document in the row ids of the full-text tables. */
+/** The low bits of a row id in the full-text tables are the number of the field, the others that of the document. */
 export const FIELD_BITS = 20
 export const FIELD_MASK = 2 ** FIELD_BITS - 1
 const MAX_FIELDS_UNDER = 1000
@@ -18,13 +18,13 @@ export const LARGEST_CHARACTER = '\u{10FFFF}'
 /** The audience of entries without an ACL of their own. */
 const CONTEXT_DEFAULT = 0
 
-/** In place of a document: entries that are as they were may be readable for others now. */
+/** Recorded in place of a document: the readers of unchanged entries may have changed. */
 export const WHO_READS = 0
-/** How many of the latest changes are on record. */
+/** How many of the latest changes are recorded. */
 const KEPT_CHANGES = 2000
-/** So many strings are written by one statement. */
+/** How many strings one statement writes. */
 const MAX_STRINGS = 2000
-/** Texts of so many characters together are written by one statement; where there are more, each by its own. */
+/** Up to this many characters of text are written by one statement; longer texts by one statement each. */
 const MAX_TEXT = 65_536
 
 export const sqliteIndex: IndexWriter = {
@@ -76,7 +76,7 @@ export async function latestGeneration(queries: Queries): Promise<number> {
   return row?.latest ?? 0
 }
 
-/** What has changed after that generation; `undefined` when that is not on record any more. */
+/** The documents that changed after that generation; `undefined` when it is no longer recorded. */
 export async function changesAfter(queries: Queries, generation: number): Promise<ReadonlySet<number> | undefined> {
   const rows = await queries.all<{ generation: number; doc: number }>(
     sql`SELECT generation, doc FROM search_changes WHERE generation > ${generation} ORDER BY generation`,
@@ -103,9 +103,9 @@ async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, n
         return number === undefined ? [] : [[number, value]]
       }),
     )
-  // A searched text has a row here too: it tells that there is one, and its place in an order.
+  // A full text has a row here too: for queries whether the field exists, and as its sort key.
   const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
-  // In portions, so that others get their turn between them.
+  // In portions, so that other work gets its turn between them.
   for (const should of portionsOf([...strings, ...keys], MAX_STRINGS)) {
     await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
       SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(should)})`)
@@ -130,7 +130,7 @@ function togetherOrAlone(texts: ReadonlyMap<string, string>): Iterable<readonly 
   return portionsOf([...texts], length > MAX_TEXT ? 1 : Math.max(1, texts.size))
 }
 
-/** The numbers of fields, new ones given where needed. Beyond the room for them fields are not indexed. */
+/** The numbers of fields; new fields get one. Fields beyond the last number are not indexed. */
 async function fieldNumbers(tx: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const found = await findFields(tx, names)
   const missing = names.filter(name => !found.has(name))
@@ -147,14 +147,14 @@ export async function findFields(queries: Queries, names: readonly string[]): Pr
   return new Map(rows.map(({ number, name }) => [name, number]))
 }
 
-/** Some fields whose names begin so, in the order of their names. */
+/** Some fields whose names begin with `start`, by name. */
 export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
   const rows = await queries.all<{ name: string }>(sql`SELECT name FROM search_fields
     WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MAX_FIELDS_UNDER}`)
   return rows.map(({ name }) => name)
 }
 
-/** The number of this set of readers; whom everybody's or every user's reading includes counts for nothing. */
+/** Id of this reader set. If guests or all users may read, other readers are dropped as redundant. */
 async function audienceOf(tx: Queries, readers: readonly string[]): Promise<number> {
   const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
   const principals = JSON.stringify(wide === undefined ? [...new Set(readers)].sort() : [wide])
@@ -168,7 +168,7 @@ async function audienceOf(tx: Queries, readers: readonly string[]): Promise<numb
   return row.audience
 }
 
-/** Changing a context's ACL rewrites these few rows, none of its entries. */
+/** A change of a context's access list rewrites these few rows, and none of its entries. */
 async function writeContextReaders(tx: Queries, context: string, acl: Acl): Promise<void> {
   const owners = new Set(acl.admin)
   const readers = new Set([...owners, ...(acl.rread ?? []), ...(acl.rwrite ?? [])])
@@ -185,7 +185,7 @@ async function writeContextReaders(tx: Queries, context: string, acl: Acl): Prom
   }
 }
 
-/** Whether the reader may read the metadata of entry `e`: what `rights.ts` says, for many entries at once. */
+/** Whether the reader may read the metadata of entry `e`: the rule of `rights.ts`, for many entries at once. */
 export function readableBy({ principals, userId }: Reader): Sql {
   if (principals === undefined) return sql`TRUE`
   const named = sql`principal IN (SELECT value FROM json_each(${JSON.stringify(principals)}))`

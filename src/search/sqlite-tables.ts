@@ -5,7 +5,7 @@ import { type Sql, sql } from '../stores/sql.ts'
  * tables: if they are emptied, the next start fills them.
  */
 export const searchTables: readonly Sql[] = [
-  // Numbers are never given twice: rows of a deleted entry that are still to be swept up must not pass to a newcomer.
+  // Numbers are never reused: leftover rows of a deleted entry must not pass to a new one.
   sql`CREATE TABLE search_entries (
     doc INTEGER PRIMARY KEY AUTOINCREMENT,
     context TEXT NOT NULL,
@@ -16,7 +16,7 @@ export const searchTables: readonly Sql[] = [
   )`,
   sql`CREATE INDEX search_entries_by_modified ON search_entries (modified, doc)`,
   sql`CREATE TABLE search_discarded (doc INTEGER PRIMARY KEY)`,
-  // Sets of readers, each once: many entries are for the same people. Number 0 is the default of the entry's context.
+  // Sets of readers, each once, because many entries have the same readers. Number 0 is the default of the entry's context.
   sql`CREATE TABLE search_audiences (audience INTEGER PRIMARY KEY, principals TEXT NOT NULL UNIQUE)`,
   sql`CREATE TABLE search_audience_members (
     principal TEXT NOT NULL,
@@ -45,7 +45,7 @@ export const searchTables: readonly Sql[] = [
     PRIMARY KEY (field, value, doc)
   ) WITHOUT ROWID`,
   sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`,
-  // The row id is doc * 2^20 + field, so that hits in other fields are told apart without looking anything up.
+  // The row id is doc * 2^20 + field, so that hits in other fields are recognised without a look-up.
   sql`CREATE VIRTUAL TABLE search_ngrams USING fts5 (
     value, content = '', contentless_delete = 1, tokenize = 'trigram'
   )`,
@@ -56,8 +56,8 @@ export const searchTables: readonly Sql[] = [
 ]
 
 /**
- * What has changed in the index, one number for each change: so sets of entries that are kept in memory are brought up to
- * date. `doc` 0 means that others may read entries which have not changed themselves. Only the latest rows are kept.
+ * The latest changes of the index, numbered, from which cached sets of entries are brought up to date. `doc` 0 means that
+ * the readers of unchanged entries may have changed.
  */
 export const searchChanges: readonly Sql[] = [
   sql`CREATE TABLE search_changes (generation INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL)`,

@@ -1,9 +1,9 @@
 /**
- * Texts cut into what is sought in them, for engines that do not do it by themselves: to the same words as the tokenizers
- * `porter unicode61` and `trigram` of SQLite's FTS5 make, so that a search finds the same whatever the engine.
+ * Splits texts into words and trigrams for engines without a tokenizer of their own, exactly as the tokenizers
+ * `porter unicode61` and `trigram` of SQLite's FTS5 do, so that a search finds the same with every engine.
  */
 
-/** The words of a text in their order: letters and digits, without case and accents, English endings taken off. */
+/** The words of a text in order: letters and digits, without case and accents, without English endings. */
 export function wordsOf(text: string): string[] {
   const words = text.match(/[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{Mn}]*/gu) ?? []
   return words.map(word => stemOf([...word].map(plain).join('')))
@@ -15,10 +15,10 @@ export function trigramsOf(text: string): string[] {
   return [...new Set(characters.slice(2).map((last, at) => `${characters[at]}${characters[at + 1]}${last}`))]
 }
 
-/** Without case, character by character: what stands beside one makes no difference. */
+/** Folds case character by character, independent of neighbouring characters. */
 export const folded = (text: string): string => [...text].map(lower).join('')
 
-/** Simple case folding: by way of the capital, since some small letters share one. */
+/** Simple case folding, by way of the capital letter, because some small letters share one. */
 function lower(character: string): string {
   const capital = character.toUpperCase()
   const small = (capital.length === character.length && character !== 'ı' ? capital : character).toLowerCase()
@@ -36,9 +36,9 @@ function plain(character: string): string {
 const SHORTEST_STEMMED = 3
 const LONGEST_STEMMED = 64
 
-/** The word without its ending (M. F. Porter, An algorithm for suffix stripping, 1980). */
+/** The stem of a word (M. F. Porter, An algorithm for suffix stripping, 1980). */
 export function stemOf(word: string): string {
-  // Letter by letter means byte by byte to FTS5.
+  // FTS5 works on bytes, not on letters.
   const bytes = Buffer.from(word).toString('latin1')
   if (bytes.length < SHORTEST_STEMMED || bytes.length > LONGEST_STEMMED) return word
   const steps = [withoutPlural, withoutPast, withI, second, third, fourth, withoutE, withoutDoubleL]

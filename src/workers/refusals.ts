@@ -8,11 +8,13 @@ import {
   NotAcceptable,
   NotFound,
   NotSupported,
+  Overloaded,
   ServiceError,
   TooLarge,
   Unauthenticated,
   UnsupportedType,
 } from '../base/errors.ts'
+import type { Seconds } from '../base/units.ts'
 
 /** A refusal as a plain value: a class does not survive the way between threads. */
 export interface PlainRefusal {
@@ -20,6 +22,7 @@ export interface PlainRefusal {
   readonly code: ErrorCode
   readonly detail: string
   readonly extra: ErrorExtra
+  readonly retryAfter?: Seconds
 }
 
 type RefusalClass = new (code: ErrorCode, detail: string, options?: ErrorOptions) => ServiceError
@@ -38,11 +41,16 @@ const classes: Readonly<Record<string, RefusalClass>> = {
 
 /** `undefined` for what is no refusal, which is thrown as it is. */
 export function plainRefusal(error: unknown): PlainRefusal | undefined {
+  if (error instanceof Overloaded) {
+    const { name, code, message: detail, extra, retryAfter } = error
+    return { name, code, detail, extra, retryAfter }
+  }
   if (!(error instanceof ServiceError) || !Object.hasOwn(classes, error.name)) return undefined
   return { name: error.name, code: error.code, detail: error.message, extra: error.extra }
 }
 
-export function refusalFrom({ name, code, detail, extra }: PlainRefusal): Error {
+export function refusalFrom({ name, code, detail, extra, retryAfter }: PlainRefusal): Error {
+  if (retryAfter !== undefined) return new Overloaded(detail, retryAfter, code)
   const Refusal = classes[name]
   return Refusal ? new Refusal(code, detail, { extra }) : new Error(detail)
 }

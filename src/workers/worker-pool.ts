@@ -2,13 +2,14 @@ import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import type { Milliseconds } from '../base/units.ts'
 import { FairLimiter } from './fair-limiter.ts'
+import { type ClockedTask, TaskClock } from './task-clock.ts'
 
 export interface WorkerPoolOptions {
-  /** The module that is the thread; its default export does one task. */
+  /** The module that is the thread; its default export, made by `clocked`, does one task. */
   readonly module: URL
-  /** The threads start when they are needed, and end when there has been nothing to do for half a minute. */
+  /** The threads start when they are needed, and end when there has been nothing to do for five minutes. */
   readonly threads: number
-  /** A task that takes longer loses its thread. */
+  /** Processor time of one task; with more it loses its thread. */
   readonly timeout: Milliseconds
   /** JavaScript memory of one thread, in megabytes. */
   readonly maxMegabytes: number
@@ -26,11 +27,13 @@ export class TaskLimitExceeded extends Error {}
 /** The client has left: a task that will be done within this time is not worth the start of another thread. */
 const ABANDONED: Milliseconds = 1000
 
+const CHECK_INTERVAL: Milliseconds = 250
+
 /** Threads that do tasks one after the other, each caller getting a fair share of them. */
 export class WorkerPool<Task, Result> {
   readonly #options: WorkerPoolOptions
   readonly #limiter: FairLimiter
-  #pool: Promise<Piscina<Task, Result>> | undefined
+  #pool: Promise<Piscina<ClockedTask<Task>, Result>> | undefined
 
   constructor(options: WorkerPoolOptions) {
     const { threads, maxWaiting, maxWaitingOfOne, what } = options
@@ -65,19 +68,23 @@ export class WorkerPool<Task, Result> {
     this.#pool ??= openPool(this.#options)
     const pool = await this.#pool
     const ending = new AbortController()
-    const end = (): void => ending.abort()
-    const timers = [setTimeout(end, this.#options.timeout)]
-    const onGone = (): unknown => timers.push(setTimeout(end, ABANDONED))
-    clientGone?.addEventListener('abort', onGone, { once: true })
+    const clock = new TaskClock()
+    let goneSince: Milliseconds | undefined
+    const check = (): void => {
+      const now = performance.now()
+      if (clientGone?.aborted === true) goneSince ??= now
+      const isAbandoned = goneSince !== undefined && now - goneSince > ABANDONED
+      if (isAbandoned || clock.isOver(this.#options.timeout, now)) ending.abort()
+    }
+    const timer = setInterval(check, CHECK_INTERVAL)
     try {
-      return await pool.run(task, { signal: ending.signal })
+      return await pool.run({ task, clock: clock.shared }, { signal: ending.signal })
     } catch (error) {
       const { name, code } = error as { readonly name?: unknown; readonly code?: unknown }
       if (name !== 'AbortError' && code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
       throw new TaskLimitExceeded('A task takes more time or memory than it may.', { cause: error })
     } finally {
-      for (const timer of timers) clearTimeout(timer)
-      clientGone?.removeEventListener('abort', onGone)
+      clearInterval(timer)
     }
   }
 }
@@ -87,13 +94,13 @@ async function openPool<Task, Result>({
   threads,
   maxMegabytes,
   data,
-}: WorkerPoolOptions): Promise<Piscina<Task, Result>> {
+}: WorkerPoolOptions): Promise<Piscina<ClockedTask<Task>, Result>> {
   const { Piscina } = await import('piscina')
   return new Piscina({
     filename: fileURLToPath(module),
     minThreads: 0,
     maxThreads: threads,
-    idleTimeout: 30_000,
+    idleTimeout: 300_000,
     workerData: data?.(),
     resourceLimits: { maxOldGenerationSizeMb: maxMegabytes },
   })

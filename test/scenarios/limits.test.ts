@@ -152,3 +152,24 @@ test('sixty documents of one user at once do not keep others from having theirs 
   // Their turn comes after the documents that had begun and, with turns taken, one more.
   assert.ok(done.indexOf('other') < 30, `the other's was number ${done.indexOf('other')}`)
 })
+
+test('changes to all members of a list keep what the members hold', async () => {
+  const place = await newContext(admin)
+  const metadata = graphOf(
+    `${admin.base}${place}/resource/kept`,
+    TITLE,
+    textTerm('kept'),
+    textTerm('x'.repeat(100_000)),
+  )
+  await newEntry(admin, place, '?id=kept', { metadata })
+  const list = await newEntry(admin, place, '?graphtype=list', { resource: ['kept'] })
+  const path = `${place}/entry/${list}`
+  const { info } = await readEntry(admin, place, list)
+  const acl = graphOf(
+    `${admin.base}${path}`,
+    'http://entrystore.org/terms/write',
+    uriTerm(`${admin.base}_principals/resource/_admin`),
+  )
+  assert.equal((await admin.put(`${path}?applyACLtoChildren`, { ...info, ...acl })).status, 204)
+  assert.deepEqual((await readEntry(admin, place, 'kept')).metadata, metadata)
+})

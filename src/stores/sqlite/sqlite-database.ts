@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { StartupError, StorageFull, StorageReadOnly, StoreDamaged } from '../../base/errors.ts'
 import { Mutex } from '../../base/mutex.ts'
-import type { Bytes } from '../../base/units.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'
 import { translateDiskError } from '../disk-errors.ts'
 import { type Sql, sql } from '../sql.ts'
@@ -21,6 +21,9 @@ export interface SqliteOptions {
 }
 
 const IN_MEMORY = ':memory:'
+const LOCK_TIMEOUT: Milliseconds = 2000
+const SECOND_CACHE: Bytes = 16 * 2 ** 20
+const SECOND_STATEMENTS = 200
 
 /**
  * Opens or makes the database file at `path`; its folder exists. `:memory:` gives one that ends with `close`.
@@ -31,7 +34,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   const { DatabaseSync } = await loadSqlite()
   const connect = (readOnly: boolean): SqliteHandle =>
     // Only a stranger, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
-    new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: 2000 })
+    new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: LOCK_TIMEOUT })
 
   // The engine would make it readable for everybody; its log and index files take over this mode.
   if (path !== IN_MEMORY) await (await open(path, 'a', 0o600)).close()
@@ -47,6 +50,17 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
     writing.close()
     throw translateDiskError(error)
   }
+}
+
+/** For a thread beside the one that writes: another connection to a database that is there, which refuses to write. */
+export async function openSqliteReader(path: string): Promise<Database> {
+  const { DatabaseSync } = await loadSqlite()
+  const connect = (): SqliteConnection =>
+    new SqliteConnection(
+      prepareToRead(new DatabaseSync(path, { readOnly: true, timeout: LOCK_TIMEOUT }), SECOND_CACHE),
+      SECOND_STATEMENTS,
+    )
+  return new SqliteDatabase(connect(), connect(), connect)
 }
 
 function prepareToWrite(handle: SqliteHandle, path: string): void {

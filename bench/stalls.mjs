@@ -1,0 +1,334 @@
+// What one caller can do to the others: each input below is sent while a user asks `GET /auth/user` without pause. The figures
+// are the slowest of these answers, how much the memory of the service grew, and refusals with 5xx. BENCH_PROGRAM names another
+// build of the service, for figures from before a change.
+import { randomBytes } from 'node:crypto'
+import { ask, isQuick, memoryOf, newContext, signIn, startService } from './support.mjs'
+
+const ENTRIES = isQuick ? 60 : 3000
+const REVISIONS = isQuick ? 20 : 1000
+const STATEMENTS = isQuick ? 500 : 100_000
+const TIMEOUT = isQuick ? 5000 : 30_000
+const TITLE = 'http://purl.org/dc/terms/title'
+const P = 'http://example.org/p'
+const MB = 2 ** 20
+
+export async function measure(say) {
+  const program = process.env.BENCH_PROGRAM
+  const settings = { 'service.repository.provenance': 'on' }
+  const service = await startService(settings, program === undefined ? {} : { program })
+  try {
+    const place = await prepare(service)
+    const idle = await underProbe(service, place, () => new Promise(resolve => setTimeout(resolve, TIMEOUT / 10)))
+    say(`idle: ${idle.slowest.toFixed(1)} ms`)
+    const results = []
+    for (const [name, input] of Object.entries(inputs)) {
+      const result = await underProbe(service, place, () => input({ service, ...place }))
+      say(`${name}: ${result.slowest.toFixed(0)} ms, ${(result.memory / MB).toFixed(0)} MB, ${result.errors} × 5xx`)
+      results.push({ name, ...result })
+    }
+    return report(idle, results)
+  } finally {
+    await service.stop()
+  }
+}
+
+function report(idle, results) {
+  const by = read => [...results].sort((a, b) => read(b) - read(a))
+  const slow = by(({ slowest }) => slowest)
+  const large = by(({ memory }) => memory)
+  const row = ({ name, slowest, memory, errors }) => ({
+    what: name,
+    value: slowest,
+    unit: 'ms',
+    note: `${(memory / MB).toFixed(0)} MB more; ${errors} × 5xx`,
+  })
+  return {
+    title: 'What one caller can do to the others',
+    rows: [
+      { what: 'slowest `GET /auth/user`, nothing else going on', value: idle.slowest, unit: 'ms' },
+      {
+        what: `slowest beside ${results.length} inputs (${slow[0].name})`,
+        value: slow[0].slowest,
+        unit: 'ms',
+        goal: { most: 100 },
+      },
+      { what: 'the same : nothing else going on', value: slow[0].slowest / idle.slowest, unit: 'ratio' },
+      {
+        what: `most memory that one input took (${large[0].name})`,
+        value: large[0].memory / MB,
+        unit: 'MB',
+        goal: { most: 64 },
+      },
+      {
+        what: 'answers with 5xx to the others',
+        value: results.reduce((sum, { errors }) => sum + errors, 0),
+        unit: '',
+        goal: { most: 0 },
+      },
+      ...slow.map(row),
+    ],
+    curves: [],
+  }
+}
+
+/** Sends the input while a user asks who they are, again and again. */
+async function underProbe(service, { user }, input) {
+  const before = (await memoryOf(service.pid)).now
+  const state = { isOver: false }
+  let [slowest, memory, errors] = [0, 0, 0]
+  const probe = (async () => {
+    while (!state.isOver) {
+      const begun = performance.now()
+      const { status } = await fetch(`${service.base}auth/user`, { headers: user }).then(drained, () => ({
+        status: 599,
+      }))
+      slowest = Math.max(slowest, performance.now() - begun)
+      if (status >= 500) errors++
+      memory = Math.max(memory, (await memoryOf(service.pid)).now - before)
+      await new Promise(resolve => setTimeout(resolve, 2))
+    }
+  })()
+  await Promise.race([input(), new Promise(resolve => setTimeout(resolve, TIMEOUT).unref())])
+  state.isOver = true
+  await probe
+  return { slowest, memory, errors }
+}
+
+const drained = async answer => {
+  await answer.arrayBuffer()
+  return answer
+}
+
+/** Entries that guests may read, in one list; a user who may write to their context, and one who may do nothing. */
+async function prepare(service) {
+  const admin = await signIn(service)
+  const context = await newContext(service, admin)
+  const account = async name =>
+    JSON.parse(
+      await ask(service, admin, 'POST', '_principals?graphtype=user', {
+        resource: { name, password: service.password },
+      }),
+    ).entryId
+  const writerId = await account('writer')
+  await account('user')
+  const principal = id => ({ type: 'uri', value: `${service.base}_principals/resource/${id}` })
+  const terms = 'http://entrystore.org/terms/'
+  await ask(service, admin, 'PUT', `_contexts/entry/${context}`, {
+    [`${service.base}_contexts/resource/${context}`]: {
+      [`${terms}read`]: [principal('_guest')],
+      [`${terms}write`]: [principal(writerId)],
+    },
+  })
+  const writer = await signIn(service, 'writer')
+  const user = await signIn(service, 'user')
+  const subject = id => `${service.base}${context}/resource/${id}`
+  const ids = Array.from({ length: ENTRIES }, (_, n) => `e${n}`)
+  let next = 0
+  const lines = Array.from({ length: 16 }, async () => {
+    for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
+      const metadata = {
+        [subject(id)]: {
+          [TITLE]: [{ type: 'literal', value: `entry ${id} about many things` }],
+          [P]: [{ type: 'uri', value: `http://example.org/house/Number/${id}` }],
+          'http://example.org/next': [{ type: 'uri', value: subject(`e${(Number(id.slice(1)) + 1) % ENTRIES}`) }],
+        },
+      }
+      await ask(service, writer, 'POST', `${context}?id=${id}`, { metadata })
+    }
+  })
+  await Promise.all(lines)
+  const list = JSON.parse(await ask(service, writer, 'POST', `${context}?graphtype=list`, { resource: ids })).entryId
+  const own = async () => JSON.parse(await ask(service, writer, 'POST', context, {})).entryId
+  return { admin, writer, user, context, list, subject, target: await own(), pointing: await own(), large: await own() }
+}
+
+const send = (service, headers, method, path, body, type = 'application/json') =>
+  fetch(service.base + path, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': type }) },
+    ...(body === undefined ? {} : { body }),
+    signal: AbortSignal.timeout(TIMEOUT),
+  }).then(drained, () => undefined)
+
+const guest = {}
+const times = (count, work) => Promise.all(Array.from({ length: count }, (_, n) => work(n)))
+const searchPath = (query, more = '') => `search?type=solr&query=${encodeURIComponent(query)}${more}`
+const search =
+  (query, more, parallel = 1) =>
+  ({ service }) =>
+    times(parallel, () => send(service, guest, 'GET', searchPath(query, more)))
+const facets = (pattern, fields) => `&facetFields=${fields.join(',')}&facetMatches=${encodeURIComponent(pattern)}`
+const someFields = ['graphType', 'rdfType', 'context', 'uri', 'resource', 'metadata.object.uri', 'creator', 'public']
+const manyFields = [...someFields, ...Array.from({ length: 12 }, (_, n) => `metadata.predicate.literal_s.${n}0000000`)]
+const clauses = (count, clause, operator = ' ') => Array.from({ length: count }, (_, n) => clause(n)).join(operator)
+const validate =
+  (text, type, parallel = 1) =>
+  ({ service, user }) =>
+    times(parallel, () => send(service, user, 'POST', 'validator', text, type))
+const turtle = (count, of = n => `<http://example.org/o/${n}>`) => `<urn:a> <urn:p> ${clauses(count, of, ', ')} .`
+const statements = (count, object = n => ({ type: 'uri', value: `http://example.org/${n}` })) =>
+  JSON.stringify({ 'urn:a': { [P]: Array.from({ length: count }, (_, n) => object(n)) } })
+const put =
+  (part, body, type) =>
+  ({ service, writer, context, large }) =>
+    send(service, writer, 'PUT', `${context}/${part}/${large}`, body(), type)
+const get =
+  (path, headers, parallel = 1) =>
+  input =>
+    times(parallel, () => send(input.service, headers ?? input.user, 'GET', path(input)))
+
+const inputs = {
+  // The inputs that stalled the service when this was first measured.
+  'facets: pattern of 11 KB, 20 fields': search('graphType:*', facets(`(${'a{0,30}|'.repeat(1200)}b){2}`, manyFields)),
+  'facets: pattern of 11 KB, five fields, all entries': search(
+    'uri:*',
+    facets(`(${'h?t?t?p?|'.repeat(1200)}b)*`, someFields.slice(0, 5)),
+  ),
+  '250 terms with wildcards': search(clauses(250, n => `metadata.object.uri:h*N*${n}`)),
+  '8 MB of _newId': async ({ service, writer, context }) => {
+    const metadata = { 'urn:a': { [P]: [{ type: 'literal', value: '_newId'.repeat(isQuick ? 9000 : 1_380_000) }] } }
+    await send(service, writer, 'POST', `${context}?id=${'x'.repeat(120)}`, JSON.stringify({ metadata }))
+    await send(service, guest, 'GET', searchPath('graphType:None'))
+  },
+  'statements that all point at one entry': async ({ service, writer, context, pointing, target, subject }) => {
+    const object = { type: 'uri', value: subject(target) }
+    const count = Math.min(STATEMENTS, 49_000)
+    const graph = {
+      [subject(pointing)]: Object.fromEntries(Array.from({ length: count }, (_, n) => [P + n, [object]])),
+    }
+    await send(service, writer, 'PUT', `${context}/metadata/${pointing}`, JSON.stringify(graph))
+  },
+  'relations of that entry': get(({ context, target }) => `${context}/relations/${target}`, guest, 4),
+  'that entry, all of it': get(({ context, target }) => `${context}/entry/${target}?includeAll`, guest, 4),
+  '2 MB of Turtle that stand for 300,000 statements': async input => {
+    const body = turtle(isQuick ? 3000 : 300_000, n => `<${n.toString(36)}>`)
+    await put('metadata', () => body, 'text/turtle')(input)
+    await search(`title:entry OR uri:"${input.service.base}${input.context}/entry/${input.large}"`)(input)
+  },
+  'a list without limit': get(({ context, list }) => `${context}/entry/${list}?includeAll`, guest, 4),
+  'a list, sorted': get(({ context, list }) => `${context}/entry/${list}?includeAll&sort=title&limit=50`, guest, 4),
+  'revisions of one entry': async input => {
+    const { service, writer, context, target } = input
+    for (let n = 0; n < REVISIONS; n++) {
+      const graph = { 'urn:a': { [P]: [{ type: 'literal', value: String(n) }] } }
+      await send(service, writer, 'PUT', `${context}/metadata/${target}`, JSON.stringify(graph))
+    }
+    await get(({ context, target }) => `${context}/entry/${target}`, guest, 8)(input)
+  },
+  '60 documents of 67 KB at the validator': validate(turtle(2200), 'text/turtle', 60),
+  // More of the same kinds.
+  'facets: pattern at its limits, all entries': search('uri:*', facets('.*(a?){40}.*[0-9]{1,40}', someFields)),
+  'facets: 20 fields, no pattern': search('uri:*', `&facetFields=${manyFields.join(',')}&facetLimit=1000`, 4),
+  'search: 32 words': search(clauses(32, n => `all:word${n}`)),
+  'search: 32 parts of words, each in all entries': search(
+    clauses(32, n => `title:ent*y${'?'.repeat(n % 2)}`),
+    '',
+    4,
+  ),
+  'search: 32 wildcards': search(
+    clauses(32, n => `metadata.object.uri:h*N*${n}`),
+    '',
+    4,
+  ),
+  'search: 32 ranges': search(
+    clauses(32, n => `uri:[a TO z${n}]`),
+    '',
+    4,
+  ),
+  'search: 256 exact terms': search(clauses(256, n => `rdfType:urn\\:${n} AND graphType:None`).slice(0, 16_000)),
+  'search: one hundred at once': search('title:entry about', '&limit=100', 100),
+  'search: deep brackets': search(`${'('.repeat(32)}title:entry${')'.repeat(32)}`),
+  'search: brackets without end': search('('.repeat(16_000)),
+  'search: 32 filters': search(
+    'title:entry',
+    `&filterQuery=${encodeURIComponent(clauses(32, () => 'title:entry', ','))}`,
+  ),
+  'search: far page, 20 sort keys': search(
+    'uri:*',
+    `&offset=2900&limit=100&sort=${clauses(20, n => `title.x${n}+asc`, ',')}`,
+  ),
+  'search: scores of 30 alternatives': search(
+    clauses(30, n => `title:e${n}^${n + 1}`, ' OR '),
+    '&limit=100',
+    4,
+  ),
+  'search: JSON-LD': search('title:entry', '&limit=100&rdfFormat=application/ld%2Bjson', 8),
+  'a graph of 49,000 statements, written': put('metadata', () => statements(Math.min(STATEMENTS, 49_000))),
+  'the same, read as Turtle': get(({ context, large }) => `${context}/metadata/${large}?format=text/turtle`, guest, 8),
+  'the same, read as RDF/XML': get(
+    ({ context, large }) => `${context}/metadata/${large}?format=application/rdf%2Bxml`,
+    guest,
+    8,
+  ),
+  'the same, read as JSON-LD': get(
+    ({ context, large }) => `${context}/metadata/${large}?format=application/ld%2Bjson`,
+    guest,
+    8,
+  ),
+  'the same, all of the entry': get(({ context, large }) => `${context}/entry/${large}?includeAll`, guest, 8),
+  'the same, found': search('graphType:None', '&limit=100', 8),
+  'the same, what is indexed': get(({ context, large }) => `${context}/entry/${large}/index`, undefined, 4),
+  'one literal of 7 MB, written': put('metadata', () =>
+    statements(1, () => ({ type: 'literal', value: 'x y'.repeat(isQuick ? 1000 : 2_400_000) })),
+  ),
+  'info of 49,000 statements, written': put('entry', () => statements(Math.min(STATEMENTS, 49_000))),
+  'an access list of 20,000, written': async ({ service, writer, context, large }) => {
+    const object = n => ({ type: 'uri', value: `${service.base}_principals/resource/${n}` })
+    const acl = {
+      [`${service.base}${context}/entry/${large}`]: {
+        'http://entrystore.org/terms/write': Array.from({ length: 20_000 }, (_, n) => object(n)),
+      },
+    }
+    await send(service, writer, 'PUT', `${context}/entry/${large}`, JSON.stringify(acl))
+  },
+  'linked metadata, ten levels': get(
+    ({ context }) => `${context}/metadata/e0?recursive=${encodeURIComponent('http://example.org/next')}&depth=10`,
+    guest,
+    8,
+  ),
+  statistics: get(({ context }) => `${context}/statistics/property`, guest, 8),
+  'look-ups': get(({ service }) => `lookup?uri=${encodeURIComponent(`${service.base}nothing`)}`, guest, 100),
+  'entries of a context': get(({ context }) => context, guest, 50),
+  export: ({ service, admin, context }) => send(service, admin, 'GET', `${context}/export`),
+  'import of noise': ({ service, admin, context }) =>
+    send(service, admin, 'POST', `${context}/import`, randomBytes(4 * MB), 'application/zip'),
+  'validator: 8 MB of RDF/JSON': validate(statements(isQuick ? 100 : 100_000), 'application/rdf+json', 4),
+  'validator: 8 MB of brackets': validate('['.repeat(isQuick ? 1000 : 8 * MB - 1), 'application/rdf+json', 4),
+  'validator: nested Turtle': validate(`<urn:a> <urn:p> ${'['.repeat(50_000)}`, 'text/turtle', 8),
+  'validator: RDF/XML with entities': validate(
+    `<!DOCTYPE r [<!ENTITY a "${'x'.repeat(10_000)}">]><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">${'&a;'.repeat(5000)}</rdf:RDF>`,
+    'application/rdf+xml',
+    8,
+  ),
+  'validator: JSON-LD with a large context': validate(
+    JSON.stringify({
+      '@context': Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`t${n}`, `http://example.org/${n}`])),
+      t1: 'x',
+    }),
+    'application/ld+json',
+    8,
+  ),
+  'validator: N3 with long prefixes': validate(
+    `@prefix p: <http://${'x'.repeat(500_000)}/> . <urn:a> <urn:p> ${clauses(2000, n => `p:${n}`, ', ')} .`,
+    'text/n3',
+    8,
+  ),
+  'a creation with 8 MB of brackets': ({ service, writer, context }) =>
+    send(service, writer, 'POST', context, `{"metadata":${'['.repeat(isQuick ? 1000 : 8 * MB - 100)}`),
+  'echo of 9 MB': ({ service, user }) => {
+    const form = new FormData()
+    form.set('file', new Blob(['<&>'.repeat(isQuick ? 100 : 3 * MB)]), 'a.txt')
+    return fetch(`${service.base}echo`, { method: 'POST', headers: user, body: form }).then(drained, () => undefined)
+  },
+  'Accept of 12 KB': ({ service, user, context }) =>
+    times(50, () =>
+      send(service, { ...user, accept: clauses(800, n => `text/x${n};q=0.1`, ',') }, 'GET', `${context}/metadata/e1`),
+    ),
+  'a query of 12 KB of parameters': get(
+    ({ context }) => `${context}/entry/e1?${clauses(2000, n => `p${n}=`, '&')}`,
+    undefined,
+    50,
+  ),
+  'cookies of 12 KB': ({ service }) =>
+    times(50, () => send(service, { cookie: clauses(1000, n => `auth_token=x${n}`, '; ') }, 'GET', 'auth/user')),
+}

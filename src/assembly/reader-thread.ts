@@ -1,0 +1,63 @@
+import { workerData } from 'piscina'
+import { Entries } from '../content/entries.ts'
+import { entrySource } from '../content/entry-records.ts'
+import { EntryViews } from '../content/entry-view.ts'
+import { Revisions } from '../content/revisions.ts'
+import { Statistics } from '../content/statistics.ts'
+import { Ledger } from '../files/quota-ledger.ts'
+import { BaseAddress } from '../http/base-address.ts'
+import { createReaderApp, type ReadAnswer, type ReadTask } from '../http/readers/reader-app.ts'
+import { Search } from '../search/search.ts'
+import { realSystem } from '../base/system.ts'
+import { DependencyCache } from '../stores/dependency-cache.ts'
+import { lowerPriority } from '../workers/lower-priority.ts'
+import { clocked } from '../workers/task-clock.ts'
+import type { ReaderData } from './readers.ts'
+import { openDatabase } from './stores.ts'
+
+// A thread that answers heavy reads (`http/readers/`): it has connections and caches of its own.
+lowerPriority()
+const { settings, base } = workerData as ReaderData
+const SEARCH_BYTES = 16 * 2 ** 20
+const CACHE_BYTES = 4 * 2 ** 20
+
+const database = await openDatabase(settings, realSystem, { readOnly: true })
+const cache = new DependencyCache(database, CACHE_BYTES)
+const books = { enforced: settings['service.data.quota'], defaultQuota: settings['service.data.quota.default'] }
+const ledger = new Ledger(database, realSystem, books)
+const revisions = new Revisions(settings['service.repository.provenance'])
+// Nothing is changed here, so the services that changes need are missing.
+const entries = new Entries({
+  database,
+  cache,
+  ledger,
+  revisions,
+  system: realSystem,
+} as unknown as ConstructorParameters<typeof Entries>[0])
+const lockout = {
+  lockedUntil: () => Promise.reject(new Error('users are not shown by readers')),
+} as unknown as ConstructorParameters<typeof EntryViews>[0]['lockout']
+
+const answer = createReaderApp(
+  {
+    database,
+    entries,
+    ledger,
+    revisions,
+    search: new Search(database, entrySource, { maxBytes: SEARCH_BYTES }),
+    statistics: new Statistics({ database, entries }),
+    system: realSystem,
+    views: new EntryViews(
+      { database, cache, ledger, lockout, revisions },
+      { publicInfo: settings['service.repository.public-info'] },
+    ),
+  },
+  {
+    base: new BaseAddress(base),
+    options: { search: { maxLimit: settings['service.solr.max-limit'] } } as Parameters<
+      typeof createReaderApp
+    >[1]['options'],
+  },
+)
+
+export default clocked((task: ReadTask): Promise<ReadAnswer> => answer(task))

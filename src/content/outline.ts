@@ -1,0 +1,27 @@
+import type { Bytes } from '../base/units.ts'
+import type { EntryType, GraphType } from '../model/entry.ts'
+import type { Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import { findContext } from './contexts.ts'
+
+/** What can be said of an entry without reading its graphs. */
+export interface Outline {
+  readonly entryType: EntryType
+  readonly graphType: GraphType
+  /** Of its graphs and its text. */
+  readonly size: Bytes
+}
+
+/** @param contextKey id or name of the context */
+export async function findOutline(queries: Queries, contextKey: string, id: string): Promise<Outline | undefined> {
+  const found = await outlineIn(queries, contextKey, id)
+  if (found) return found
+  const context = await findContext(queries, contextKey)
+  return context && context.id !== contextKey ? await outlineIn(queries, context.id, id) : undefined
+}
+
+const outlineIn = (queries: Queries, context: string, id: string): Promise<Outline | undefined> =>
+  queries.get<Outline>(sql`SELECT entry_type AS "entryType", graph_type AS "graphType",
+      octet_length(acl) + octet_length(statements) + octet_length(metadata)
+        + coalesce(octet_length(cached_external_metadata), 0) + coalesce(octet_length(content), 0) AS size
+    FROM entries WHERE context = ${context} AND id = ${id}`)

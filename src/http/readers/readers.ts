@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { shareOf } from '../../accounts/caller.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import type { Database } from '../../stores/database.ts'
+import { refusalFrom } from '../../workers/refusals.ts'
+import { TaskLimitExceeded, type WorkerPool } from '../../workers/worker-pool.ts'
+import { clientGoneSignal } from '../protocol/client-gone-signal.ts'
+import type { Route } from '../route.ts'
+import { addVary } from '../protocol/vary.ts'
+import { heavyReads } from './heavy-reads.ts'
+import type { ReadAnswer, ReadTask } from './reader-app.ts'
+
+/** Where heavy reads are answered. */
+export type Readers = WorkerPool<ReadTask, ReadAnswer>
+
+type Handle = Route['handle']
+
+/** The handler of a route, or one that hands heavy reads to another thread and handles the others itself. */
+export function withReaders({ method, url, handle }: Route, readers: Readers | undefined, database: Database): Handle {
+  const isHeavy = method === 'GET' ? heavyReads[url] : undefined
+  if (!isHeavy || !readers) return handle
+  return async (request, reply) =>
+    (await isHeavy(request, database)) ? await handOn(readers, request, reply) : await handle(request, reply)
+}
+
+async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const answer = await answerOf(readers, request, reply)
+  if ('refused' in answer) throw refusalFrom(answer.refused)
+  const { vary, ...headers } = answer.headers
+  for (const name of vary?.split(', ') ?? []) addVary(reply, name)
+  reply.headers(headers)
+  return await reply.status(answer.status).send(answer.body)
+}
+
+async function answerOf(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<ReadAnswer> {
+  const { caller, url } = request
+  // Neither credentials nor hashes are needed to read.
+  const { cookie: _cookie, authorization: _authorization, ...headers } = request.raw.headers
+  const { session: _session, ...known } = caller
+  const task = { url, headers, caller: { ...known, user: { ...caller.user, password: undefined } } }
+  try {
+    return await readers.run(task, shareOf(caller), clientGoneSignal(reply))
+  } catch (error) {
+    if (!(error instanceof TaskLimitExceeded)) throw error
+    throw new InvalidInput('query-too-costly', 'The request takes more time or memory than one may. Ask for less.', {
+      cause: error,
+    })
+  }
+}
