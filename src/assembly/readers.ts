@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Readers } from '../http/readers/readers.ts'
+import type { Readers } from '../http/readers/read-task.ts'
 import { threadModule, WorkerPool } from '../workers/worker-pool.ts'
 
 export interface ReaderData {

@@ -40,7 +40,7 @@ import type { CorsOptions } from './protocol/cors.ts'
 import type { UiAssets } from './ui-assets.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
-import type { Readers } from './readers/readers.ts'
+import type { Readers } from './readers/read-task.ts'
 
 /** What the HTTP room is told by the settings. */
 export interface HttpOptions {

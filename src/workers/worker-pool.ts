@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
+import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { FairLimiter } from './fair-limiter.ts'
 import { type ClockedTask, TaskClock } from './task-clock.ts'
@@ -71,7 +72,7 @@ export class WorkerPool<Task, Result> {
     const clock = new TaskClock()
     let goneSince: Milliseconds | undefined
     const check = (): void => {
-      const now = performance.now()
+      const now = realSystem.monotonic()
       if (clientGone?.aborted === true) goneSince ??= now
       const isAbandoned = goneSince !== undefined && now - goneSince > ABANDONED
       if (isAbandoned || clock.isOver(this.#options.timeout, now)) ending.abort()

@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import Fastify from 'fastify'
 import type { Caller } from '../../accounts/caller.ts'
-import { type PlainRefusal, plainRefusal } from '../../workers/refusals.ts'
+import { plainRefusal } from '../../workers/refusals.ts'
 import type { RouteDefinition } from '../interface/route.ts'
 import { Parameters } from '../protocol/query.ts'
 import { archiveRoutes } from '../routes/archives.ts'
@@ -14,18 +13,7 @@ import { searchRoutes } from '../routes/search.ts'
 import { toolRoutes } from '../routes/tools.ts'
 import type { Rooms, Services } from '../services.ts'
 import { heavyReads } from './heavy-reads.ts'
-
-/** A GET, or a HEAD, whose answer is the same without the body. */
-export interface ReadTask {
-  /** Relative to the base address. */
-  readonly url: string
-  readonly headers: IncomingHttpHeaders
-  readonly caller: Caller
-}
-
-export type ReadAnswer =
-  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
-  | { readonly refused: PlainRefusal }
+import type { ReadAnswer, ReadTask } from './read-task.ts'
 
 /** The services that the routes of `heavy-reads.ts` use. */
 export type ReaderRooms = Pick<

@@ -3,15 +3,12 @@ import { shareOf } from '../../accounts/caller.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { Database } from '../../stores/database.ts'
 import { refusalFrom } from '../../workers/refusals.ts'
-import { TaskLimitExceeded, type WorkerPool } from '../../workers/worker-pool.ts'
+import { TaskLimitExceeded } from '../../workers/worker-pool.ts'
 import { clientGoneSignal } from '../protocol/client-gone-signal.ts'
 import type { Route } from '../route.ts'
 import { addVary } from '../protocol/vary.ts'
 import { heavyReads } from './heavy-reads.ts'
-import type { ReadAnswer, ReadTask } from './reader-app.ts'
-
-/** Where heavy reads are answered. */
-export type Readers = WorkerPool<ReadTask, ReadAnswer>
+import type { ReadAnswer, Readers } from './read-task.ts'
 
 type Handle = Route['handle']
 

@@ -1,0 +1,19 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Caller } from '../../accounts/caller.ts'
+import type { PlainRefusal } from '../../workers/refusals.ts'
+import type { WorkerPool } from '../../workers/worker-pool.ts'
+
+/** A GET, or a HEAD, whose answer is the same without the body. */
+export interface ReadTask {
+  /** Relative to the base address. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly caller: Caller
+}
+
+export type ReadAnswer =
+  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
+  | { readonly refused: PlainRefusal }
+
+/** Where heavy reads are answered. */
+export type Readers = WorkerPool<ReadTask, ReadAnswer>
