@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 
-/** What a request leaves behind in its session. */
+/** What a request records in its session. */
 export interface Access {
   readonly lastAccess: Milliseconds
   readonly expires: Milliseconds
@@ -9,8 +9,8 @@ export interface Access {
 }
 
 /**
- * Accesses that wait to be written, the latest of each session, many in one go. Nothing is lost but the time of a last
- * access: what ends or begins a session never waits here.
+ * Session accesses that wait to be written: the latest one of each session, many in one write. A crash loses at most the
+ * time of a last access, because the creation and the end of a session never wait here.
  */
 export class AccessWriteBuffer {
   readonly #delay: Milliseconds
@@ -19,7 +19,7 @@ export class AccessWriteBuffer {
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
 
-  /** @param write notes them in those sessions that are still there */
+  /** @param write stores the accesses in those sessions that still exist */
   constructor(delay: Milliseconds, write: (notes: ReadonlyMap<string, Access>) => Promise<void>) {
     this.#delay = delay
     this.#write = write
@@ -34,7 +34,7 @@ export class AccessWriteBuffer {
     this.#timer ??= setTimeout(() => void this.flush(), this.#delay).unref()
   }
 
-  /** Writes what waits. While the store cannot be reached it waits on. */
+  /** Writes the waiting accesses. They keep waiting while the store cannot be reached. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -47,7 +47,7 @@ export class AccessWriteBuffer {
     if (notes.size === 0) return
     try {
       await this.#write(notes)
-      // Until now they could be looked up; a newer one of the same session waits on.
+      // Lookups needed these accesses until now. A newer access of the same session keeps waiting.
       for (const [id, access] of notes) if (this.#waiting.get(id) === access) this.#waiting.delete(id)
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) for (const id of notes.keys()) this.#waiting.delete(id)

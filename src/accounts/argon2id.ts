@@ -2,10 +2,13 @@ import type { Argon2Cost } from './hash-thread.ts'
 import type { Hasher } from './hash-threads.ts'
 import type { PasswordScheme } from './password-scheme.ts'
 
-/** A stored hash that asks for more than this is refused unread: it would be a way to exhaust the machine. */
+/** A stored hash with a higher cost is rejected without computing it: it could exhaust the machine. */
 const MOST: Argon2Cost = { memory: 1_048_576, iterations: 64, parallelism: 64 }
 
-/** argon2id in PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; the scheme every password ends up in. */
+/**
+ * argon2id in PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Every password is stored in this scheme sooner or
+ * later.
+ */
 export class Argon2id implements PasswordScheme {
   readonly #cost: Argon2Cost
   readonly #hasher: Hasher
@@ -42,6 +45,6 @@ function costOf(stored: string): Argon2Cost | undefined {
   return match ? { memory: Number(match[1]), iterations: Number(match[2]), parallelism: Number(match[3]) } : undefined
 }
 
-/** True when any part of `a` is above `b`. */
+/** True when any cost of `a` is above the same cost of `b`. */
 const exceeds = (a: Argon2Cost, b: Argon2Cost): boolean =>
   a.memory > b.memory || a.iterations > b.iterations || a.parallelism > b.parallelism

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 
-/** What goes on record (no secret is part of any of it). */
+/** The events of the audit trail. No event contains a secret. */
 export const auditEvents = [
   'login',
   'login-failed',
@@ -32,10 +32,10 @@ export type AuditEvent = (typeof auditEvents)[number]
 
 export interface AuditEntry {
   readonly event: AuditEvent
-  /** Whom or whose account it concerns; absent when nobody has the name that was tried. */
+  /** The user concerned; absent when no user has the name that was tried. */
   readonly userId?: string | undefined
   readonly userName?: string | undefined
-  /** Who did it, when it was somebody signed in. */
+  /** The signed-in user who did it, if any. */
   readonly actorId?: string | undefined
   readonly address?: string | undefined
   readonly detail?: Readonly<Record<string, string | number>>
@@ -47,16 +47,16 @@ export interface RecordedEvent extends AuditEntry {
 
 export interface AuditQuery {
   readonly userId?: string | undefined
-  /** An id, or a part of the name that the user had then. */
+  /** A user id, or a part of the name that the user had at the time of the event. */
   readonly userText?: string | undefined
   readonly event?: AuditEvent | undefined
-  /** Not earlier than this. */
+  /** Inclusive start. */
   readonly since?: Milliseconds | undefined
-  /** Before this: the time of the last event of one page begins the next. */
+  /** Exclusive end: the time of the last event of one page is the `until` of the next page. */
   readonly until?: Milliseconds | undefined
-  /** At most so many, the latest ones. */
+  /** The maximum number of events; the latest are returned. */
   readonly limit: number
-  /** So many of the latest are left out, by default none. */
+  /** How many of the latest events to skip; 0 by default. */
   readonly offset?: number
 }
 
@@ -70,10 +70,10 @@ interface AuditRow {
   detail: string
 }
 
-/** Rows a minute about nobody in particular; a flood would otherwise fill the disk. */
+/** Maximum rows per minute for events without a known user. A flood of them would otherwise fill the disk. */
 const MAX_STRANGERS = 60
 
-/** The record of what matters for security: a log line with `audit: true` and a row for administrators each. */
+/** The audit trail. Each event becomes a log line with `audit: true`, and a database row that administrators can read. */
 export class Audit {
   readonly #database: Database
   readonly #system: System
@@ -86,19 +86,19 @@ export class Audit {
   constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
     this.#database = database
     this.#system = machine.system
-    // A log kept short is no reason to lose these lines; one that is switched off is.
+    // A high log level does not suppress audit lines; `silent` does.
     this.#log = machine.log.level === 'silent' ? machine.log : machine.log.child({}, { level: 'info' })
     this.#retention = retention
   }
 
-  /** How often each event has happened since the start. */
+  /** How often each event has happened since the process started. */
   get counts(): ReadonlyMap<AuditEvent, number> {
     return this.#counts
   }
 
   /**
-   * Never fails what it records: if the row cannot be written, the log line and an error line remain. The row is relaxed,
-   * as the log line tells the same.
+   * Records an event. It never fails the action that it records: if the row cannot be written, the log line and an error
+   * line remain. The row is written without waiting for the disk, because the log line holds the same data.
    */
   async record(entry: AuditEntry): Promise<void> {
     this.announce(entry)
@@ -112,7 +112,7 @@ export class Audit {
     }
   }
 
-  /** Writes the row in the transaction that makes the change; {@link announce} follows when that is committed. */
+  /** Writes the row in the transaction that makes the change. Call {@link announce} after the commit. */
   async insert(tx: Queries, { event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
     const time = this.#system.now()
     await tx.run(sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, detail)
@@ -127,8 +127,8 @@ export class Audit {
   }
 
   /**
-   * Tells rows of the same millisecond apart and keeps their order. Drawn by chance as well, since other processes write rows too: a
-   * question for the highest number would make their transactions wait for one another.
+   * Distinguishes rows of the same millisecond and keeps their order. Partly random, because other processes write rows too:
+   * a query for the highest number would make their transactions wait for one another.
    */
   #nextNumber(time: Milliseconds): number {
     this.#last = { time, count: this.#last.time === time ? this.#last.count + 1 : 0 }
@@ -136,14 +136,17 @@ export class Audit {
     return this.#last.count * 2 ** 24 + first * 2 ** 16 + second * 2 ** 8 + third
   }
 
-  /** Strangers can try names without end: so many of their failures a minute become rows, the rest log lines only. */
+  /**
+   * Unknown callers can try any number of names, so only a limited number of their failures per minute become rows. The
+   * others become log lines only.
+   */
   #hasRoomForStranger(time: Milliseconds): boolean {
     const minute = Math.floor(time / 60_000)
     if (this.#strangers.minute !== minute) this.#strangers = { minute, rows: 0 }
     return ++this.#strangers.rows <= MAX_STRANGERS
   }
 
-  /** Latest first. */
+  /** Returns the latest events first. */
   async list({ userId, userText, event, since, until, limit, offset = 0 }: AuditQuery): Promise<RecordedEvent[]> {
     const conditions: Sql[] = [
       ...(userId === undefined ? [] : [sql`user_id = ${userId}`]),
@@ -167,13 +170,13 @@ export class Audit {
     }))
   }
 
-  /** Deletes what is older than the retention. */
+  /** Deletes the events that are older than the retention. */
   async expire(): Promise<void> {
     await this.#database.run(sql`DELETE FROM audit WHERE time < ${this.#system.now() - this.#retention}`)
   }
 }
 
-/** Events about a user with this id, or with this text in the name that the user had then. */
+/** Events about a user with this id, or whose name contained this text at the time of the event. */
 function aboutUser(text: string): Sql {
   const pattern = `%${text.replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`
   return sql`(user_id = ${text} OR lower(user_name) LIKE lower(${pattern}) ESCAPE '\\')`

@@ -8,7 +8,7 @@ import { normaliseName } from './names.ts'
 import type { Client } from './sessions.ts'
 import type { User } from './users.ts'
 
-/** Credentials that were found right are not hashed again for so long. */
+/** How long verified credentials are accepted without another hash. */
 const TTL: Milliseconds = 300_000
 const MAX_REMEMBERED = 10_000
 const WRONG = 'The user name or the password is wrong.'
@@ -27,15 +27,16 @@ export interface Credentials {
 }
 
 /**
- * HTTP Basic sends the password with each request; hashing it each time would cap the service at the rate of the hash.
- * Right credentials are remembered for a short while under a keyed MAC, and only as long as the user's row, read anew
- * each time, has the same epoch: a changed password, a disabled user and a lockout count with the next request (D4.3).
+ * HTTP Basic sends the password with each request, and hashing it each time would limit the service to the rate of the hash.
+ * Verified credentials are therefore cached for a short time under a keyed MAC. They are accepted only while the user's row,
+ * read again for each request, has the same epoch: a changed password, a disabled user or a lockout takes effect with the
+ * next request (D4.3).
  */
 export class BasicCredentials {
   readonly #users: UserCache
   readonly #login: AccessCheck
   readonly #system: System
-  /** Made anew at each start: a memory dump of another run tells nothing. */
+  /** Random for each process, so a memory dump of another process reveals nothing. */
   readonly #key: Uint8Array
   readonly #verified = new Map<string, Verified>()
   readonly #checking = new Map<string, Promise<KnownUser>>()
@@ -53,7 +54,7 @@ export class BasicCredentials {
     return (await this.#remembered(mac, credentials, client)) ?? (await this.#checkOnce(mac, credentials, client))
   }
 
-  /** Forgets that these credentials were right (D3.4). */
+  /** Removes these credentials from the cache (D3.4). */
   forget(credentials: Credentials): void {
     this.#verified.delete(this.#mac(credentials))
   }
@@ -68,10 +69,13 @@ export class BasicCredentials {
     return undefined
   }
 
-  /** Many requests with the same right credentials at once wait for one check; wrong ones are each judged (D6.2). */
+  /**
+   * Concurrent requests with the same right credentials share one check. Wrong credentials are checked for each request
+   * (D6.2).
+   */
   async #checkOnce(mac: string, credentials: Credentials, client: Client): Promise<KnownUser> {
     const others = await this.#checking.get(mac)?.catch(() => undefined)
-    // It may have begun before the password was changed, and this request has come after.
+    // The shared check may have begun before the password changed, while this request arrived after the change.
     const known = others && (await this.#remembered(mac, credentials, client))
     if (known) return known
     const check = this.#check(mac, credentials, client).finally(() => this.#checking.delete(mac))
@@ -83,12 +87,12 @@ export class BasicCredentials {
     const user = await this.#login
       .withPassword({ ...credentials, mechanism: 'basic', client })
       .catch((error: unknown) => {
-        // What cannot be a password is, in a header, simply a wrong one (D4.2).
+        // In a header, a text that cannot be a password is treated as a wrong password (D4.2).
         if (!(error instanceof InvalidInput)) throw error
         throw new Unauthenticated('wrong-credentials', WRONG, { cause: error })
       })
     const known = await this.#users.find(user.id)
-    // Who has been disabled or has got another password during the check must not pass as he is now.
+    // The user may have been disabled, or their password changed, while the check was running.
     if (!known || known.user.disabled || known.user.epoch !== user.epoch) {
       throw new Unauthenticated('wrong-credentials', WRONG)
     }

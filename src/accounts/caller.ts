@@ -3,13 +3,13 @@ import { ADMIN, ADMINS, GUEST, systemNames } from './principals.ts'
 import type { Client, Session } from './sessions.ts'
 import type { User } from './users.ts'
 
-/** Who asks: one per request, made once, never changed. */
+/** The user who makes a request, or the guest. Created once for each request and never changed. */
 export interface Caller {
   readonly user: User
   /** Ids of the groups the user is a stored member of. */
   readonly groups: ReadonlySet<string>
   readonly client: Client
-  /** The login the request was recognised by, when it came with a cookie. */
+  /** The session that authenticated the request; absent without a session cookie. */
   readonly session?: Session
 }
 
@@ -26,15 +26,15 @@ const guestUser: User = {
   customProperties: {},
 }
 
-/** Who asks without being known. */
+/** The caller of a request without credentials. */
 export const guestFrom = (client: Client): Caller => ({ user: guestUser, groups: new Set(), client })
 
 export const isGuest = (caller: Pick<Caller, 'user'>): boolean => caller.user.id === GUEST
 
-/** Admin, or a member of the admin group: may do everything (wire facts 4.2, rule 1). */
+/** True for admin and the members of the admin group. They may do everything (wire facts 4.2, rule 1). */
 export const isAdmin = (caller: Caller): boolean => caller.user.id === ADMIN || caller.groups.has(ADMINS)
 
-/** The refusal that fits the caller (D1.5): a guest is asked to sign in, anybody else is told no. */
+/** The error for a missing right (D1.5): guests are asked to sign in, signed-in users get "forbidden". */
 export const denied = (caller: Caller, what: string): ServiceError =>
   isGuest(caller)
     ? new Unauthenticated('not-signed-in', `Sign in to ${what}.`)
@@ -45,7 +45,7 @@ export function requireAdmin(caller: Caller, what: string): void {
   if (!isAdmin(caller)) throw denied(caller, what)
 }
 
-/** @throws {Unauthenticated | Forbidden} unless the caller is the user `_admin` himself (wire facts 4.4). */
+/** @throws {Unauthenticated | Forbidden} unless the caller is the user `_admin` itself (wire facts 4.4). */
 export function requireSuperUser(caller: Caller, what: string): void {
   if (caller.user.id !== ADMIN) throw denied(caller, what)
 }
@@ -55,10 +55,10 @@ export function requireSignedIn(caller: Caller, what: string): void {
   if (isGuest(caller)) throw denied(caller, what)
 }
 
-/** Whose share of the service a request takes: that of the user, or for guests of the network that they come from. */
+/** The key that rate limits count a request under: the user, or for guests the network they come from. */
 export const shareOf = (caller: Caller): string => (isGuest(caller) ? networkOf(caller.client.address) : caller.user.id)
 
-/** An IPv4 address, or the /64 of an IPv6 one: a subscriber has all addresses of it. */
+/** An IPv4 address, or the /64 network of an IPv6 address: one subscriber usually owns the whole network. */
 function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [start = [], end] = address.split('::').map(part => (part === '' ? [] : part.split(':')))

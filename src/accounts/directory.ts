@@ -3,9 +3,9 @@ import { type Sql, sql } from '../stores/sql.ts'
 import { normaliseName } from './names.ts'
 import { findUser, type User } from './users.ts'
 
-/** Which part of a list. */
+/** Selects a part of a list. */
 export interface Portion {
-  /** Part of a name or an id, whatever the case; without it everything is listed. */
+  /** A part of a name or an id, compared without case. If absent, everything is listed. */
   readonly query: string | undefined
   readonly limit: number
   readonly offset: number
@@ -22,7 +22,7 @@ export interface ListedGroup {
   readonly members: number
 }
 
-/** Users by name, for administrators. */
+/** Lists users by name, for administrators. */
 export async function listUsers(database: Database, { query, limit, offset }: Portion): Promise<Listed<User>> {
   const from = sql`FROM principals WHERE kind = 'user' AND ${holds(query && normaliseName(query))}`
   const rows = await database.all<{ id: string }>(
@@ -36,7 +36,7 @@ export async function listUsers(database: Database, { query, limit, offset }: Po
   return { total: await countRows(database, from), items }
 }
 
-/** Groups by name, for administrators. Everybody is in `_users`, which stores no members. */
+/** Lists groups by name, for administrators. All signed-in users belong to `_users`, which stores no members. */
 export async function listGroups(database: Database, { query, limit, offset }: Portion): Promise<Listed<ListedGroup>> {
   const from = sql`FROM principals g WHERE kind = 'group' AND ${holds(query && normaliseName(query))}`
   const rows = await database.all<{ id: string; name: string | null; members: number }>(sql`SELECT id, name,
@@ -46,14 +46,14 @@ export async function listGroups(database: Database, { query, limit, offset }: P
   return { total: await countRows(database, from), items }
 }
 
-/** A condition on the columns `id` and `name`. */
+/** Builds a condition on the columns `id` and `name`. */
 export function holds(text: string | undefined): Sql {
   if (text === undefined || text === '') return sql`1 = 1`
   const pattern = `%${text.replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`
   return sql`(lower(name) LIKE lower(${pattern}) ESCAPE '\\' OR lower(id) LIKE lower(${pattern}) ESCAPE '\\')`
 }
 
-/** How many rows there are. @param from the statement from `FROM` on */
+/** Counts rows. @param from the statement from `FROM` on */
 export async function countRows(database: Database, from: Sql): Promise<number> {
   return (await database.get<{ total: number }>(sql`SELECT count(*) AS total ${from}`))?.total ?? 0
 }

@@ -8,9 +8,9 @@ import { findUser } from './users.ts'
 const MIN_CHARACTERS = 8
 
 /**
- * The hash of `SERVICE_ADMIN_PASSWORD` if it is to be used: admin has no password yet, in a new store or an older one. Else the
- * variable is ignored, whatever it holds (D5.5).
- * @throws {StartupError} when it is to be used and is too short
+ * The hash of `SERVICE_ADMIN_PASSWORD` if admin has no password yet, in a new or an older store. Otherwise the variable is
+ * ignored, whatever it holds (D5.5).
+ * @throws {StartupError} when the password is needed and is too short
  */
 export async function hashFirstAdminPassword(
   database: Database,
@@ -24,7 +24,7 @@ export async function hashFirstAdminPassword(
   )
 }
 
-/** Stores the first password of admin; no change if admin has one by now. */
+/** Stores the first password of admin. Changes nothing if admin has a password by now. */
 export async function setFirstAdminPassword(queries: Queries, hash: string): Promise<void> {
   await queries.run(sql`UPDATE principals SET password = ${hash} WHERE id = ${ADMIN} AND password IS NULL`)
 }

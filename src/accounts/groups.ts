@@ -30,7 +30,7 @@ async function findWhere(queries: Queries, condition: Sql): Promise<Group | unde
   return row && { id: row.id, name: row.name ?? undefined, homeContext: row.home_context ?? undefined }
 }
 
-/** The groups a user is a stored member of; `_users` is not among them. */
+/** The groups that store the user as a member; `_users` is not among them. */
 export async function groupsOf(queries: Queries, userId: string): Promise<string[]> {
   const rows = await queries.all<{ group_id: string }>(
     sql`SELECT group_id FROM group_members WHERE user_id = ${userId}`,
@@ -63,7 +63,7 @@ export async function setHomeContext(tx: Queries, principalId: string, context: 
   await tx.run(sql`UPDATE principals SET home_context = ${context ?? null} WHERE id = ${principalId}`)
 }
 
-/** No user or group has the context as their home any more. */
+/** Clears the context as the home context of all users and groups. */
 export async function forgetHomeContext(tx: Queries, context: string): Promise<void> {
   await tx.run(sql`UPDATE principals SET home_context = NULL WHERE home_context = ${context}`)
 }

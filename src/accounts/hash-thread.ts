@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os'
 import { hashSync, verifySync } from '@node-rs/argon2'
 
-/** Cost of a hash; at least OWASP's m=19456, t=2, p=1 (D5.1). */
+/** Cost of a hash. The minimum is OWASP's m=19456, t=2, p=1 (D5.1). */
 export interface Argon2Cost {
   /** KiB. */
   readonly memory: number
@@ -13,13 +13,13 @@ export type HashTask =
   | { readonly password: string; readonly cost: Argon2Cost }
   | { readonly password: string; readonly stored: string }
 
-/** Enough that requests hardly notice a flood of logins; not so much that on a busy machine nobody can sign in. */
+/** A compromise: a flood of logins barely slows down other requests, and users can still sign in on a busy machine. */
 const NICENESS = 10
 
-// On Linux this is the priority of one thread, this one; elsewhere it would be that of the whole program.
+// On Linux this sets the priority of the current thread only; on other systems it would set that of the whole process.
 if (process.platform === 'linux') setPriority(NICENESS)
 
-/** Hashes or verifies one password, on a thread of its own. */
+/** Hashes or verifies one password on its own thread. */
 export default function work(task: HashTask): string | boolean {
   if ('cost' in task) {
     const { memory, iterations, parallelism } = task.cost
@@ -29,7 +29,7 @@ export default function work(task: HashTask): string | boolean {
   try {
     return verifySync(task.stored, task.password)
   } catch (error) {
-    // The library's word for costs below the least, or a salt or hash of an impossible length.
+    // The error code of the library for a cost below its minimum, or for a salt or hash of invalid length.
     if (error instanceof Error && 'code' in error && error.code === 'InvalidArg') return false
     throw error
   }

@@ -2,24 +2,24 @@ import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
 
-/** Computes argon2id somewhere else than on the thread that answers requests. */
+/** Computes argon2id outside the thread that answers requests. */
 export interface Hasher {
   hash(password: string, cost: Argon2Cost): Promise<string>
-  /** False also for what the library cannot read. */
+  /** Also returns false for a stored hash that the library cannot parse. */
   verify(password: string, stored: string): Promise<boolean>
   close(): Promise<void>
 }
 
 /**
- * Where argon2id is computed: on threads of a lower priority than the one that answers requests. On the threads that Node
- * keeps for files, hashes would make reads wait, and a flood of logins would take the processor from everybody else.
+ * Computes argon2id on threads of lower priority than the thread that answers requests. On Node's own thread pool, hashes
+ * would delay file reads, and a flood of logins would take CPU time from all other requests.
  */
 export class HashThreads implements Hasher {
   readonly #most: number
   readonly #running = new Set<Promise<unknown>>()
   #pool: Promise<Piscina<HashTask, string | boolean>> | undefined
 
-  /** @param most threads at once; they begin when they are needed. */
+  /** @param most maximum number of threads; each starts when it is needed */
   constructor(most: number) {
     this.#most = most
   }
@@ -32,7 +32,7 @@ export class HashThreads implements Hasher {
     return (await this.#run({ password, stored })) === true
   }
 
-  /** Ends the threads, once the work in progress is done. */
+  /** Ends the threads after the work in progress. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#running)
     await (await this.#pool)?.destroy()
@@ -42,7 +42,7 @@ export class HashThreads implements Hasher {
   async #run(task: HashTask): Promise<string | boolean> {
     this.#pool ??= openPool(this.#most)
     const work = this.#pool.then(pool => pool.run(task))
-    // The pool's own `close` ends threads that have work but have not begun.
+    // The pool's own `close` would end threads whose work has been queued but not started.
     this.#running.add(work)
     try {
       return await work
@@ -54,7 +54,7 @@ export class HashThreads implements Hasher {
 
 async function openPool(most: number): Promise<Piscina<HashTask, string | boolean>> {
   const { Piscina } = await import('piscina')
-  // Compiled, this file lies beside the thread's and both end in .js; run from source, in .ts.
+  // This file and the thread's file lie side by side: both end in .js when compiled, in .ts when run from source.
   const thread = new URL(`./hash-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
   return new Piscina({ filename: fileURLToPath(thread), minThreads: 0, maxThreads: most, idleTimeout: 30_000 })
 }

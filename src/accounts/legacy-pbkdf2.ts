@@ -6,7 +6,7 @@ const ITERATIONS = 10_240
 const KEY_BYTES = 24
 const derive = promisify(pbkdf2)
 
-/** Salt and key, both in Base64; `undefined` for any other text. */
+/** Returns salt and key, both in Base64, or `undefined` for any other text. */
 export function parsePbkdf2(stored: string): { readonly salt: string; readonly key: string } | undefined {
   const [, salt, key] = /^([A-Za-z0-9+/]+={0,2})\$([A-Za-z0-9+/]+={0,2})$/.exec(stored) ?? []
   return salt === undefined || key === undefined ? undefined : { salt, key }
@@ -17,8 +17,8 @@ export const derivePbkdf2 = (password: string, salt: string): Promise<Buffer> =>
   derive(password, Buffer.from(salt, 'base64'), ITERATIONS, KEY_BYTES, 'sha1')
 
 /**
- * What an earlier server of this kind stored: `base64(salt)$base64(key)`, PBKDF2-HMAC-SHA1 (D5.1). Verified so that people
- * who come from there can sign in, and always outdated: the first login stores the password anew.
+ * The password format of the earlier server: `base64(salt)$base64(key)`, PBKDF2-HMAC-SHA1 (D5.1). Verified so that migrated
+ * users can sign in. Always outdated: the first login stores the password in the current scheme.
  */
 export const legacyPbkdf2: PasswordScheme = {
   understands: stored => parsePbkdf2(stored) !== undefined,

@@ -5,12 +5,14 @@ import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 
 export interface LockoutOptions {
-  /** The wrong password in a row that locks; -1: never. */
+  /** How many wrong passwords in a row lock the user; -1: never. */
   readonly maxAttempts: number
   readonly duration: Milliseconds
 }
 
-/** Whose wrong passwords are counted together: a user, one of his devices, or a name that nobody has. */
+/**
+ * The unit whose wrong passwords are counted together: a user, one trusted device of a user, or a name that does not exist.
+ */
 export interface Counted {
   readonly key: string
 }
@@ -23,50 +25,50 @@ export const countedDevice = (user: { readonly id: string; readonly unlocks: num
   key: `lockout:device:${user.id}:${user.unlocks}:${digest}`,
 })
 
-/** The name itself is not kept: people type their password into the wrong field. */
+/** The name itself is not stored, because people type their password into the wrong field. */
 export const countedName = (name: string): Counted => ({
   key: `${UNKNOWN_NAME_PREFIX}${createHash('sha256').update(name).digest('base64url')}`,
 })
 
 const USER_PREFIX = 'lockout:user:'
-/** Strangers can cause any number of these, so whoever makes the store bounds them. */
+/** Strangers can create any number of these keys, so the code that creates the store must limit them. */
 export const UNKNOWN_NAME_PREFIX = 'lockout:name:'
 
 interface Counter {
   readonly failures: number
-  /** Attempts that are being checked right now; each may turn out to be a failure. */
+  /** Attempts that are being checked; each may turn out to be a failure. */
   readonly pending: readonly Reservation[]
-  /** Wall clock, to tell how long it still lasts; the end itself is the end of the entry's life. */
+  /** Wall-clock time, used to report the remaining duration. The lock itself ends when the entry expires. */
   readonly lockedUntil?: Milliseconds
 }
 
-/** Runs out by itself: the node may end, or lose the store, before it can say how the attempt went. */
+/** Expires by itself, because the node may stop or lose the store before it can report the result of the attempt. */
 interface Reservation {
   readonly id: string
   readonly until: Milliseconds
 }
 
-/** Longer than a check waits and takes. */
+/** Longer than an attempt can wait and run. */
 const RESERVATION_TTL: Milliseconds = 60_000
-/** Failures that did not lead to a lockout are forgotten after a day without another one. */
+/** Failures that did not cause a lockout are forgotten after a day without another failure. */
 const MEMORY: Milliseconds = 86_400_000
-/** Somebody who waits for others' attempts looks again after so long, in case they were made on another node. */
+/** How often a waiting attempt polls the store for attempts that run on other nodes. */
 const LOOK_AGAIN: Milliseconds = 50
 const MAX_WAITING = 500
-/** How long after losing the store its reservations are looked for again. */
+/** Pause after the store became unreachable before its reservations are released. */
 const RELEASE_PAUSE: Milliseconds = 1000
 
 /**
- * Temporary lockout (interface 3.2, 5.9; D6). An attempt is reserved before its password is checked, so that parallel
- * guesses cannot all slip in under the limit: failures and attempts in progress together never exceed it. Who comes when
- * the limit is in use waits for the others' outcome rather than being refused, for they may all be right.
+ * Temporary lockout (interface 3.2, 5.9; D6). Each attempt is reserved before its password is checked, so parallel guesses
+ * cannot exceed the limit: failures plus attempts in progress never exceed it. An attempt that would exceed it waits for the
+ * result of the others instead of being rejected, because all of them may be right.
  */
 export class Lockout {
   readonly #store: EphemeralStore
   readonly #system: System
   readonly #options: LockoutOptions
   readonly #waiting = new Map<string, Set<() => void>>()
-  /** Reservations that the store may hold although it was lost before it said so, each with the key it is under. */
+  /** Ids of reservations that the store may still hold after it became unreachable, each with its key. */
   readonly #abandoned = new Map<string, string>()
   #willRelease = false
 
@@ -81,8 +83,8 @@ export class Lockout {
   }
 
   /**
-   * Checks a password unless the limit has been reached; a wrong one counts, a right one clears the count, a check that
-   * rejects leaves it. `locked` tells whether this very failure brought the lock.
+   * Checks a password unless the limit has been reached. A wrong password counts, a right one clears the count, and a check
+   * that throws leaves the count as it is. `locked` is true if this failure caused the lock.
    * @throws {LockedOut} without checking (D6.1)
    */
   async attempt({ key }: Counted, check: () => Promise<boolean>): Promise<{ right: boolean; locked: boolean }> {
@@ -94,7 +96,7 @@ export class Lockout {
       try {
         outcome = (await check()) ? 'right' : 'wrong'
       } finally {
-        // Also when the check rejects: a reservation that stayed would count against the user for a while.
+        // Also runs when the check throws; otherwise the reservation would count against the user until it expires.
         await this.#settle(key, id, outcome)
       }
     } catch (error) {
@@ -110,7 +112,9 @@ export class Lockout {
     if (counter?.lockedUntil !== undefined) throw new LockedOut(this.#secondsLeft(counter.lockedUntil))
   }
 
-  /** When a present lock ends, wall clock. To be shown, not to be judged by: unknown while the store is out of reach. */
+  /**
+   * The wall-clock end of a present lock. For display only, not for decisions: it is unknown while the store is unreachable.
+   */
   async lockedUntil({ key }: Counted): Promise<Milliseconds | undefined> {
     const counter = await this.#store.get<Counter>(key).catch((error: unknown) => {
       if (error instanceof StoreUnavailable) return undefined
@@ -119,7 +123,7 @@ export class Lockout {
     return counter?.lockedUntil
   }
 
-  /** Users who are locked out now; the counts of `unlocks` tell whether the lock has been lifted since. */
+  /** Users who are locked out now. `unlocks` is compared with the user's row to skip locks that have been lifted. */
   async *lockedUsers(): AsyncGenerator<{ userId: string; unlocks: number; failures: number; until: Milliseconds }> {
     for await (const [key, { failures, lockedUntil }] of this.#store.scan<Counter>(USER_PREFIX)) {
       if (lockedUntil === undefined) continue
@@ -151,7 +155,7 @@ export class Lockout {
 
   async #settle(key: string, reservation: string, outcome: 'right' | 'wrong' | 'unknown'): Promise<void> {
     await this.#store.update<Counter>(key, old => {
-      // Gone: the lock it had has run out meanwhile, or the store has been emptied.
+      // No entry: its lock has expired, or the store has been emptied.
       const { failures, lockedUntil } = old ?? { failures: 0 }
       const pending = this.#live(old).filter(({ id }) => id !== reservation)
       if (lockedUntil !== undefined) return { value: { failures, pending, lockedUntil } }
@@ -166,7 +170,7 @@ export class Lockout {
   }
 
   #abandon(key: string, id: string): void {
-    // Of too many the rest runs out by itself.
+    // Beyond this number, reservations expire by themselves.
     if (this.#abandoned.size < MAX_WAITING) this.#abandoned.set(id, key)
     this.#releaseLater()
   }
@@ -214,7 +218,7 @@ export class Lockout {
     return Math.max(MEMORY, this.#options.duration)
   }
 
-  /** At least 1, and never more than the whole lock, whatever the wall clock has done meanwhile. */
+  /** At least 1 and at most the whole lock duration, even if the wall clock has been changed. */
   #secondsLeft(until: Milliseconds): Seconds {
     const left = Math.min(until - this.#system.now(), this.#options.duration)
     return Math.max(1, Math.ceil(left / 1000))

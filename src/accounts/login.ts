@@ -16,19 +16,19 @@ interface Dependencies {
   readonly passwords: Passwords
   readonly policy: PasswordLoginPolicy
   readonly lockout: Lockout
-  /** Absent when devices are not told apart. */
+  /** Absent when trusted devices are disabled. */
   readonly devices: TrustedDevices | undefined
   readonly audit: Audit
 }
 
 export interface LoginOptions {
-  /** Hash of `service.auth.adminpw`, which wins over the stored password while it is set (D5.6). */
+  /** The hash of `service.auth.adminpw`, which replaces the stored password while it is set (D5.6). */
   readonly adminOverride: string | undefined
-  /** False: admin and the admin group are never locked out (D6.4). */
+  /** False if admin and the admin group are never locked out (D6.4). */
   readonly locksAdmins: boolean
 }
 
-/** How somebody tries to sign in: goes on record. */
+/** How the user signs in; recorded in the audit trail. */
 export type Mechanism = 'form' | 'basic' | 'current-password'
 
 export interface Attempt {
@@ -39,8 +39,8 @@ export interface Attempt {
 }
 
 /**
- * The one place where a name and a password are judged (D4.2): lists, lockout, hash, disabled, in this order, for every
- * mechanism that takes a password.
+ * The only place that checks a name and a password (D4.2). The order is lists, lockout, hash, disabled, for every mechanism
+ * that takes a password.
  */
 export class Login {
   readonly #deps: Dependencies
@@ -51,15 +51,16 @@ export class Login {
     this.#options = options
   }
 
-  /** False where nobody can sign in with a password (interface 5.8). */
+  /** False if no user can sign in with a password (interface 5.8). */
   get takesPasswords(): boolean {
     return !this.#deps.policy.isOff
   }
 
   /**
    * @throws {InvalidInput} when it cannot be a password at all
-   * @throws {Unauthenticated} `wrong-credentials`, the same for every way in which name and password do not fit (D2.2)
-   * @throws {LockedOut} without looking at the password (D6.1)
+   * @throws {Unauthenticated} `wrong-credentials`, the same for every combination of name and password that does not match
+   * (D2.2)
+   * @throws {LockedOut} without checking the password (D6.1)
    * @throws {Forbidden} `account-disabled`, only when the password is right; `password-login-off`
    * @throws {Overloaded} when too many passwords wait to be checked
    */
@@ -69,7 +70,8 @@ export class Login {
     requirePasswordShape(attempt.password)
     const name = normaliseName(attempt.name)
     const user = await findUserByName(this.#deps.database, name)
-    // Who may not sign in with a password is treated like who has none: same work, same counters, same answer (D2.2).
+    // A user who may not sign in with a password is treated like a user without one: same work, same counters, same response
+    // (D2.2).
     const stored = user && policy.admits(name) ? this.#storedPassword(user) : undefined
     const right = await this.#check(attempt, user, name, stored)
     if (!user || stored === undefined || !right) {
@@ -86,7 +88,7 @@ export class Login {
   }
 
   /**
-   * For a change of one's own password (D5.3). Counts like any other attempt.
+   * Checks the current password before a user changes their own password (D5.3). Counts like any other attempt.
    * @throws {Forbidden} `current-password-wrong` @throws {LockedOut} @throws {InvalidInput}
    */
   async requireCurrentPassword(user: User, password: string, client: Client): Promise<void> {
@@ -98,7 +100,7 @@ export class Login {
     throw new Forbidden('current-password-wrong', 'The current password is wrong.')
   }
 
-  /** Whether credentials that were right a moment ago may still be used without a new check (D4.3). @throws {LockedOut} */
+  /** Whether credentials that were verified recently may be used without a new check (D4.3). @throws {LockedOut} */
   async requireStillGood(user: User, name: string, client: Client): Promise<boolean> {
     if (user.disabled || user.name !== name || !this.#deps.policy.admits(name)) return false
     if (await this.#isLockable(user))
@@ -112,7 +114,7 @@ export class Login {
     const { mechanism } = attempt
     const counted = await this.#counted(attempt, user, name)
     const isLockable = user === undefined || (await this.#isLockable(user))
-    // Attempts during a lock are not put on record one by one: they cost nothing and would fill it.
+    // Attempts during a lock are not recorded one by one: they cost an attacker nothing and would fill the audit trail.
     const { right, locked } = isLockable
       ? await this.#deps.lockout.attempt(counted, verify)
       : { right: await verify(), locked: false }
@@ -132,14 +134,17 @@ export class Login {
     return user.id !== ADMIN && !(await groupsOf(this.#deps.database, user.id)).includes(ADMINS)
   }
 
-  /** A password whose stored form is weaker than it should be is stored anew, now that it is known (D5.1). */
+  /**
+   * Stores the password in the current scheme if its stored form is weaker; this is possible now because the password is
+   * known (D5.1).
+   */
   async #renewHash(user: User, stored: string, password: string): Promise<void> {
     if (stored !== user.password || !this.#deps.passwords.outdated(stored)) return
     const fresh = await this.#deps.passwords.hash(password).catch((error: unknown) => {
       if (error instanceof Overloaded) return undefined
       throw error
     })
-    // No room for it now: the login is good all the same, and a later one does it.
+    // Too many hashes are waiting. The login succeeds all the same, and a later login renews the hash.
     if (fresh !== undefined) await replaceHash(this.#deps.database, user, fresh)
   }
 

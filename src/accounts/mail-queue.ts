@@ -3,12 +3,12 @@ import type { Milliseconds } from '../base/units.ts'
 import { type Mail, MailFailure, type Mailer } from '../stores/mailer.ts'
 
 const MAX_WAITING = 1000
-/** Pauses before the second, third and fourth try. */
+/** Pauses before the second, third and fourth attempt. */
 const PAUSES: readonly Milliseconds[] = [5_000, 60_000, 600_000]
 
 /**
- * Sends mails one after another, so that nobody waits for a mail server (D5.7). A mail that cannot be sent now is tried
- * again later, and holds up no other meanwhile.
+ * Sends mails one after another in the background, so that no request waits for a mail server (D5.7). A mail that cannot be
+ * sent is tried again later and does not delay the others.
  */
 export class MailQueue {
   readonly #mailer: Mailer
@@ -17,7 +17,7 @@ export class MailQueue {
   readonly #waiting: Array<() => Promise<void>> = []
   readonly #pausing = new Set<NodeJS.Timeout>()
   #isClosed = false
-  /** Ends the wait for the mail that is being handed over. */
+  /** Stops waiting for the mail that is being sent. */
   #abandon: (() => void) | undefined
   #working: Promise<void> | undefined
 
@@ -27,7 +27,7 @@ export class MailQueue {
     this.#pauses = pauses
   }
 
-  /** @param write makes the mail, or decides that there is none to send; runs in the background too. */
+  /** @param write creates the mail, or returns `undefined` when there is none to send; also runs in the background */
   add(write: () => Promise<Mail | undefined>): void {
     if (this.#waiting.length + this.#pausing.size >= MAX_WAITING) {
       this.#log.warn('too many mails wait: one has been dropped')
@@ -39,7 +39,7 @@ export class MailQueue {
     })
   }
 
-  /** Gives up what has not been sent, a mail that is just being handed over included: its server may be silent. */
+  /** Discards the mails that have not been sent, including the one that is being sent: its server may not respond. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#waiting.length = 0
@@ -59,11 +59,11 @@ export class MailQueue {
       try {
         await job()
       } catch (error) {
-        // The address is a person's: it stays out of the log.
+        // The log line leaves out the mail address, because it is personal data.
         this.#log.error({ err: error }, 'a mail could not be sent')
       }
     }
-    // In the step that found nothing to do: what is added after it begins anew.
+    // Set in the same step that found the queue empty: mails added later start a new run.
     this.#working = undefined
   }
 

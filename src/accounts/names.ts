@@ -1,16 +1,16 @@
 import { InvalidInput } from '../base/errors.ts'
 
 const MAX_CHARACTERS = 255
-/** Room for what normalising removes. Without a bound, NFKC could make a long body 18 times as long. */
+/** Allows for characters that normalising removes. Without a limit, NFKC could make a long body 18 times as long. */
 const MAX_RAW_CHARACTERS = 10_000
 
 /**
- * The one form in which names of users and groups are stored, compared and looked up, wherever they come from (D1.7):
+ * The single form in which names of users and groups are stored, compared and looked up, regardless of their source (D1.7):
  * Unicode NFKC, invisible format characters removed, lower case, trimmed. Applying it twice changes nothing.
  */
 export function normaliseName(raw: string): string {
   let name = raw
-  // Lower-casing and NFKC can each undo the other's form, so until neither changes anything (two or three rounds).
+  // Lower-casing and NFKC can each undo the other's result, so both repeat until nothing changes (two or three rounds).
   for (let previous; previous !== name; ) {
     previous = name
     name = name
@@ -23,7 +23,7 @@ export function normaliseName(raw: string): string {
   return name
 }
 
-/** @throws {InvalidInput} `invalid-name` when nothing is left of it, or it is too long or holds control characters. */
+/** @throws {InvalidInput} `invalid-name` when the normalised name is empty, is too long or contains control characters. */
 export function requireName(raw: string): string {
   const name = raw.length > MAX_RAW_CHARACTERS ? raw : normaliseName(raw)
   if (name === '') throw new InvalidInput('invalid-name', 'The name is empty.')

@@ -2,12 +2,12 @@ import { normaliseName } from './names.ts'
 
 export interface PasswordLoginOptions {
   readonly mode: 'on' | 'off' | 'whitelist'
-  /** As the operator wrote them. */
+  /** As written in the settings. */
   readonly whitelist: readonly string[]
   readonly blacklist: readonly string[]
 }
 
-/** Who may sign in with a password (interface 5.8). Names are compared in their normal form (D1.7). */
+/** Decides who may sign in with a password (interface 5.8). Names are compared in their normal form (D1.7). */
 export class PasswordLoginPolicy {
   readonly isOff: boolean
   readonly #whitelist: ReadonlySet<string> | undefined

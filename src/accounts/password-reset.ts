@@ -30,7 +30,7 @@ interface Dependencies {
 
 const TTL: Milliseconds = 86_400_000
 const TOKEN_BYTES = 32
-/** A mailbox gets no more mails than this in an hour, whoever asks for them. */
+/** Maximum number of mails per hour to one mailbox, no matter who requests them. */
 const MAX_MAILS = 3
 const MAIL_WINDOW: Milliseconds = 3_600_000
 
@@ -40,8 +40,9 @@ interface ResetRow {
 }
 
 /**
- * A new password for who reads the mails of an account (D5.7). The link only opens a page; the password is given there. A
- * token works once, for a day, and not after the password has been changed otherwise. The store keeps its digest only.
+ * Lets a user who can read the mails of an account set a new password (D5.7). The link only opens a page; the user enters
+ * the password there. A token works once, for a day, and not after the password has been changed in another way. The store
+ * keeps only a digest of the token.
  */
 export class PasswordReset {
   readonly #deps: Dependencies
@@ -51,8 +52,8 @@ export class PasswordReset {
   }
 
   /**
-   * Queues a mail if the address is the name of a user who may sign in with a password. Returns at once and the same way,
-   * whoever has the address: the looking-up happens in the queue.
+   * Queues a mail if the address is the name of a user who may sign in with a password. The response is immediate and the
+   * same for every address, because the lookup happens in the queue.
    * @param linkTo makes the address of the page from the token.
    */
   request(email: string, client: Client, linkTo: (token: string) => string): void {
@@ -68,14 +69,14 @@ export class PasswordReset {
     })
   }
 
-  /** Whether the token would be accepted now; changes nothing, so that a mail scanner's visit does no harm. */
+  /** Whether the token would be accepted now. Changes nothing, so that a mail scanner that opens the link does no harm. */
   async isGood(token: string): Promise<boolean> {
     return (await this.#userOf(this.#deps.database, token)) !== undefined
   }
 
   /**
-   * Sets the password, uses the token up, ends all sessions and lifts a lockout.
-   * @throws {InvalidInput} `invalid-reset-token`; `password-rules`, which leaves the token good
+   * Sets the password, consumes the token, ends all sessions and lifts a lockout.
+   * @throws {InvalidInput} `invalid-reset-token`; `password-rules`, which leaves the token valid
    */
   async reset(token: string, password: string, client: Client): Promise<void> {
     const asker = await this.#userOf(this.#deps.database, token)
@@ -99,7 +100,7 @@ export class PasswordReset {
     })
   }
 
-  /** Deletes tokens that have run out. */
+  /** Deletes expired tokens. */
   async expire(): Promise<void> {
     await this.#deps.database.run(sql`DELETE FROM password_resets WHERE expires <= ${this.#deps.system.now()}`)
   }
@@ -126,7 +127,7 @@ export class PasswordReset {
   }
 }
 
-/** What a mail server takes as one address and nothing more. */
+/** True for a text that a mail server reads as exactly one address. */
 const isMailAddress = (text: string): boolean => /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/.test(text)
 
 const badToken = (): InvalidInput =>

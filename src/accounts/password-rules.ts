@@ -9,18 +9,23 @@ export interface PasswordRuleOptions {
   readonly symbol: boolean
   /** Code points. */
   readonly minLength: number
-  /** Each must match somewhere in the password. Run by a linear-time engine, so no pattern can stall the service. */
+  /**
+   * Each pattern must match somewhere in the password. The engine takes linear time, so no pattern can stall the service.
+   */
   readonly custom: readonly string[]
-  /** Passwords nobody may choose, in lower case; absent when common passwords are not refused. */
+  /** Passwords that are rejected, in lower case; absent when common passwords are allowed. */
   readonly common?: ReadonlySet<string>
 }
 
-/** What NIST SP 800-63B asks of a password that is the only factor: length instead of character classes. */
+/**
+ * The minimum length in NIST SP 800-63B for a password that is the only factor. NIST requires length instead of character
+ * classes.
+ */
 export const NIST_MIN_LENGTH = 15
 
-/** A rule as people are told it. */
+/** A rule as shown to users. */
 export interface PasswordRule {
-  /** As listed in the refusal: the last part of the setting's key. */
+  /** The name in the error response: the last part of the setting's key. */
   readonly name: string
   readonly kind: 'min-length' | 'lowercase' | 'uppercase' | 'number' | 'symbol' | 'custom' | 'common' | 'context'
   /** The number of characters (code points), or the pattern (RE2). */
@@ -31,11 +36,11 @@ interface Rule extends PasswordRule {
   readonly holds: (password: string, words: readonly string[]) => boolean
 }
 
-/** The rules a new password is judged by (interface 5.6, D5.2). */
+/** The rules that a new password must meet (interface 5.6, D5.2). */
 export class PasswordRules {
   readonly #rules: readonly Rule[]
 
-  /** The patterns have been checked when the settings were read. */
+  /** The patterns were checked when the settings were read. */
   constructor(options: PasswordRuleOptions) {
     const classes: ReadonlyArray<Omit<Rule, 'name'> & { readonly on: boolean }> = [
       { on: options.lowercase, kind: 'lowercase', holds: text => /\p{Ll}/u.test(text) },
@@ -60,12 +65,12 @@ export class PasswordRules {
     ]
   }
 
-  /** All rules, in the order in which a refusal lists them. */
+  /** All rules, in the order in which an error lists them. */
   get all(): readonly PasswordRule[] {
     return this.#rules.map(({ holds: _holds, ...rule }) => rule)
   }
 
-  /** The names of the rules that the password breaks; empty when it is good. @param words see {@link require} */
+  /** The names of the rules that the password breaks; empty when it is accepted. @param words see {@link require} */
   broken(password: string, words: ReadonlyArray<string | undefined> = []): string[] {
     const known = words.filter(word => word !== undefined)
     return this.#rules.filter(rule => !rule.holds(password, known)).map(rule => rule.name)
@@ -73,7 +78,7 @@ export class PasswordRules {
 
   /**
    * @param words that an attacker would try first, such as the user's name
-   * @throws {InvalidInput} `password-rules` with the list `rules`; also what {@link requirePasswordShape} throws
+   * @throws {InvalidInput} `password-rules` with the list `rules`; also the errors of {@link requirePasswordShape}
    */
   require(password: string, words: ReadonlyArray<string | undefined> = []): void {
     requirePasswordShape(password)
@@ -93,10 +98,10 @@ const minLength = (value: number): Rule => ({
 })
 
 const MIN_WORD = 4
-/** Repeating less than this makes a password longer but not better. */
+/** Repeating a shorter text makes a password longer but not harder to guess. */
 const MIN_REPEATED = 8
 
-/** Rules of the profile `nist` against what is guessed first. */
+/** Rules of the profile `nist` that reject the passwords attackers guess first. */
 const guessable = (common: ReadonlySet<string>): Rule[] => [
   {
     name: 'common',
@@ -116,7 +121,7 @@ const guessable = (common: ReadonlySet<string>): Rule[] => [
   },
 ]
 
-/** The shortest text that, repeated, makes this one: `abcabcabc` is as easy to guess as `abc`. */
+/** The shortest text whose repetition gives this text: `abcabcabc` is as easy to guess as `abc`. */
 function unit(text: string): string {
   const period = `${text}${text}`.indexOf(text, 1)
   return text.slice(0, period)

@@ -12,19 +12,19 @@ import { WrappedPbkdf2 } from './wrapped-pbkdf2.ts'
 export const MAX_PASSWORD_CHARACTERS = 2048
 
 /**
- * Refuses what no password can be, before any hashing.
+ * Rejects a text that cannot be a password, before any hashing.
  * @throws {InvalidInput} `password-missing`, `password-too-long`
  */
 export function requirePasswordShape(password: string): void {
   if (password === '') throw new InvalidInput('password-missing', 'The password is empty.')
-  // A string has at most as many code points as UTF-16 units, so most need no counting.
+  // A string has at most as many code points as UTF-16 units, so most strings need no counting.
   if (password.length <= MAX_PASSWORD_CHARACTERS) return
   if (password.length > 2 * MAX_PASSWORD_CHARACTERS || [...password].length > MAX_PASSWORD_CHARACTERS) {
     throw new InvalidInput('password-too-long', `The password is longer than ${MAX_PASSWORD_CHARACTERS} characters.`)
   }
 }
 
-/** Hashes and verifies passwords: off the event loop, and only so many at once (D5.1). */
+/** Hashes and verifies passwords off the event loop, a limited number at once (D5.1). */
 export class Passwords {
   readonly #hasher: Hasher
   readonly #argon2id: Argon2id
@@ -40,7 +40,7 @@ export class Passwords {
     this.#dummy = dummy
   }
 
-  /** Passwords being hashed, and how many wait for it. */
+  /** How many passwords are being hashed, and how many wait. */
   get load(): Limiter['load'] {
     return this.#limiter.load
   }
@@ -62,7 +62,8 @@ export class Passwords {
   }
 
   /**
-   * Without a stored password the answer is false after the same work, so that time does not tell who exists (D2.2).
+   * Without a stored password it returns false after the same work, so that the response time does not reveal which users
+   * exist (D2.2).
    * @throws {Overloaded} when too many wait already.
    */
   verify(password: string, stored: string | undefined): Promise<boolean> {
@@ -70,7 +71,8 @@ export class Passwords {
     const scheme = this.#schemes.find(scheme => scheme.understands(target))
     return this.#limiter.run(async () => {
       const right = scheme !== undefined && (await scheme.verify(password, target))
-      // A legacy check is quick: without the usual work on top, time would tell who has not signed in here yet.
+      // A legacy check is fast. Without the usual work on top, the response time would reveal which users have not signed in
+      // since the migration.
       if (!right && scheme !== this.#argon2id) await this.#argon2id.verify(password, this.#dummy)
       return right && stored !== undefined
     })
@@ -79,7 +81,7 @@ export class Passwords {
   outdated(stored: string): boolean {
     return this.#schemes.find(scheme => scheme.understands(stored))?.outdated(stored) ?? false
   }
-  /** Ends the threads, once the work in progress is done. */
+  /** Ends the threads after the work in progress. */
   async close(): Promise<void> {
     await this.#hasher.close()
   }

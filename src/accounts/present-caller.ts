@@ -6,9 +6,10 @@ import { isCurrent } from './sessions.ts'
 import { findUser } from './users.ts'
 
 /**
- * The caller as he is now, with the groups of now. For what takes long between the head of a request and its effect.
- * @throws {Unauthenticated} when he is gone or disabled, or his login or password has been ended; not even as a guest does he go on,
- *   for what he does would be noted as his
+ * Loads the caller again with their current state and groups. For actions where much time passes between the head of the
+ * request and its effect.
+ * @throws {Unauthenticated} if the account or login has ended, or the password has changed meanwhile. Not downgraded to
+ * guest: the change would still be recorded under the user's name.
  */
 export async function presentCaller(queries: Queries, caller: Caller): Promise<Caller> {
   if (isGuest(caller)) return caller
@@ -18,6 +19,6 @@ export async function presentCaller(queries: Queries, caller: Caller): Promise<C
   return { ...caller, user, groups: new Set(await groupsOf(queries, user.id)) }
 }
 
-/** By his login, or without one by the epoch under which his password was found right. */
+/** Checks the caller's session or, without a session, the epoch under which their password was verified. */
 const isStill = ({ session, user: before }: Caller, user: Caller['user']): boolean =>
   session ? isCurrent(session, user) : before.epoch === user.epoch

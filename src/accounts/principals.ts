@@ -2,9 +2,9 @@
 export const GUEST = '_guest'
 /** The super user. */
 export const ADMIN = '_admin'
-/** The group whose members may do what admin may. */
+/** The group whose members have the same rights as admin. */
 export const ADMINS = '_admins'
-/** The group of everybody who is signed in; its members are computed, never stored. */
+/** The group of all signed-in users; its members are computed, never stored. */
 export const USERS = '_users'
 
 /** Names of the principals above (wire facts 1.6). */

@@ -1,7 +1,7 @@
 import { escapeHtml } from '../base/escape-html.ts'
 import type { Mail } from '../stores/mailer.ts'
 
-/** The mail with the link to set a new password, as text and as HTML. */
+/** Builds the mail with the link to set a new password, as text and as HTML. */
 export function resetMail(to: string, link: string, hours: number): Mail {
   const why = 'Somebody, probably you, asked to set a new password for your account.'
   const how = `Open this link within ${hours} hours to choose one. It works once.`

@@ -9,7 +9,7 @@ import { digestOf } from './token-digest.ts'
 import type { TokenSealer } from './token-sealer.ts'
 import type { User } from './users.ts'
 
-/** Where a request comes from, as the login list shows it. */
+/** Where a request comes from, as shown in the list of sessions. */
 export interface Client {
   readonly address: string
   readonly userAgent: string
@@ -17,10 +17,10 @@ export interface Client {
   readonly device?: string | undefined
 }
 
-/** A login: what the server keeps about one token. */
+/** A session: what the server stores about one login token. */
 export interface Session {
   readonly token: string
-  /** What the store calls it; told to nobody. */
+  /** The key of the session in the store; never shown to users. */
   readonly id: string
   readonly userId: string
   /** The user's epoch when the session was made. */
@@ -28,56 +28,62 @@ export interface Session {
   readonly loginTime: Milliseconds
   readonly lastAccess: Milliseconds
   readonly expires: Milliseconds
-  /** How long the session lives without a call. */
+  /** How long the session lives without a request. */
   readonly maxAge: Seconds
   /** The cookie has no `Max-Age`. */
   readonly endsWithBrowser: boolean
-  /** When the browser was last given the cookie, or would have been if it did not keep it anyway. */
+  /** When the cookie was last sent to the browser, or would have been sent if the browser did not keep it anyway. */
   readonly cookieSent: Milliseconds
   readonly client: Client
-  /** Nothing prolongs the session beyond this moment: the identity provider's own session ends then. */
+  /** The session is never extended beyond this moment, because the identity provider's own session ends then. */
   readonly notAfter?: Milliseconds
   /** Name of the identity provider that the user signed in with; absent after a login with a password. */
   readonly provider?: string
 }
 
 export interface SessionOptions {
-  /** Longest life without a call; -1: the cookie is a browser-session cookie and the server keeps the login a day (D2.5). */
+  /**
+   * Maximum lifetime without a request; -1: the cookie is a browser-session cookie and the server keeps the session for a
+   * day (D2.5).
+   */
   readonly maxAge: Seconds
   readonly refreshOnAccess: boolean
-  /** Nothing prolongs a session beyond this (D2.6); -1 for no end. */
+  /** Maximum lifetime from the login on, regardless of requests (D2.6); -1 for no end. */
   readonly absoluteMaxAge: Seconds
-  /** Live logins of one user; the oldest goes when one more is made (D2.6). */
+  /** Maximum number of live sessions of one user; a new login ends the oldest one (D2.6). */
   readonly mostPerUser: number
-  /** How long the time of an access may wait to be written, together with others; 0: each is written at once. */
+  /** How long the time of an access may wait to be written together with others; 0: each is written at once. */
   readonly writeDelay: Milliseconds
-  /** An access is written at once if the last one is longer ago than `writeDelay`: where writing costs little. */
+  /** Writes an access at once if the previous one is longer ago than `writeDelay`. For stores where writing is cheap. */
   readonly writesFirstAtOnce?: boolean
 }
 
-/** A session as the store has it: with what the vault lets it know of the token. */
+/** A session as stored; the token sealer decides how much of the token is stored. */
 interface Stored extends Omit<Session, 'id' | 'token'> {
   readonly sealed: string
 }
 
-/** How long one login may live, where that is not as configured for all. */
+/** The lifetime of one login, where it differs from the settings. */
 export interface Life {
-  /** `auth_maxage`, at least 1; capped to the maximum (D2.3). */
+  /** `auth_maxage`, at least 1; limited to the maximum (D2.3). */
   readonly requested?: Seconds | undefined
-  /** Instead of the configured maximum, and with the same meaning of -1: logins by others have their own (interface 5.3, 5.4). */
+  /**
+   * Replaces the configured maximum, with the same meaning of -1. SAML and CAS logins have their own maximum (interface 5.3,
+   * 5.4).
+   */
   readonly maximum?: Seconds | undefined
-  /** The login ends at this moment at the latest, wall clock. */
+  /** The login ends no later than this wall-clock time. */
   readonly notAfter?: Milliseconds | undefined
   /** Name of the identity provider. */
   readonly provider?: string | undefined
 }
 
-/** Server-side life of a login whose cookie ends with the browser (D2.5). */
+/** How long the server keeps a session whose cookie ends with the browser (D2.5). */
 const BROWSER_SESSION_TTL: Seconds = 86_400
 const TOKEN_BYTES = 32
-/** Nothing else is looked up. */
+/** The form of a token. Texts of any other form are not looked up. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
-/** The cookie is sent again once this part of its life is gone, so that it never dies long before the session. */
+/** The cookie is sent again after this part of its lifetime, so that it never expires long before the session. */
 const COOKIE_RENEWAL = 1 / 20
 
 /** Enough for any list that a person reads. */
@@ -88,9 +94,9 @@ const sessionKey = (id: string): string => PREFIX + id
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
- * Login sessions (interface 2.1, 3.1; D2, D3). Keyed by what the vault makes of the token, and by user id, never by name. A
- * session is only as good as its user's row says ({@link isCurrent}): whoever recognises a caller asks, so a raised epoch revokes with the
- * next request even if the store still holds the session.
+ * Login sessions (interface 2.1, 3.1; D2, D3). Stored under an id that the token sealer derives from the token, and listed
+ * by user id, never by name. Callers must also check a session against its user's row ({@link isCurrent}): a raised epoch
+ * revokes the session with the next request, even if the store still holds it.
  */
 export class Sessions {
   readonly #store: EphemeralStore
@@ -98,7 +104,7 @@ export class Sessions {
   readonly #system: System
   readonly #options: SessionOptions
   readonly #notes: AccessWriteBuffer
-  /** One copy of each browser's name: most logins have one of a few. */
+  /** Shares one string for equal `User-Agent` values, because most sessions have one of a few. */
   readonly #userAgents = new LruCache(name => name, 1000)
 
   constructor(store: EphemeralStore, vault: TokenSealer, system: System, options: SessionOptions) {
@@ -126,7 +132,7 @@ export class Sessions {
       maxAge,
       endsWithBrowser,
       cookieSent: now,
-      // A device's token is its owner's secret; no list of logins needs it.
+      // The token of a trusted device is a secret of its owner, and no list of sessions needs it.
       client: { address: client.address, userAgent: this.#userAgents.get(client.userAgent) },
       ...(notAfter === undefined ? {} : { notAfter }),
       ...(provider === undefined ? {} : { provider }),
@@ -138,7 +144,7 @@ export class Sessions {
     return { ...stored, id, token }
   }
 
-  /** The live session of a token; its user and epoch are for the caller to check. */
+  /** The live session of a token. The caller must check its user and epoch. */
   async find(token: string): Promise<Session | undefined> {
     if (!TOKEN.test(token)) return undefined
     for (const id of this.#vault.idsOf(token)) {
@@ -148,14 +154,14 @@ export class Sessions {
     return undefined
   }
 
-  /** When the session will end if the request in hand succeeds. */
+  /** When the session ends if the current request succeeds. */
   expiryAfterAccess(session: Session): Milliseconds {
     return this.#options.refreshOnAccess ? this.#expiry(session, this.#system.now()) : session.expires
   }
 
   /**
-   * Notes a finished request. A successful one prolongs the session when refreshing is on. The result is the session as
-   * kept now if the browser needs the cookie again, else `undefined`.
+   * Records the access of a finished request. A successful request extends the session when refreshing is on. Returns the
+   * stored session if the browser needs the cookie again, else `undefined`.
    */
   async noteAccess(session: Session, successful: boolean): Promise<Session | undefined> {
     const now = this.#system.now()
@@ -166,30 +172,31 @@ export class Sessions {
       expires: prolongs ? this.#expiry(session, now) : session.expires,
       cookieSent: renews ? now : session.cookieSent,
     }
-    // What prolongs a session by more than a little does not wait, so that no other node believes it has run out.
+    // An access that extends the session considerably is written at once, so that no other node treats the session as
+    // expired.
     const { writeDelay, writesFirstAtOnce } = this.#options
     const isFirst = writesFirstAtOnce === true && now - session.lastAccess >= writeDelay
     const waits = !renews && !isFirst && writeDelay > 0
     const kept = waits ? undefined : await this.#change(session.id, withAccess(access)).catch(unlessUnreachable)
-    // The cookie is sent only with what is written.
+    // The cookie is sent only when the access has been written.
     if (waits || kept === UNREACHABLE) this.#notes.add(session.id, { ...access, cookieSent: session.cookieSent })
     if (!renews || session.endsWithBrowser || !kept || kept === UNREACHABLE) return undefined
     return { ...session, ...access }
   }
 
-  /** Whole seconds until the cookie of the session should end; `undefined` when it ends with the browser. */
+  /** Seconds until the cookie of the session should expire; `undefined` when it ends with the browser. */
   cookieLife(session: Session): Seconds | undefined {
     if (session.endsWithBrowser) return undefined
     return Math.max(0, Math.ceil((session.expires - this.#system.now()) / 1000))
   }
 
-  /** The user's live sessions of the given epoch, oldest login first. */
+  /** The user's live sessions of their current epoch, oldest login first. */
   async list(user: User): Promise<Session[]> {
     const sessions = await Promise.all((await this.#idsOf(user.id)).map(id => this.#opened(id)))
     return sessions.filter(session => session !== undefined && isCurrent(session, user)) as Session[]
   }
 
-  /** Sessions of all users, the latest login first, at most {@link MAX_LISTED}; user and epoch are for the caller to check. */
+  /** Sessions of all users, latest login first, at most {@link MAX_LISTED}. The caller must check user and epoch. */
   async listAll(): Promise<Session[]> {
     const found: Session[] = []
     for await (const [key] of this.#store.scan<Stored>(PREFIX)) {
@@ -200,7 +207,7 @@ export class Sessions {
     return found.sort((a, b) => b.loginTime - a.loginTime)
   }
 
-  /** Ends the session with this handle, which says whose it is; false when there is none. */
+  /** Ends the session with this handle, which contains the user's id. Returns false when there is none. */
   async endByHandle(handle: string): Promise<boolean> {
     const userId = userOfHandle(handle)
     const ids = userId === undefined ? [] : await this.#idsOf(userId)
@@ -211,12 +218,12 @@ export class Sessions {
     return false
   }
 
-  /** Live logins of everybody; it looks at each of them. */
+  /** Counts the live sessions of all users by reading each of them. */
   async count(): Promise<number> {
     return await this.#store.count(PREFIX)
   }
 
-  /** Ends the session of the token; false when there was none. */
+  /** Ends the session of the token. Returns false when there was none. */
   async end(token: string): Promise<boolean> {
     const session = await this.find(token)
     if (!session || !(await this.#store.take(sessionKey(session.id)))) return false
@@ -224,19 +231,19 @@ export class Sessions {
     return true
   }
 
-  /** Ends the user's sessions, all of them or all but one. */
+  /** Ends all sessions of the user, except the given one. */
   async endAll(userId: string, except?: Session): Promise<void> {
     const ending = (await this.#idsOf(userId)).filter(id => id !== except?.id)
     for (const id of ending) await this.#store.take(sessionKey(id))
     await this.#delist(userId, ending)
   }
 
-  /** Takes sessions out of the store that a new epoch has ended already; where it cannot be reached they run out. */
+  /** Deletes sessions that a new epoch has already ended. If the store is unreachable they expire by themselves. */
   async clearAway(userId: string, except?: Session): Promise<void> {
     await this.endAll(userId, except).catch(unlessUnreachable)
   }
 
-  /** Writes what waits to be written. */
+  /** Writes the accesses that wait. */
   async close(): Promise<void> {
     await this.#notes.flush()
   }
@@ -247,7 +254,7 @@ export class Sessions {
     return stored && token !== undefined ? { ...stored, id, token } : undefined
   }
 
-  /** What is live under the id, with the access that waits to be written. */
+  /** The live session with this id, including its access that waits to be written. */
   async #get(id: string): Promise<Stored | undefined> {
     const stored = await this.#store.get<Stored>(sessionKey(id))
     const noted = stored && this.#notes.of(id)
@@ -305,7 +312,8 @@ export class Sessions {
   ): Promise<readonly string[]> {
     const kept = await this.#store.update<readonly string[]>(listKey(userId), old => {
       const value = change(old ?? [])
-      // The list lives as long as anything in it may: the longest life there is, counted from its last change.
+      // The list lives as long as its longest-lived session can: the maximum lifetime, counted from the last change of the
+      // list.
       return value.length === 0 ? undefined : { value, ttl: this.#longestLife() }
     })
     return kept ?? []
@@ -317,23 +325,23 @@ export class Sessions {
 }
 
 /**
- * Names a login for other users: whoever knows the handle can end the login if they are permitted to, but cannot use it. It has a
- * dot, which no token has.
+ * A name for a session that other users may see. With the handle a permitted user can end the session, but cannot use it. It
+ * contains a dot, which no token does.
  */
 export const handleOf = ({ token, userId }: Pick<Session, 'token' | 'userId'>): string =>
   `${createHash('sha256').update(`handle\n${token}`).digest('base64url')}.${userId}`
 
-/** Whose login a handle names; `undefined` for a token. */
+/** The id of the user whose session a handle names; `undefined` for a token. */
 export function userOfHandle(handle: string): string | undefined {
   const dot = handle.indexOf('.')
   return dot < 0 ? undefined : handle.slice(dot + 1)
 }
 
-/** Whether the session is one of the user as he is now: made under his present epoch, or spared when it was raised. */
+/** Whether the session is valid for the user's current epoch: created under it, or kept when it was raised. */
 export const isCurrent = ({ epoch, token }: Session, user: User): boolean =>
   epoch === user.epoch || (user.keptSessionDigest !== undefined && user.keptSessionDigest === digestOf(token))
 
-/** Of accesses noted by several nodes the later counts, in whatever order they are written. */
+/** If several nodes record accesses, the latest counts, in whatever order they are written. */
 const withAccess =
   (access: Access) =>
   (stored: Stored): Stored => ({

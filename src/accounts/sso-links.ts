@@ -2,13 +2,13 @@ import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { findUser, type User } from './users.ts'
 
-/** How an identity provider names one of its users. */
+/** The identifier that an identity provider uses for one of its users. */
 export interface SsoSubject {
   readonly issuer: string
   readonly subject: string
 }
 
-/** The user that the provider's subject is linked to (D1.7). The link survives a change of the user's name here. */
+/** The user linked to the provider's subject (D1.7). The link remains when the user is renamed. */
 export async function findLinkedUser(queries: Queries, { issuer, subject }: SsoSubject): Promise<User | undefined> {
   const row = await queries.get<{ user_id: string }>(
     sql`SELECT user_id FROM sso_links WHERE issuer = ${issuer} AND subject = ${subject}`,

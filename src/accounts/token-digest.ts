@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
 
-/** What the database keeps of a random token: enough to know it again, not to use it. Random tokens need no slow hash. */
+/**
+ * The part of a random token that the database stores: enough to recognise the token, not to use it. Random tokens need no
+ * slow hash.
+ */
 export const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')

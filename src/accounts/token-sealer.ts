@@ -6,7 +6,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const SECRET_BYTES = 32
 
-/** What is derived from one secret: its public name, and a key for each purpose. */
+/** The values derived from one secret: its public name, and one key for each purpose. */
 interface Keys {
   readonly name: string
   readonly naming: Uint8Array
@@ -14,19 +14,22 @@ interface Keys {
   readonly binding: Uint8Array
 }
 
-/** What a store of logins may know of their tokens. */
+/** Derives what the session store may hold of a token. */
 export interface TokenSealer {
-  /** What a login with this token may be called in the store; new ones are called by the first. */
+  /** Store keys this token's session may be found under, one per secret; new sessions use the first. */
   idsOf(token: string): readonly [string, ...string[]]
-  /** @param owner is bound to the token: the seal is good for nobody else. */
+  /** @param owner the user id the seal is bound to; no other owner can open it. */
   seal(token: string, owner: string): string
-  /** Whether the seal is of this token and owner: as `open` would tell, at a quarter of the time. */
+  /** Whether the seal belongs to this token and owner. Same result as comparing with `open`, in a quarter of the time. */
   isOf(sealed: string, token: string, owner: string): boolean
-  /** The token; `undefined` when the secret is no longer there, or the seal is not ours or not this owner's. */
+  /** Returns the token, or `undefined` when the secret has been removed, or the seal is not ours or not this owner's. */
   open(sealed: string, owner: string): string | undefined
 }
 
-/** For a store that ends with the process: whoever reads its memory would find the secrets of a seal there as well. */
+/**
+ * Stores tokens unsealed. For a store in process memory: an attacker who can read that memory can also read the secrets of a
+ * seal.
+ */
 export const plainTokens: TokenSealer = {
   idsOf: token => [token],
   seal: token => token,
@@ -35,15 +38,15 @@ export const plainTokens: TokenSealer = {
 }
 
 /**
- * Keeps tokens out of what is stored: a login is found by a MAC of its token and holds the token sealed, for the list of
- * logins shows it (interface 2.3). Whoever reads the store can use no token; and as the seal says whose login it is, who
- * can write to the store cannot turn one user's login into another's.
+ * Keeps tokens out of the store. A session is found by a MAC of its token and holds the token sealed, because the list of
+ * sessions shows it (interface 2.3). An attacker who reads the store gets no usable token. The seal also names the owner, so
+ * an attacker who can write to the store cannot turn one user's session into another's.
  */
 export class KeyedTokenSealer implements TokenSealer {
   readonly #keys: readonly Keys[]
   readonly #system: System
 
-  /** @param secrets 32 random bytes each; the first seals, all of them open, so that one can take another's place. */
+  /** @param secrets 32 random bytes each. The first one seals and all of them open, so that secrets can be rotated. */
   constructor(secrets: readonly Uint8Array[], system: System) {
     if (secrets.length === 0 || secrets.some(({ length }) => length !== SECRET_BYTES)) {
       throw new TypeError(`a vault needs secrets of ${SECRET_BYTES} bytes`)
@@ -96,7 +99,7 @@ export class KeyedTokenSealer implements TokenSealer {
   }
 }
 
-/** No identifier of a user holds a line break. */
+/** User ids contain no line break, so it separates the parts. */
 const bound = (key: Uint8Array, token: string, owner: string): Buffer =>
   createHmac('sha256', key).update(`${owner}\n${token}`).digest()
 

@@ -7,12 +7,12 @@ import type { User } from './users.ts'
 
 const TOKEN_BYTES = 32
 const MAX_PER_USER = 20
-/** A device that was not used for so long is a stranger again. */
+/** A device that has not been used for this long is no longer trusted. */
 export const DEVICE_TTL: Milliseconds = 365 * 86_400_000
 
 /**
- * Devices from which a user has signed in before (D6.5): their wrong passwords are counted apart, so that nobody else can
- * lock the owner out. A device is a random token in a cookie of its own; the store keeps its digest only.
+ * Devices from which a user has signed in before (D6.5). Their wrong passwords are counted separately, so that no other
+ * person can lock the owner out. A device is a random token in its own cookie; the store keeps only the digest.
  */
 export class TrustedDevices {
   readonly #database: Database
@@ -23,7 +23,7 @@ export class TrustedDevices {
     this.#system = system
   }
 
-  /** The digest of the token if it stands for a device of this very user. */
+  /** Returns the digest of the token if it stands for a device of this user. */
   async recognise(user: User, token: string | undefined): Promise<string | undefined> {
     if (token === undefined) return undefined
     const digest = digestOf(token)
@@ -35,7 +35,7 @@ export class TrustedDevices {
     return known === undefined ? undefined : digest
   }
 
-  /** After a login: the token the device is to keep, a new one unless it has one already. */
+  /** Called after a login. Returns the token that the device keeps: its present one if it is valid, otherwise a new one. */
   async trust(user: User, token: string | undefined): Promise<string> {
     const now = this.#system.now()
     if (token !== undefined && (await this.recognise(user, token)) !== undefined) {
@@ -44,7 +44,7 @@ export class TrustedDevices {
     }
     const fresh = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
     await this.#database.transaction(async tx => {
-      // A user deleted while he signs in has no devices.
+      // Inserts nothing if the user is deleted during the login.
       await tx.run(sql`INSERT INTO trusted_devices (digest, user_id, last_used)
         SELECT ${digestOf(fresh)}, id, ${now} FROM principals WHERE id = ${user.id}`)
       await tx.run(sql`DELETE FROM trusted_devices WHERE user_id = ${user.id} AND digest NOT IN (
@@ -55,7 +55,10 @@ export class TrustedDevices {
   }
 }
 
-/** A changed password ends the trust in devices: whoever knew the old one may have made some of them. */
+/**
+ * Called when the password changes. Removes the trust from all devices, because a person who knew the old password may have
+ * registered some of them.
+ */
 export async function forgetDevices(tx: Queries, userId: string): Promise<void> {
   await tx.run(sql`DELETE FROM trusted_devices WHERE user_id = ${userId}`)
 }

@@ -4,17 +4,17 @@ import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { groupsOf } from './groups.ts'
 import { findUser, type User } from './users.ts'
 
-/** A user as a request needs them: with the groups that they are a stored member of. */
+/** A user with the groups that they are a stored member of, as each request needs them. */
 export interface KnownUser {
   readonly user: User
   readonly groups: ReadonlySet<string>
 }
 
-/** A user with a few custom properties; each group. */
+/** Estimated size of a user with a few custom properties, or of a group. */
 const USER_BYTES: Bytes = 2000
 const GROUP_BYTES: Bytes = 100
 
-/** Users as they are now: each request asks for its user anew, so a revoked right counts from the next request on. */
+/** Caches users. Each request checks the store's revision first, so a revoked right takes effect with the next request. */
 export class UserCache {
   readonly #database: Database
   readonly #cache: DependencyCache

@@ -11,10 +11,13 @@ export interface User {
   readonly password: string | undefined
   /** Rises whenever all earlier sessions and cached credentials of the user must end. */
   readonly epoch: number
-  /** A digest of the token by which the user himself raised the epoch last: that one login goes on (D5.3). */
+  /**
+   * A digest of the token of the session in which the user last raised the epoch themselves. That one session stays valid
+   * (D5.3).
+   */
   readonly keptSessionDigest: string | undefined
   readonly disabled: boolean
-  /** How often a lockout of the user has been lifted; wrong passwords are counted anew under each number. */
+  /** How often a lockout of the user has been lifted. Each lift starts a new count of wrong passwords. */
   readonly unlocks: number
   readonly language: string | undefined
   /** The id of a context. */
@@ -57,12 +60,12 @@ async function findWhere(queries: Queries, condition: Sql): Promise<User | undef
 
 export const findUser = (queries: Queries, id: string): Promise<User | undefined> => findWhere(queries, sql`id = ${id}`)
 
-/** @param name normalised; may be any text somebody typed. A group of that name is not found here. */
+/** @param name normalised; may be any text that a client sent. A group of that name is not found here. */
 export const findUserByName = async (queries: Queries, name: string): Promise<User | undefined> =>
-  // No name holds NUL, and no engine takes it as text.
+  // Names never contain NUL, and no database engine accepts it in text.
   name.includes('\0') ? undefined : await findWhere(queries, sql`name = ${name}`)
 
-/** The id of the user or group with this name, which they share among them. @param name normalised */
+/** The id of the user or group with this name; users and groups share one set of names. @param name normalised */
 export async function findPrincipalNamed(queries: Queries, name: string): Promise<string | undefined> {
   return (await queries.get<{ id: string }>(sql`SELECT id FROM principals WHERE name = ${name}`))?.id
 }
@@ -88,7 +91,7 @@ export async function insertUser(tx: Queries, user: NewUser): Promise<void> {
   )
 }
 
-/** What can change about a user; an absent member stays as it is, `undefined` clears it. */
+/** The changes to a user. An absent member stays as it is; `undefined` clears it. */
 export interface UserChange {
   readonly name?: string
   readonly password?: string
@@ -99,8 +102,8 @@ export interface UserChange {
 }
 
 /**
- * Applies the change and returns the user as it is now. A new password and disabling raise the epoch, which ends every
- * session and cached credential made under the old one (D5.3, D4.3), but for the login with the token `spared`.
+ * Applies the change and returns the changed user. A new password or disabling raises the epoch, which ends every session
+ * and cached credential made under the old epoch (D5.3, D4.3), except the session with the token `spared`.
  * @throws {Conflict} `name-taken`
  */
 export async function changeUser(tx: Queries, user: User, change: UserChange, spared?: string): Promise<User> {
@@ -123,24 +126,24 @@ export async function changeUser(tx: Queries, user: User, change: UserChange, sp
   return changed
 }
 
-/** Replaces the stored form of the same password (D5.1), unless the password has been changed meanwhile. */
+/** Replaces the stored form of an unchanged password (D5.1), unless the password has been changed meanwhile. */
 export async function replaceHash(queries: Queries, user: User, hash: string): Promise<void> {
   await queries.run(
     sql`UPDATE principals SET password = ${hash} WHERE id = ${user.id} AND password = ${user.password ?? null}`,
   )
 }
 
-/** Forgets the wrong passwords of the user and so lifts a lockout, at once and on every node (D6.5). */
+/** Resets the user's count of wrong passwords and so lifts a lockout, at once and on every node (D6.5). */
 export async function liftLockout(queries: Queries, id: string): Promise<void> {
   await queries.run(sql`UPDATE principals SET unlocks = unlocks + 1 WHERE id = ${id}`)
 }
 
-/** Deletes a user or a group; memberships go with it. */
+/** Deletes a user or a group, including memberships. */
 export async function deletePrincipal(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`DELETE FROM principals WHERE id = ${id}`)
 }
 
-/** Turns the engine's refusal of a doubled name into ours; principals' ids are judged before, by their entries. */
+/** Converts the engine's error for a duplicate name into ours. Duplicate ids are rejected earlier, with the entries. */
 export async function claimingName<T>(name: string | undefined, work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -5,9 +5,9 @@ import type { PasswordScheme } from './password-scheme.ts'
 const PREFIX = '$argon2id-of-pbkdf2-sha1$'
 
 /**
- * argon2id over the key of an old PBKDF2 hash: `$argon2id-of-pbkdf2-sha1$salt` and then the PHC string of argon2id. Made from
- * an old hash without the password (`stowage import entrystore --wrap-hashes`), so that a stolen database is not as weak as
- * the old one. Always outdated: the first login stores plain argon2id.
+ * argon2id over the key of an old PBKDF2 hash: `$argon2id-of-pbkdf2-sha1$salt` followed by the PHC string of argon2id.
+ * Created from an old hash without the password (`stowage import entrystore --wrap-hashes`), so that a stolen database is
+ * harder to crack than the old one. Always outdated: the first login stores plain argon2id.
  */
 export class WrappedPbkdf2 implements PasswordScheme {
   readonly #argon2id: Argon2id

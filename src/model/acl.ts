@@ -5,21 +5,21 @@ import { principalUri } from './addresses.ts'
 export const aclSlots = ['admin', 'rread', 'rwrite', 'mread', 'mwrite'] as const
 export type AclSlot = (typeof aclSlots)[number]
 
-/** Resource IRIs of principals, kept to the letter and unchecked. An absent slot is empty. */
+/** Resource IRIs of principals, stored exactly as given and unchecked. An absent slot is empty. */
 export type Acl = Readonly<Partial<Record<AclSlot, readonly string[]>>>
 
-/** With an ACL of its own an entry no longer takes its context's defaults (wire facts 4.2, rule 4). */
+/** An entry with its own ACL does not use the defaults of its context (wire facts 4.2, rule 4). */
 export const isOwnAcl = (acl: Acl): boolean => aclSlots.some(slot => (acl[slot]?.length ?? 0) > 0)
 
 export const everybody: readonly string[] = [principalUri(GUEST)]
 const signedInUsers: readonly string[] = [principalUri(USERS)]
 
-/** What a new user gets: to manage himself and to be visible to other users (wire facts 3.2.1). */
+/** The ACL of a new user: they may manage themselves, and other users may see them (wire facts 3.2.1). */
 export const userAcl = (id: string): Acl => ({
   rwrite: [principalUri(id)],
   mwrite: [principalUri(id)],
   mread: signedInUsers,
 })
 
-/** What a new group gets: to be visible to its members and to users. */
+/** The ACL of a new group: its members and all signed-in users may see it. */
 export const groupAcl = (id: string): Acl => ({ rread: [principalUri(id)], mread: signedInUsers })

@@ -5,7 +5,7 @@ export const CONTEXTS = '_contexts'
 /** The system context that holds one entry for each user and group. */
 export const PRINCIPALS = '_principals'
 
-/** Which entry: the id of its context and its own. */
+/** Identifies an entry: the id of its context and its own id. */
 export interface EntryAddress {
   readonly context: string
   readonly id: string
@@ -25,12 +25,12 @@ export const resourceUri = ({ context, id }: EntryAddress): string =>
 
 export const principalUri = (id: string): string => resourceUri({ context: PRINCIPALS, id })
 
-/** The context that an entry or resource URI denotes, as clients write `store:homeContext` in either form. */
+/** The context that an entry or resource URI denotes. Clients write `store:homeContext` in either form. */
 export function contextIdOf(uri: string): string | undefined {
   return /^\.\/(?:_contexts\/(?:entry|resource)\/)?([A-Za-z0-9_-]+)$/.exec(uri)?.[1]
 }
 
-/** The entry that one of its URIs denotes: its own, of its resource, metadata or relations (wire facts 1.1). */
+/** The entry that one of its URIs denotes: its entry, resource, metadata or relations URI (wire facts 1.1). */
 export function addressIn(uri: string): EntryAddress | undefined {
   const found =
     /^\.\/([A-Za-z0-9_-]+)\/(?:entry|resource|metadata|cached-external-metadata|relations)\/([A-Za-z0-9_-]+)$/.exec(uri)
@@ -42,7 +42,7 @@ export function addressIn(uri: string): EntryAddress | undefined {
 /** Identifiers that a client may choose (wire facts 1.6). */
 export const isId = (text: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(text)
 
-/** First path segments that are addresses of the service itself, so never an id or a name of a context. */
+/** First path segments that the service itself uses. They cannot be ids or names of contexts. */
 const reservedSegments = new Set([
   'auth',
   'echo',

@@ -3,7 +3,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { Acl } from './acl.ts'
 import { type EntryAddress, resourceUri } from './addresses.ts'
 
-/** Where resource and metadata live (wire facts 1.3). */
+/** Where resource and metadata are stored (wire facts 1.3). */
 export const entryTypes = ['Local', 'Link', 'LinkReference', 'Reference'] as const
 export type EntryType = (typeof entryTypes)[number]
 
@@ -33,10 +33,10 @@ export const resourceTypes = [
 export type ResourceType = (typeof resourceTypes)[number]
 
 /**
- * What an entry is. Graphs and IRIs are in their inside form. `info` as clients know it is not stored: it is told from
- * these members and taken apart into them (`info.ts`).
+ * An entry. Graphs and IRIs are in their stored (relative) form. The `info` that clients see is not stored: `info.ts` builds
+ * it from these members and parses it into them.
  */
-/** An entry without what may be long: its graphs, its text. */
+/** An entry without its large parts: graphs and text. */
 export interface EntryHead extends EntryAddress {
   readonly entryType: EntryType
   readonly graphType: GraphType
@@ -46,7 +46,7 @@ export interface EntryHead extends EntryAddress {
   /** The remote graph of a LinkReference or Reference. */
   readonly externalMetadata: string | undefined
   readonly created: Milliseconds
-  /** Rises with every change, so it tells versions apart. */
+  /** Increases with every change, so it identifies a version. */
   readonly modified: Milliseconds
   /** Id of a user. */
   readonly creator: string | undefined
@@ -57,24 +57,24 @@ export interface EntryHead extends EntryAddress {
 }
 
 export interface Entry extends EntryHead {
-  /** What else `info` says: format, label, status and whatever clients add. */
+  /** The other statements of `info`: format, label, status and any that clients add. */
   readonly statements: Graph
   readonly metadata: Graph
   readonly cachedExternalMetadata: Graph | undefined
   /** The resource of a String (its text), Graph or Pipeline (RDF/JSON). */
   readonly content: string | undefined
-  /** Its graphs and its text have not been loaded, as they are too large for the response. For showing only. */
+  /** Graphs and text have not been loaded, because they are too large for the response. For display only. */
   readonly isAbridged?: true
 }
 
-/** The IRI of what the entry is about. */
+/** The IRI of the resource that the entry describes. */
 export const resourceOf = (entry: EntryHead): string => entry.externalResource ?? resourceUri(entry)
 
-/** True when bytes can be uploaded to it. */
+/** True when a file can be uploaded to the entry. */
 export const holdsFile = (entry: Entry): boolean =>
   entry.entryType === 'Local' && entry.graphType === 'None' && entry.resourceType !== 'NamedResource'
 
-/** The entry as it is after a change by somebody: later than before, the author among the contributors. */
+/** The entry after a change by a user: `modified` is later than before, and the user is among the contributors. */
 export function withModification(entry: Entry, by: string, now: Milliseconds): Entry {
   return {
     ...entry,
@@ -98,7 +98,7 @@ export interface NewEntry extends EntryAddress {
   readonly content?: string | undefined
 }
 
-/** A new entry shows its creator as its one contributor (wire facts 2.5). */
+/** A new entry has its creator as its only contributor (wire facts 2.5). */
 export const newEntry = ({ by, now, ...given }: NewEntry): Entry => ({
   entryType: 'Local',
   graphType: 'None',

@@ -1,13 +1,13 @@
 import type { Bytes } from '../base/units.ts'
 
-/** Of one entry in a response with several. */
+/** Limit for one entry in a response with several entries. */
 const MAX_ENTRY: Bytes = 512 * 1024
-/** Of all of them together. */
+/** Limit for all entries of a response together. */
 const MAX_RESPONSE: Bytes = 4 * 2 ** 20
 
 /**
- * How much of a response with several entries (hits, members of a list or group) their graphs may take. What does not fit
- * is shown without its graphs, so that one large entry cannot make every response that contains it slow or impossible.
+ * Limits the size of graphs in a response with several entries (hits, members of a list or group). Entries that do not fit
+ * are shown without their graphs, so that one large entry cannot make every response that contains it slow or impossible.
  */
 export class ResponseBudget {
   #left: Bytes
@@ -22,12 +22,12 @@ export class ResponseBudget {
     return new ResponseBudget(MAX_RESPONSE, MAX_ENTRY)
   }
 
-  /** One entry is always shown whole: its size is limited when it is written. */
+  /** A single entry is always shown completely: its size is limited when it is written. */
   static forOne(): ResponseBudget {
     return new ResponseBudget(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
   }
 
-  /** The largest entry that may be loaded whole now. */
+  /** The largest entry that may still be loaded completely. */
   get maxEntry(): Bytes {
     return Math.max(0, Math.min(this.#maxEntry, this.#left))
   }

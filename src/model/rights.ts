@@ -6,18 +6,18 @@ import type { Entry, EntryHead } from './entry.ts'
 
 export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
 
-/** What rights are decided on: an entry, together with the entry of the context it lies in. */
+/** The input of an access decision: an entry, together with the entry of its context. */
 export interface Judged {
   readonly entry: EntryHead
   readonly contextEntry: EntryHead
 }
 
-/** An entry with all that it says, and the entry of its context. */
+/** A complete entry, and the entry of its context. */
 export interface EntryInContext extends Judged {
   readonly entry: Entry
 }
 
-/** The slots of which one is enough for a right; write implies read of the same half. */
+/** The slots that grant a right; one is enough. Write includes read of the same half (metadata or resource). */
 const slotsFor: Readonly<Record<Exclude<Right, 'administer'>, readonly AclSlot[]>> = {
   writemetadata: ['mwrite'],
   writeresource: ['rwrite'],
@@ -27,13 +27,13 @@ const slotsFor: Readonly<Record<Exclude<Right, 'administer'>, readonly AclSlot[]
 
 const names = (list: readonly string[] | undefined, id: string): boolean => list?.includes(principalUri(id)) ?? false
 
-/** The caller is named himself, or through a group he is a stored member of. */
+/** True if the list names the caller, or a group that stores them as a member. */
 function namesCaller(list: readonly string[] | undefined, caller: Caller): boolean {
   if (!list || list.length === 0) return false
   return names(list, caller.user.id) || [...caller.groups].some(group => names(list, group))
 }
 
-/** Wire facts 4.1: whether the caller stands in a slot of the entry. */
+/** Wire facts 4.1: whether a slot of the entry names the caller. */
 function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
   const list = entry.acl[slot]
   return (
@@ -47,7 +47,7 @@ function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
 const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>
   entry.context === PRINCIPALS && entry.id === caller.user.id && entry.entryType === 'Local'
 
-/** Wire facts 4.2: the decision for one right, the first rule that matches wins. */
+/** Wire facts 4.2: decides one right; the first rule that matches wins. */
 export function may(caller: Caller, right: Right, { entry, contextEntry }: Judged): boolean {
   if (isAdmin(caller)) return true
   if (isOwnUserEntry(caller, entry) && (right === 'readmetadata' || right === 'readresource')) return true
@@ -60,7 +60,7 @@ export function may(caller: Caller, right: Right, { entry, contextEntry }: Judge
   return slots.some(slot => has(caller, contextEntry, slot))
 }
 
-/** Whether the caller has any right on an entry: who has none does not read its info either (D18.11). */
+/** Whether the caller has any right on an entry. Without one they may not read its info either (D18.11). */
 export const hasAnyRight = (caller: Caller, judged: Judged): boolean =>
   may(caller, 'administer', judged) || may(caller, 'readmetadata', judged) || may(caller, 'readresource', judged)
 
@@ -69,7 +69,10 @@ export function requireRight(caller: Caller, right: Right, placed: Judged, what:
   if (!may(caller, right, placed)) throw denied(caller, what)
 }
 
-/** Whether the caller may do what he asks for; throws to refuse. Asked before a body is read, and again by the change. */
+/**
+ * Checks whether the caller may perform the request, and throws otherwise. Runs before a body is read, and again inside the
+ * change.
+ */
 export type AccessCheck = (caller: Caller, placed: Judged) => void
 
 /** @param what completes "You may not …". */
@@ -78,7 +81,7 @@ export const requires =
   (caller, placed) =>
     requireRight(caller, right, placed, what)
 
-/** The list that clients are told (wire facts 4.3): `administer` alone, or the strongest right of each half. */
+/** The list of rights that clients see (wire facts 4.3): `administer` alone, or the strongest right of each half. */
 export function rightsOf(caller: Caller, placed: Judged): Right[] {
   if (may(caller, 'administer', placed)) return ['administer']
   const strongest = (write: Right, read: Right): Right[] =>
