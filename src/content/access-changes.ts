@@ -7,13 +7,13 @@ import type { Entry } from '../model/entry.ts'
 
 type Recorded = Pick<AuditEntry, 'event' | 'detail'>
 
-/** A list of principals or members can be long; a row of the audit trail is not. */
+/** Access lists and member lists can be long, so a row of the audit trail holds only a part of them. */
 const MAX_NAMED = 50
 const MAX_CHARACTERS = 2000
 
 const prefix = principalUri('')
 
-/** Ids of principals of this service, any other as it is; with the number of those that are left out. */
+/** The ids of principals of this service, and other IRIs unchanged, followed by the number of omitted ones. */
 function shortened(principals: readonly string[]): string {
   const named = principals.slice(0, MAX_NAMED).map(iri => (iri.startsWith(prefix) ? iri.slice(prefix.length) : iri))
   const more = principals.length - named.length
@@ -23,7 +23,7 @@ function shortened(principals: readonly string[]): string {
 const bounded = (text: string): string =>
   text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)} … (${text.length} characters)`
 
-/** Such as `admin: 5, 7; mread: _users`; empty for an entry that takes the rights of its context. */
+/** For example `admin: 5, 7; mread: _users`; empty for an entry that uses the rights of its context. */
 const describeAcl = (acl: Acl): string =>
   bounded(
     aclSlots

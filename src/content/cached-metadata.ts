@@ -9,11 +9,14 @@ import { findEntryHead, findEntryToShow } from './entry-records.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import { may } from '../model/rights.ts'
 
-/** True for the kinds of entry whose metadata, or part of it, is kept elsewhere (wire facts 1.3). */
+/** True for entry types whose metadata, or a part of them, are stored elsewhere (wire facts 1.3). */
 export const hasExternalMetadata = ({ entryType }: EntryHead): boolean =>
   entryType === 'Reference' || entryType === 'LinkReference'
 
-/** The entry of this service whose metadata is named as external: what is shown then is not a copy (wire facts 3.6). */
+/**
+ * The entry of this service whose metadata URI is used as external metadata. Its present metadata are shown, not a copy
+ * (wire facts 3.6).
+ */
 export function liveSourceOf({ externalMetadata }: Entry): EntryAddress | undefined {
   const [, context, id] = /^\.\/([^/?#]+)\/metadata\/([A-Za-z0-9_-]+)$/.exec(externalMetadata ?? '') ?? []
   return context === undefined || id === undefined ? undefined : { context, id }
@@ -21,13 +24,13 @@ export function liveSourceOf({ externalMetadata }: Entry): EntryAddress | undefi
 
 export interface CachedMetadata {
   readonly graph: Graph
-  /** When it was last changed. */
+  /** Time of the last change. */
   readonly modified: Milliseconds
 }
 
 /**
- * The copy of metadata kept elsewhere, or the metadata themselves when they are of this service; the right to read those
- * is judged here. `undefined` when they may not be read, or are no more.
+ * The copy of external metadata, or the present metadata when they belong to an entry of this service; this function checks
+ * the right to read those. Returns `undefined` when the caller may not read them or they no longer exist.
  */
 export async function findCachedMetadata(
   queries: Queries,
@@ -53,7 +56,7 @@ function decodeSafely(text: string): string {
   }
 }
 
-/** Both graphs in one; blank nodes of the second stay apart from those of the first. */
+/** Merges two graphs; blank nodes of the second stay separate from those of the first. */
 export function mergeGraphs(first: Graph, second: Graph): Graph {
   const apart = (value: string): string => (value.startsWith('_:') ? `_:c-${value.slice(2)}` : value)
   const object = (term: Term): Term => (term.type === 'bnode' ? { ...term, value: apart(term.value) } : term)

@@ -25,7 +25,10 @@ interface Dependencies {
   readonly revisions: { readonly enabled: boolean }
 }
 
-/** Checks the entry as it is inside the transaction, for instance against `If-Unmodified-Since`; throws to refuse. */
+/**
+ * Checks the entry as loaded inside the transaction, for instance against `If-Unmodified-Since`, and throws if the check
+ * fails.
+ */
 export type Precondition = (entry: Entry) => void
 
 /** What a change of an entry depends on. */
@@ -34,12 +37,12 @@ export interface Conditions {
   readonly precondition?: Precondition
 }
 
-/** An entry and the caller, as they are inside the transaction. */
+/** An entry and the caller, both loaded inside the transaction. */
 export interface Present extends EntryInContext {
   readonly caller: Caller
 }
 
-/** What to record, without the person who did it: the writer knows them. */
+/** The event without its actor, which the writer adds. */
 type Recorded = Omit<AuditEntry, 'actorId' | 'address'>
 
 /**
@@ -69,14 +72,17 @@ export class Changes {
     return result
   }
 
-  /** The same inside a transaction that somebody else has begun, as for an upload, which also books the bytes. */
+  /**
+   * Like `run`, inside a transaction that the caller has begun, for instance for an upload that also updates the quota
+   * usage.
+   */
   async within<T>(tx: Queries, caller: Caller, work: (writer: EntryWriter) => Promise<T>): Promise<T> {
     const { result, recorded } = await this.#work(tx, caller, work)
     for (const entry of recorded) this.#deps.audit.announce(entry)
     return result
   }
 
-  /** Changes one entry: `change` returns it as it is to be. Resolves to the entry as written. */
+  /** Changes one entry: `change` returns its new state. Resolves to the entry as written. */
   async change(
     caller: Caller,
     loaded: EntryInContext,
@@ -105,31 +111,34 @@ export class Changes {
   }
 }
 
-/** Writes entries inside one transaction, and everything that follows from it. */
+/** Writes entries inside one transaction, together with everything that depends on them. */
 export interface EntryWriter {
   /** For rows that are not entries: accounts, lists, files. */
   readonly tx: Queries
   readonly now: Milliseconds
-  /** The caller as they are now. @throws {TypeError} when the service itself makes the change */
+  /** The caller, loaded inside the transaction. @throws {TypeError} when the service itself makes the change */
   readonly caller: Caller
   /**
    * Checks the right again: a body may have taken hours to arrive, and entry, access list and caller may have changed.
    * @throws {NotFound} also when another entry has taken the id meanwhile @throws {Unauthenticated | Forbidden}
    */
   recheck(loaded: EntryInContext, check: AccessCheck): Promise<Present>
-  /** Writes an entry as it is to be, later than before and with the caller among the contributors; resolves to what was written. */
+  /**
+   * Writes the new state of an entry, with a later modification time and the caller among the contributors; resolves to what
+   * was written.
+   */
   update(before: Entry, after: Entry): Promise<Entry>
-  /** @param options.keepsRevision false when the entry brings its revisions along */
+  /** @param options.keepsRevision false when the entry already has its revisions */
   insert(entry: Entry, options?: { readonly keepsRevision?: boolean }): Promise<void>
   insertRevision(address: EntryAddress, revision: Omit<RevisionNote, 'isPresent'>, metadata: string): Promise<void>
-  /** Gives the revisions of one entry to another. @param rename applies to each of their graphs */
+  /** Moves the revisions of one entry to another. @param rename applies to each of their graphs */
   moveRevisions(from: EntryAddress, to: EntryAddress, rename: (graph: Graph) => Graph): Promise<void>
   delete(address: EntryAddress): Promise<void>
   /** Deletes all entries of a context. */
   deleteAllOf(context: string): Promise<void>
-  /** Makes sure that an id is never given again (users, groups and contexts). */
+  /** Makes sure that an id is never reused (users, groups and contexts). */
   retireId(address: EntryAddress): Promise<void>
-  /** Writes a row of the audit trail in this transaction, with the caller as the one who did it. */
+  /** Writes a row of the audit trail in this transaction, with the caller as the actor. */
   record(event: Recorded | undefined): void
 }
 
@@ -144,7 +153,7 @@ class Transaction implements EntryWriter {
   readonly recorded: AuditEntry[] = []
   readonly #caller: Caller | undefined
   readonly #keepsRevisions: boolean
-  /** Written entries that the search index does not have yet, each as it was written last. */
+  /** Written entries that are not yet in the search index, each in its last written state. */
   readonly #unindexed = new Map<string, Entry>()
 
   constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions }: Settings) {
@@ -227,14 +236,14 @@ class Transaction implements EntryWriter {
     this.recorded.push({ ...event, actorId: user?.id, address: client?.address })
   }
 
-  /** Brings the search index up to date, with each entry once however often it was written. */
+  /** Updates the search index, once for each entry, however often it was written. */
   async finish(): Promise<void> {
     for (const entry of this.#unindexed.values()) await indexEntry(this.tx, entry)
     this.#unindexed.clear()
   }
 }
 
-/** An import writes many entries; so many of them at most wait in memory for the index. */
+/** An import writes many entries; at most this many wait in memory for the index. */
 const MAX_UNINDEXED = 100
 
 const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`

@@ -6,11 +6,11 @@ import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
 import type { EntryInContext } from '../model/rights.ts'
 
-/** By name; the fullest first, which is the least room in relation to the quota; the most bytes first. */
+/** By name; by fullness (usage relative to the quota, fullest first); by used bytes, largest first. */
 export const contextOrders = ['name', 'fullness', 'used'] as const
 export type ContextOrder = (typeof contextOrders)[number]
 
-/** All contexts but those of the system, for administrators. */
+/** Lists all contexts except system contexts, for administrators. */
 export async function listContexts(
   database: Database,
   ledger: Ledger,
@@ -32,7 +32,7 @@ export async function listContexts(
 
 function orderBy(sort: ContextOrder, { enforced, defaultQuota }: Ledger): Sql {
   if (sort === 'name') return sql``
-  // Without quota nothing can be full.
+  // Without a quota there is no fullness.
   if (sort === 'used' || !enforced) return sql`s.used DESC,`
   const quota = sql`coalesce(s.quota, ${defaultQuota})`
   return sql`CASE WHEN ${quota} < 0 THEN -1.0 WHEN ${quota} = 0 THEN 1.0 ELSE s.used * 1.0 / ${quota} END DESC, s.used DESC,`

@@ -44,7 +44,7 @@ export class ContextResource {
     return await listEntryIds(this.#deps.database, entry.id)
   }
 
-  /** The id of what has the name in `_contexts` or `_principals`, in an array that may be empty; for administrators. */
+  /** The id of the context or principal with this name, in an array that may be empty; for administrators. */
   async named(caller: Caller, contextKey: string, name: string): Promise<string[]> {
     const { entry } = await this.#deps.entries.getContextEntry(contextKey)
     requireAdmin(caller, 'look for a name')
@@ -56,7 +56,7 @@ export class ContextResource {
     return id === undefined ? [] : [id]
   }
 
-  /** For those who may read the context's resource. */
+  /** For callers who may read the context's resource. */
   async quota(caller: Caller, contextKey: string): Promise<ContextDescription> {
     this.#requireQuota()
     const placed = await this.#deps.entries.getContextEntry(contextKey)
@@ -64,7 +64,7 @@ export class ContextResource {
     return await this.#describe(placed.entry)
   }
 
-  /** @param read gives `{"quota": n}` and nothing else; without it the manual quota is taken away. */
+  /** @param read returns `{"quota": n}` and nothing else; if absent, the manual quota is removed. */
   async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
     this.#requireQuota()
     const placed = await this.#deps.entries.getContextEntry(contextKey)
@@ -117,7 +117,7 @@ export class ContextResource {
     return { entry, name: await entries.nameOf(entry), quota }
   }
 
-  /** The whole object, as GET returned it, is fine: what cannot be set must be unchanged (interface 2.6). */
+  /** Clients may send the whole object that GET returned: members that cannot be set must be unchanged (interface 2.6). */
   async #readQuota({ id }: Entry, json: unknown): Promise<Bytes> {
     if (!isObject(json)) throw new InvalidInput('invalid-quota', 'A JSON object with `quota` was expected.')
     requireOnly(json, ['quota', 'fillLevel', 'hasDefaultQuota'])

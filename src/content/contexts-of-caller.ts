@@ -11,7 +11,7 @@ interface Wanted {
   readonly offset: number
 }
 
-/** Contexts to which the caller has this access, by name, and how many there are. */
+/** The contexts to which the caller has this access, ordered by name, and their total number. */
 export async function contextsOfCaller(
   database: Database,
   caller: Caller,

@@ -8,13 +8,13 @@ import { findEntryHead, isIdFree } from './entry-records.ts'
 
 export interface Context {
   readonly id: string
-  /** The name clients call alias; unique, case kept. */
+  /** The name, called alias by clients; unique, case preserved. */
   readonly name: string | undefined
 }
 
 const MAX_NAME_CHARACTERS = 255
 
-/** The context with this id or, failing that, this name: both may stand in an address (wire facts 1.2). */
+/** The context with this id or, if there is none, this name. Addresses may contain either (wire facts 1.2). */
 export async function findContext(queries: Queries, idOrName: string): Promise<Context | undefined> {
   const rows = await queries.all<{ id: string; name: string | null }>(
     sql`SELECT id, name FROM contexts WHERE id = ${idOrName} OR name = ${idOrName}`,
@@ -23,7 +23,7 @@ export async function findContext(queries: Queries, idOrName: string): Promise<C
   return row && { id: row.id, name: row.name ?? undefined }
 }
 
-/** The id of the context that carries this name. */
+/** The id of the context with this name. */
 export async function findContextNamed(queries: Queries, name: string): Promise<string | undefined> {
   return (await queries.get<{ id: string }>(sql`SELECT id FROM contexts WHERE name = ${name}`))?.id
 }
@@ -42,7 +42,7 @@ export async function getContext(queries: Queries, idOrName: string): Promise<Fo
   return { context, entry }
 }
 
-/** The entry that a URI denotes, where the name of the context may stand for its id. */
+/** The entry that a URI denotes. The URI may contain the name of the context instead of its id. */
 export async function findAddress(queries: Queries, uri: string): Promise<EntryAddress | undefined> {
   const [, idOrName, rest = ''] = /^\.\/([^/]+)\/(.+)$/.exec(uri) ?? []
   const context = idOrName === undefined ? undefined : await findContext(queries, decoded(idOrName))
@@ -55,7 +55,7 @@ export async function insertContext(tx: Queries, id: string, name: string | unde
   await claimingContextName(name, tx.run(sql`INSERT INTO contexts (id, name) VALUES (${id}, ${name ?? null})`))
 }
 
-/** `undefined` takes the name away. @throws {Conflict} `name-taken` */
+/** `undefined` removes the name. @throws {Conflict} `name-taken` */
 export async function renameContext(tx: Queries, id: string, name: string | undefined): Promise<void> {
   await requireNotAnId(tx, name, id)
   await claimingContextName(name, tx.run(sql`UPDATE contexts SET name = ${name ?? null} WHERE id = ${id}`))
@@ -65,7 +65,7 @@ export async function deleteContextRow(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`DELETE FROM contexts WHERE id = ${id}`)
 }
 
-/** The next number that is free as an id in the context; numbers are not given twice (wire facts 1.6). */
+/** The next number that is free as an id in the context; numbers are never reused (wire facts 1.6). */
 export async function nextId(tx: Queries, context: string): Promise<string> {
   for (;;) {
     const row = await tx.get<{ last_number: number }>(
@@ -78,18 +78,18 @@ export async function nextId(tx: Queries, context: string): Promise<string> {
   }
 }
 
-/** The last number given as an id in the context. */
+/** The last number used as an id in the context. */
 export async function lastNumberOf(queries: Queries, context: string): Promise<number> {
   const row = await queries.get<{ last_number: number }>(sql`SELECT last_number FROM contexts WHERE id = ${context}`)
   return row?.last_number ?? 0
 }
 
-/** Numbers up to this one are not given any more. */
+/** Numbers up to this one are no longer used as ids. */
 export async function skipNumbers(tx: Queries, context: string, last: number): Promise<void> {
   await tx.run(sql`UPDATE contexts SET last_number = ${last} WHERE id = ${context} AND last_number < ${last}`)
 }
 
-/** A name as a context may carry it. @throws {InvalidInput} `invalid-name` */
+/** Checks a name for a context. @throws {InvalidInput} `invalid-name` */
 export function requireContextName(raw: string): string {
   const name = raw.normalize('NFC').trim()
   const wrong = (why: string): InvalidInput => new InvalidInput('invalid-name', `The name of a context ${why}.`)
@@ -111,7 +111,9 @@ export async function requireHomeContext(queries: Queries, given: string): Promi
   return context.id
 }
 
-/** An id goes before a name in addresses, so a name equal to another context's id would lead elsewhere. */
+/**
+ * In addresses an id takes precedence over a name, so a name equal to another context's id would lead to the wrong context.
+ */
 async function requireNotAnId(tx: Queries, name: string | undefined, own: string): Promise<void> {
   if (name === undefined || name === own) return
   if (!(await isIdFree(tx, { context: CONTEXTS, id: name }))) throw nameTaken(name)

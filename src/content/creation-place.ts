@@ -12,18 +12,18 @@ import { withStatement } from './info.ts'
 import { isList } from './list-records.ts'
 import { may, requireRight } from '../model/rights.ts'
 
-/** Where a new entry goes: its context, and the list that takes it, if one is named. */
+/** The place of a new entry: its context, and the list that it is added to, if any. */
 export interface Place {
   readonly context: string
   readonly contextEntry: EntryHead
   readonly list: Entry | undefined
-  /** The caller may write to the context itself, not to the list alone. */
+  /** True if the caller may write to the context itself, not only to the list. */
   readonly mayWriteContext: boolean
 }
 
 /**
- * Whether the caller may create here: by the context, or by the list (wire facts 4.4). Users, groups and contexts come by the
- * context only: whoever may write to a list must not make users.
+ * Checks whether the caller may create an entry here, through the context or the list (wire facts 4.4). Users, groups and
+ * contexts require the right on the context: the right to write to a list must not allow creating users.
  */
 export async function placeFor(
   queries: Queries,
@@ -56,8 +56,9 @@ export function requireList(list: Entry | undefined): Entry {
 }
 
 /**
- * What an entry gets from the list it is made in (wire facts 3.2.1): the list's access list, and for a creator who does not
- * administer the list the right to administer what he made. Not so the guest: that would be everybody.
+ * Applies what an entry inherits from the list it is created in (wire facts 3.2.1): the list's access list and, for a
+ * creator who does not administer the list, the right to administer the new entry. The guest does not get that right: it
+ * would apply to everyone.
  */
 export function inheriting(caller: Caller, entry: Entry, { contextEntry, list, mayWriteContext }: Place): Entry {
   if (!list) return entry
@@ -81,7 +82,7 @@ const unionOf = (...acls: readonly Acl[]): Acl =>
 
 const notTaken = new Set<string>([dct.title, dct.description, dc.title, dc.description])
 
-/** What a template's metadata says, without its titles and descriptions, and about the template (wire facts 3.2.1). */
+/** The metadata of a template without its titles and descriptions, and the resource they describe (wire facts 3.2.1). */
 export interface Template {
   readonly about: string
   readonly statements: readonly Statement[]
@@ -102,7 +103,7 @@ export async function readTemplate(
   return { about: resourceOf(entry), statements }
 }
 
-/** The metadata of a new entry, with what its template adds: said about the new entry's resource. */
+/** The metadata of a new entry together with those of its template, whose subject becomes the new entry's resource. */
 export function fromTemplate(metadata: Graph, resource: string, { about, statements }: Template): Graph {
   const moved = statements.map(statement =>
     statement.subject === about ? { ...statement, subject: resource } : statement,

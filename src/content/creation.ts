@@ -26,7 +26,7 @@ import { requireQuotaValue } from './quota-request.ts'
 import { requireRight } from '../model/rights.ts'
 import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
 
-/** What the body of a creation may hold (wire facts 3.2.1); graphs in their inside form. */
+/** The members of the body of a creation (wire facts 3.2.1); graphs have relative IRIs. */
 export interface CreationBody {
   readonly metadata?: Graph
   readonly cachedExternalMetadata?: Graph
@@ -37,7 +37,7 @@ export interface CreationBody {
 
 export interface CreationRequest {
   readonly id: string | undefined
-  /** `_newId` in it stands for the id to come. */
+  /** `_newId` in it is replaced with the new id. */
   readonly resource: string | undefined
   readonly externalMetadata: string | undefined
   readonly entryType: EntryType
@@ -45,17 +45,17 @@ export interface CreationRequest {
   readonly namedResource: boolean
   /** Entry URI of a group that a new user joins. */
   readonly groupUri: string | undefined
-  /** Resource URI of the list that takes the entry. */
+  /** Resource URI of the list that the entry is added to. */
   readonly listUri: string | undefined
-  /** Entry URI of the entry whose metadata is a model. */
+  /** Entry URI of the template whose metadata are copied. */
   readonly templateUri: string | undefined
-  /** Fetches the body; what it resolves to reads it with every `_newId` replaced, and is called more than once. */
+  /** Fetches the body. The result is a function that reads it with every `_newId` replaced; it is called more than once. */
   readonly body: Read<(newId: string) => CreationBody>
   /** Reads the `resource` of a graph. */
   readonly readGraph: (value: unknown) => Graph
 }
 
-/** What clients write where the id to come belongs (wire facts 1.6). */
+/** The placeholder that clients write for the new id (wire facts 1.6). */
 export const NEW_ID = '_newId'
 
 interface Dependencies {
@@ -68,7 +68,7 @@ interface Dependencies {
 }
 
 export interface CreationOptions {
-  /** Whether any signed-in user may make a group with a context of its own. */
+  /** Whether any signed-in user may create a group with its own context. */
   readonly groupContextsForAll: boolean
 }
 
@@ -81,7 +81,7 @@ export interface PreparedCreation {
   readonly password: string | undefined
 }
 
-/** What the resource of a new entry is made of. */
+/** The input for the resource of a new entry. */
 interface Making {
   readonly maker: Caller
   readonly entry: Entry
@@ -91,7 +91,7 @@ interface Making {
   readonly password: string | undefined
 }
 
-/** Making entries, and the users, groups and contexts that some of them are (wire facts 3.2.1, 3.9). */
+/** Creates entries, and the users, groups and contexts that some of them stand for (wire facts 3.2.1, 3.9). */
 export class Creation {
   readonly #deps: Dependencies
   readonly #options: CreationOptions
@@ -123,7 +123,7 @@ export class Creation {
     complete: (entry: Entry) => Entry = entry => entry,
   ): Promise<Entry> {
     const { tx, caller: maker } = writer
-    // Checked once more in here: context and list may not be what they were before the body arrived.
+    // Checked again inside the transaction, because context and list may have changed before the body arrived.
     const now = await placeFor(tx, maker, context, request.listUri)
     const id = await freeId(tx, context, request.id)
     const body = readBody(id)
@@ -139,7 +139,7 @@ export class Creation {
     return entry
   }
 
-  /** The entry with what its list and its template give it. */
+  /** The entry with what it inherits from its list and its template. */
   async #placed(tx: Queries, caller: Caller, entry: Entry, place: Place, request: CreationRequest): Promise<Entry> {
     if (request.listUri !== undefined) requireList(place.list)
     const inherited = inheriting(caller, entry, place)
@@ -227,13 +227,13 @@ export class Creation {
       metadata: request.entryType === 'Reference' ? emptyGraph : (body.metadata ?? emptyGraph),
       cachedExternalMetadata: hasExternalMetadata(request.entryType) ? body.cachedExternalMetadata : undefined,
     })
-    // Clients repeat structure and types in `info`; here only its ACL and free statements count.
+    // Clients repeat structure and types in `info`; only its ACL and other statements are used here.
     const asked = readInfo(body.info ?? emptyGraph, bare)
     const acl = isOwnAcl(asked.acl) ? asked.acl : automaticAcl(bare)
     return { ...bare, acl, statements: asked.statements }
   }
 
-  /** Makes what the entry stands for, and returns the entry with what of it is kept in the entry. */
+  /** Creates the resource of the entry, and returns the entry with the part that is stored in its row. */
   async #withResource(writer: EntryWriter, { maker, entry, place, request, body, password }: Making): Promise<Entry> {
     if (entry.entryType !== 'Local') return entry
     const { tx } = writer
@@ -318,7 +318,7 @@ function automaticAcl({ entryType, graphType, id }: Entry): Acl {
   return graphType === 'User' ? userAcl(id) : graphType === 'Group' ? groupAcl(id) : {}
 }
 
-/** Which kinds of entry a context takes. @throws {InvalidInput} */
+/** Checks which kinds of entry a context accepts. @throws {InvalidInput} */
 function requirePossible(context: string, request: CreationRequest): void {
   const { entryType, graphType } = request
   const wrong = (why: string): InvalidInput => new InvalidInput('invalid-type', why)
@@ -332,7 +332,7 @@ function requirePossible(context: string, request: CreationRequest): void {
   if (context !== PRINCIPALS && isPrincipal) throw wrong('Users and groups can only be created in _principals.')
 }
 
-/** The wanted id if it can be had, else the next number. */
+/** The requested id if it is free, otherwise the next number. */
 async function freeId(tx: Queries, context: string, wanted: string | undefined): Promise<string> {
   if (wanted === undefined) return await nextId(tx, context)
   const isSystemContext = context === CONTEXTS || context === PRINCIPALS
@@ -350,14 +350,14 @@ async function freeId(tx: Queries, context: string, wanted: string | undefined):
   return wanted
 }
 
-/** The ids that are entries of the context, each once; a new list passes over the others (wire facts 3.2.1). */
+/** The ids that are entries of the context, each once; a new list skips the others (wire facts 3.2.1). */
 async function freeMembers(tx: Queries, { context, id: own }: Entry, resource: unknown): Promise<string[]> {
   const ids = [...new Set(requireIds(resource ?? []))]
   const present = await presentIds(tx, context, ids)
   return ids.filter(id => id !== own && present.has(id))
 }
 
-/** A new member takes the right that any change of the members takes (wire facts 3.8). */
+/** Adding a member requires the same right as any other change of the members (wire facts 3.8). */
 async function joinGroup(
   writer: EntryWriter,
   maker: Caller,

@@ -18,8 +18,9 @@ interface Dependencies {
 }
 
 /**
- * Deletes entries with everything that is their own: files, memberships, accounts; a context with all its entries. The list that the
- * first of them is in has changed with it. Resolves to the users among them. Part of a change whose right has been checked.
+ * Deletes entries with everything that belongs to them: files, memberships, accounts; a context with all its entries. The
+ * list that contains the first of them changes too. Resolves to the users among them. Part of a change whose right has been
+ * checked.
  * @throws {Forbidden} for system entries
  */
 export async function deleteEntries(

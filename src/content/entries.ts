@@ -39,7 +39,7 @@ interface Dependencies {
 /** The head of an entry of a context, without its access list. */
 const CONTEXT_BYTES: Bytes = 1500
 
-/** Finding entries, and changing what every entry has: info, metadata, name; deleting them (wire facts 3.3 to 3.6). */
+/** Finds entries, changes what every entry has (info, metadata, name), and deletes entries (wire facts 3.3 to 3.6). */
 export class Entries {
   readonly #deps: Dependencies
 
@@ -47,7 +47,9 @@ export class Entries {
     this.#deps = deps
   }
 
-  /** The entry as it is now, each acknowledged change included. @param contextKey id or name of the context. @throws {NotFound} */
+  /**
+   * The present entry, including every acknowledged change. @param contextKey id or name of the context. @throws {NotFound}
+   */
   async get(contextKey: string, id: string): Promise<EntryInContext> {
     const { context, entry: contextEntry } = await this.#getContext(contextKey)
     const subject = `${context.id}/${id}`
@@ -74,7 +76,7 @@ export class Entries {
     return await this.get(CONTEXTS, context.id)
   }
 
-  /** Replaces the info (wire facts 3.3.2). @param toMembers gives all that is in a list the list's new ACL too. */
+  /** Replaces the info (wire facts 3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */
   async putInfo(
     caller: Caller,
     placed: EntryInContext,
@@ -115,7 +117,7 @@ export class Entries {
     }))
   }
 
-  /** Replaces the copy of metadata kept elsewhere (wire facts 3.6). */
+  /** Replaces the copy of external metadata (wire facts 3.6). */
   async putCachedMetadata(
     caller: Caller,
     placed: EntryInContext,
@@ -142,7 +144,7 @@ export class Entries {
     return (await principal)?.name
   }
 
-  /** Sets the name of a context or group, or, by an administrator, of a user (D5.4); empty takes it away. */
+  /** Sets the name of a context or group or, for administrators, of a user (D5.4); an empty name removes it. */
   async rename(caller: Caller, placed: EntryInContext, read: Read<string>): Promise<Entry> {
     const { entry } = placed
     if (!hasName(entry)) throw new NotFound('not-found', 'Entries of this kind have no name.')
@@ -158,8 +160,8 @@ export class Entries {
   }
 
   /**
-   * Deletes an entry and everything that is its own; a context goes with all its entries (wire facts 3.3.3).
-   * @param recursive a list goes with all that is in it, which takes the right to administer the context.
+   * Deletes an entry with everything that belongs to it, and a context with all its entries (wire facts 3.3.3).
+   * @param recursive deletes a list with all that it contains, which requires the right to administer the context.
    */
   async delete(caller: Caller, placed: EntryInContext, precondition: Precondition, recursive = false): Promise<void> {
     const { entry, contextEntry } = placed
@@ -183,13 +185,13 @@ export class Entries {
       options,
     )
     for (const { id } of users) await this.#deps.sessions.clearAway(id)
-    // A context or a list may have held many files: their deletion goes on after the answer.
+    // A context or a list may have held many files, so their deletion continues after the response.
     const collected = this.#deps.files.collectGarbage()
     if (entry.context !== CONTEXTS && !takesMembers) await collected
   }
 }
 
-/** True for the kinds of entry that carry a name: contexts, groups, users. */
+/** True for the kinds of entry that have a name: contexts, groups, users. */
 export const hasName = (entry: Entry): boolean =>
   entry.context === CONTEXTS ||
   (entry.context === PRINCIPALS && entry.entryType === 'Local' && ['User', 'Group'].includes(entry.graphType))

@@ -4,7 +4,7 @@ import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from '../mo
 import { type Sql, sql } from '../stores/sql.ts'
 import { withGraphs } from './lazy-graphs.ts'
 
-/** How an entry stands in its row. */
+/** Maps an entry to the columns of its row. */
 
 export interface HeadRow {
   context: string
@@ -35,12 +35,12 @@ export const headColumns = sql`context, id, entry_type, graph_type, resource_typ
 export const columns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created, modified,
   creator, contributors, acl, statements, metadata, cached_external_metadata, cached, content`
 
-/** The same columns of a table that the statement calls `e`. */
+/** The same columns for the table alias `e`. */
 export const columnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri, e.external_metadata,
   e.created, e.modified, e.creator, e.contributors, e.acl, e.statements, e.metadata, e.cached_external_metadata, e.cached,
   e.content`
 
-/** The columns of the head, of a table that the statement calls `e`. */
+/** The columns of the head for the table alias `e`. */
 export const headColumnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri,
   e.external_metadata, e.created, e.modified, e.creator, e.contributors, e.acl, e.cached`
 

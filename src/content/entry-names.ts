@@ -9,7 +9,7 @@ import type { EntryWriter } from './changes.ts'
 import { renameContext, requireContextName, requireHomeContext } from './contexts.ts'
 import type { InfoRequest } from './info.ts'
 
-/** The entries that a new store begins with; in system contexts no other entry gets such an id. */
+/** The entries of a new store; in system contexts no other entry gets such an id. */
 export const isSystemEntry = ({ context, id }: EntryAddress): boolean =>
   (context === CONTEXTS || context === PRINCIPALS) && id.startsWith('_')
 
@@ -30,7 +30,7 @@ export async function setName(writer: EntryWriter, entry: Entry, raw: string): P
   }
 }
 
-/** Clients write the home context of a user or group as a statement of `info`. */
+/** Clients send the home context of a user or group as a statement of `info`. */
 export async function applyHomeContext(tx: Queries, entry: Entry, { homeContextUri }: InfoRequest): Promise<void> {
   if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return
   const wanted = homeContextUri === undefined ? undefined : (contextIdOf(homeContextUri) ?? homeContextUri)

@@ -18,9 +18,9 @@ import {
   type HeadRow,
 } from './entry-columns.ts'
 
-/** Reading entries. What writes them is `changes.ts`. */
+/** Reads entries. `changes.ts` writes them. */
 
-/** A title in metadata longer than this does not count when a list is sorted. */
+/** Titles in metadata larger than this are ignored when a list is sorted. */
 const MAX_SORTED_METADATA: Bytes = 65_536
 
 export async function findEntry(queries: Queries, address: EntryAddress): Promise<Entry | undefined> {
@@ -68,7 +68,7 @@ export async function presentIds(queries: Queries, context: string, ids: readonl
   return present
 }
 
-/** Ids of all entries of a context, numbers in their order, then the rest by name. */
+/** Ids of all entries of a context: numbers in numeric order, then the others by name. */
 export async function listEntryIds(queries: Queries, context: string): Promise<string[]> {
   const rows = await queries.all<{ id: string }>(
     sql`SELECT id FROM entries WHERE context = ${context} ORDER BY length(id), id`,
@@ -76,7 +76,7 @@ export async function listEntryIds(queries: Queries, context: string): Promise<s
   return rows.map(row => row.id)
 }
 
-/** Some ids of a context in the order of text, those after this one, for going through all of them. */
+/** The next ids of a context in text order after the given one, for iterating over all of them. */
 export async function idsAfter(queries: Queries, { context, id }: EntryAddress, count: number): Promise<string[]> {
   const rows = await queries.all<{ id: string }>(
     sql`SELECT id FROM entries WHERE context = ${context} AND id > ${id} ORDER BY id LIMIT ${count}`,
@@ -92,7 +92,7 @@ export async function modificationTimes(queries: Queries, context: string): Prom
   return new Map(rows.map(({ id, modified }) => [id, modified]))
 }
 
-/** Some entries in the order of their ids, those after this place, for going through all of them. */
+/** The next entries in the order of their ids after the given place, for iterating over all of them. */
 export async function entriesAfter(queries: Queries, { context, id }: EntryAddress, count: number): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${columns} FROM entries
     WHERE context > ${context} OR (context = ${context} AND id > ${id}) ORDER BY context, id LIMIT ${count}`)
@@ -101,18 +101,18 @@ export async function entriesAfter(queries: Queries, { context, id }: EntryAddre
 
 const KEY_CHARACTERS = 500
 
-/** What rights go by, and no more. */
+/** Only the members that rights depend on. */
 export async function findEntryHead(queries: Queries, address: EntryAddress): Promise<EntryHead | undefined> {
   const row = await queries.get<HeadRow>(sql`SELECT ${headColumns} FROM entries WHERE ${at(address)}`)
   return row && headFromRow(row)
 }
 
-/** What the search needs of this room. */
+/** The functions of this room that the search needs. */
 export const entrySource: EntrySource = { findEntry, findEntryHead, findEntryToShow }
 
 /**
- * Some entries, without their graphs, whose resource is elsewhere, at this URI; those of a context in the order in which
- * they were made.
+ * Entries, without their graphs, that link to the external resource with this URI; within a context in the order of
+ * creation.
  */
 export async function headsLinkingTo(
   queries: Queries,
@@ -136,7 +136,7 @@ export async function entriesInList(queries: Queries, list: EntryAddress): Promi
   return rows.map(entryFromRow)
 }
 
-/** The members of a list in its order, to sort them: only with the head and with metadata that are not too long. */
+/** The members of a list in its order, for sorting: only with the head and with metadata that are not too large. */
 export async function sortableEntriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
   const rows = await queries.all<HeadRow & { metadata: string }>(sql`SELECT ${headColumnsOfE},
       CASE WHEN octet_length(e.metadata) <= ${MAX_SORTED_METADATA} THEN e.metadata ELSE '{}' END AS metadata

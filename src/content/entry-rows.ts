@@ -6,7 +6,7 @@ import { sql } from '../stores/sql.ts'
 import { at, columns } from './entry-columns.ts'
 import { graphText } from '../graph/graph-text.ts'
 
-/** Writing the rows of entries. Only `changes.ts` imports this file: there is no other way to change an entry. */
+/** Writes the rows of entries. Only `changes.ts` imports this file: there is no other way to change an entry. */
 
 const textOrNull = (graph: Graph | undefined): string | null => (graph === undefined ? null : graphText(graph))
 
@@ -41,7 +41,7 @@ export async function deleteEntryRowsOf(tx: Queries, context: string): Promise<v
   await tx.run(sql`DELETE FROM entries WHERE context = ${context}`)
 }
 
-/** Notes that an id must never be given again (users, groups and contexts). */
+/** Records that an id must never be reused (users, groups and contexts). */
 export async function retireId(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   await tx.run(sql`INSERT INTO retired_ids (context, id) VALUES (${context}, ${id}) ON CONFLICT DO NOTHING`)
 }

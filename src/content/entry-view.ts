@@ -24,7 +24,7 @@ import type { Revisions } from './revisions.ts'
 import { hasAnyRight, may, type EntryInContext, type Right, rightsOf } from '../model/rights.ts'
 import { describeUser } from './user-resource.ts'
 
-/** An entry as one caller may see it; graphs in their inside form (wire facts 2.2). */
+/** An entry as one caller may see it; graphs have relative IRIs (wire facts 2.2). */
 export interface EntryView {
   readonly entryId: string
   readonly name?: string | undefined
@@ -36,9 +36,9 @@ export interface EntryView {
   readonly relations?: Graph | undefined
   readonly rights?: readonly Right[] | undefined
   readonly resource?: ResourceView | undefined
-  /** How many members a list has that is itself a member. */
+  /** The number of members, for a member that is itself a list. */
   readonly size?: number | undefined
-  /** Graphs are missing because they are too large for this response; the entry itself has them. */
+  /** True if graphs are left out because they are too large for this response; the entry itself has them. */
   readonly truncated?: true | undefined
 }
 
@@ -49,21 +49,21 @@ export type ResourceView =
   | { readonly kind: 'list'; readonly page: ListPage<EntryView> }
   | { readonly kind: 'group'; readonly name: string | undefined; readonly members: readonly EntryView[] }
 
-/** What of a user or group stands beside its entry. */
+/** The data of a user or group that are stored outside its entry. */
 interface Account {
   readonly name: string | undefined
   readonly homeContext: string | undefined
   readonly disabled?: boolean
 }
 
-/** Revisions that `info` lists; earlier ones are read by their number, which counts from 1. */
+/** How many revisions `info` lists; earlier ones are read by their number, which counts from 1. */
 const MAX_REVISIONS = 100
 const REVISION_BYTES = 400
 const MAX_RELATIONS = 1000
 const RELATION_BYTES = 250
 
 interface Surroundings {
-  /** Of a context. */
+  /** The name of a context. */
   readonly name: string | undefined
   readonly info: Graph
   readonly relations: Relations
@@ -78,11 +78,11 @@ interface Dependencies {
 }
 
 export interface EntryViewsOptions {
-  /** Everybody may read the info of every entry, as with the predecessor of this interface (D18.11). */
+  /** Every caller may read the info of every entry, as in the predecessor of this interface (D18.11). */
   readonly publicInfo: boolean
 }
 
-/** Shows entries to callers: what they may not read is left out. */
+/** Presents entries to callers and leaves out what they may not read. */
 export class EntryViews {
   readonly #database: Database
   readonly #cache: DependencyCache
@@ -109,7 +109,7 @@ export class EntryViews {
     return this.#publicInfo || hasAnyRight(caller, placed)
   }
 
-  /** What other entries say about one. @throws {Unauthenticated | Forbidden} as {@link requireInfo} does */
+  /** The statements of other entries about this one. @throws {Unauthenticated | Forbidden} like {@link requireInfo} */
   async relations(caller: Caller, placed: EntryInContext): Promise<Graph> {
     this.requireInfo(caller, placed)
     return await relationsOf(this.#database, caller, placed.entry, { publicInfo: this.#publicInfo })
@@ -142,7 +142,10 @@ export class EntryViews {
     }
   }
 
-  /** What is shown of an entry besides its row, the same for all callers; kept until one of its rows changes. */
+  /**
+   * The parts of the view that are stored outside the entry's row and are the same for all callers; cached until one of
+   * their rows changes.
+   */
   async #surroundingsOf(entry: Entry): Promise<Surroundings> {
     const subject = `${entry.context}/${entry.id}`
     const load = async (): Promise<Surroundings> => ({
@@ -150,7 +153,7 @@ export class EntryViews {
       info: await this.#infoOf(entry, await this.#accountOf(entry), ResponseBudget.forOne()),
       relations: await loadRelations(this.#database, entry),
     })
-    // Of this version of the entry: a newer one has other surroundings.
+    // The cache key contains the version of the entry, because a newer version has other surroundings.
     const kept = await this.#cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
       const value = await load()
       const bytes = 6 * graphText(value.info).length + 2 * RELATION_BYTES * value.relations.rows.length
@@ -159,7 +162,7 @@ export class EntryViews {
     return kept ?? (await load())
   }
 
-  /** The info of an entry among others: empty where the caller may not read it. */
+  /** The info of an entry inside a list or search result: empty if the caller may not read it. */
   async #shownInfo(
     caller: Caller,
     placed: EntryInContext,
@@ -210,7 +213,7 @@ export class EntryViews {
     return relations
   }
 
-  /** A member of a list, without its own resource: an answer has one level of children. */
+  /** A member of a list, without its own resource: a response has one level of children. */
   async #child(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
     const { entry } = placed
     const name = await this.#nameOf(caller, placed)
@@ -234,7 +237,7 @@ export class EntryViews {
     return (await this.#accountOf(entry))?.name
   }
 
-  /** A found entry: what is in the list of hits, its resource left out (wire facts 3.10.2). */
+  /** An entry in a list of search results, without its resource (wire facts 3.10.2). */
   async hit(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
     const { entry } = placed
     const account = await this.#accountOf(entry)
@@ -248,7 +251,7 @@ export class EntryViews {
     }
   }
 
-  /** The group resource with those of its members' data that the caller may read. */
+  /** The group resource, with the data of those members that the caller may read. */
   async group(caller: Caller, group: Group, contextEntry: EntryHead): Promise<ResourceView> {
     const ids = group.id === USERS ? await listUserIds(this.#database) : await membersOf(this.#database, group.id)
     const members: EntryView[] = []

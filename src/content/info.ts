@@ -23,9 +23,9 @@ import {
 import { type Entry, type EntryType, entryTypes, graphTypes, resourceOf, resourceTypes } from '../model/entry.ts'
 import type { RevisionNote } from './revisions.ts'
 
-/** What `info` says beyond the entry itself: kept elsewhere, told here. */
+/** The part of `info` that is not stored in the entry itself. */
 export interface InfoSurroundings {
-  /** Context id of a user's or group's home context. */
+  /** Id of the home context of a user or group. */
   readonly homeContext?: string | undefined
   /** Revisions of the metadata, the oldest first. */
   readonly revisions?: readonly RevisionNote[] | undefined
@@ -86,7 +86,7 @@ function describeRevision(say: Say, entry: Entry, { number, time, author, isPres
   if (isPresent) say(revision, owl.sameAs, uri(metadataUri(entry)))
 }
 
-/** What somebody's `info` asks for. Absent members are not asked for. */
+/** The changes that a sent `info` requests. Absent members are not changed. */
 export interface InfoRequest {
   readonly entryType?: EntryType
   readonly graphType?: Entry['graphType']
@@ -98,12 +98,12 @@ export interface InfoRequest {
   readonly statements: Graph
 }
 
-/** Every decision about a right goes through the access list. */
+/** A limit, because every access decision reads the access list. */
 const MAX_PRINCIPALS = 1000
 
 /**
- * Takes an `info` graph apart (wire facts 3.3.2): what the service rebuilds itself is dropped, types are honoured where
- * they may change, the ACL goes to its slots, the rest is kept as it is.
+ * Parses an `info` graph (wire facts 3.3.2): drops what the service generates itself, applies types where they may change,
+ * reads the ACL into its slots, and keeps the rest unchanged.
  */
 export function readInfo(graph: Graph, entry: Entry): InfoRequest {
   const e = entryUri(entry)
@@ -168,10 +168,10 @@ const managedOnEntry = new Set<string>([
 
 const managedOnRevisions = new Set<string>([...Object.values(prov), owl.sameAs])
 
-/** Home contexts are kept with the account; about anything else it is a statement like any other. */
+/** Home contexts are stored with the account; for any other entry the statement is kept like any other. */
 const isPrincipal = ({ context, entryType }: Entry): boolean => context === PRINCIPALS && entryType === 'Local'
 
-/** Statements that only the service makes; sent ones are passed over. */
+/** Statements that only the service makes; they are ignored when sent. */
 const isManaged = (subject: string, predicate: string, entry: Entry): boolean =>
   (subject === entryUri(entry) && managedOnEntry.has(predicate)) ||
   (subject === cachedMetadataUri(entry) && predicate === store.cached) ||
@@ -179,7 +179,7 @@ const isManaged = (subject: string, predicate: string, entry: Entry): boolean =>
 
 const firstUri = (terms: readonly Term[]): string | undefined => terms.find(term => term.type === 'uri')?.value
 
-/** The graph with one subject and predicate saying exactly this, or nothing. */
+/** The graph with exactly this object, or none, for one subject and predicate. */
 export function withStatement(graph: Graph, subject: string, predicate: string, object: Term | undefined): Graph {
   const kept = [...statementsOf(graph)].filter(
     statement => statement.subject !== subject || statement.predicate !== predicate,
@@ -187,7 +187,7 @@ export function withStatement(graph: Graph, subject: string, predicate: string, 
   return graphOf(object === undefined ? kept : [...kept, { subject, predicate, object }])
 }
 
-/** Statements about the old resource URI, now about the new one (wire facts 3.3.2, step 1). */
+/** Statements about the old resource URI, changed to the new one (wire facts 3.3.2, step 1). */
 export const withSubjectMoved = (graph: Graph, from: string, to: string): Graph =>
   graphOf(
     [...statementsOf(graph)].map(statement => (statement.subject === from ? { ...statement, subject: to } : statement)),

@@ -15,14 +15,17 @@ export interface Initialisation {
   readonly database: Database
   readonly changes: Changes
   readonly ledger: Ledger
-  /** Makes the hashes of the test users' passwords, if the store is to have test data; asked only when it is new. */
+  /** Hashes the passwords of the test users, if the store gets test data; called only for a new store. */
   readonly testHashes: () => Promise<TestHashes | undefined>
 }
 
 const isInitialised = async (queries: Queries): Promise<boolean> =>
   (await queries.get(sql`SELECT 1 AS present FROM contexts WHERE id = ${CONTEXTS}`)) !== undefined
 
-/** Makes the system contexts and principals of a new store, and the test data if wanted; false, and no change, when they exist. */
+/**
+ * Creates the system contexts and principals of a new store, and the test data if requested. Returns false and changes
+ * nothing when they exist.
+ */
 export async function initialise(options: Initialisation): Promise<boolean> {
   const { database, changes, ledger } = options
   if (await isInitialised(database)) return false

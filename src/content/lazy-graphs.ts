@@ -3,14 +3,14 @@ import type { Graph } from '../graph/graph.ts'
 import { parseGraph } from '../graph/graph-text.ts'
 import type { Entry } from '../model/entry.ts'
 
-/** The graphs of an entry by the names of its members. */
+/** The names of the members that hold graphs. */
 type GraphName = 'statements' | 'metadata' | 'cachedExternalMetadata'
 type Texts = Readonly<Record<GraphName, string | null>>
 
-/** The texts in the row of an entry, to know how much memory it takes. */
+/** The texts in the row of an entry, used to estimate its memory. */
 const ofEntries = new WeakMap<Entry, Texts>()
 
-/** About how much memory an entry takes that was read from its row, with its graphs parsed. */
+/** Approximate memory of an entry that was read from its row, with its graphs parsed. */
 export function sizeOf(entry: Entry): Bytes {
   const { statements, metadata, cachedExternalMetadata } = ofEntries.get(entry) ?? {}
   const characters = [statements, metadata, cachedExternalMetadata, entry.content].reduce<number>(
@@ -23,7 +23,9 @@ export function sizeOf(entry: Entry): Bytes {
 /** The head of an entry, without its access list. */
 const ENTRY_BYTES: Bytes = 1000
 
-/** Gives an entry its graphs, each parsed when it is first read. A copy of the entry (`{ ...entry }`) has them parsed. */
+/**
+ * Adds the graphs to an entry; each is parsed when it is first read. A copy of the entry (`{ ...entry }`) has them parsed.
+ */
 export function withGraphs(rest: Omit<Entry, GraphName>, texts: Texts): Entry {
   let statements: Graph | undefined
   let metadata: Graph | undefined

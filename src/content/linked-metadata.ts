@@ -8,9 +8,9 @@ import { lookUp, metadataIn } from './lookup.ts'
 
 export const MAX_DEPTH = 10
 const MAX_ENTRIES = 1000
-/** Links may lead nowhere, or to what the caller may not read. */
+/** Limits lookups: links may point to nothing, or to entries that the caller may not read. */
 const MAX_LOOK_UPS = 5000
-/** Of everything together; beyond it the walk ends. */
+/** Limit for all statements together; the traversal ends there. */
 const MAX_STATEMENTS = 100_000
 const MAX_CHARACTERS = 16 * 1024 * 1024
 const BATCH = 20
@@ -18,15 +18,15 @@ const BATCH = 20
 export interface LinkTraversal {
   /** The links that are followed. */
   readonly predicates: ReadonlySet<string>
-  /** How many links lead from the first entry to the last, at most {@link MAX_DEPTH}. */
+  /** The maximum number of links from the first entry to any other, at most {@link MAX_DEPTH}. */
   readonly depth: number
   /** Whether entries of other contexts are left out. */
   readonly withinContext: boolean
 }
 
 /**
- * The metadata of an entry together with those of the entries it links to, as far as the caller may read them (wire facts
- * 3.5). A walk that would take too long ends early; the nearest entries are in it.
+ * The metadata of an entry together with those of the entries it links to, if the caller may read them (wire facts 3.5). A
+ * traversal that would take too long ends early; the result then contains the nearest entries.
  */
 export async function linkedMetadata(
   queries: Queries,
@@ -38,7 +38,7 @@ export async function linkedMetadata(
   const known = new Set([keyOf(start)])
   const asked = new Set<string>()
   const context = walk.withinContext ? start.context : undefined
-  /** In one turn with the look-up that has judged the right. */
+  /** Reads in the same step as the lookup that checked the right. */
   const visit = async (address: EntryAddress, links: Set<string>): Promise<boolean> => {
     const entry = await findEntry(queries, address)
     const graph = (entry && (await metadataIn(queries, caller, entry, 'all'))) ?? {}
@@ -73,13 +73,13 @@ function* linksIn(graph: Graph, predicates: ReadonlySet<string>): Generator<stri
   }
 }
 
-/** Statements of several graphs, whose blank nodes have nothing to do with each other, even if they are called alike. */
+/** Collects the statements of several graphs, whose blank nodes stay separate even if they have the same label. */
 class Gathered {
   readonly #statements: Statement[] = []
   #characters = 0
   #graphs = 0
 
-  /** False when there is room for no more. */
+  /** Returns false when the limit is reached. */
   add(graph: Graph): boolean {
     const label = String(this.#graphs++)
     const renamed = (value: string): string => (value.startsWith('_:') ? `_:e${label}-${value.slice(2)}` : value)

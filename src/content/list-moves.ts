@@ -32,13 +32,13 @@ interface Dependencies {
 
 export interface Move {
   readonly entry: EntryAddress
-  /** The list it is in now; absent when it is in none, or wherever it is. */
+  /** The list that contains the entry now; absent when it is in none, or in any list. */
   readonly from: EntryAddress | undefined
-  /** Takes it out of whichever list it is in. */
+  /** Removes it from any list that contains it. */
   readonly fromAny: boolean
 }
 
-/** Moving entries from list to list, within a context and to another (wire facts 3.8.5). */
+/** Moves entries between lists, within a context or into another one (wire facts 3.8.5). */
 export class ListMoves {
   readonly #deps: Dependencies
 
@@ -46,7 +46,7 @@ export class ListMoves {
     this.#deps = deps
   }
 
-  /** Resolves to the entry as it is afterwards: with another address when it has come from another context. */
+  /** Resolves to the moved entry, which has a new address if it comes from another context. */
   async move(caller: Caller, target: EntryInContext, move: Move): Promise<Entry> {
     requireRight(caller, 'writeresource', target, 'add to this list')
     return await this.#deps.changes.run(caller, async writer => {
@@ -76,7 +76,7 @@ export class ListMoves {
     })
   }
 
-  /** Two moves of one entry run one after the other, and the second finds it gone from where it was (409). */
+  /** Two moves of one entry run one after the other, and the second finds that the entry has left the list (409). */
   async #leave(writer: EntryWriter, { entry, contextEntry }: EntryInContext, { from, fromAny }: Move): Promise<void> {
     const { tx, caller } = writer
     const holding = await listHolding(tx, entry)
@@ -94,7 +94,7 @@ export class ListMoves {
     await leaveList(tx, entry)
   }
 
-  /** Gives entries, the first of them the root, new addresses in another context, with files and members. */
+  /** Gives entries, the first of which is the root, new addresses in another context, with files and members. */
   async #transfer(
     writer: EntryWriter,
     entries: readonly Entry[],
@@ -106,7 +106,7 @@ export class ListMoves {
     for (const entry of entries) sizes.push((await findFile(tx, entry))?.size ?? 0)
     const [root] = entries
     if (!root) throw new TypeError('there is nothing to move')
-    // First of all: without room there, everything stays as it is (D7.8).
+    // Done first: if the quota of the target is exceeded, nothing changes (D7.8).
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
     await this.#deps.ledger.transfer(tx, root.context, context, bytes)
 
@@ -140,7 +140,7 @@ export class ListMoves {
   }
 }
 
-/** The list may have changed a moment ago, when an entry moves to the end of the list that it is in. */
+/** The list may already have been changed in this transaction, when an entry moves to the end of its own list. */
 async function touch(writer: EntryWriter, list: EntryAddress): Promise<void> {
   const present = await findEntry(writer.tx, list)
   if (present) await writer.update(present, present)
@@ -156,13 +156,13 @@ async function requirePlaced(tx: Queries, address: EntryAddress): Promise<EntryI
   throw new NotFound('not-found', `There is no entry "${address.id}" in context ${address.context}.`)
 }
 
-/** Users, groups and contexts are what they are where they are. */
+/** Rejects users, groups and contexts, which cannot move. */
 function requireMovable(from: string, to: string): void {
   if (![from, to].some(context => context === CONTEXTS || context === PRINCIPALS)) return
   throw new InvalidInput('invalid-type', 'Entries of system contexts cannot be moved to another context, nor to them.')
 }
 
-/** Every URI of the moved entries, and what it is from now on. */
+/** Maps every URI of the moved entries to its new form. */
 function urisAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>): ReadonlyMap<string, string> {
   const kinds = [entryUri, resourceUri, metadataUri, relationsUri, cachedMetadataUri]
   return new Map(
@@ -170,7 +170,7 @@ function urisAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>
   )
 }
 
-/** What an entry says about itself and about those that move with it, it says about their new addresses. */
+/** Replaces the old addresses of the moved entries in the statements of an entry. */
 function withUris(entry: Entry, uris: ReadonlyMap<string, string>): Entry {
   const rename = (iri: string): string => uris.get(iri) ?? iri
   const renamed = (graph: Graph): Graph => renameIris(graph, rename)

@@ -5,36 +5,39 @@ import { type Entry, type GraphType, resourceOf } from '../model/entry.ts'
 export const sortKeys = ['title', 'modified', 'created', 'size'] as const
 export type SortKey = (typeof sortKeys)[number]
 
-/** In which order members are told; without any of it, in the list's own (wire facts 2.7). */
+/** The order of members; without it, the list's own order (wire facts 2.7). */
 export interface Order {
   readonly sort: SortKey | undefined
   readonly descending: boolean
-  /** The graph type that comes first. */
+  /** The graph type that is listed first. */
   readonly first: GraphType | undefined
-  /** The language whose titles count, where there are any. */
+  /** The language whose titles are preferred. */
   readonly language: string | undefined
 }
 
 export interface Paging extends Order {
   readonly offset: number
-  /** 0: all. */
+  /** Page size; 0: all members. */
   readonly limit: number
 }
 
 export const listOrder: Order = { sort: undefined, descending: false, first: undefined, language: undefined }
 export const wholeList: Paging = { ...listOrder, offset: 0, limit: 0 }
 
-/** What a member is sorted by. */
+/** The values that a member is sorted by. */
 export interface Sortable {
   readonly graphType: GraphType
   readonly title: string | undefined
   readonly created: number
   readonly modified: number
-  /** Bytes of its file. */
+  /** Size of its file. */
   readonly size: number
 }
 
-/** The members in the order asked for; those that are equal in it, and those without a title at the end, stay as they were. */
+/**
+ * The members in the requested order. Members that compare equal keep their relative order, and members without a title stay
+ * at the end.
+ */
 export function sorted<Member extends Sortable>(members: readonly Member[], order: Order): Member[] {
   const compare = comparison(order)
   const result = compare ? [...members].sort(compare) : [...members]

@@ -4,14 +4,14 @@ import { listed, portionsOf, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 
-/** Lists keep the order of their members; an entry is in one list of its context at most (wire facts 3.8.5). */
+/** Lists store the order of their members; an entry is in at most one list of its context (wire facts 3.8.5). */
 export const isList = ({ entryType, graphType }: Entry): boolean =>
   entryType === 'Local' && (graphType === 'List' || graphType === 'ResultList')
 
 /** Ids of the members in their order. */
 export async function listMembers(queries: Queries, { context, id }: EntryAddress): Promise<string[]> {
-  // One text instead of a row for each: a page of a list names all its members. No id holds a slash. The order is that of
-  // the index; asked for inside of the aggregate, it would be made again.
+  // One text instead of one row per member, because a page of a list names all members. No id contains a slash. The index
+  // supplies the order; an ORDER BY inside the aggregate would sort again.
   const row = await queries.get<{ members: string | null }>(
     sql`SELECT string_agg(member, '/') AS members
       FROM (SELECT member FROM list_members WHERE context = ${context} AND list = ${id} ORDER BY position) AS ordered`,
@@ -39,14 +39,14 @@ export interface Membership {
   readonly position: number
 }
 
-/** Which list the entry is in, and where. */
+/** The list that contains the entry, and its position. */
 export async function membershipOf(queries: Queries, { context, id }: EntryAddress): Promise<Membership | undefined> {
   return await queries.get<Membership>(
     sql`SELECT list, position FROM list_members WHERE context = ${context} AND member = ${id}`,
   )
 }
 
-/** Part of an import: whoever calls sees to it that the list is one, and that no list comes to hold itself. */
+/** Part of an import. The caller must check that the target is a list and that no list contains itself. */
 export async function insertMembership(
   tx: Queries,
   { context, id }: EntryAddress,
@@ -56,7 +56,7 @@ export async function insertMembership(
     VALUES (${context}, ${id}, ${list}, ${position})`)
 }
 
-/** Makes an entry of the same context the last member. @throws {Conflict} when it is in a list or would hold itself */
+/** Appends an entry of the same context. @throws {Conflict} when it is in a list or would contain itself */
 export async function appendToList(tx: Queries, list: EntryAddress, member: string): Promise<void> {
   await requireNoCircle(tx, list, new Set([member]))
   const row = await tx.get<{ last: number | null }>(
@@ -65,7 +65,7 @@ export async function appendToList(tx: Queries, list: EntryAddress, member: stri
   await insertMembers(tx, list, [{ member, position: (row?.last ?? 0) + 1 }])
 }
 
-/** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would hold itself */
+/** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would contain itself */
 export async function replaceListMembers(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
   await requireNoCircle(tx, list, new Set(members))
   await tx.run(sql`DELETE FROM list_members WHERE context = ${list.context} AND list = ${list.id}`)
@@ -73,12 +73,12 @@ export async function replaceListMembers(tx: Queries, list: EntryAddress, member
   for (const some of portionsOf(placed)) await insertMembers(tx, list, some)
 }
 
-/** Takes the entry out of the list it is in. */
+/** Removes the entry from its list. */
 export async function leaveList(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND member = ${id}`)
 }
 
-/** Lets all members go: of a list that is deleted. */
+/** Removes all members of a list that is being deleted. */
 export async function forgetList(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND list = ${id}`)
 }
@@ -87,7 +87,7 @@ export async function forgetListsOf(tx: Queries, context: string): Promise<void>
   await tx.run(sql`DELETE FROM list_members WHERE context = ${context}`)
 }
 
-/** The lists that entries of the context are in, whether or not these lists exist. */
+/** The lists that entries of the context belong to, even if these lists do not exist. */
 export async function listsWithMembers(queries: Queries, context: string): Promise<string[]> {
   const rows = await queries.all<{ list: string }>(
     sql`SELECT DISTINCT list FROM list_members WHERE context = ${context}`,
@@ -118,7 +118,7 @@ async function insertMembers(tx: Queries, { context, id }: EntryAddress, some: r
 const inOtherList = (member: string, list: string): Conflict =>
   new Conflict('conflict', `The entry "${member}" is in the list "${list}" already, and can be in one list only.`)
 
-/** Since every entry has one list at most, the lists around this one are a single line. */
+/** An entry has at most one list, so the lists that contain this one form a single chain. */
 async function requireNoCircle(tx: Queries, list: EntryAddress, members: ReadonlySet<string>): Promise<void> {
   const passed = new Set<string>()
   for (

@@ -7,7 +7,7 @@ import { entriesInList } from './entry-records.ts'
 import { isList } from './list-records.ts'
 import { may } from '../model/rights.ts'
 
-/** All that is in a list and in the lists inside it, each list before its members. */
+/** All entries in a list and in the lists inside it, each list before its members. */
 export async function entriesBelow(queries: Queries, list: Entry): Promise<Entry[]> {
   const passed = new Set([list.id])
   const found: Entry[] = []
@@ -24,8 +24,9 @@ export async function entriesBelow(queries: Queries, list: Entry): Promise<Entry
 }
 
 /**
- * Gives all that is below a list the list's access list (wire facts 3.3.2). Those who may write to a list may put any entry in it, so
- * each entry takes the right to administer it; one that the caller may not administer refuses the whole change.
+ * Gives all entries below a list the list's access list (wire facts 3.3.2). Users who may write to a list may put any entry
+ * into it, so this requires the right to administer each entry; if the caller lacks it for one, the whole change is
+ * rejected.
  */
 export async function applyAclBelow(
   writer: EntryWriter,

@@ -8,10 +8,10 @@ import { type Order, type Paging, pageOf, sorted, titleOf } from './list-order.t
 import type { ResponseBudget } from '../model/response-budget.ts'
 import { may, type EntryInContext } from '../model/rights.ts'
 
-/** Longer lists keep their own order: sorting loads every member. */
+/** Longer lists are returned in their own order, because sorting loads every member. */
 const MAX_SORTED = 2000
 
-/** A longer list that is asked for without a limit comes in pages of this size. */
+/** Page size for a longer list that is requested without a limit. */
 const MAX_PAGE = 500
 
 /** A page of a list (wire facts 2.7). */
@@ -27,7 +27,7 @@ export interface ListPage<Child> {
 
 const isUnordered = ({ sort, first }: Order): boolean => sort === undefined && first === undefined
 
-/** Ids of the members in the order asked for. */
+/** Ids of the members in the requested order. */
 export async function orderedMembers(
   queries: Queries,
   caller: Caller,
@@ -52,7 +52,7 @@ async function inOrder(
     sortable.push({
       id: entry.id,
       graphType: entry.graphType,
-      // The place in the order must not betray a title that the caller may not read.
+      // The position in the order must not reveal a title that the caller may not read.
       title: isReadable ? titleOf(entry, order.language) : undefined,
       created: entry.created,
       modified: entry.modified,

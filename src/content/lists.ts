@@ -8,7 +8,7 @@ import { replaceListMembers } from './list-records.ts'
 import { requires, type EntryInContext } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds } from './values.ts'
 
-/** Writing the members of lists (wire facts 3.8.5). */
+/** Changes the members of lists (wire facts 3.8.5). */
 export class Lists {
   readonly #changes: Changes
 
@@ -16,7 +16,7 @@ export class Lists {
     this.#changes = changes
   }
 
-  /** @param read gives the new members in their new order, entries of the same context. */
+  /** @param read returns the new members in their new order, entries of the same context. */
   async put(caller: Caller, placed: EntryInContext, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
     const judge = requires('writeresource', 'change the members of this list')
     judge(caller, placed)
@@ -28,7 +28,7 @@ export class Lists {
     })
   }
 
-  /** Lets all members go; they stay in the context. */
+  /** Removes all members; they stay in the context. */
   async clear(caller: Caller, placed: EntryInContext, precondition: Precondition): Promise<Entry> {
     return await this.put(caller, placed, async () => [], precondition)
   }

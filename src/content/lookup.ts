@@ -9,18 +9,20 @@ import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { findEntryHead, headsLinkingTo } from './entry-records.ts'
 import { may } from '../model/rights.ts'
 
-/** Which metadata are asked for: those kept here, those from elsewhere, or both. */
+/** Selects metadata: stored in this service, external, or both. */
 export const lookupScopes = ['all', 'local', 'external'] as const
 export type LookupScope = (typeof lookupScopes)[number]
 
 const BATCH = 20
-/** Anybody can make any number of links to one URI; of those before the first that the caller may read, so many are looked at. */
+/**
+ * Any user can create any number of links to one URI, so at most this many are checked before one that the caller may read.
+ */
 const MAX_LOOKED_AT = 1000
 
 /**
- * The first entry about a resource that has such metadata, and that the caller may read (wire facts 3.12): the one whose
- * own resource it is, then the links to it, oldest first within a context.
- * @param uri of the resource, in its inside form
+ * The first entry about a resource that has the requested metadata and that the caller may read (wire facts 3.12): first the
+ * entry whose own resource it is, then the links to it, oldest first within a context.
+ * @param uri of the resource, in its relative form
  * @param context limits the search to one context
  */
 export async function lookUp(
@@ -40,7 +42,10 @@ export async function lookUp(
   return undefined
 }
 
-/** The metadata of an entry that the caller may read; `undefined` where those asked for are not for him, or are no more. */
+/**
+ * The metadata of an entry that the caller may read; `undefined` if the caller may not read the requested ones or they no
+ * longer exist.
+ */
 export async function metadataIn(
   queries: Queries,
   caller: Caller,
@@ -57,7 +62,7 @@ async function* entriesAbout(queries: Queries, uri: string, context: string | un
   const address = await findAddress(queries, uri)
   const own = address && (await findEntryHead(queries, address))
   const isHere = context === undefined || own?.context === context
-  // The second form is that with the name of a context in place of its id.
+  // The second form has the name of a context instead of its id.
   const isOwn = own && own.entryType === 'Local' && (resourceOf(own) === uri || uri.endsWith(`/resource/${own.id}`))
   if (isOwn && isHere) yield own
   for (let offset = 0; offset < MAX_LOOKED_AT; offset += BATCH) {

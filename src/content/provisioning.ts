@@ -12,7 +12,7 @@ interface Dependencies {
   readonly audit: Audit
 }
 
-/** Makes users for people whose identity an identity provider has verified (D8.4). */
+/** Creates users whose identity an identity provider has verified (D8.4). */
 export class Provisioning {
   readonly #deps: Dependencies
 
@@ -20,7 +20,7 @@ export class Provisioning {
     this.#deps = deps
   }
 
-  /** A user without a password. @param name normalised. @throws {Conflict} `name-taken` */
+  /** Creates a user without a password. @param name normalised. @throws {Conflict} `name-taken` */
   async createUser(name: string, client: Client): Promise<User> {
     const { changes, audit } = this.#deps
     const user = await changes.run(undefined, async writer => {

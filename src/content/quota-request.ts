@@ -8,7 +8,7 @@ export function requireQuotaValue(value: unknown): Bytes {
   throw new InvalidInput('invalid-quota', '`quota` must be -1 (unlimited) or a whole number of bytes from 0 to 2^53-1.')
 }
 
-/** Members of an object that can be set; any other is an error, not a wish passed over (D7.1). */
+/** Checks that the object contains only members that can be set; any other member is an error (D7.1). */
 export function requireOnly(body: Readonly<Record<string, unknown>>, members: readonly string[]): void {
   const others = Object.keys(body).filter(member => !members.includes(member))
   if (others.length > 0) throw new InvalidInput('invalid-quota', `These members cannot be set: ${others.join(', ')}.`)

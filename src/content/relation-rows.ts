@@ -6,9 +6,9 @@ import type { Queries } from '../stores/database.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import { entriesAfter } from './entry-records.ts'
 
-/** Writing what entries say about others. Only `changes.ts` and the start of the service import this file. */
+/** Writes the statements of entries about other entries. Only `changes.ts` and the start of the service import this file. */
 
-/** A statement of an entry that points at an entry. */
+/** A statement of an entry whose object is another entry. */
 interface Relation {
   readonly part: 'info' | 'metadata'
   readonly statement: Statement
@@ -17,7 +17,10 @@ interface Relation {
 
 const isRelative = (iri: string): boolean => iri.startsWith(RELATIVE)
 
-/** The statements of an entry that point at entries, with the part that they stand in (wire facts 2.9). */
+/**
+ * Yields statements of this entry whose object is another entry, with the part (info or metadata) they occur in (wire facts
+ * 2.9).
+ */
 function* relationsIn(entry: Entry): Generator<Relation> {
   const metadata = isRelative(resourceOf(entry)) ? entry.metadata : {}
   for (const [part, graph] of [['info', entry.statements] as const, ['metadata', metadata] as const]) {
@@ -31,10 +34,10 @@ function* relationsIn(entry: Entry): Generator<Relation> {
 
 /** Rows per statement: engines limit the number of values. */
 const ROWS = 25
-/** More than so many that are gone are deleted together with the ones that stay, which are written again. */
+/** If more relations than this are removed, all are deleted and the remaining ones are inserted again. */
 const MAX_SINGLE_DELETIONS = 8
 
-/** Stores what a new entry says about others. The others need not exist: they may still be created. */
+/** Stores the statements of a new entry about others. The others need not exist yet. */
 export async function addRelations(tx: Queries, entry: Entry): Promise<void> {
   await insertRelations(tx, entry, [...relationsIn(entry)])
 }
@@ -56,7 +59,7 @@ async function insertRelations(
 
 const from = ({ context, id }: EntryAddress): Sql => sql`source_context = ${context} AND source = ${id}`
 
-/** Deletes what a deleted entry said about others; what others say about it still stands in them. */
+/** Deletes the statements of a deleted entry about others. Statements of others about it remain with them. */
 export async function dropRelations(tx: Queries, address: EntryAddress): Promise<void> {
   await tx.run(sql`DELETE FROM relations WHERE ${from(address)}`)
 }
@@ -68,7 +71,7 @@ export async function dropRelationsOf(tx: Queries, context: string): Promise<voi
 const keyOf = ({ part, statement: { subject, predicate, object } }: Relation): string =>
   JSON.stringify([part, subject, predicate, object.value])
 
-/** Follows a change of an entry, in its transaction: deletes the relations that are gone and inserts the new ones. */
+/** Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. */
 export async function renewRelations(tx: Queries, before: Entry, after: Entry): Promise<void> {
   const isSame =
     before.metadata === after.metadata &&
@@ -98,7 +101,7 @@ export async function renewRelations(tx: Queries, before: Entry, after: Entry): 
 const BATCH = 500
 const WORK = 'relations'
 
-/** Stores the relations of a store from before there were any; does nothing when that is done. */
+/** Adds the relations to a store that was created before relations existed; does nothing when that is done. */
 export async function buildMissingRelations(queries: Queries): Promise<void> {
   if (!(await queries.get(sql`SELECT 1 AS pending FROM pending_work WHERE name = ${WORK}`))) return
   await queries.run(sql`DELETE FROM relations`)

@@ -19,12 +19,15 @@ interface RelationRow {
   object: string
 }
 
-/** Statements of other entries in one response; which ones, when there are more, is not defined. */
+/** Limit of statements in one response; which ones are returned beyond it is undefined. */
 const MAX_RELATIONS = 1000
-/** So many are looked at when the caller may not read others. */
+/** Limit of statements that are checked when the caller may not read others. */
 const MAX_RELATIONS_CHECKED = 5000
 
-/** What other entries say about one, and the list, groups and home contexts it belongs to, whoever may read that. */
+/**
+ * The statements of other entries about one entry, and the list, groups and home contexts it belongs to, before access is
+ * checked.
+ */
 export interface Relations {
   readonly rows: readonly RelationRow[]
   readonly memberships: readonly Membership[]
@@ -33,7 +36,10 @@ export interface Relations {
 /** A list, group or home context that an entry belongs to. */
 interface Membership {
   readonly statement: Statement
-  /** Who may read it: those who may read the members of this group, or the info of this user or group; absent: everybody. */
+  /**
+   * The callers who may read the membership: those who may read the members of this group, or the info of this user or
+   * group. Absent: every caller.
+   */
   readonly readers?: { readonly principal: string; readonly check: Check }
 }
 
@@ -42,7 +48,7 @@ const mayReadMetadata: Check = (caller, judged) => may(caller, 'readmetadata', j
 const mayReadMembers: Check = (caller, judged) => may(caller, 'readresource', judged)
 
 export interface RelationsOptions {
-  /** Everybody may read the info of every entry. */
+  /** Every caller may read the info of every entry. */
   readonly publicInfo: boolean
   readonly most?: number
 }
@@ -55,8 +61,8 @@ export async function loadRelations(queries: Queries, entry: Entry): Promise<Rel
 }
 
 /**
- * The relations that the caller may read. Left out is what stands in metadata or info that they may not read, and
- * memberships in groups whose members they may not read, but their own (D18.12).
+ * The relations that the caller may read. Statements in metadata or info that they may not read are left out, and
+ * memberships in groups whose members they may not read, except their own (D18.12).
  */
 export async function readableRelations(
   queries: Queries,
@@ -102,7 +108,7 @@ async function passes(queries: Queries, caller: Caller, address: EntryAddress, c
   return entry !== undefined && contextEntry !== undefined && check(caller, { entry, contextEntry })
 }
 
-/** Told from the tables of lists and accounts themselves, so that they can never disagree with them. */
+/** Read directly from the tables of lists and accounts, so that the result cannot contradict them. */
 async function partsPlayed(queries: Queries, entry: Entry): Promise<Membership[]> {
   const self = uri(entryUri(entry))
   const list = await listHolding(queries, entry)

@@ -10,7 +10,7 @@ import type { Entry } from '../model/entry.ts'
 import { requires, type EntryInContext } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds, requireText } from './values.ts'
 
-/** Writing the resources that live in the entry or in the accounts: texts, graphs, groups (wire facts 3.8). */
+/** Changes the resources that are stored in the entry or with the accounts: texts, graphs, groups (wire facts 3.8). */
 export class Resources {
   readonly #changes: Changes
 
@@ -36,7 +36,7 @@ export class Resources {
     return await this.#putContent(caller, placed, precondition, async () => JSON.stringify(await read()))
   }
 
-  /** @param read gives the new members in their new order, ids of users. */
+  /** @param read returns the ids of the new members in their new order. */
   async putGroup(
     caller: Caller,
     placed: EntryInContext,
@@ -50,7 +50,7 @@ export class Resources {
     return await this.#changes.change(caller, placed, { check: judge, precondition }, async (entry, writer) => {
       const { tx } = writer
       for (const id of members) {
-        // The guest in a group would give the group's rights to everybody.
+        // With the guest as a member, every caller would have the group's rights.
         if (id === GUEST || !(await findUser(tx, id))) throw noMember(`"${id}" is not a user who can be a member.`)
       }
       writer.record(membersChange(entry.id, await membersOf(tx, entry.id), members))

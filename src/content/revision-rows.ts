@@ -7,7 +7,7 @@ import { sql } from '../stores/sql.ts'
 import { graphText } from '../graph/graph-text.ts'
 import { findRevision, type RevisionNote } from './revisions.ts'
 
-/** Writing the revisions of metadata. Only `changes.ts` imports this file. */
+/** Writes the revisions of metadata. Only `changes.ts` imports this file. */
 
 /**
  * Stores the metadata of `after` as a revision when they differ from those of `before`, in the transaction that writes them. A state
@@ -27,7 +27,7 @@ export async function addRevision(tx: Queries, before: Entry | undefined, after:
   await insertRevision(tx, after, { number: ++number, time: after.modified, author: by }, next)
 }
 
-/** Who has made all changes of an entry has written its metadata too; with several it may have been any of them. */
+/** A sole contributor is the author; with several the author is unknown, so the guest is recorded. */
 const onlyAuthorOf = ({ contributors: [first, ...others] }: Entry): string =>
   first !== undefined && others.length === 0 ? first : GUEST
 
@@ -41,7 +41,7 @@ export async function insertRevision(
     VALUES (${context}, ${id}, ${number}, ${time}, ${author}, ${metadata})`)
 }
 
-/** Gives the revisions of an entry to the one it has become, one after the other, with their graphs as `rename` has them. */
+/** Moves the revisions of an entry to its new address, one after the other, with their graphs changed by `rename`. */
 export async function moveRevisions(
   tx: Queries,
   from: EntryAddress,

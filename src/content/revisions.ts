@@ -5,14 +5,14 @@ import { sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 
-/** What `info` tells of a revision (wire facts 2.8). */
+/** What `info` contains about a revision (wire facts 2.8). */
 export interface RevisionNote {
   /** Counts from 1, without gaps. */
   readonly number: number
   readonly time: Milliseconds
-  /** Id of a user; the guest's where it is not on record who wrote this state. */
+  /** Id of a user; the guest's id if the author of this state is unknown. */
   readonly author: string
-  /** The metadata are now as they were then; true of the latest revision at most. */
+  /** True if the present metadata equal this revision; possible for the latest revision only. */
   readonly isPresent: boolean
 }
 
@@ -30,8 +30,8 @@ interface RevisionRow {
 }
 
 /**
- * Earlier and present states of local metadata, kept for as long as their entry (`service.repository.provenance`). Who may
- * read them is who may read the metadata now; whoever calls has judged that.
+ * Earlier and present states of local metadata, kept as long as their entry (`service.repository.provenance`). Reading them
+ * requires the right to read the present metadata, which the caller must have checked.
  */
 export class Revisions {
   readonly #enabled: boolean
@@ -44,7 +44,7 @@ export class Revisions {
     return this.#enabled
   }
 
-  /** The latest ones, the oldest of these first; none while revisions are off. */
+  /** The latest revisions, oldest of them first; none while revisions are off. */
   async list(queries: Queries, entry: Entry, most: number): Promise<RevisionNote[]> {
     if (!this.#enabled || entry.entryType === 'Reference') return []
     const latestFirst = await queries.all<RevisionRow>(sql`SELECT number, time, author FROM metadata_revisions
@@ -66,13 +66,13 @@ export class Revisions {
     return row !== undefined
   }
 
-  /** `undefined` when there is none of this number, or revisions are off. */
+  /** Returns `undefined` when there is no revision with this number, or revisions are off. */
   async find(queries: Queries, address: EntryAddress, number: number): Promise<Revision | undefined> {
     return this.#enabled ? await findRevision(queries, address, number) : undefined
   }
 }
 
-/** Whether or not revisions are on. */
+/** Works whether or not revisions are on. */
 export async function findRevision(
   queries: Queries,
   { context, id }: EntryAddress,

@@ -23,15 +23,15 @@ export interface Count {
 
 export interface ContextStatistics extends UsageStatistics {
   readonly type: StatisticsType
-  /** How many entries the caller may read the metadata of; only these are counted. */
+  /** The number of entries whose metadata the caller may read; only these are counted. */
   readonly entries: number
-  /** False when there are more names than are counted. */
+  /** False when there are more names than the limit. */
   readonly complete: boolean
   /** The most frequent first. */
   readonly counts: readonly Count[]
 }
 
-/** What is counted of a statement: its name and, for words, their language. */
+/** A counted name and, for words, its language. */
 type Named = readonly [name: string, lang?: string | undefined]
 
 /** Names of the types that existing clients know. */
@@ -50,10 +50,10 @@ const isKeyword = ({ predicate, object }: Pick<Statement, 'predicate' | 'object'
 const kinds = {
   /** Predicates. */
   property: ({ predicate }: Statement): readonly Named[] => [[predicate]],
-  /** Words that say what something is about. */
+  /** Words that describe the subject of a resource. */
   keyword: ({ predicate, object }: Statement): readonly Named[] =>
     isKeyword({ predicate, object }) ? [object.lang === undefined ? [object.value] : [object.value, object.lang]] : [],
-  /** Vocabularies that predicates and types are of. */
+  /** The vocabularies of predicates and types. */
   ontology: ({ predicate, object }: Statement): readonly Named[] => {
     const type = predicate === rdf.type && object.type === 'uri' ? [object.value] : []
     return [predicate, ...type].map((iri): Named => [namespaceOf(iri)])
@@ -70,10 +70,10 @@ const LONGEST_NAME = 1000
 const IDS = 500
 const TURN = 50
 
-/** Counting what the metadata in a context are made of (wire facts 3.16). */
+/** Counts the elements of the metadata in a context (wire facts 3.16). */
 export class Statistics {
   readonly #deps: Dependencies
-  // Everything in the context is read for it.
+  // Limited, because each request reads everything in the context.
   readonly #limiter = new Limiter({ concurrency: 1, queue: 20, what: 'statistics' })
 
   constructor(deps: Dependencies) {
@@ -81,7 +81,7 @@ export class Statistics {
   }
 
   /**
-   * For those who may read the context's resource, of those entries whose metadata they may read.
+   * Requires the right to read the context's resource, and counts the entries whose metadata the caller may read.
    * @throws {NotFound} for another type @throws {Overloaded}
    */
   async of(caller: Caller, contextKey: string, requested: string): Promise<ContextStatistics> {

@@ -2,7 +2,7 @@ import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
-/** How much the store holds, system contexts not counted; the names are those of the status page. */
+/** The number of objects in the store without system contexts; the names are those of the status page. */
 export interface StoreCounts {
   readonly contextCount: number
   readonly groupCount: number

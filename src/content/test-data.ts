@@ -11,12 +11,12 @@ import { insertContext, nextId } from './contexts.ts'
 import { type NewEntry, newEntry, resourceOf } from '../model/entry.ts'
 import { replaceListMembers } from './list-records.ts'
 
-/** Passwords that everybody knows; they obey the default rules (wire facts 5.1). */
+/** Publicly known passwords; they meet the default rules (wire facts 5.1). */
 const passwords = { donald: 'donaldDonald12', daisy: 'daisyDaisy34', mickey: 'mickeyMickey56' } as const
 type TestUser = keyof typeof passwords
 export type TestHashes = Readonly<Record<TestUser, string>>
 
-/** Takes long, so it is done before the transaction begins. */
+/** Runs before the transaction begins, because hashing is slow. */
 export const hashTestPasswords = async (hash: (password: string) => Promise<string>): Promise<TestHashes> => ({
   donald: await hash(passwords.donald),
   daisy: await hash(passwords.daisy),

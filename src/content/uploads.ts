@@ -18,11 +18,11 @@ interface Dependencies {
 }
 
 export interface Upload extends Incoming {
-  /** Known by the time `bytes` have been read: a multipart body names them in its midst. */
+  /** Available once `bytes` have been read, because a multipart body contains these values between its parts. */
   readonly describe: () => { readonly mediaType: string; readonly fileName: string | undefined }
 }
 
-/** Judges the entry and its present file; throws to refuse. */
+/** Checks the entry and its present file, and throws if the check fails. */
 export type FilePrecondition = (entry: Entry, file: FileRecord | undefined) => void
 
 export interface StoredUpload {
@@ -30,13 +30,13 @@ export interface StoredUpload {
   readonly file: FileRecord
 }
 
-/** The media type of bytes that nobody described. */
+/** The default media type of a file. */
 export const UNTYPED = 'application/octet-stream'
 
 const uploading = requires('writeresource', 'upload to this entry')
 const removing = requires('writeresource', 'delete the file of this entry')
 
-/** Files coming to entries and leaving them (wire facts 3.8.1, D7). */
+/** Stores and removes the files of entries (wire facts 3.8.1, D7). */
 export class Uploads {
   readonly #deps: Dependencies
 
@@ -44,7 +44,7 @@ export class Uploads {
     this.#deps = deps
   }
 
-  /** Right and precondition are judged before a byte is asked for, and once more when the file is there. */
+  /** Checks right and precondition before any byte is requested, and again when the file has arrived. */
   async store(
     caller: Caller,
     placed: EntryInContext,
@@ -68,7 +68,7 @@ export class Uploads {
   }
 
   /**
-   * Creates an entry together with its file, in one transaction: an upload that fails leaves nothing.
+   * Creates an entry together with its file, in one transaction: a failed upload leaves nothing.
    * @throws {InvalidInput} unless the request describes a local entry that can hold a file
    */
   async create(caller: Caller, contextKey: string, request: CreationRequest, upload: Upload): Promise<StoredUpload> {
@@ -108,7 +108,7 @@ function requireHoldsFile(entry: Entry): void {
   throw new InvalidInput('invalid-type', 'This entry cannot hold a file.')
 }
 
-/** What `info` says about the file (wire facts 2.3); a file without a name loses the label of the one before. */
+/** The statements of `info` about the file (wire facts 2.3); a file without a name removes the label of the previous one. */
 function describeFile(
   entry: Entry,
   file: { readonly mediaType: string; readonly fileName: string | undefined; readonly size: number } | undefined,
@@ -121,13 +121,13 @@ function describeFile(
   return say(measured, rdfs.label, file?.fileName)
 }
 
-/** The media type that the file is served with: what `info` says, if it is one. */
+/** The media type that the file is served with: the one in `info`, if it is valid. */
 export function mediaTypeOf(entry: Entry): string {
   const type = objectsOf(entry.statements, resourceOf(entry), dct.format)[0]?.value
   return type !== undefined && isMediaType(type) ? type : UNTYPED
 }
 
-/** The name the file is offered under: its label without what looks like folders (RFC 6266 4.3), else the entry's id. */
+/** The file name for downloads: the label without folder names (RFC 6266 4.3), else the entry's id. */
 export function fileNameOf(entry: Entry): string {
   const label = objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? ''
   const name = label.slice(Math.max(label.lastIndexOf('/'), label.lastIndexOf('\\')) + 1)

@@ -1,14 +1,14 @@
 import { type Graph, statementsOf, type Statement } from '../graph/graph.ts'
 
-/** How often a keyword, predicate or term is used, in the words that existing clients know. */
+/** How often a keyword, predicate or term is used, with the member names that existing clients expect. */
 interface Usage {
   readonly title: string
   readonly totalCount: number
-  /** In how many entries. */
+  /** The number of entries. */
   readonly usedInCount: number
 }
 
-/** The statistics of a context as existing clients read them: other members for each type. */
+/** The statistics of a context as existing clients read them; the members differ by type. */
 export interface UsageStatistics {
   readonly entryCount: number
   readonly propertyUsage?: ReadonlyArray<{
@@ -23,7 +23,7 @@ export interface UsageStatistics {
   readonly ontologyTermUsage?: readonly Usage[]
 }
 
-/** A vocabulary of relations to the terms of an ontology: the one that these clients count. */
+/** The only relation vocabulary that these clients count. */
 const ONTOLOGY = 'http://www.cc.uah.es/ie/ont/OE-Predicates#'
 const MAX_TITLE = 1000
 
@@ -63,7 +63,7 @@ class UsageCounter {
   }
 }
 
-/** Counts for existing clients while the entries of a context are read. */
+/** Counts for existing clients while the entries of a context are being read. */
 export class UsageTally {
   readonly #type: 'property' | 'keyword' | 'ontology'
   readonly #isKeyword: (statement: Statement) => boolean

@@ -1,18 +1,18 @@
 import { InvalidInput } from '../base/errors.ts'
 import { isObject, requireText } from './values.ts'
 
-/** Members of a user resource, in a creation as in a change (wire facts 2.6). */
+/** Parses the members of a user resource, for a creation and for a change (wire facts 2.6). */
 
 const MAX_PROPERTIES_BYTES = 65_536
 
-/** `disabled`. @throws {InvalidInput} `invalid-value`, as the others here */
+/** Parses `disabled`. @throws {InvalidInput} `invalid-value`, like the functions below */
 export function readFlag(value: unknown): boolean {
   if (value === true || value === 'true') return true
   if (value === false || value === 'false') return false
   throw new InvalidInput('invalid-value', '`disabled` is true or false.')
 }
 
-/** A language tag; empty clears it. */
+/** Parses a language tag; an empty one clears the language. */
 export function readLanguage(value: unknown): string | undefined {
   const language = requireText(value, 'language').trim()
   if (language === '') return undefined

@@ -50,7 +50,7 @@ interface Dependencies {
 }
 
 export interface UserResourceOptions {
-  /** Whether changing one's own password asks for the current one (D5.3). */
+  /** Whether users must send their current password to change it (D5.3). */
   readonly requireCurrentPassword: boolean
 }
 
@@ -65,7 +65,9 @@ const members = [
 ] as const
 type Wish = Readonly<Partial<Record<(typeof members)[number], unknown>>>
 
-/** The resource of a user: password, language, home context, custom properties, and what only administrators change. */
+/**
+ * The resource of a user: password, language, home context, custom properties, and members that only administrators change.
+ */
 export class UserResource {
   readonly #deps: Dependencies
   readonly #options: UserResourceOptions
@@ -89,8 +91,8 @@ export class UserResource {
   }
 
   /**
-   * Applies all of what is read or nothing of it (D5.4). The right is judged before anything is compared, so that nobody can
-   * test somebody else's password here (D5.3).
+   * Applies all of the request or nothing (D5.4). The right is checked before the current password, so that a caller cannot
+   * test another user's password here (D5.3).
    */
   async put(caller: Caller, placed: EntryInContext, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
     const user = await this.get(placed.entry.id)
@@ -98,7 +100,7 @@ export class UserResource {
     const wish = readWish(await read())
     requireAllowed(caller, user, wish)
     const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
-    // Whoever changes his own password stays signed in by this one login.
+    // A user who changes their own password keeps the session in which they do it.
     const own = isSelf(caller, user) && change.password !== undefined ? caller.session : undefined
     const conditions = { check: mayChange, precondition }
     const entry = await this.#deps.changes.change(caller, placed, conditions, async (entry, writer) => {
@@ -106,17 +108,17 @@ export class UserResource {
       const now = await this.get(entry.id, tx)
       requireAllowed(writer.caller, now, wish)
       if (change.password !== undefined) {
-        // Another password may have been set while this one was hashed, to keep out those who know the old one.
+        // Another password may have been set while this one was hashed, to lock out people who know the old one.
         if (isSelf(caller, now) && now.epoch !== caller.user.epoch) throw currentPasswordWrong()
         await forgetDevices(tx, now.id)
-        // An administrator who sets a password wants to let the user in: earlier wrong guesses must not lock them out.
+        // An administrator who sets a password wants the user to get in, so earlier wrong passwords must not lock them out.
         if (!isSelf(caller, now)) await liftLockout(tx, now.id)
       }
       await changeUser(tx, now, change, own?.token)
       for (const event of eventsOf(now, change)) writer.record(event)
       return entry
     })
-    // The epoch has ended the others already; this takes them out of the store.
+    // The new epoch has already ended the other sessions; this deletes them from the store.
     if (change.password !== undefined || change.disabled) await this.#deps.sessions.clearAway(user.id, own)
     return entry
   }
@@ -185,7 +187,10 @@ const mayChange: AccessCheck = (caller, placed) => {
   throw denied(caller, 'change this user')
 }
 
-/** What only administrators change, or the user himself, and nobody for oneself. */
+/**
+ * Checks members that only administrators may change, that the user may change themselves, and that users may not change for
+ * themselves.
+ */
 function requireAllowed(caller: Caller, user: User, wish: Wish): void {
   if (wish.password !== undefined && !isAdmin(caller) && !isSelf(caller, user)) {
     throw denied(caller, 'change this password')
@@ -201,6 +206,6 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
   }
 }
 
-/** The name that the same request gives the user, if any: no password may hold it. */
+/** The name in the same request, if any: no password may contain it. */
 const requireOptionalName = ({ name }: Wish): string | undefined =>
   typeof name === 'string' ? requireName(name) : undefined

@@ -1,35 +1,38 @@
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import { isId } from '../model/addresses.ts'
 
-/** Fetches what the caller sent. Called once the right has been judged: what is refused is not even read (D1.5). */
+/** Fetches what the caller sent. Called after the access check: the body of a rejected request is not read (D1.5). */
 export type Read<T> = () => Promise<T>
 
-/** What JSON calls an object. */
+/** True for a JSON object. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** @param member names the value in the refusal. @throws {InvalidInput} `invalid-value` */
+/** @param member names the value in the error. @throws {InvalidInput} `invalid-value` */
 export function requireText(value: unknown, member: string): string {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return value
   throw new InvalidInput('invalid-value', `\`${member}\` is not a text.`)
 }
 
 /**
- * A password may hold any character, NUL too (interface 5.6): it is hashed, never stored. Half a surrogate pair is none; all
- * of them would hash alike. @throws {InvalidInput} `invalid-value`
+ * A password may contain any character, including NUL (interface 5.6), because it is hashed, never stored. An unpaired
+ * surrogate is rejected: all of them would have the same hash. @throws {InvalidInput} `invalid-value`
  */
 export function requirePasswordText(value: unknown, member: string): string {
   if (typeof value === 'string' && value.isWellFormed()) return value
   throw new InvalidInput('invalid-value', `\`${member}\` is not a text.`)
 }
 
-/** Ids as lists and groups hold them; numbers are tolerated (wire facts 3.8.5). @throws {InvalidInput} `invalid-member` */
+/**
+ * Reads the ids of members of lists and groups; numbers are accepted (wire facts 3.8.5). @throws {InvalidInput}
+ * `invalid-member`
+ */
 export function requireIds(value: unknown): string[] {
   if (!Array.isArray(value)) throw new InvalidInput('invalid-member', 'An array of entry ids was expected.')
   return value.map((item: unknown) => {
     const id = typeof item === 'number' ? String(item) : item
     if (typeof id === 'string' && isId(id)) return id
-    // Not quoted as JSON: the engine cannot write all the depths that it can read.
+    // Not written as JSON: the engine cannot serialise every depth that it can parse.
     throw new InvalidInput('invalid-member', `${typeof id === 'string' ? `"${id}"` : 'A member'} is not an entry id.`)
   })
 }

@@ -23,17 +23,17 @@ import {
   wrong,
 } from './read-lines.ts'
 
-/** Bounds of an archive: what one import may make the service hold. */
+/** Limits of an archive: how much one import can make the service store. */
 const MAX_MEMBERS = 2_000_000
 const MAX_ENTRIES = 1_000_000
 const MAX_PRINCIPALS = 100_000
-/** Of all descriptions, taken out of the zip. */
+/** Limit for all descriptions together, uncompressed. */
 const MAX_DESCRIPTIONS: Bytes = 4 * 2 ** 30
 const MAX_LINE: Bytes = 64 * 2 ** 20
-/** Of manifest and summary. */
+/** Limit for the manifest and for the summary. */
 const MAX_FRAME: Bytes = 65_536
 
-/** What an archive holds, one after the other. */
+/** The items of an archive, in their order. */
 export type Item =
   | { readonly kind: 'manifest'; readonly manifest: Manifest }
   | { readonly kind: 'principal'; readonly principal: PrincipalLine }
@@ -42,14 +42,14 @@ export type Item =
   | ({ readonly kind: 'revision' } & ReadRevision)
 
 export interface Survey {
-  /** Sizes of the files, as the directory of the zip has them. */
+  /** Sum of the file sizes in the directory of the zip. */
   readonly total: Bytes
   readonly largest: Bytes
 }
 
 /**
- * Looks at the directory of the zip only, before anything is taken out of it. Files are stored as they are, so all of them
- * together are no larger than the archive: a small one cannot become a large one.
+ * Reads only the directory of the zip, before anything is extracted. Files are stored uncompressed, so together they are no
+ * larger than the archive: a small archive cannot expand into a large one.
  * @throws {InvalidInput} `invalid-archive`
  */
 export async function surveyArchive(source: RandomAccess): Promise<Survey> {
@@ -70,8 +70,8 @@ export async function surveyArchive(source: RandomAccess): Promise<Survey> {
 }
 
 /**
- * The items of an archive, each judged as it comes, none missing and none twice in a row. Whoever leaves files unopened
- * passes them over.
+ * Yields the items of an archive, each checked as it is read, and checks that none is missing or repeated. A caller that
+ * does not open a file skips it.
  * @param context that the items are read for. @throws {InvalidInput} `invalid-archive`, `invalid-graph`
  */
 export async function* readArchive(source: RandomAccess, context: string, form: OutsideForm): AsyncGenerator<Item> {
@@ -80,7 +80,7 @@ export async function* readArchive(source: RandomAccess, context: string, form: 
   let reader: LineReader | undefined
   let last: ReadEntry | undefined
   let revisions = 0
-  /** The entry whose file is to come next. */
+  /** The entry whose file must come next. */
   let awaited: ReadEntry | undefined
   let isWhole = false
 
@@ -139,7 +139,7 @@ async function readFrame(part: ZipPart): Promise<unknown> {
   throw wrong(`"${part.name}" is empty`)
 }
 
-/** The JSON values of a member, one to a line, its bytes held to their checksum. */
+/** Yields the JSON values of a member, one per line, and checks its bytes against the checksum. */
 async function* linesOf(part: ZipPart): AsyncGenerator {
   let checksum = 0
   let pending: Buffer[] = []
@@ -176,7 +176,7 @@ function parseLine(bytes: Uint8Array, name: string): unknown {
   }
 }
 
-/** The bytes of a member; errors of taking them out are refusals. */
+/** Yields the bytes of a member. Errors of decompression become `InvalidInput`. */
 export async function* bytesOf(open: () => Promise<Readable>): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of await open()) yield chunk as Buffer

@@ -40,18 +40,18 @@ interface Dependencies {
 }
 
 export interface ExportOptions {
-  /** Files are left out. */
+  /** True to leave out the files. */
   readonly metadataOnly: boolean
   readonly form: OutsideForm
 }
 
-/** So much of descriptions is gathered before it is written. */
+/** Descriptions are collected up to this size before they are written. */
 const BATCH: Bytes = 1_048_576
 const IDS = 500
-/** Other requests get their turn after so many entries. */
+/** After this many entries, other requests get their turn. */
 const TURN = 50
 
-/** Writing a context as an archive (wire facts 3.16). */
+/** Exports a context as an archive (wire facts 3.16). */
 export class ContextExport {
   readonly #deps: Dependencies
 
@@ -60,8 +60,9 @@ export class ContextExport {
   }
 
   /**
-   * The archive, made while it is read. Each entry is told with its file as both are at one moment; whoever wants all
-   * entries of one moment lets nobody write meanwhile. @throws {NotFound} @throws {Unauthenticated | Forbidden}
+   * Returns the archive as a stream, which is produced while it is read. Each entry and its file are from the same moment,
+   * but different entries may be from different moments unless no one writes meanwhile. @throws {NotFound} @throws
+   * {Unauthenticated | Forbidden}
    */
   async export(
     caller: Caller,
@@ -122,7 +123,7 @@ export class ContextExport {
     yield json(SUMMARY, summary satisfies Summary)
   }
 
-  /** One entry after the other, each with its opened file. */
+  /** Yields the entries one after the other, each with its opened file. */
   async *#entries(
     context: string,
     options: ExportOptions,
@@ -142,7 +143,7 @@ export class ContextExport {
     }
   }
 
-  /** `undefined` when it has been deleted meanwhile. */
+  /** Returns `undefined` when the entry has been deleted meanwhile. */
   async #open(context: string, id: string, { metadataOnly }: ExportOptions) {
     const { database, files } = this.#deps
     for (;;) {
@@ -151,13 +152,14 @@ export class ContextExport {
       const found = await files.read(entry, () => 'all')
       const now = await findEntry(database, entry)
       const { bytes } = found ?? {}
-      // An upload changes the date of its entry: with the same date before and after, entry and file go together.
+      // An upload changes the modification time of its entry. The same time before and after means that entry and file
+      // belong together.
       if (now?.modified === entry.modified) return { entry, found: found && bytes && { file: found.file, bytes } }
       bytes?.destroy()
     }
   }
 
-  /** Lines about the principals that have not been told of yet. Who has been deleted is not told of. */
+  /** Lines for principals not written yet; deleted principals are skipped. */
   async #principalLines(told: Set<string>, ids: Iterable<string>): Promise<Line[]> {
     const lines: Line[] = []
     for (const id of ids) {
@@ -177,7 +179,7 @@ interface OpenFile {
   readonly bytes: Readable
 }
 
-/** Users, groups and contexts are what they are in the store where they are. @throws {InvalidInput} */
+/** Rejects system contexts: users, groups and contexts belong to the store they are in. @throws {InvalidInput} */
 export function requireOrdinary(context: string): void {
   if (context !== CONTEXTS && context !== PRINCIPALS) return
   throw new InvalidInput('invalid-type', 'System contexts are neither exported nor imported.')
@@ -189,7 +191,7 @@ const json = (name: string, value: unknown): ZipMember => ({
   bytes: Readable.from([Buffer.from(`${JSON.stringify(value)}\n`)]),
 })
 
-/** Lines on their way into the next member. */
+/** Lines that wait to be written into the next member. */
 class Batch {
   #lines: Buffer[] = []
   #size: Bytes = 0

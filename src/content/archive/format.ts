@@ -3,7 +3,7 @@ import type { Graph } from '../../graph/graph.ts'
 import type { Acl } from '../../model/acl.ts'
 import type { EntryType, GraphType, ResourceType } from '../../model/entry.ts'
 
-/** The archive of a context, as docs/interface.md describes it. Members stand in the zip in just this order. */
+/** The archive of a context, as docs/interface.md describes it. The members of the zip have exactly this order. */
 export const FORMAT = 'stowage-context'
 export const VERSION = 1
 
@@ -13,26 +13,26 @@ export const SUMMARY = 'summary.json'
 export const batchName = (number: number): string => `entries/${String(number).padStart(6, '0')}.ndjson`
 export const fileName = (id: string): string => `files/${id}`
 
-/** First of all: what this is. */
+/** The first member: format, origin and version. */
 export interface Manifest {
   readonly format: typeof FORMAT
   readonly version: typeof VERSION
-  /** Base address of the service it comes from: IRIs that begin with it are addresses of that service. */
+  /** Base address of the service that exported it: IRIs that begin with it are addresses of that service. */
   readonly base: string
   /** Id of the context. */
   readonly context: string
   readonly exported: string
   readonly metadataOnly: boolean
-  /** The last number that was given as an id. */
+  /** The last number that was used as an id. */
   readonly lastNumber: number
 }
 
-/** Last of all: by what it can be told that nothing is missing. */
+/** The last member: its totals show whether anything is missing. */
 export interface Summary {
   readonly entries: number
   readonly revisions: number
   readonly files: number
-  /** Of all files. */
+  /** Total size of all files. */
   readonly bytes: number
 }
 
@@ -43,14 +43,17 @@ export interface Line {
   readonly revision?: RevisionLine
 }
 
-/** A user or group that later lines name. Ids mean nothing in another store: there, the name finds the person. */
+/**
+ * A user or group that later lines refer to. Ids have no meaning in another store; there, users and groups are found by
+ * name.
+ */
 export interface PrincipalLine {
   readonly id: string
   readonly kind: 'user' | 'group'
   readonly name?: string | undefined
 }
 
-/** An entry. IRIs are absolute, points of time ISO 8601 with milliseconds, users ids. */
+/** An entry. IRIs are absolute, times are ISO 8601 with milliseconds, users are ids. */
 export interface EntryLine {
   readonly id: string
   readonly entryType: EntryType
@@ -63,7 +66,7 @@ export interface EntryLine {
   readonly creator?: string | undefined
   readonly contributors: readonly string[]
   readonly acl: Acl
-  /** What `info` says beyond what stands in the other members. */
+  /** The statements of `info` that no other member of the line covers. */
   readonly info: Graph
   readonly metadata: Graph
   readonly cachedExternalMetadata?: Graph | undefined
@@ -71,7 +74,7 @@ export interface EntryLine {
   readonly text?: string | undefined
   readonly graph?: Graph | undefined
   readonly list?: { readonly id: string; readonly position: number } | undefined
-  /** The next member of the zip. */
+  /** The file is the next member of the zip. */
   readonly file?: FileLine | undefined
 }
 
@@ -81,7 +84,7 @@ export interface FileLine {
   readonly sha256: string
 }
 
-/** A revision of the metadata of the entry told of before it; numbers count from 1. */
+/** A revision of the metadata of the preceding entry; numbers count from 1. */
 export interface RevisionLine {
   readonly entry: string
   readonly number: number
@@ -90,7 +93,7 @@ export interface RevisionLine {
   readonly metadata: Graph
 }
 
-/** How IRIs of the service look outside; everything in here knows only their inside form. */
+/** The absolute form of IRIs of the service; code in this room uses only their relative form. */
 export interface OutsideForm {
   readonly href: string
   toAbsolute(iri: string): string
@@ -98,12 +101,12 @@ export interface OutsideForm {
   graphOutside(graph: Graph): Graph
 }
 
-/** An archive of another program, as one of this service. */
+/** An archive of another program, translated into the format of this service. */
 export interface TranslatedArchive {
   readonly archive: RandomAccess
-  /** What was found on the way, for the response. */
+  /** The translator's report, for the response. */
   readonly report: unknown
-  /** Removes what was kept for it. */
+  /** Deletes temporary data. */
   close(): Promise<void>
 }
 

@@ -32,25 +32,25 @@ interface Dependencies {
   readonly changes: Changes
   readonly entries: Entries
   readonly stagedImports: StagedImports
-  /** For archives of other programs. */
+  /** Translates archives of other programs. */
   readonly translate: TranslateArchive
 }
 
 export interface Imported {
   readonly entries: number
   readonly files: number
-  /** Of all files. */
+  /** Total size of all files. */
   readonly bytes: Bytes
-  /** What was found in an archive of another program. */
+  /** The report about an archive of another program. */
   readonly report?: unknown
 }
 
 type Stored = ReadonlyMap<string, FileRecord>
 
-/** Other requests get their turn after so many entries. */
+/** After this many entries, other requests get their turn. */
 const TURN = 50
 
-/** Putting an archive in place of all that is in a context (wire facts 3.16). */
+/** Replaces everything in a context with the content of an archive (wire facts 3.16). */
 export class ContextImport {
   readonly #deps: Dependencies
 
@@ -59,8 +59,8 @@ export class ContextImport {
   }
 
   /**
-   * Reads the whole archive, takes its files in under the quota, and then replaces the content of the context in one
-   * transaction: until then, and after any refusal, abort or crash, everything is as it was. The context's own entry, with its
+   * Reads the whole archive, stores its files within the quota, and then replaces the content of the context in one
+   * transaction: until then, and after any error, abort or crash, everything is unchanged. The context's own entry, with its
    * access list, name and quota, stays.
    * @throws {InvalidInput} `invalid-archive` @throws {TooLarge} `file-too-large`, `quota-exceeded`
    */
@@ -95,7 +95,7 @@ export class ContextImport {
   }
 }
 
-/** Goes through the whole archive for the first time: everything in it is judged, the files are stored and proved. */
+/** First pass through the archive: checks everything in it, stores the files and verifies their digests. */
 async function takeFiles(
   staged: StagedImport,
   archive: RandomAccess,
@@ -120,7 +120,7 @@ interface Replacement {
   readonly stored: Stored
 }
 
-/** Part of a transaction; goes through the archive for the second time. */
+/** Second pass through the archive, inside the transaction. */
 async function replaceContent(
   writer: EntryWriter,
   { staged, archive, context, form, stored }: Replacement,
@@ -190,20 +190,20 @@ const withPrincipals = (entry: Entry, principals: Principals): Entry => ({
   ),
 })
 
-/** Dates tell versions apart: an entry that takes the place of one with its id is later than that. */
+/** Modification times identify versions: an entry that replaces one with the same id must have a later one. */
 const later = (entry: Entry, before: number | undefined): Entry =>
   before === undefined ? entry : { ...entry, modified: Math.max(entry.modified, before + 1) }
 
-/** Sees to it that members are in lists, and no list is inside itself. */
+/** Checks that entries are members of lists only, and that no list contains itself. */
 class Lists {
-  /** The list that a list is in. */
+  /** Maps a list to the list that contains it. */
   readonly #holding = new Map<string, string | undefined>()
 
   note(entry: Entry, membership: Membership | undefined): void {
     if (isList(entry)) this.#holding.set(entry.id, membership?.list)
   }
 
-  /** Memberships of lists that did not come along end, as when a list is deleted. @throws {InvalidInput} */
+  /** Ends memberships of lists that the archive does not contain, as deleting the list would. @throws {InvalidInput} */
   async settle(tx: Queries, context: string): Promise<void> {
     for (const list of await listsWithMembers(tx, context)) {
       if (!this.#holding.has(list)) await forgetList(tx, { context, id: list })

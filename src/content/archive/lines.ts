@@ -7,7 +7,7 @@ import type { EntryLine, FileLine, OutsideForm, RevisionLine } from './format.ts
 
 const isoTime = (time: number): string => new Date(time).toISOString()
 
-/** What an archive says of an entry. */
+/** Describes an entry as a line of the archive. */
 export function describeEntry(
   entry: Entry,
   { list, file }: { readonly list: Membership | undefined; readonly file: FileLine | undefined },

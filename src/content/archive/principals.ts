@@ -7,26 +7,26 @@ import { principalUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
 import type { PrincipalLine } from './format.ts'
 
-/** The id of the principal that an IRI in its inside form denotes; access lists may hold anything else as well. */
+/** The id of the principal that a relative IRI denotes. Access lists may contain any other IRI as well. */
 export const principalIn = (iri: string): string | undefined =>
   /^\.\/_principals\/resource\/([A-Za-z0-9_-]{1,128})$/.exec(iri)?.[1]
 
-/** Stands in an access list for somebody who is not known here; never denotes anybody. */
+/** Replaces an unknown principal in an access list; never denotes a user or group. */
 export const unknownPrincipal = (name: string): string => `urn:stowage:unknown-principal:${encodeURIComponent(name)}`
 
-/** Ids of all users and groups that an entry names. */
+/** Ids of all users and groups that an entry refers to. */
 export function principalsIn({ creator, contributors, acl }: Entry): Set<string> {
   const named = aclSlots.flatMap(slot => acl[slot] ?? []).flatMap(iri => principalIn(iri) ?? [])
   return new Set([...(creator === undefined ? [] : [creator]), ...contributors, ...named])
 }
 
-/** Who the principals of an archive are in this store. */
+/** Maps the principals of an archive to those of this store. */
 export class Principals {
   readonly #known = new Map<string, string>()
 
   /**
-   * Notes who a principal of the archive is here: of the same kind and name, or, without a name, of the same id. Somebody
-   * else who happens to have the id is never meant.
+   * Records the local principal for a principal of the archive: the one with the same kind and name or, if it has no name,
+   * the same id. A different user or group that happens to have the same id is never used.
    */
   async note(queries: Queries, { id, kind, name }: PrincipalLine): Promise<void> {
     const find = { user: [findUser, findUserByName], group: [findGroup, findGroupByName] } as const
@@ -39,14 +39,14 @@ export class Principals {
     return this.#known.size
   }
 
-  /** The id here, `undefined` for who is unknown. */
+  /** The local id; `undefined` for an unknown principal. */
   idOf(id: string): string | undefined {
     return Object.hasOwn(systemNames, id) ? id : this.#known.get(id)
   }
 
   /**
-   * An IRI of an access list as it is right here. Who is unknown keeps his place, under an IRI that never denotes anybody: the
-   * list must not become a wider one, and nobody who comes later may inherit his rights.
+   * Translates an IRI of an access list into its local form. An unknown principal is replaced by an IRI that never denotes a
+   * user or group: removing it could make the list less restrictive, and no later user may inherit these rights.
    */
   iriOf(iri: string): string {
     const id = principalIn(iri)

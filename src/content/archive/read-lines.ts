@@ -20,7 +20,7 @@ import {
   VERSION,
 } from './format.ts'
 
-/** An entry as an archive tells of it; principals are still those of the archive. */
+/** An entry as read from an archive; its principals are still those of the archive. */
 export interface ReadEntry {
   readonly entry: Entry
   readonly list: Membership | undefined
@@ -34,7 +34,7 @@ export interface ReadRevision {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** @param what names the place in the refusal. @throws {InvalidInput} `invalid-archive` */
+/** @param what names the place in the error message. @throws {InvalidInput} `invalid-archive` */
 export const wrong = (what: string): InvalidInput =>
   new InvalidInput('invalid-archive', `The archive is wrong: ${what}.`)
 
@@ -80,7 +80,7 @@ export function readPrincipal(value: unknown): PrincipalLine {
   return { id: requireId(id, 'id'), kind, name: name === undefined ? undefined : requireText(name, 'name') }
 }
 
-/** Reads what stands in lines into the inside form, as if it were said of another context of this service. */
+/** Parses lines into entries with relative IRIs, as if the archive came from another context of this service. */
 export class LineReader {
   readonly #context: string
   readonly #base: string
@@ -161,7 +161,7 @@ export class LineReader {
     throw wrong('an IRI is not absolute')
   }
 
-  /** An address of this service, in an archive of another one, named nobody there, and must not name anybody here. */
+  /** A principal URI of THIS service in a foreign archive did not identify a local user and must not grant one access. */
   #principal(value: unknown): string {
     const iri = this.#iri(value)
     const isOfSource = typeof value === 'string' && toRelative(this.#base, value) !== value
@@ -174,7 +174,7 @@ export class LineReader {
   }
 }
 
-/** What creation would not have let through is no entry of an archive either. */
+/** Rejects entries that could not have been created through the interface either. */
 function requireConsistent(entry: Entry): void {
   const { id, entryType, graphType, content, metadata } = entry
   const isLocal = entryType === 'Local'
@@ -208,15 +208,17 @@ function requireId(value: unknown, name: string): string {
   throw wrong(`\`${name}\` is no id`)
 }
 
-/** Without NUL and halves of surrogate pairs, which no store of ours holds. */
+/** Rejects NUL and unpaired surrogates, which no engine stores. */
 function requireText(value: unknown, name: string): string {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return value
   throw wrong(`\`${name}\` is no text`)
 }
 
-/** Of numbers that the service counts on from: it must be able to do so for ever. A larger one never came from an export. */
+/** Limit for numbers from which the service counts on. An export never contains a larger one. */
 const MAX_NUMBER = 1e12
-/** One year before the last that ISO 8601 writes with four digits: later changes of an entry add milliseconds. */
+/**
+ * One year before the last year that ISO 8601 writes with four digits, because later changes of an entry add milliseconds.
+ */
 const MAX_TIME: Milliseconds = Date.UTC(9998, 11, 31)
 
 function requireNumber(value: unknown, name: string): number {
