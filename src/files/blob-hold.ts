@@ -3,19 +3,19 @@ import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
-/** A hold that is not renewed for so long belongs to a process that has died. */
+/** A hold that has not been renewed for this long belongs to a process that has died. */
 const RESERVATION_TTL: Milliseconds = 300_000
 
-/** Keeps all bytes of files where they are, those that are let go of meanwhile too. */
+/** Keeps all stored bytes, including those of files that are deleted meanwhile. */
 export interface BlobHold {
-  /** @throws {Error} when the hold has lapsed at some time: bytes may be gone then. */
+  /** @throws {Error} when the hold has expired at any time: bytes may be missing then. */
   require(): Promise<void>
   release(): Promise<void>
 }
 
 /**
- * Makes the collection of garbage wait, in every process that works on the store. What a look at the books after this
- * shows as the file of an entry can be read until `release`, or until this process has been dead for five minutes.
+ * Stops garbage collection in every process that uses the store. Every file that the tables list after this call can be read
+ * until `release`, or until this process has been dead for five minutes.
  */
 export async function holdBlobs(database: Database, system: System): Promise<BlobHold> {
   const id = Buffer.from(system.randomBytes(16)).toString('hex')
@@ -26,7 +26,7 @@ export async function holdBlobs(database: Database, system: System): Promise<Blo
     database.transaction(tx =>
       tx.run(sql`UPDATE blob_holds SET expires = ${end()} WHERE id = ${id} AND expires >= ${system.now()}`),
     )
-  // One that fails is made good by the next; `require` knows whether they all did.
+  // The next renewal makes up for a failed one; `require` checks that the hold never expired.
   const timer = setInterval(() => void renew().catch(() => {}), RESERVATION_TTL / 5).unref()
   return {
     async require() {

@@ -2,7 +2,7 @@ import type { Bytes } from '../base/units.ts'
 import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 
-/** Where a file belongs: ids of a context and of an entry in it. */
+/** The place of a file: ids of a context and of an entry in it. */
 export interface FilePlace {
   readonly context: string
   readonly id: string
@@ -22,7 +22,7 @@ export async function findFile(queries: Queries, { context, id }: FilePlace): Pr
   )
 }
 
-/** Whether the blob is what some entry's file is kept in. */
+/** Whether the blob holds the file of an entry. */
 export async function isFile(queries: Queries, blob: string): Promise<boolean> {
   return (await queries.get(sql`SELECT 1 AS found FROM files WHERE blob = ${blob}`)) !== undefined
 }
@@ -43,7 +43,7 @@ export async function removeFile(tx: Queries, place: FilePlace): Promise<void> {
   await tx.run(sql`DELETE FROM files WHERE context = ${context} AND entry = ${id}`)
 }
 
-/** Gives the file of an entry, if it has one, to another entry. The caller updates the quota usage of both contexts. */
+/** Moves the file of an entry, if it has one, to another entry. The caller updates the quota usage of both contexts. */
 export async function moveFile(tx: Queries, from: FilePlace, to: FilePlace): Promise<void> {
   await endCredits(tx, blobAt(from))
   await tx.run(sql`UPDATE files SET context = ${to.context}, entry = ${to.id}

@@ -11,7 +11,7 @@ import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileS
 import { verified } from './verified-read.ts'
 import type { Ledger, NewReservation, Quota, Reservation } from './quota-ledger.ts'
 
-/** What is reserved at a time for bytes whose number was not declared. */
+/** How much is reserved at a time for an upload of unknown size. */
 const STEP: Bytes = 1_048_576
 
 /** What a committed upload has changed. */
@@ -20,11 +20,11 @@ interface Settled<T> {
   /** Key of the blob that the new one replaces. */
   readonly discarded: string | undefined
   readonly quota: Quota
-  /** By how much the context has grown. */
+  /** Change of the context's usage. */
   readonly growth: Bytes
 }
 
-/** The bytes of entries: taking them in under the quota, giving them out, letting them go (D7). */
+/** The files of entries: stores them within the quota, reads and removes them (D7). */
 export class Files {
   readonly #database: Database
   readonly #blobs: BlobStore
@@ -50,15 +50,15 @@ export class Files {
     this.#options = options
   }
 
-  /** Files stored since the start, and their bytes. */
+  /** Number and size of the files stored since the process started. */
   get taken(): { readonly count: number; readonly bytes: Bytes } {
     return this.#taken
   }
 
   /**
-   * Stores a file in place of the one that is there, if any. `makeVisible` runs in the transaction that books the size:
-   * when it rejects, as on every refusal, abort and crash, the file that was there stays as it was and no room is lost.
-   * @throws {TooLarge} `file-too-large` or `quota-exceeded`; before `open` is called if the declared size tells
+   * Stores a file in place of the present one, if any. `makeVisible` runs in the transaction that counts the size: when it
+   * throws, and on every error, abort and crash, the previous file stays as it was and nothing remains reserved.
+   * @throws {TooLarge} `file-too-large` or `quota-exceeded`; before `open` is called if the declared size is too large
    */
   async store<T>(
     place: FilePlace,
@@ -78,9 +78,9 @@ export class Files {
   }
 
   /**
-   * Stores the file of an entry that does not exist yet. `create` makes the entry in the transaction that commits the file:
-   * there is never one without the other.
-   * @throws {TooLarge} as `store` does
+   * Stores the file of an entry that does not exist yet. `create` creates the entry in the transaction that commits the
+   * file: there is never one without the other.
+   * @throws {TooLarge} like `store`
    */
   async storeNew<T extends { readonly place: FilePlace }>(
     context: string,
@@ -139,7 +139,7 @@ export class Files {
     return true
   }
 
-  /** The record and the bytes that belong to it. `choose` picks the part, `undefined` for none, once the file is known. */
+  /** The record and its bytes. `choose` selects the range once the file is known; `undefined` for none. */
   async read(
     place: FilePlace,
     choose: (file: FileRecord) => ByteRange | 'all' | undefined,
@@ -154,7 +154,8 @@ export class Files {
         const isVerified = this.#options.verifyOnRead === true && part === 'all'
         return { file, bytes: isVerified ? await verified(bytes, file) : bytes }
       } catch (error) {
-        // Replaced between the look at the record and the opening: the record has changed then, so look again.
+        // The file was replaced between reading the record and opening the blob. The record has changed then, so read it
+        // again.
         if (!(error instanceof BlobMissing)) throw error
         if (attempt === 3) throw new FileUnreadable('file-missing', { cause: error })
       }
@@ -165,14 +166,16 @@ export class Files {
     return await findFile(this.#database, place)
   }
 
-  /** Deletes what has been let go of. A failure is logged and made good by a later run: the caller's work is done. */
+  /**
+   * Deletes discarded blobs. A failure is logged and a later run repeats the deletion, because the caller's work is done.
+   */
   async collectGarbage(): Promise<void> {
     await this.#garbage
       .collect()
       .catch((error: unknown) => this.#log.error({ err: error }, 'deleting old files failed'))
   }
 
-  /** Passes the bytes on while they fit, reserving more room ahead of them where the size was not declared. */
+  /** Passes the bytes on while they fit. If the size is unknown, reserves more storage in advance. */
   async *#metered(bytes: AsyncIterable<Uint8Array>, reservation: NewReservation): AsyncGenerator<Uint8Array> {
     let room = reservation.covered
     let taken = 0
@@ -185,15 +188,15 @@ export class Files {
   }
 
   /**
-   * If this fails too, the lease runs out and the sweep does it. A commit that only seemed to fail, because its answer was
-   * lost, has ended the reservation: then the bytes belong to a file, and stay.
+   * If this fails too, the reservation expires and garbage collection removes it. If the commit succeeded and only its
+   * response was lost, the reservation has ended: the bytes belong to a file and stay.
    */
   async #undo(reservation: Reservation, reason: unknown): Promise<void> {
     const { blob } = reservation
     try {
       const isHeld = await this.#ledger.cancel(reservation)
       if (!isHeld && (await isFile(this.#database, blob))) return
-      // What is still on its way to a silent server arrives later: it goes with the garbage, where it is noted.
+      // Bytes still on their way to an unresponsive server arrive later, so the blob is recorded as garbage.
       if (!isHeld || !(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
     } catch (error) {
       this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')

@@ -16,7 +16,7 @@ export interface Finding {
     | 'damaged-blob'
   readonly repairable: boolean
   readonly message: string
-  /** Of the file whose bytes it is about. */
+  /** The blob concerned. */
   readonly blob?: string
 }
 
@@ -29,7 +29,10 @@ export interface FsckReport {
 interface FsckStores {
   readonly database: Database
   readonly blobs: BlobStore
-  /** No other process uses the store, so an upload in progress is what a crash left. Otherwise uploads are not touched. */
+  /**
+   * True if no other process uses the store, so that every upload in progress is the remains of a crash. Otherwise uploads
+   * are left alone.
+   */
   readonly isExclusive: boolean
 }
 
@@ -38,7 +41,7 @@ interface FsckStores {
  * bytes of every file have their recorded digest, and that no bytes are stored without a file (D7.5).
  */
 export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckReport> {
-  // What the tables of a damaged database say is worth nothing, and a repair could make it worse.
+  // The tables of a damaged database are unreliable, and a repair could make it worse.
   const damage = await stores.database.findDamage()
   if (damage.length > 0) {
     const findings = damage.map(message => ({ kind: 'database-damaged' as const, repairable: false, message }))
@@ -54,7 +57,7 @@ export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckRep
   return { ...files, findings }
 }
 
-/** Fill levels and reservations against the rows they are sums of. */
+/** Compares usage and reservations with the rows that they are sums of. */
 async function checkBooks({ database, isExclusive }: FsckStores): Promise<Finding[]> {
   const rows = await database.all<{ context: string; used: number; files: number; reserved: number; leases: number }>(
     sql`SELECT s.context, s.used, s.reserved,
@@ -76,7 +79,7 @@ async function checkBooks({ database, isExclusive }: FsckStores): Promise<Findin
   })
 }
 
-/** Contexts that hold files, but have no books. */
+/** Finds contexts that hold files but have no row of quota usage. */
 async function checkMissingBooks({ database }: FsckStores): Promise<Finding[]> {
   const rows = await database.all<{ context: string; files: number }>(
     sql`SELECT context, SUM(size) AS files FROM files
@@ -101,7 +104,7 @@ async function checkOrphans(stores: FsckStores): Promise<Finding[]> {
   return findings
 }
 
-/** Asked in one go, so that a blob on its way from an upload to a file is seen in one of the two. */
+/** One query, so that a blob that changes from an upload to a file is found in one of the two. */
 async function isWanted({ database, isExclusive }: FsckStores, blob: string): Promise<boolean> {
   const others = isExclusive
     ? sql``
@@ -109,7 +112,7 @@ async function isWanted({ database, isExclusive }: FsckStores, blob: string): Pr
   return (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob} ${others}`)) !== undefined
 }
 
-/** The bytes of every file against its size and digest. */
+/** Compares the bytes of every file with its size and digest. */
 async function checkFiles(stores: FsckStores, findings: Finding[]): Promise<{ files: number; bytes: number }> {
   const totals = { files: 0, bytes: 0 }
   const rows = await stores.database.all<{
@@ -156,7 +159,7 @@ export async function digestOf(blobs: Pick<BlobStore, 'read'>, key: string): Pro
   return { size, sha256: hash.digest('hex') }
 }
 
-/** Puts right what can be put right without losing anything: the books, and bytes that belong to nothing. */
+/** Repairs what can be repaired without loss: quota usage, and bytes that belong to nothing. */
 async function mend(stores: FsckStores): Promise<void> {
   const { database, blobs, isExclusive } = stores
   for await (const { key } of blobs.list()) {

@@ -7,7 +7,7 @@ import type { Ledger } from './quota-ledger.ts'
 
 const BATCH = 200
 
-/** Deletes the bytes that nothing refers to any more: blobs let go of, and what died with an upload. */
+/** Deletes bytes that are no longer referenced: discarded blobs, and the remains of failed uploads. */
 export class Garbage {
   readonly #database: Database
   readonly #blobs: Pick<BlobStore, 'delete' | 'unfinished'>
@@ -30,7 +30,7 @@ export class Garbage {
 
   /**
    * Deletes one discarded blob, or leaves it for a later {@link collect} while a copy of the store is being made. A hold
-   * that is taken after this has looked belongs to a copy that does not know the blob as a file any more.
+   * taken after this check belongs to a copy that no longer lists the blob as a file.
    */
   async delete(blob: string): Promise<void> {
     if (await areBlobsHeld(this.#database, this.#system.now())) return
@@ -40,7 +40,7 @@ export class Garbage {
     })
   }
 
-  /** Deletes all discarded blobs. Whoever calls while it runs waits for that run, which looks once more then. */
+  /** Deletes all discarded blobs. A caller that arrives while it runs waits for that run, which then checks once more. */
   collect(): Promise<void> {
     this.#isAskedFor = true
     this.#collecting ??= this.#collectWhileAskedFor()
@@ -59,8 +59,8 @@ export class Garbage {
   }
 
   /**
-   * Undoes uploads whose process has died. One of them may be alive all the same, after a leap of the clock: its bytes go
-   * only once it cannot be committed any more.
+   * Removes uploads whose process has died. After a jump of the clock one may still be alive: its bytes are deleted only
+   * once it can no longer be committed.
    */
   async recover(isExclusive: boolean): Promise<void> {
     let isAnyUndone = false
@@ -68,7 +68,7 @@ export class Garbage {
       isAnyUndone = (await this.#ledger.cancel(reservation)) || isAnyUndone
     }
     if (isAnyUndone) await this.collect()
-    // After a power cut there may be bytes of an upload whose record did not get to the disk.
+    // After a power failure there may be bytes of an upload whose record was not written to the disk.
     if (isExclusive) for (const blob of await this.#blobs.unfinished()) await this.#blobs.delete(blob)
   }
 

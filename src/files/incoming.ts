@@ -5,21 +5,21 @@ import { reachedThreshold } from './storage-usage.ts'
 import { RESERVATION_TTL, type Ledger, type Quota, type Reservation } from './quota-ledger.ts'
 
 export interface Incoming {
-  /** The size if the sender declared it; `bytes` then yields exactly so many or fails. */
+  /** The size, if the sender declared it; `bytes` then yields exactly that many or throws. */
   readonly declaredSize: Bytes | undefined
-  /** Called once the file may come in. Nothing has been asked of the sender before. */
+  /** Called once the file is accepted. Nothing has been requested from the sender before. */
   readonly open: () => AsyncIterable<Uint8Array>
   readonly signal: AbortSignal
 }
 
 export interface FilesOptions {
-  /** -1: no limit. Holds with quota off as well (interface 8). */
+  /** -1: no limit. Also applies when quotas are off (interface 8). */
   readonly maxFileSize: Bytes
   /** Whole files are compared with their digest while they are read. */
   readonly verifyOnRead?: boolean
-  /** Refuses bytes that the disk has no space for. @throws {StorageFull} @throws {StorageReadOnly} */
+  /** Rejects bytes for which the disk has no space. @throws {StorageFull} @throws {StorageReadOnly} */
   readonly requireSpace?: (bytes: Bytes) => void
-  /** A context has come to a threshold of its quota ({@link reachedThreshold}); told after the commit. May not reject. */
+  /** Called after the commit when a context reaches a threshold of its quota ({@link reachedThreshold}). Must not reject. */
   readonly onThreshold?: (reached: ReachedThreshold) => Promise<void>
 }
 
@@ -32,7 +32,7 @@ export interface ReachedThreshold {
 
 /** @throws {TooLarge} `file-too-large` */
 export function requireFileSize({ maxFileSize }: FilesOptions, size: Bytes): void {
-  // Beyond it numbers are no longer exact, and neither would the books be.
+  // Larger numbers are not exact, so usage would be wrong.
   const limit = maxFileSize === UNLIMITED ? Number.MAX_SAFE_INTEGER : maxFileSize
   if (size <= limit) return
   throw new TooLarge('file-too-large', `A file may have at most ${limit} bytes.`, { extra: { limit } })
@@ -46,7 +46,7 @@ export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): N
   return setInterval(renew, RESERVATION_TTL / 3).unref()
 }
 
-/** Tells, once the growth is committed, of the threshold that it has reached, if any. */
+/** After the growth is committed, reports the threshold that it reached, if any. */
 export async function reportGrowth(
   { onThreshold }: FilesOptions,
   ledger: Ledger,

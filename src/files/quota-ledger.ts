@@ -7,7 +7,7 @@ import { type Sql, sql } from '../stores/sql.ts'
 import { discardBlob, type FileRecord, isFile } from './file-records.ts'
 
 export interface LedgerOptions {
-  /** Off: fill levels are kept, nothing is refused (`service.data.quota`). */
+  /** If false, usage is counted but nothing is rejected (`service.data.quota`). */
   readonly enforced: boolean
   /** For contexts without a quota of their own; -1 is unlimited. */
   readonly defaultQuota: Bytes
@@ -33,18 +33,18 @@ export interface Reservation {
 
 /** A reservation that has just been made. */
 export interface NewReservation extends Reservation {
-  /** Bytes that may be written before the reservation has to grow. */
+  /** How many bytes may be written before the reservation must grow. */
   readonly covered: Bytes
 }
 
-/** A reservation that is not renewed for so long belongs to a process that has died. */
+/** A reservation that has not been renewed for this long belongs to a process that has died. */
 export const RESERVATION_TTL: Milliseconds = 300_000
 
 /**
- * How full each context is, and how full it may become (D7.3). Room is reserved before bytes are taken and booked in the
- * transaction that makes the file visible. Each step is one conditional UPDATE: the engine is the judge, whatever runs
- * beside it, so the committed sum never grows past the quota. Reservations are relaxed transactions: they only matter
- * while somebody uploads.
+ * The usage and the quota of each context (D7.3). Storage is reserved before bytes are accepted, and counted in the
+ * transaction that makes the file visible. Each step is one conditional UPDATE, so the database enforces the limit under
+ * concurrency and the committed sum never exceeds the quota. Reservations are written in relaxed transactions, because they
+ * only matter during an upload.
  */
 export class Ledger {
   readonly #database: Database
@@ -61,17 +61,17 @@ export class Ledger {
     return this.#options.enforced
   }
 
-  /** Of contexts without a quota of their own. */
+  /** The quota of contexts without their own. */
   get defaultQuota(): Bytes {
     return this.#options.defaultQuota
   }
 
-  /** Opens the books of a new context. */
+  /** Creates the row of usage for a new context. */
   async open(tx: Queries, context: string): Promise<void> {
     await tx.run(sql`INSERT INTO spaces (context) VALUES (${context})`)
   }
 
-  /** Closes the books of a context whose files are gone. */
+  /** Deletes the row of usage of a context whose files are gone. */
   async close(tx: Queries, context: string): Promise<void> {
     await tx.run(sql`DELETE FROM spaces WHERE context = ${context}`)
   }
@@ -83,15 +83,15 @@ export class Ledger {
     return this.#describe(row)
   }
 
-  /** `undefined` takes the manual quota away. A quota below the fill level stops growth only. @throws {NotFound} */
+  /** `undefined` removes the manual quota. A quota below the present usage only prevents growth. @throws {NotFound} */
   async setQuota(queries: Queries, context: string, quota: Bytes | undefined): Promise<void> {
     const changed = await queries.run(sql`UPDATE spaces SET quota = ${quota ?? null} WHERE context = ${context}`)
     if (changed === 0) throw unknownContext(context)
   }
 
   /**
-   * Reserves storage for the upload that will write `blob`. An upload that replaces a file counts on the storage of that
-   * file and reserves only the rest; of several uploads that replace the same file at once, only the first does (D20.1).
+   * Reserves storage for the upload that will write `blob`. An upload that replaces a file reuses the storage of that file
+   * and reserves only the rest; of several uploads that replace the same file at once, only the first does (D20.1).
    * @param size declared size in bytes; 0 if unknown
    * @throws {TooLarge} `quota-exceeded`; nothing is reserved then
    */
@@ -110,7 +110,7 @@ export class Ledger {
     try {
       return await this.#relaxed(insert)
     } catch (error) {
-      // Another node was first; its upload is visible now.
+      // Another node was faster; its upload is visible now.
       if (error instanceof UniqueViolation) return await this.#relaxed(insert)
       throw error
     }
@@ -138,8 +138,8 @@ export class Ledger {
   }
 
   /**
-   * Holds more for an upload whose size was not declared: `preferred` if there is room for it, else `needed`.
-   * Resolves to what was added. @throws {TooLarge} `quota-exceeded`
+   * Reserves more for an upload of unknown size: `preferred` bytes if they fit, else `needed`. Resolves to the number of
+   * added bytes. @throws {TooLarge} `quota-exceeded`
    */
   async grow({ context, blob }: Reservation, needed: Bytes, preferred: Bytes): Promise<Bytes> {
     const add = (bytes: Bytes): Promise<Bytes> =>
@@ -158,8 +158,8 @@ export class Ledger {
   }
 
   /**
-   * Notes one more blob that the upload writes. It holds no room by itself, is renewed and committed with the upload, and
-   * is let go of with it.
+   * Adds one more blob to the upload. The blob reserves no storage by itself; it is renewed, committed and cancelled with
+   * the upload.
    */
   async addPart({ context, blob }: Reservation, part: string): Promise<void> {
     await this.#relaxed(async tx => {
@@ -169,7 +169,7 @@ export class Ledger {
     })
   }
 
-  /** Says that the upload is still going on. */
+  /** Extends the reservation of an upload in progress. */
   async renew({ blob }: Reservation): Promise<void> {
     await this.#relaxed(tx =>
       tx.run(sql`UPDATE uploads SET expires = ${this.#expiry()} WHERE blob = ${blob} OR part_of = ${blob}`),
@@ -177,8 +177,8 @@ export class Ledger {
   }
 
   /**
-   * Turns the reservation into `growth` bytes more (or fewer, when negative) in use, judged once more against the quota
-   * as it is now. Part of the transaction that makes the file visible. Resolves to the quota and how full the context is then.
+   * Converts the reservation into `growth` more bytes of usage (fewer when negative), checked again against the present
+   * quota. Part of the transaction that makes the file visible. Resolves to the quota and the new usage.
    * @throws {TooLarge} `quota-exceeded`
    */
   async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<Quota> {
@@ -193,14 +193,14 @@ export class Ledger {
     return this.#describe(booked)
   }
 
-  /** Gives the room of files that are no longer there back. Part of the transaction that removes them. */
+  /** Subtracts removed files from the usage. Part of the transaction that removes them. */
   async releaseUsage(tx: Queries, context: string, bytes: Bytes): Promise<void> {
     await tx.run(sql`UPDATE spaces SET used = used - ${bytes} WHERE context = ${context}`)
   }
 
   /**
-   * Books files that move from one context to another: in the target first, judged against its quota (D7.8). Part of the
-   * transaction that moves them. @throws {TooLarge} `quota-exceeded`
+   * Moves the usage of files from one context to another: adds it to the target first, checked against its quota (D7.8).
+   * Part of the transaction that moves them. @throws {TooLarge} `quota-exceeded`
    */
   async transfer(tx: Queries, from: string, to: string, bytes: Bytes): Promise<void> {
     const booked = await tx.run(sql`UPDATE spaces SET used = used + ${bytes}
@@ -209,7 +209,9 @@ export class Ledger {
     await this.releaseUsage(tx, from, bytes)
   }
 
-  /** Takes a reservation away and lets go of its blobs, in one step; false, and nothing happens, when it is gone already. */
+  /**
+   * Cancels a reservation and discards its blobs in one step. Returns false and changes nothing when it has already ended.
+   */
   async cancel({ context, blob }: Reservation): Promise<boolean> {
     return await this.#relaxed(async tx => {
       const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
@@ -222,7 +224,7 @@ export class Ledger {
     })
   }
 
-  /** Uploads whose process has died: all of them when nobody else can be at work, else those not renewed in time. */
+  /** Uploads whose process has died: all of them if no other process can use the store, else those not renewed in time. */
   async abandoned(isExclusive: boolean): Promise<Reservation[]> {
     const condition = isExclusive ? sql`1 = 1` : sql`expires < ${this.#now()}`
     return await this.#database.all<Reservation>(
@@ -248,7 +250,7 @@ export class Ledger {
     return { quota: quota ?? this.#options.defaultQuota, fillLevel: used, hasDefaultQuota: quota === null }
   }
 
-  /** Standing still and shrinking always fit, even above the quota (D7.3). */
+  /** Equal or lower usage always fits, even above the quota (D7.3). */
   #fits(growth: Bytes, present: Sql): Sql {
     if (!this.#options.enforced || growth <= 0) return sql`1 = 1`
     const limit = sql`COALESCE(quota, ${this.#options.defaultQuota})`
@@ -266,7 +268,7 @@ export class Ledger {
   }
 }
 
-/** Whether an upload in progress counts on the storage of this blob. */
+/** Whether an upload in progress reuses the storage of this blob. */
 const isReplaced = async (tx: Queries, blob: string): Promise<boolean> =>
   (await tx.get(sql`SELECT 1 AS found FROM uploads WHERE replaces = ${blob}`)) !== undefined
 

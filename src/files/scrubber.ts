@@ -7,7 +7,7 @@ import { sql } from '../stores/sql.ts'
 import { digestOf } from './fsck.ts'
 
 export interface ScrubberOptions {
-  /** Each file is read once in this time, in milliseconds; 0 switches the verification off. */
+  /** Each file is verified once in this time, in milliseconds; 0 disables the verification. */
   readonly interval: Milliseconds
 }
 
@@ -29,7 +29,7 @@ interface FileRow {
 
 export type FileProblem = 'missing' | 'damaged'
 
-/** What is known about the bytes of all files. */
+/** The state of the verification of all files. */
 export interface VerificationReport {
   /** Files whose bytes have not been verified since they were stored. */
   readonly unverified: number
@@ -40,8 +40,8 @@ export interface VerificationReport {
 const BATCH = 100
 
 /**
- * Compares the bytes of stored files with their digests in the background, the longest unverified first, so that damage
- * is known while a backup still has the file. The progress is kept in the table `files`; nodes share it.
+ * Compares stored files with their digests in the background, the longest unverified first, so that damage is noticed while
+ * a backup still contains the file. The progress is stored in the table `files`; nodes share it.
  */
 export class Scrubber {
   readonly #deps: Dependencies
@@ -55,7 +55,7 @@ export class Scrubber {
   }
 
   /**
-   * Verifies the share of the files that is due.
+   * Verifies the files that are due.
    * @param elapsed time since the last call in milliseconds
    * @returns how many files were verified
    */
@@ -96,7 +96,7 @@ export class Scrubber {
     return { unverified: row?.unverified ?? 0, missing: row?.missing ?? 0, damaged: row?.damaged ?? 0 }
   }
 
-  /** Ends a run after the file that is being read. */
+  /** Stops a run after the current file. */
   close(): void {
     this.#isClosed = true
   }
@@ -108,7 +108,7 @@ export class Scrubber {
       tx => tx.run(sql`UPDATE files SET verified = ${system.now()}, problem = ${problem} WHERE blob = ${row.blob}`),
       { durability: 'relaxed' },
     )
-    // A file that was replaced or deleted meanwhile is no longer of interest.
+    // A file that was replaced or deleted meanwhile is ignored.
     if (recorded === 0 || problem === row.problem) return
     const { context, entry, blob } = row
     if (problem === null) log.info({ context, entry, blob }, 'the bytes of a file are in order again')

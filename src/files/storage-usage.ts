@@ -4,10 +4,10 @@ import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import type { LedgerOptions, Quota } from './quota-ledger.ts'
 
-/** Per cent of its quota at which a context is worth somebody's attention; growth goes on below 100. */
+/** Per cent of its quota at which a context needs attention; below 100 it can still grow. */
 export const THRESHOLDS = [80, 90, 100] as const
 
-/** The highest threshold that growth by `growth` bytes has just reached; `undefined` for none. */
+/** The highest threshold that the last `growth` bytes reached; `undefined` for none. */
 export function reachedThreshold(
   { quota, fillLevel }: Pick<Quota, 'quota' | 'fillLevel'>,
   growth: Bytes,
@@ -18,18 +18,18 @@ export function reachedThreshold(
 }
 
 export interface Measurement {
-  /** Bytes of all files. */
+  /** Total size of all files. */
   readonly total: Bytes
-  /** The fullest contexts, in bytes, the fullest first. */
+  /** The contexts with the most bytes, largest first. */
   readonly contexts: ReadonlyArray<{ readonly context: string; readonly used: Bytes }>
-  /** How many contexts are at each threshold or above it. */
+  /** How many contexts have reached each threshold. */
   readonly filled: ReadonlyArray<{ readonly percent: number; readonly count: number }>
 }
 
-/** It reads the books of every context, so it is not done for each of many who ask at once. */
+/** Measuring reads the usage of every context, so concurrent callers share a result. */
 const CACHE_TTL: Milliseconds = 10_000
 
-/** How full the store is, for those who watch over it. */
+/** Measures how full the store is, for monitoring. */
 export class StorageUsage {
   readonly #database: Database
   readonly #system: System
@@ -42,7 +42,7 @@ export class StorageUsage {
     this.#options = options
   }
 
-  /** As of at most ten seconds ago; `most` contexts. */
+  /** At most ten seconds old; lists at most `most` contexts. */
   async measure(most: number): Promise<Measurement> {
     const now = this.#system.monotonic()
     if (!this.#last || now - this.#last.at > CACHE_TTL) this.#last = { at: now, result: this.#read(most) }

@@ -9,8 +9,8 @@ import type { FileRecord } from './file-records.ts'
 const MAX_BUFFERED: Bytes = 2 ** 20
 
 /**
- * The bytes of a whole file, compared with its record. A small file is refused before it is sent. Of a larger one the last
- * piece is held back until the digest is known: the stream of a damaged file fails, and the client receives less than
+ * The bytes of a whole file, compared with its record. A small file is rejected before it is sent. Of a larger one the last
+ * chunk is held back until the digest is known: the stream of a damaged file fails, and the client receives less than
  * `Content-Length` announced.
  * @throws {FileUnreadable} `file-damaged`
  */

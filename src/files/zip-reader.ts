@@ -4,13 +4,13 @@ import { InvalidInput } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { ByteRange } from '../stores/blob-store.ts'
 
-/** Bytes of which any part can be read. */
+/** A source of bytes that allows reading any range. */
 export interface RandomAccess {
   readonly size: Bytes
   read(range: ByteRange): Promise<Readable>
 }
 
-/** One file of a zip, as the directory at its end says; `open` holds it to its size. */
+/** One file of a zip as listed in the directory at its end; `open` checks the listed size. */
 export interface ZipPart {
   readonly name: string
   readonly size: Bytes
@@ -20,19 +20,19 @@ export interface ZipPart {
 }
 
 /**
- * The members of a zip in the order of its directory, which is read piece by piece. Names are told as they are and are
- * nothing but names; encrypted members are refused.
- * @throws {InvalidInput} `invalid-archive` for anything that is no zip, also from `open` and the streams it gives
+ * Yields the members of a zip in the order of its directory, which is read piece by piece. Names are returned unchanged and
+ * never used as paths; encrypted members are rejected.
+ * @throws {InvalidInput} `invalid-archive` for anything that is not a zip, also from `open` and the streams it returns
  */
 export async function* readZip(source: RandomAccess): AsyncGenerator<ZipPart> {
   try {
     const reader = new BlobReader(source)
     const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, {
       strictFileNames: true,
-      // Members can be opened after the last one has been listed; there is no file to close.
+      // Members can be opened after the last one has been listed, and there is no file to close.
       autoClose: false,
     })
-    // One that nobody hears would end the process.
+    // Without a listener an error event would end the process.
     zip.on('error', () => {})
     for await (const entry of zip.eachEntry()) {
       if (entry.isEncrypted()) throw new InvalidInput('invalid-archive', `"${entry.fileName}" is encrypted.`)
@@ -49,7 +49,7 @@ export async function* readZip(source: RandomAccess): AsyncGenerator<ZipPart> {
   }
 }
 
-/** Errors of the parser and of inflating are about the archive; all others are ours, or refusals already. */
+/** Errors of the parser and of decompression concern the archive; all other errors are passed on unchanged. */
 export function asRefusal(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'Error') return error
   const code = 'code' in error ? String(error.code) : undefined
@@ -57,7 +57,7 @@ export function asRefusal(error: unknown): unknown {
   return new InvalidInput('invalid-archive', `The archive is damaged or no zip: ${error.message}.`, { cause: error })
 }
 
-/** What is read ahead: the directory and the headers of members are asked for in pieces of some forty bytes. */
+/** Read-ahead: the library reads the directory and the headers of members in pieces of about 40 bytes. */
 const WINDOW: Bytes = 65_536
 const WINDOWS = 4
 
@@ -70,7 +70,7 @@ class BlobReader extends yauzl.RandomAccessReader {
     this.#source = source
   }
 
-  /** @param end the first byte that is not part of it */
+  /** @param end the first byte after the range */
   override _readStreamForRange(start: Bytes, end: Bytes): Readable {
     return Readable.from(this.#stream(start, end), { objectMode: false })
   }

@@ -5,14 +5,14 @@ import yazl from 'yazl'
 /** One file of a zip. */
 export interface ZipMember {
   readonly name: string
-  /** Deflated on the way; what is not can be read without being taken apart. */
+  /** True to compress the member. An uncompressed one can be read without extracting it. */
   readonly isDeflated: boolean
   readonly bytes: Readable
 }
 
 /**
- * A zip of these members, made while it is read: the next member is asked for when the one before has gone. Destroying
- * the stream stops it; when a member fails, the stream does, and what came out of it is no zip.
+ * Returns a zip of these members as a stream: the next member is requested when the previous one has been written.
+ * Destroying the stream stops it. If a member fails, the stream fails, and its output is not a valid zip.
  */
 export function writeZip(members: AsyncIterable<ZipMember>, time: Date): Readable {
   const zip = new yazl.ZipFile()
@@ -35,7 +35,7 @@ async function fill(
   output.once('close', () => left.abort())
   for await (const { name, isDeflated, bytes } of members) {
     try {
-      // The list of members lives as long as the zip is written: it must not keep their streams.
+      // The list of members lives as long as the zip is written, so it must not keep references to their streams.
       let source: Readable | undefined = bytes
       zip.addReadStreamLazy(name, { compress: isDeflated, mtime }, pass => {
         const taken = source
