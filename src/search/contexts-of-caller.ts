@@ -4,7 +4,7 @@ import { CONTEXTS, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import type { Database, Engine } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 
-/** Contexts that the caller can write to, or those of others that the caller can read or write to. */
+/** Contexts that the caller can write to (`write`), or other users' contexts that the caller can read or write to. */
 export const contextAccesses = ['write', 'shared'] as const
 export type ContextAccess = (typeof contextAccesses)[number]
 
@@ -15,9 +15,9 @@ interface Wanted {
 }
 
 /**
- * The ids of contexts whose access list in the index gives the caller this access, in the order of their names, and how many there
- * are. An administrator can write to all contexts but those of the system. `model/rights.ts` has not decided yet: the caller of
- * this function asks it.
+ * The ids of contexts whose access list in the index gives the caller this access, ordered by name, and their number.
+ * Administrators can write to all contexts except system contexts. The caller of this function must check the result against
+ * `model/rights.ts`.
  */
 export async function findContextsOfCaller(
   database: Database,
@@ -39,7 +39,7 @@ function conditionFor(engine: Engine, caller: Caller, access: ContextAccess): Sq
   return sql`${noSystem} AND ${shared} AND NOT (${naming(engine, caller, ['acl.admin'])})`
 }
 
-/** Contexts that have the caller in one of these slots of the access list, as the index holds them. */
+/** Contexts whose access list, as indexed, has the caller in one of these slots. */
 function naming(engine: Engine, { user, groups }: Caller, slots: readonly string[]): Sql {
   const principals = JSON.stringify([user.id, GUEST, USERS, ...groups].map(principalUri))
   const fields = JSON.stringify(slots)

@@ -3,10 +3,10 @@ import { fieldName, kindOfField } from './fields.ts'
 import { ANY, plainText, type Query } from './query.ts'
 import { isValueList } from './query-to-sql.ts'
 
-/** A term that looks through an index (words, parts of words, wildcards, ranges, lists) costs as much as eight exact ones. */
+/** A term that scans an index (words, parts of words, wildcards, ranges, lists) costs as much as eight exact terms. */
 const SCAN = 8
 const EXACT = 1
-/** Of the query and all filters together: 32 terms that look through an index, or 256 exact ones. */
+/** Limit for the query and all filters together: 32 terms that scan an index, or 256 exact ones. */
 const MAX_COST = 32 * SCAN
 
 /** @throws {InvalidInput} `query-too-costly` */

@@ -9,7 +9,7 @@ export class DocBitmap {
     this.#words = words
   }
 
-  /** @param docs whole numbers with commas between them, as `group_concat` gives them */
+  /** @param docs integers separated by commas, as `group_concat` returns them */
   static parse(docs: string): DocBitmap {
     const numbers = numbersOf(docs)
     return numbers.length === 0 ? DocBitmap.EMPTY : DocBitmap.of(numbers)
@@ -67,14 +67,14 @@ export class DocBitmap {
 const byLength = (one: Uint32Array, other: Uint32Array): [short: Uint32Array, long: Uint32Array] =>
   one.length < other.length ? [one, other] : [other, one]
 
-/** Ones in a word of 32 bits (Hacker's Delight, 5-1). */
+/** Number of ones in a 32-bit word (Hacker's Delight, 5-1). */
 function bitsOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
   return (((fours + (fours >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24
 }
 
-/** Read digit by digit: there may be a hundred thousand of them. */
+/** Parsed digit by digit for speed: there may be 100 000 numbers. */
 export function numbersOf(docs: string): number[] {
   const numbers: number[] = []
   let number = 0

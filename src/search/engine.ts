@@ -29,7 +29,7 @@ export interface FacetRequest {
   readonly fields: readonly string[]
   readonly minCount: number
   readonly limit: number
-  /** Counts the hits without the field as well. */
+  /** Also counts the hits without the field. */
   readonly missing: boolean
   readonly matches: FacetPattern | undefined
 }
@@ -37,7 +37,7 @@ export interface FacetRequest {
 export interface Facet {
   readonly name: string
   readonly isUri: boolean
-  /** A value that is absent stands for the hits without the field. */
+  /** An absent value stands for the hits without the field. */
   readonly values: ReadonlyArray<{ readonly value: string | undefined; readonly count: number }>
 }
 

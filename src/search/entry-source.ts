@@ -6,7 +6,7 @@ import type { Queries } from '../stores/database.ts'
 /** Where the search reads entries: to index them, and to check each hit against its access list. `content/` implements it. */
 export interface EntrySource {
   readonly findEntry: (queries: Queries, address: EntryAddress) => Promise<Entry | undefined>
-  /** Without its graphs where these exceed the budget. */
+  /** Without its graphs if they exceed the budget. */
   readonly findEntryToShow: (
     queries: Queries,
     address: EntryAddress,

@@ -11,7 +11,7 @@ import { storableText } from '../stores/sql.ts'
 export interface IndexFields {
   /** Matched exactly. */
   readonly strings: ReadonlyArray<readonly [field: string, value: string]>
-  /** Searched for parts of words; all values of a field together, one to a line. */
+  /** Searched for parts of words; all values of a field together, one per line. */
   readonly ngrams: ReadonlyMap<string, string>
   /** Searched for words. */
   readonly texts: ReadonlyMap<string, string>
@@ -95,14 +95,14 @@ export function indexFieldsOf(entry: Entry, { userName, contextName }: IndexSurr
   return index.fields()
 }
 
-/** Local metadata, or the copy of external one for a Reference, or both for a LinkReference. */
+/** Local metadata, the copy of external metadata for a Reference, or both for a LinkReference. */
 function metadataOf(entry: Entry): Graph[] {
   const external = entry.cachedExternalMetadata ? [entry.cachedExternalMetadata] : []
   if (entry.entryType === 'Reference') return external
   return entry.entryType === 'LinkReference' ? [entry.metadata, ...external] : [entry.metadata]
 }
 
-/** What a list of files shows of an entry and can be ordered by: a file has its own name, a folder its title. */
+/** The values that a list of files shows and can be sorted by: a file has a file name, a folder a title. */
 function describeFile(index: Index, entry: Entry): void {
   const { entryType, graphType, statements, metadata, id } = entry
   if (entryType !== 'Local' || (graphType !== 'None' && graphType !== 'List')) return
@@ -201,7 +201,7 @@ export function readInteger(text: string): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** A point of time: ISO 8601, also only a year, month or day; without a zone it is UTC. */
+/** A time in ISO 8601, or only a year, month or day; without a time zone it is UTC. */
 export function readDate(text: string): number | undefined {
   const shape = /^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?)?)?(Z|[+-]\d\d:\d\d)?$/
   const [, year, month = '01', day = '01', time = '00:00', zone = 'Z'] = shape.exec(text.trim()) ?? []

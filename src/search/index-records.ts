@@ -31,7 +31,7 @@ export async function unindexed(queries: Queries, most: number): Promise<EntryAd
     ) LIMIT ${most}`)
 }
 
-/** Names that the index holds but the entry does not. */
+/** Names that are stored in the index but not in the entry. */
 async function findNames(
   queries: Queries,
   { context, id }: EntryAddress,

@@ -115,7 +115,7 @@ async function likeOne(queries: Queries, rows: Sql, doc: number, direction: Sql)
   return DocBitmap.parse(row?.docs ?? '')
 }
 
-/** `doc` and `value` in the order of an index, up to the WHERE. */
+/** `doc` and `value` in the order of an index, up to the WHERE clause. */
 function rowsOf({ field }: Order, fields: Fields): Sql | undefined {
   const kind = kindOfField(fieldName(field))
   const number = fields.keyOf(field)

@@ -48,7 +48,7 @@ function matchesWords(field: FieldKey, phrases: readonly string[], isPrefix: boo
   const conditions = phrases.map((phrase, at) => {
     const words = wordsOf(phrase)
     const last = words.pop()
-    // A phrase without a word finds nothing.
+    // A phrase without words matches nothing.
     if (last === undefined) return sql`FALSE`
     const goesOn = isPrefix && at === phrases.length - 1
     const all = queryOf([...words.map(lexeme), goesOn ? `${lexeme(last)}:*` : lexeme(last)].join(' & '))

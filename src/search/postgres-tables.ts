@@ -1,12 +1,12 @@
 import { type Sql, sql } from '../stores/sql.ts'
 
 /**
- * The tables of the search index, for PostgreSQL. They serve the same purpose as those of `sqlite-tables.ts`, in a form in
- * which writers do not wait for one another: fields and readers stand in the rows themselves, not in lists of their own.
- * No extension is needed: words and runs of three characters are cut by us and kept as lexemes.
+ * The tables of the search index for PostgreSQL. They serve the same purpose as those of `sqlite-tables.ts`, in a form in
+ * which writers do not wait for one another: fields and readers are stored in the rows themselves, not in shared lists. No
+ * extension is needed: this program splits texts into words and trigrams and stores them as lexemes.
  */
 export const postgresSearchTables: readonly Sql[] = [
-  // Without `readers` those of the context are meant.
+  // If `readers` is NULL, the readers of the context apply.
   sql`CREATE TABLE search_entries (
     doc BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     context TEXT NOT NULL,
@@ -26,7 +26,7 @@ export const postgresSearchTables: readonly Sql[] = [
   )`,
   sql`CREATE INDEX search_context_readers_by_context ON search_context_readers (context)`,
   sql`CREATE TABLE search_strings (doc BIGINT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL)`,
-  // A row of an index has room for 2704 bytes: 500 characters, and the name of the field.
+  // An index row is limited to 2704 bytes: 500 characters and the name of the field.
   sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 500), doc)`,
   sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`,
   sql`CREATE TABLE search_numbers (
@@ -44,7 +44,7 @@ export const postgresSearchTables: readonly Sql[] = [
     PRIMARY KEY (doc, field)
   )`,
   sql`CREATE INDEX search_ngrams_by_gram ON search_ngrams USING gin (grams)`,
-  // `value` holds the words with a space before and after each, so that phrases are found in it.
+  // `value` holds the words with a space before and after each, so that phrases can be found in it.
   sql`CREATE TABLE search_texts (
     doc BIGINT NOT NULL,
     field TEXT NOT NULL,

@@ -90,7 +90,7 @@ export async function firstValues(queries: Queries, field: FieldKey, most: numbe
   return rows.map(({ value }) => value)
 }
 
-/** Exact terms of one field become one condition, as clients name many URIs in one query. */
+/** Exact terms of one field become one condition, because clients list many URIs in one query. */
 export function isValueList(parts: readonly Query[]): boolean {
   const [first] = parts
   return (
@@ -108,7 +108,7 @@ export function isValueList(parts: readonly Query[]): boolean {
   )
 }
 
-/** Turns queries into conditions. */
+/** Converts queries to conditions. */
 export class Conditions {
   readonly #fields: Fields
   readonly #inside: (iri: string) => string

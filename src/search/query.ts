@@ -17,7 +17,7 @@ export interface Term {
 export interface Range {
   readonly kind: 'range'
   readonly field: string
-  /** `undefined` is an open end. */
+  /** `undefined`: no limit on this side. */
   readonly from: string | undefined
   readonly to: string | undefined
   readonly includesFrom: boolean
@@ -212,7 +212,7 @@ function readRange(text: string, bracket: number): { range: Token & { kind: 'ran
   throw malformed('has a range that nothing closes')
 }
 
-/** A field name, an operator or a term; in a value a colon needs no backslash. */
+/** A field name, an operator or a term; a colon in a value needs no backslash. */
 function readWord(text: string, from: number, inValue: boolean): { token: Token; next: number } {
   const parts: TermPart[] = []
   let literal: string[] = []

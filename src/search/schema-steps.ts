@@ -3,7 +3,7 @@ import { sql } from '../stores/sql.ts'
 import { postgresSearchTables } from './postgres-tables.ts'
 import { searchChanges, searchTables } from './sqlite-tables.ts'
 
-/** The steps of the schema that make the tables of the search index. A released step never changes. */
+/** Schema migrations for the tables of the search index. A released migration never changes. */
 export const searchSteps: readonly Migration[] = [
   { id: 4, name: 'search index', statements: [{ sqlite: searchTables, postgres: postgresSearchTables }] },
   {

@@ -25,7 +25,7 @@ const BATCH = 100
 export interface SearchOptions {
   /** The memory for cached sets of entries; 32 MiB by default. PostgreSQL has its own cache. */
   readonly maxBytes?: Bytes
-  /** Up to this number of entries is tested one by one, without indexes and sets; 2000 by default. */
+  /** Up to this number of entries, each is tested without indexes and sets; 2000 by default. */
   readonly scanThreshold?: number
 }
 
@@ -48,7 +48,7 @@ export class Search {
         : new SqliteFinder(database, { maxBytes, scanThreshold })
   }
 
-  /** @param budget limits how much of the hits is loaded. */
+  /** @param budget limits the size of the loaded hits. */
   async find(caller: Caller, request: SearchRequest, budget = ResponseBudget.forMany()): Promise<Found> {
     requireAffordable([request.query, ...request.filters])
     const { page, ...answer } = await this.#finder.answer(readerOf(caller), request)

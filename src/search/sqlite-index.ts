@@ -15,7 +15,7 @@ export const FIELD_BITS = 20
 export const FIELD_MASK = 2 ** FIELD_BITS - 1
 const MAX_FIELDS_UNDER = 1000
 export const LARGEST_CHARACTER = '\u{10FFFF}'
-/** The audience of entries without an ACL of their own. */
+/** The reader set of entries without their own ACL. */
 const CONTEXT_DEFAULT = 0
 
 /** Recorded in place of a document: the readers of unchanged entries may have changed. */

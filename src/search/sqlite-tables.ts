@@ -1,8 +1,8 @@
 import { type Sql, sql } from '../stores/sql.ts'
 
 /**
- * The tables of the search index in SQLite; PostgreSQL has its own (`postgres-tables.ts`). Everything in them is derived from the other
- * tables: if they are emptied, the next start fills them.
+ * The tables of the search index in SQLite; PostgreSQL has its own (`postgres-tables.ts`). All their data are derived from
+ * the other tables: if they are emptied, the next start fills them.
  */
 export const searchTables: readonly Sql[] = [
   // Numbers are never reused: leftover rows of a deleted entry must not pass to a new one.

@@ -9,7 +9,7 @@ export function wordsOf(text: string): string[] {
   return words.map(word => stemOf([...word].map(plain).join('')))
 }
 
-/** All runs of three characters, each once, without case. */
+/** All distinct trigrams, without case. */
 export function trigramsOf(text: string): string[] {
   const characters = [...folded(text)]
   return [...new Set(characters.slice(2).map((last, at) => `${characters[at]}${characters[at + 1]}${last}`))]
@@ -25,7 +25,7 @@ function lower(character: string): string {
   return [...small].length === 1 ? small : character
 }
 
-/** In lower case and without its accent, if it is a letter of ASCII with one; an accent by itself is nothing. */
+/** Lower case without accent, for accented ASCII letters; a combining accent is dropped. */
 function plain(character: string): string {
   if (/^\p{Mn}$/u.test(character)) return ''
   const small = lower(character)
@@ -55,7 +55,7 @@ function shapeOf(stem: string): string {
   return shape
 }
 
-/** How often vowels are followed by consonants. */
+/** How often a vowel is followed by a consonant. */
 const measure = (stem: string): number => shapeOf(stem).match(/v+c+/g)?.length ?? 0
 const hasVowel = (stem: string): boolean => shapeOf(stem).includes('v')
 const endsShort = (stem: string): boolean => shapeOf(stem).endsWith('cvc') && !/[wxy]$/.test(stem)
@@ -77,7 +77,7 @@ function withoutPast(word: string): string {
 const withI = (word: string): string =>
   word.endsWith('y') && hasVowel(word.slice(0, -1)) ? `${word.slice(0, -1)}i` : word
 
-/** Replaces the longest of the endings, if what stands before it measures more than `least`. */
+/** Replaces the longest matching ending if the measure of the remaining stem is more than `least`. */
 function replacing(least: number, endings: Readonly<Record<string, string>>): (word: string) => string {
   const longestFirst = Object.keys(endings).sort((a, b) => b.length - a.length)
   return word => {
