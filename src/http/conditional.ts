@@ -4,7 +4,7 @@ import type { Milliseconds } from '../base/units.ts'
 import type { Entry } from '../model/entry.ts'
 import type { FileRecord } from '../files/file-records.ts'
 
-/** What tells one state of a resource from another. */
+/** Identifies a state of a resource. */
 export interface Validators {
   /** Strong, with its quotes; `undefined` when there is no representation yet. */
   readonly etag: string | undefined
@@ -51,7 +51,8 @@ export function requirePreconditions(headers: IncomingHttpHeaders, state: Valida
 }
 
 /**
- * True when a reader has the present state already: 304. A reader's `If-Match` and `If-Unmodified-Since` are judged too.
+ * True when the reader already has the present state: the response is 304. Also checks a reader's `If-Match` and
+ * `If-Unmodified-Since`.
  * @throws {PreconditionFailed}
  */
 export function isUnchanged(headers: IncomingHttpHeaders, state: Validators): boolean {

@@ -15,7 +15,7 @@ export function answerMalformed(
   socket: Socket & { readonly _httpMessage?: { readonly _headerSent: boolean } | null },
   headers: Readonly<Record<string, string>>,
 ): void {
-  // Somebody has left, or the answer to an earlier request has begun and must not be mixed with this one.
+  // The client has disconnected, or the response to an earlier request has begun and must not be mixed with this one.
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?._headerSent === true) {
     socket.destroy()
     return

@@ -10,7 +10,7 @@ import type { Scrubber } from '../files/scrubber.ts'
 import type { DiskSpace } from '../stores/disk-space.ts'
 import type { Files } from '../files/files.ts'
 
-/** What is told at the moment of asking rather than counted as it happens. */
+/** Values that are read when metrics are requested, not counted as they happen. */
 export interface Measured {
   readonly audit: Pick<Audit, 'counts'>
   readonly files: Pick<Files, 'taken'>
@@ -45,10 +45,13 @@ const PREFIX = 'stowage_'
 const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
 /** Fullest contexts that get a series of their own. */
 const MAX_CONTEXTS = 10
-/** Counting looks at every login, so it is not done for each of many who ask. */
+/** Counting reads every session, so concurrent requests share a result. */
 const COUNT_TTL: Milliseconds = 30_000
 
-/** Counts for Prometheus: what HTTP alone sees is counted here, the rest is asked of the rooms when somebody looks. */
+/**
+ * Metrics for Prometheus. Events that only HTTP observes are counted here; other values are read from the other rooms on
+ * request.
+ */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #requests: Counter<'method' | 'route' | 'status'>

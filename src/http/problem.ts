@@ -60,7 +60,7 @@ const faults = [StorageFull, StorageReadOnly, StoreDamaged, FileUnreadable] as c
 
 class InternalError extends ServiceError {}
 
-/** What a client is told about an error (D1.4, RFC 9457). */
+/** The body of an error response (D1.4, RFC 9457). */
 export interface Problem {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -116,7 +116,7 @@ function headersOf(error: ServiceError): Record<string, string> {
   return {}
 }
 
-/** A person who follows a link to a file signs in first, and then comes back to it. */
+/** A user who opens a link to a file without a session signs in first and is then sent back to the file. */
 const mayContinueHere = ({ method, routeOptions }: FastifyRequest): boolean =>
   method === 'GET' && routeOptions.url?.startsWith('/:context/') === true
 

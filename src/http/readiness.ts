@@ -5,7 +5,7 @@ export type Probe = () => Promise<unknown>
 
 export type State = 'up' | 'down'
 
-/** A balancer asks every few seconds; who has not answered by then is not ready. */
+/** A load balancer asks every few seconds. A store that has not responded by then counts as not ready. */
 const TIME_LIMIT: Milliseconds = 2000
 
 /** Whether this process should be sent requests: what it stands on works, and it is not about to stop. */

@@ -33,6 +33,6 @@ export function refusalTypes({ visited, description }: Described): readonly stri
   return visited || description.refusedAs !== undefined ? [problem, 'text/html'] : [problem]
 }
 
-/** Who may do it, as a part of a sentence; `undefined`: everybody. */
+/** The permitted callers, as a part of a sentence; `undefined`: all callers. */
 export const accessOf = ({ access, requires }: Described['description']): string | undefined =>
   access ?? (requires && (requires.role === 'admin' ? 'admins' : 'those who are signed in'))

@@ -60,7 +60,7 @@ export interface Description<Q extends Query = Query, B = unknown> {
   readonly summary: string
   /** What else a caller must know. Markdown. */
   readonly details?: string
-  /** Who may do it, where that is not everybody and not said by `requires`. */
+  /** The permitted callers, if not all callers are permitted and `requires` does not define them. */
   readonly access?: string
   /** Checked before anything of the request is read; `to` completes "Sign in to …" and "You may not …". */
   readonly requires?: { readonly role: 'admin' | 'user'; readonly to: string }

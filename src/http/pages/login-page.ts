@@ -1,7 +1,7 @@
 import { fill, type Html, html, type PageContext, page } from './html.ts'
 import { wordsForProblem } from './messages.ts'
 
-/** Why somebody is asked to sign in, or to do it again. */
+/** Why the user is asked to sign in, or to sign in again. */
 export interface Refusal {
   readonly code: string
   /** In English, for codes that the catalogues do not know. */
@@ -13,7 +13,7 @@ export interface Refusal {
 export interface WaysIn {
   /** Where the password form goes; `undefined` where passwords are not accepted. */
   readonly cookie: string | undefined
-  /** Where the form for an e-mail address goes that tells the organisation; `undefined` without domains to tell by. */
+  /** The target of the form that finds the organisation by e-mail address; `undefined` if no domains are configured. */
   readonly discovery: string | undefined
   /** Sign-on by others: their names, as people know them, and where it begins. */
   readonly providers: ReadonlyArray<{ readonly name: string; readonly url: string }>
@@ -22,7 +22,7 @@ export interface WaysIn {
 
 export interface LoginForm {
   readonly ways: WaysIn
-  /** Where one goes afterwards; judged already. */
+  /** The address to open after the login; already checked. */
   readonly successUrl: string
   readonly userName?: string | undefined
   readonly refusal?: Refusal | undefined
@@ -76,7 +76,7 @@ const discoveryForm = ({ words }: PageContext, successUrl: string, action: strin
 <p class="hint" id="organisation">${words.findOrganisationHint}</p>
 <button class="button quiet wide">${words.findOrganisation}</button></form>`
 
-/** For somebody who is signed in already. */
+/** The page for a user who is already signed in. */
 export const signedInPage = (
   look: PageContext,
   userName: string,

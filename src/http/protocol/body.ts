@@ -14,12 +14,14 @@ export interface BodyLimits {
   readonly maxJson: Bytes
 }
 
-/** A slow start is forgiven for so long. */
+/** The minimum rate applies only after this time. */
 const GRACE: Milliseconds = 10_000
 /** Largest form, and largest JSON where it says no more than a form could (D2.1). */
 export const MAX_FORM_BYTES: Bytes = 32_768
 
-/** Reads the bodies of requests; nothing is read, and `100 Continue` not sent, before somebody asks (D7.4). */
+/**
+ * Reads the bodies of requests. Reads nothing and does not send `100 Continue` before a handler asks for the body (D7.4).
+ */
 export class Bodies {
   readonly #system: System
   readonly #limits: BodyLimits

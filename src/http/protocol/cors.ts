@@ -6,7 +6,7 @@ export interface CorsOptions {
   readonly enabled: boolean
   /** Exact origins; `*` lets every site read what guests may read, and nothing else. */
   readonly origins: readonly string[]
-  /** How long a browser may remember what it was told. */
+  /** How long a browser may cache the response to a preflight request. */
   readonly maxAge: Seconds
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 
-/** So much of a body that nobody wants is still taken, so that the client gets to read the answer. */
+/** This much of an unwanted body is still read, so that the client can read the response. */
 const MAX_DRAINED: Bytes = 8 * 1_048_576
 const LONGEST_DRAIN: Milliseconds = 5000
 
@@ -10,7 +10,7 @@ const LONGEST_DRAIN: Milliseconds = 5000
  * closing at once would make the system discard the answer, reading on would let a refused upload run to its end.
  */
 export function drainUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  // Before Node's own listener, which would have all that comes thrown away unseen if nobody had begun to read.
+  // Added before Node's own listener, which would discard the incoming data if no handler had begun to read.
   response.prependListener('finish', () => {
     if (!request.complete) request.read(0)
     void closeAfterBody(request)

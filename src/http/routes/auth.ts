@@ -18,7 +18,7 @@ import type { Uses } from '../services.ts'
 
 const logoutAnswers = { 204: done, 303: redirect('For a browser: to the login page.') } as const
 
-/** Signing out, and who the caller is (interface 4, 5.1; D2.4, D3). */
+/** Routes for signing out and for the current user (interface 4, 5.1; D2.4, D3). */
 export const authRoutes = [
   route({
     id: 'logout',
@@ -154,7 +154,10 @@ async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, '
   return await reply.status(204).send()
 }
 
-/** Ends a CAS login in progress and removes its cookie. The cookie of a trusted device stays: it signs nobody in (D3.4). */
+/**
+ * Ends a CAS login in progress and removes its cookie. The cookie of a trusted device stays, because it signs no user in
+ * (D3.4).
+ */
 async function endCasLogin(
   { sso, base, options }: LogoutServices,
   request: FastifyRequest,

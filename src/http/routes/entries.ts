@@ -127,7 +127,8 @@ export const entryRoutes = [
     refusals: { 401: [], 403: [], 404: ['not-found'] },
     handle: async (deps: Uses<'entries'>, { request, caller }) => {
       const placed = await loadEntry(deps, request)
-      // Names of contexts are open to everybody, those of people and groups to who may read their metadata (wire facts 4.4).
+      // All callers may look up names of contexts; names of users and groups require the right to read their metadata (wire
+      // facts 4.4).
       const isContext = placed.entry.graphType === 'Context' || placed.entry.graphType === 'SystemContext'
       if (hasName(placed.entry) && !isContext) requireRight(caller, 'readmetadata', placed, 'read this name')
       const name = await deps.entries.nameOf(placed.entry)

@@ -73,7 +73,7 @@ async function answer(
   // The answer is the same whether there is no entry or one that the caller may not read.
   if (!entry || !metadata) throw new NotFound('not-found', 'There are no such metadata of this resource.')
   if (!liveSourceOf(entry)) {
-    // Another entry may be the first tomorrow, and may have an earlier date: only a tag can tell them apart.
+    // A different entry may be the first one tomorrow and may have an earlier date, so only an ETag identifies the response.
     const etag = `"${entry.modified}-${entry.context}-${entry.id}-${representation.syntax.name}"`
     const state = { etag, modified: entry.modified }
     reply.headers(validatorHeaders(state))

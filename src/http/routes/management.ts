@@ -52,7 +52,7 @@ const Status = named(
 const pointInTime = (description: string) =>
   custom<Milliseconds | undefined>(description, readTime, { keywords: { format: 'date-time' } })
 
-/** For administrators: the state of the service, who is locked out, what has happened (wire facts 3.14, D6.5). */
+/** Routes for administrators: state of the service, lockouts, audit trail (wire facts 3.14, D6.5). */
 export const managementRoutes = [
   route({
     id: 'readService',

@@ -23,7 +23,7 @@ const asForm = formBody({
   token: { description: 'The token of the mail.' },
   password: { description: 'The new password.' },
 })
-// Without a login anybody may send this: it is kept as small as a form.
+// Any client can send this without a login, so the limit is as small as for a form.
 const asJson = jsonBody(ResetRequest, { limit: MAX_FORM_BYTES })
 
 /** The same fields, as a form or as JSON. */

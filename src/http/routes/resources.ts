@@ -202,9 +202,9 @@ async function getResource(
 }
 
 /**
- * Whether the resource changes only together with its entry, so that the entry's tag can tell that it has not. Users are
- * locked out, members of groups change, contexts get entries, and a list in another order than its own changes with its
- * members, all without the entry.
+ * Whether the resource changes only together with its entry, so that the entry's ETag identifies its state. That is not so
+ * for users (lockouts), groups (members), contexts (new entries), and lists in an order other than their own (changed
+ * members).
  */
 const changesWithItsEntry = ({ graphType }: Entry, { sort, first }: Order): boolean =>
   !['User', 'Group', 'Context', 'SystemContext'].includes(graphType) && sort === undefined && first === undefined
@@ -223,7 +223,7 @@ function redirectAbroad(reply: FastifyReply, { externalResource = '' }: Entry): 
   throw new NotFound('not-found', 'The resource of this entry is not on the web.')
 }
 
-/** So that escapes already there are not escaped once more. */
+/** Prevents existing escapes from being escaped again. */
 function decodeSafely(uri: string): string {
   try {
     return decodeURI(uri)
