@@ -3,11 +3,11 @@ import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 
-/** A sign-on that was refused, with what only administrators are told. */
+/** A rejected sign-on, with details that only administrators see. */
 export interface SsoFailure {
   readonly time: Milliseconds
   readonly provider: string
-  /** What the person was told to quote. */
+  /** The reference number shown to the user. */
   readonly correlation: string
   readonly check: string
   readonly expected: string | undefined

@@ -28,8 +28,8 @@ export class FetchFailed extends Error {
 }
 
 /**
- * How far the clock of a server is ahead of ours, by the `Date` of its answer; to the second, and only over http(s).
- * `undefined` when it does not tell.
+ * How far the clock of a server is ahead of ours, by the `Date` of its response; to the second, and only over http(s).
+ * `undefined` when the response has no `Date`.
  */
 export async function clockOffset(url: string, system: System): Promise<Milliseconds | undefined> {
   if (!/^https?:/i.test(url)) return undefined

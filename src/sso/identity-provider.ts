@@ -41,7 +41,7 @@ export interface VerifiedIdentity {
 export interface ProviderPolicy {
   /** Unique among all providers; appears in logs and in the audit trail. */
   readonly name: string
-  /** Creates users who are not known yet. */
+  /** Creates users who do not exist yet. */
   readonly provisions: boolean
   /** Mail domains whose users it can assert; empty: those that no other provider claims. `undefined`: names are no addresses. */
   readonly domains: readonly string[] | undefined

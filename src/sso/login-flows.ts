@@ -25,9 +25,9 @@ const TOTAL = 'sso-flows-total'
 type Counts = Readonly<Record<string, number>>
 
 /**
- * Logins in progress, kept on the server: nothing depends on a cookie that a browser may withhold when a provider posts its
- * response (D8.2). Each can be used once. Anybody can begin logins. When a network has too many in progress, its next one
- * is refused; a flow that another browser began is never dropped.
+ * Logins in progress, stored on the server: nothing depends on a cookie that a browser may withhold when a provider posts
+ * its response (D8.2). Each can be used once. Any client can begin logins. When a network has too many in progress, its next
+ * one is rejected; a flow that another browser began is never dropped.
  */
 export class LoginFlows {
   readonly #store: EphemeralStore

@@ -42,8 +42,9 @@ export const metadataLimits: XmlLimits = {
 }
 
 /**
- * Parses foreign XML (D8.3). DOCTYPE, comments, CDATA and processing instructions are refused on the text, before any
- * parser can read them differently from another; so are documents made to be expensive. @throws {XmlRefused}
+ * Parses untrusted XML (D8.3). DOCTYPE, comments, CDATA and processing instructions are rejected in the text, before
+ * different parsers can read them differently. Documents that are expensive to parse are rejected as well. @throws
+ * {XmlRefused}
  */
 export function parseXml(text: string, limits: XmlLimits): Document {
   scan(text, limits)

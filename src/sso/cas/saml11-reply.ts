@@ -70,7 +70,7 @@ function requireConditions(conditions: Element, { serviceUrl, now, clockSkew }: 
   }
 }
 
-/** A time without its zone is nobody's, and one that is missing limits nothing. */
+/** A time without a time zone is ambiguous and therefore invalid; a missing time limits nothing. */
 function timeIn(conditions: Element, name: string): Milliseconds {
   const text = attributeOf(conditions, name) ?? 'none'
   const time = parseXmlTime(text)

@@ -34,8 +34,8 @@ const MIN_RSA_BITS = 2048
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /**
- * Reads the metadata of one identity provider, also out of an aggregate if it is the only one in it. What people write
- * by hand has comments; nobody's identity is in it.
+ * Reads the metadata of one identity provider, also out of an aggregate if it is the only one in it. Comments are allowed,
+ * because people write metadata by hand and metadata identify no user.
  * @throws {MetadataRefused} @throws {XmlRefused}
  */
 export function parseMetadata(text: string, now: Milliseconds): IdpMetadata {

@@ -31,7 +31,7 @@ export interface SamlProviderOptions {
   readonly encryption: KeyPair | undefined
 }
 
-/** One SAML 2.0 identity provider (interface 5.3, D8): sends people there and judges what they come back with. */
+/** One SAML 2.0 identity provider (interface 5.3, D8): sends users there and checks the responses they return with. */
 export class SamlProvider {
   readonly name: string
   readonly metadata: MetadataSource
@@ -94,7 +94,10 @@ export class SamlProvider {
     })
   }
 
-  /** A signature by none of the known keys is judged once more with fresh metadata: providers change their keys (D8.6). */
+  /**
+   * If a signature matches none of the known keys, it is checked once more with fresh metadata, because providers change
+   * their keys (D8.6).
+   */
   async #verify(encoded: string, flow: LoginFlow | undefined, metadata: IdpMetadata): Promise<VerifiedAssertion> {
     try {
       return await this.#verifier.verify(encoded, this.#expected(flow, metadata))

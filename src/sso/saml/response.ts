@@ -16,7 +16,7 @@ import { decryptAssertion } from './decryption.ts'
 import { BEARER, DS, ENTITY_FORMAT, SAML, SAMLP, SUCCESS, TRANSIENT_FORMAT } from './names.ts'
 import { signatureOf, verifiedElement } from './signature.ts'
 
-/** What an acceptable answer must say. Plain data: it travels to the worker that judges. */
+/** The expected values of an acceptable response. Plain data, because it is sent to the worker that checks the response. */
 export interface ExpectedResponse {
   /** Entity id of the identity provider. */
   readonly issuer: string
@@ -178,8 +178,8 @@ function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyOb
 }
 
 /**
- * Anybody can send us the encrypted part of somebody else's response, altered: whether it could still be read must not
- * show, or its text could be found out step by step. Administrators are told.
+ * An attacker can send us an altered copy of the encrypted part of another user's response. Our response must not reveal
+ * whether it could be decrypted; otherwise its text could be found out step by step. Administrators see the reason.
  */
 function untold(open: () => Element): Element {
   try {

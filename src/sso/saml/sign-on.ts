@@ -59,7 +59,7 @@ export class SamlSignOn {
     return this.#options.providers
   }
 
-  /** Where users go who named no address. */
+  /** Where users are sent if the login names no address. */
   get successUrl(): string | undefined {
     return this.#options.successUrl
   }
