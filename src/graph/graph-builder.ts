@@ -1,7 +1,7 @@
 import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { type Graph, parseRdfJson } from './graph.ts'
 
-/** A term as the parsers of RDF hand it over; what of it can be kept is judged here. */
+/** A term from an RDF parser. This file decides which terms can be stored. */
 export interface ParsedTerm {
   readonly termType: string
   readonly value: string

@@ -93,8 +93,8 @@ export const graphInside = (base: string, graph: Graph): Graph => mapIris(graph,
 export const graphOutside = (base: string, graph: Graph): Graph => mapIris(graph, iri => toAbsolute(base, iri))
 
 /**
- * Reads RDF/JSON that somebody sent. Objects without `type` or `value` are passed over, doubles collapse; anything else
- * that is not a graph is refused.
+ * Reads RDF/JSON from a client. Skips objects without `type` or `value` and removes duplicates; rejects anything else that
+ * is not a graph.
  * @throws {InvalidInput} `invalid-graph`, naming the place
  */
 export function parseRdfJson(value: unknown): Graph {
