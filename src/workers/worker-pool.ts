@@ -102,6 +102,8 @@ async function openPool<Task, Result>({
     minThreads: 0,
     maxThreads: threads,
     idleTimeout: 300_000,
+    // Otherwise an idle thread sleeps inside a turn of its event loop, and whatever waits for the next turn waits for the next task.
+    atomics: 'disabled',
     workerData: data?.(),
     resourceLimits: { maxOldGenerationSizeMb: maxMegabytes },
   })
