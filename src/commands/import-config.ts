@@ -86,7 +86,7 @@ function withoutContradictions(outcomes: readonly Outcome[]): Outcome[] {
       if (!(error instanceof StartupError)) throw error
       const lines = error.message.split('\n')
       const why = (outcome: Outcome): string | undefined =>
-        lines.find(line => outcome.settings.some(({ key }) => line.split(/[\s,:]/).includes(key)))
+        lines.find(line => outcome.settings.some(({ key }) => line.split(/[\s,:()=]/).includes(key)))
       const next = current.map(outcome => {
         const reason = why(outcome)
         return reason === undefined

@@ -237,8 +237,6 @@ test('bad filters are 400 and reading is for administrators: guest 401, user 403
     'limit=1.5',
     'limit=1001',
     'limit=ten',
-    'limit=',
-    'event=',
     'event=sneezed',
     'offset=-1',
     'until=tomorrow',
@@ -248,7 +246,6 @@ test('bad filters are 400 and reading is for administrators: guest 401, user 403
     'since=2026-11-21T25:00:00Z',
     'since=2026-11-21T10:00:00',
     'since=1700000000000',
-    'since=',
   ]) {
     const answer = await admin.get(`management/audit?${query}`)
     assert.deepEqual([answer.status, codeOf(answer)], [400, 'invalid-query'], query)

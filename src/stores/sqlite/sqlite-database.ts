@@ -45,7 +45,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
     if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>
       new SqliteConnection(prepareToRead(connect(true), readCache), statements)
-    return new SqliteDatabase(writer, connectReader(), connectReader, turn)
+    return new SqliteDatabase(writer, connectReader(), { connectReader, turn })
   } catch (error) {
     writing.close()
     throw translateDiskError(error)
@@ -60,7 +60,7 @@ export async function openSqliteReader(path: string): Promise<Database> {
       prepareToRead(new DatabaseSync(path, { readOnly: true, timeout: LOCK_TIMEOUT }), SECOND_CACHE),
       SECOND_STATEMENTS,
     )
-  return new SqliteDatabase(connect(), connect(), connect)
+  return new SqliteDatabase(connect(), connect(), { connectReader: connect, asksAlways: true })
 }
 
 function prepareToWrite(handle: SqliteHandle, path: string): void {
@@ -85,6 +85,13 @@ function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
   return handle
 }
 
+interface Access {
+  readonly connectReader?: () => SqliteConnection
+  readonly turn?: WriteTurn | undefined
+  /** Another thread writes, and its clients may ask here at once: a revision of this turn of the event loop may be too old. */
+  readonly asksAlways?: boolean
+}
+
 /**
  * Everything that writes goes through one connection and one mutex, in order of arrival. Reads have a connection of
  * their own, so that they neither wait for a transaction nor see into it; with a database in memory there is but one
@@ -95,6 +102,7 @@ class SqliteDatabase implements Database {
   readonly #writer: SqliteConnection
   readonly #reader: SqliteConnection
   readonly #connectReader: (() => SqliteConnection) | undefined
+  readonly #asksAlways: boolean
   readonly #mutex = new Mutex()
   readonly #commits: GroupCommit
   #closed: Promise<void> | undefined
@@ -105,11 +113,11 @@ class SqliteDatabase implements Database {
   constructor(
     writer: SqliteConnection,
     reader: SqliteConnection,
-    connectReader?: () => SqliteConnection,
-    turn?: WriteTurn,
+    { connectReader, turn, asksAlways = false }: Access = {},
   ) {
     this.#writer = writer
     this.#reader = reader
+    this.#asksAlways = asksAlways
     this.#connectReader = connectReader
     this.#turn = turn
     this.#commits = new GroupCommit(writer, this.#mutex, turn ?? soleWriter)
@@ -124,7 +132,7 @@ class SqliteDatabase implements Database {
     if (this.#reader === this.#writer) return undefined
     // What another thread of this process has committed counts at once.
     const writes = this.#turn?.commits ?? this.#writer.statements
-    if (this.#seen?.writes !== writes) {
+    if (this.#asksAlways || this.#seen?.writes !== writes) {
       const { data_version: revision } = this.#reader.get(sql`PRAGMA data_version`) as { data_version: number }
       this.#seen = { writes, revision }
       setImmediate(() => (this.#seen = undefined))
