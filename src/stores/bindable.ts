@@ -1,12 +1,12 @@
 import type { SqlValue } from './sql.ts'
 
-/** What an engine is handed: whole numbers as bigint, booleans as 0 or 1. */
+/** The values that drivers receive: integers as bigint, booleans as 0 or 1. */
 export type BoundValue = string | number | bigint | null | Uint8Array
 
 /**
- * The value as it is bound, or a `TypeError` when an engine would store something else than was handed in. Needed
- * because the bindings are lax: SQLite's end a string at its first NUL and make NULL of a Date or a Map, PostgreSQL's
- * make text of either, without a word. The refusal does not repeat the value, which may be a secret.
+ * Returns the value to bind, or throws a `TypeError` if an engine would store a different value. Needed because the bindings
+ * are lax: those of SQLite end a string at its first NUL and convert a Date or a Map to NULL, those of PostgreSQL convert
+ * either to text, both without an error. The error message does not contain the value, which may be a secret.
  */
 export function bindable(value: SqlValue): BoundValue {
   if (value === null || value instanceof Uint8Array) return value

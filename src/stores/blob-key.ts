@@ -1,6 +1,6 @@
 import type { ByteRange } from './blob-store.ts'
 
-/** Whether this program made it (`newBlobKey`): only such a key becomes part of a path or of an object's name. */
+/** Whether this program created the key (`newBlobKey`): only such a key becomes part of a path or of an object's name. */
 export const isBlobKey = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 
 /** @throws {TypeError} */

@@ -20,22 +20,25 @@ export interface ListedBlob {
 }
 
 /**
- * Bytes at rest under keys that this program makes (`newBlobKey`), never a user. A blob does not change once it is written.
+ * Stores bytes under keys that this program creates (`newBlobKey`), never a user. A blob does not change once it is written.
  */
 export interface BlobStore {
   /**
-   * Takes in all of `bytes`, hashing on the way. When it resolves the blob is durable and readable under `key`; when it
-   * rejects (source failed, `signal` aborted, disk full) nothing of it is readable. After a crash in mid-write, `delete`
-   * of the key removes what was left. The key must be new.
+   * Stores all of `bytes` and computes their digest. When it resolves, the blob is durable and readable under `key`; when it
+   * rejects (source failed, `signal` aborted, disk full), nothing is readable. After a crash during the write, `delete` of
+   * the key removes the remains. The key must be new.
    */
   write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob>
   /** @throws {BlobMissing} when there is no such blob. The stream must be read or destroyed. */
   read(key: string, range?: ByteRange): Promise<Readable>
-  /** An absent key is no error. */
+  /** Deleting an absent key is not an error. */
   delete(key: string): Promise<void>
-  /** Every blob, finished or left half-written by a crash, in no particular order. */
+  /** Every blob, complete or left incomplete by a crash, in no particular order. */
   list(): AsyncIterable<ListedBlob>
-  /** Keys of blobs that are being written or were left half-written by a crash: those that can be told without a server. */
+  /**
+   * Keys of blobs that are being written or were left incomplete by a crash, as far as they can be listed without a request
+   * to a server.
+   */
   unfinished(): Promise<readonly string[]>
   close(): Promise<void>
 }

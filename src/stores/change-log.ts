@@ -3,9 +3,9 @@ import type { Migration } from './migrations.ts'
 import { type Sql, sql } from './sql.ts'
 
 /**
- * The change log says which entries, users, groups and contexts have changed, so that caches drop these and keep the rest. Triggers
- * write it, in the transaction that makes the change: no code path, command or other process can forget it. A subject is the address
- * of an entry, `context/id`; users and groups are `_principals/id`, contexts `_contexts/id`.
+ * The change log lists changed entries, users, groups and contexts, so that caches drop only these. Triggers write it in the
+ * transaction that makes the change: no code path, command or other process can forget it. A subject is the address of an
+ * entry, `context/id`; users and groups are `_principals/id`, contexts `_contexts/id`.
  */
 
 /** How many of the latest changes are kept. A reader that has missed more drops everything it has cached. */
@@ -13,7 +13,7 @@ const KEPT_CHANGES = 20_000
 
 type Event = 'INSERT' | 'DELETE' | 'UPDATE' | `UPDATE OF ${string}`
 
-/** A trigger of SQLite that notes each subject, an SQL expression over `NEW` or `OLD`. */
+/** A SQLite trigger that records each subject, an SQL expression over `NEW` or `OLD`. */
 function trigger(table: string, event: Event, subjects: readonly string[], when = ''): Sql {
   const [verb = ''] = event.toLowerCase().split(' ')
   const suffix = event.startsWith('UPDATE OF') ? `_${event.slice('UPDATE OF '.length)}` : ''
@@ -24,7 +24,7 @@ function trigger(table: string, event: Event, subjects: readonly string[], when 
   }
 }
 
-/** The same subjects for a new, a changed and a deleted row; a change notes the row as it was and as it is. */
+/** The same subjects for an inserted, updated and deleted row; an update records the old and the new row. */
 function triggers(table: string, subjects: (row: 'NEW' | 'OLD') => readonly string[]): Sql[] {
   return [
     trigger(table, 'INSERT', subjects('NEW')),
@@ -35,18 +35,18 @@ function triggers(table: string, subjects: (row: 'NEW' | 'OLD') => readonly stri
 
 const sqliteChangeLog: readonly Sql[] = [
   sql`CREATE TABLE change_log (number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL)`,
-  // No client can change the address of an entry, so the row as it is now is enough.
+  // No client can change the address of an entry, so the new row is enough.
   trigger('entries', 'INSERT', [`NEW.context || '/' || NEW.id`]),
   trigger('entries', 'UPDATE', [`NEW.context || '/' || NEW.id`]),
   trigger('entries', 'DELETE', [`OLD.context || '/' || OLD.id`]),
-  // The counter of ids in `contexts` changes with each new entry and is part of no answer.
+  // The counter of ids in `contexts` changes with each new entry, but no response contains it.
   trigger('contexts', 'INSERT', [`'_contexts/' || NEW.id`]),
   trigger('contexts', 'UPDATE OF name', [`'_contexts/' || NEW.id`]),
   trigger('contexts', 'DELETE', [`'_contexts/' || OLD.id`]),
   trigger('principals', 'INSERT', [`'_principals/' || NEW.id`, `'_contexts/' || coalesce(NEW.home_context, '')`]),
   trigger('principals', 'UPDATE', [`'_principals/' || NEW.id`]),
   trigger('principals', 'DELETE', [`'_principals/' || OLD.id`, `'_contexts/' || coalesce(OLD.home_context, '')`]),
-  // The relations of a context name those whose home it is.
+  // The relations of a context list those users and groups whose home it is.
   trigger('principals', 'UPDATE OF home_context', [
     `'_contexts/' || coalesce(OLD.home_context, '')`,
     `'_contexts/' || coalesce(NEW.home_context, '')`,
@@ -64,15 +64,15 @@ export const changeLogSteps: readonly Migration[] = [
   { id: 20, name: 'change log for caches', statements: [{ sqlite: sqliteChangeLog, postgres: [] }] },
 ]
 
-/** What happened after a change with a known number. */
+/** The changes after a given change number. */
 export interface Changes {
   /** The number of the latest change. */
   readonly latest: number
-  /** `undefined` when the log does not reach back far enough: anything may have changed. */
+  /** `undefined` when the log does not reach back far enough, so that anything may have changed. */
   readonly subjects: ReadonlySet<string> | undefined
 }
 
-/** @param known the number of the latest change that the reader has taken into account; `undefined` if there is none */
+/** @param known the number of the latest change that the reader has processed; `undefined` if there is none */
 export async function changesSince(queries: Queries, known: number | undefined): Promise<Changes> {
   const rows = await queries.all<{ number: number; subject: string | null }>(
     known === undefined
@@ -82,12 +82,12 @@ export async function changesSince(queries: Queries, known: number | undefined):
   const [first, last] = [rows[0], rows.at(-1)]
   if (known === undefined || !first || !last)
     return { latest: last?.number ?? known ?? 0, subjects: known === undefined ? undefined : new Set() }
-  // Numbers have no gaps: a transaction that was rolled back took its numbers along.
+  // Numbers have no gaps: a transaction that is rolled back also rolls back its numbers.
   const isComplete = first.number === known + 1
   return { latest: last.number, subjects: isComplete ? new Set(rows.map(({ subject }) => subject ?? '')) : undefined }
 }
 
-/** Deletes changes that are too old to matter. */
+/** Deletes changes beyond the number that is kept. */
 export async function pruneChangeLog(database: Database): Promise<void> {
   if (database.engine !== 'sqlite') return
   await database.transaction(

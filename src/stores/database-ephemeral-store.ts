@@ -5,7 +5,7 @@ import type { Database, Queries } from './database.ts'
 import type { EphemeralStore, Kept } from './ephemeral-store.ts'
 import { sql } from './sql.ts'
 
-/** Rows that one statement or transaction deals with. */
+/** Maximum number of rows in one statement or transaction. */
 const SLICE = 200
 
 interface Row {
@@ -15,14 +15,14 @@ interface Row {
 }
 
 /**
- * Facts in the table `ephemeral`, for those that outlive the process. Lives are counted by this machine's wall clock,
- * which nodes that share the database keep set right. What is taken away stays away after a power cut; what was added
- * or changed just before one may be as it was.
+ * Stores values in the table `ephemeral`, for those that must outlive the process. They expire by this machine's wall clock,
+ * which must be synchronised on nodes that share the database. A removed value stays removed after a power failure; a value
+ * added or changed just before one may return to its old state.
  */
 export class DatabaseEphemeralStore implements EphemeralStore {
   readonly #database: Database
   readonly #system: System
-  /** The engine would have changes of one key that come at once try again and again. */
+  /** Serialises changes of one key, which would otherwise conflict in the engine and be repeated. */
   readonly #changing = new KeyedMutex()
 
   constructor(database: Database, system: System) {
@@ -47,7 +47,7 @@ export class DatabaseEphemeralStore implements EphemeralStore {
   }
 
   async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
-    // In one order everywhere, so that two nodes do not wait for each other's rows.
+    // In the same order everywhere, so that two nodes cannot deadlock.
     const sorted = [...keys].sort()
     for (let from = 0; from < sorted.length; from += SLICE) {
       await this.#transaction(async tx => {
@@ -83,13 +83,13 @@ export class DatabaseEphemeralStore implements EphemeralStore {
     return row?.count ?? 0
   }
 
-  /** Deletes what has expired; it has been invisible since. */
+  /** Deletes expired rows, which are already invisible. */
   async sweep(): Promise<void> {
     const some = sql`SELECT key FROM ephemeral WHERE expires <= ${this.#system.now()} LIMIT ${SLICE}`
     while ((await this.#database.run(sql`DELETE FROM ephemeral WHERE key IN (${some})`)) === SLICE);
   }
 
-  /** The database is whoever's who opened it. */
+  /** The code that opened the database closes it. */
   async close(): Promise<void> {}
 
   #transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {

@@ -4,11 +4,11 @@ import type { Sql } from './sql.ts'
 export type Engine = 'sqlite' | 'postgres'
 
 /**
- * Statements against the store's tables. Columns come back as strings, numbers or null; whole numbers beyond 2^53 do not
- * occur in the schema. JSON is kept as text, a boolean as 0 or 1, a point of time as milliseconds.
+ * Runs statements on the store's tables. Columns are returned as strings, numbers or null; the schema has no integers beyond
+ * 2^53. JSON is stored as text, a boolean as 0 or 1, a time as milliseconds.
  */
 export interface Queries {
-  /** For the few statements whose text cannot be common. */
+  /** For the few statements whose SQL differs between engines. */
   readonly engine: Engine
   all<Row>(statement: Sql): Promise<Row[]>
   /** The first row, or `undefined` when there is none. */
@@ -19,50 +19,53 @@ export interface Queries {
 
 export interface TransactionOptions {
   /**
-   * `full` (default): when the promise resolves, the change survives a power cut. `relaxed`: it survives the end of the
-   * process, and every later `full` transaction carries it along; for facts that only matter while the machine is up.
+   * `full` (default): when the promise resolves, the change survives a power failure. `relaxed`: it survives the end of the
+   * process, and every later `full` transaction makes it durable too; for data that only matter while the machine is
+   * running.
    */
   readonly durability?: 'full' | 'relaxed'
-  /** Not given up however long a statement takes: for steps of the schema. */
+  /** No timeout for statements: for schema migrations. */
   readonly noTimeout?: true
-  /** Takes so long that nobody is to wait for it who came before. */
+  /** Runs so long that transactions before it should not wait to share a commit with it. */
   readonly ownCommit?: true
 }
 
 /**
- * One relational engine. Reads outside a transaction see committed state only.
- * A breach of a unique constraint rejects with {@link UniqueViolation}, the loss of a database server with
- * `StoreUnavailable`, any other engine error with its own.
+ * A relational engine. Reads outside a transaction see committed state only.
+ * Violating a unique constraint rejects with {@link UniqueViolation}, losing the connection to a database server with
+ * `StoreUnavailable`, any other engine error with its own error.
  */
 export interface Database extends Queries {
   /**
-   * Another number after each change, of another process from the next turn of the event loop on; `undefined` where the engine
-   * cannot tell. While it stays the same, so does all that can be read outside a transaction.
+   * Changes with each commit; commits of another process count from the next turn of the event loop on. `undefined` if the
+   * engine cannot provide it. While it is unchanged, reads outside a transaction return the same data.
    */
   readonly revision: number | undefined
   /**
    * Serialisable. Commits when `work` resolves, rolls back when it rejects and passes the rejection on.
-   * `work` may run again after a conflict, so it touches nothing but `tx`; transactions do not nest. After an error of the
-   * engine the transaction cannot go on.
+   * `work` may run again after a conflict, so it must have no effect except through `tx`. Transactions do not nest. After an
+   * error of the engine the transaction cannot continue.
    */
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** Of everybody on the store at most one does such work at a time: what prepares it, at a start. Does not nest. */
+  /**
+   * Runs work that at most one process on the store does at a time, such as preparing the store at a start. Does not nest.
+   */
   withExclusiveLock<T>(work: () => Promise<T>): Promise<T>
   /**
-   * Reads that all see the store as it was when they began, however long they take; others write meanwhile. `run` is
-   * refused.
+   * All reads see the store as it was at the beginning, however long they take; others can write meanwhile. `run` is
+   * rejected.
    */
   snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T>
   /**
-   * Lets the engine check its own data structures and returns what is wrong, in its words; nothing when all is in order
-   * or when the engine checks itself, as PostgreSQL does with page checksums. SQLite blocks the process meanwhile.
+   * Lets the engine check its own data structures and returns its messages; empty when there is no damage or when the engine
+   * checks itself, as PostgreSQL does with page checksums. SQLite blocks the process meanwhile.
    * @param maxBytes a larger database is not checked
    */
   findDamage(options?: { readonly maxBytes?: Bytes }): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-/** A row with this key exists already. Who knows what the key means turns it into a refusal. */
+/** A row with this key already exists. The caller converts it into an error for clients. */
 export class UniqueViolation extends Error {
   constructor(options: { cause?: unknown } = {}) {
     super('a unique constraint refused the row', options)

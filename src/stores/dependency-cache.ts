@@ -3,12 +3,12 @@ import type { Bytes } from '../base/units.ts'
 import { changesSince } from './change-log.ts'
 import type { Database } from './database.ts'
 
-/** A value to keep, and what it was made of. */
+/** A value to cache, and what it was derived from. */
 export interface Cacheable<T> {
   readonly value: T
   /** The value is dropped when one of these changes; see `change-log.ts` for their form. */
   readonly subjects: readonly string[]
-  /** About how much memory the value takes. */
+  /** Approximate memory of the value. */
   readonly bytes: Bytes
 }
 
@@ -18,13 +18,13 @@ interface Kept {
   readonly bytes: Bytes
 }
 
-/** What the bookkeeping of one value takes besides the value. */
+/** Memory of one cache entry besides its value. */
 const OVERHEAD: Bytes = 500
 
 /**
- * Values derived from rows, each kept until one of the rows that it was made of changes, whichever thread or process changes it. One
- * instance serves all kinds of values, so that they share one limit of memory. Where the engine cannot report that nothing has
- * changed (PostgreSQL, a database in memory), nothing is kept.
+ * Caches values derived from rows, each until one of its rows changes, in any thread or process. One instance caches all
+ * kinds of values, so that they share one memory limit. If the engine cannot report that nothing has changed (PostgreSQL, a
+ * database in memory), nothing is cached.
  */
 export class DependencyCache {
   readonly #database: Database
@@ -32,7 +32,7 @@ export class DependencyCache {
   readonly #dependents = new Map<string, Set<string>>()
   /** The revision of the database up to which the change log has been read. */
   #revision: number | undefined
-  /** The number of the latest change that has been taken into account. */
+  /** The number of the latest processed change. */
   #position: number | undefined
   #reading: Promise<void> | undefined
 
@@ -45,14 +45,14 @@ export class DependencyCache {
     })
   }
 
-  /** How many values are kept, and about how much memory they take. */
+  /** Number of cached values, and their approximate memory. */
   get load(): { readonly values: number; readonly bytes: Bytes } {
     return { values: this.#values.size, bytes: this.#values.calculatedSize }
   }
 
   /**
-   * The value under the key: the one that is kept, or what `load` resolves to. `undefined` is not kept. Changes that were committed
-   * before the call count. @param key begins with the kind of value, so that kinds do not meet
+   * Returns the cached value of the key, or calls `load` and caches its result. `undefined` is not cached. Changes committed
+   * before the call are respected. @param key begins with the kind of value, so that kinds do not collide
    */
   async get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
     const { revision } = this.#database
@@ -62,12 +62,13 @@ export class DependencyCache {
     if (kept) return kept.value as T
     const position = this.#position
     const loaded = await load()
-    // Something may have changed while it was loaded, and the log may have been read already: then it is good for this call only.
+    // A row may have changed while the value was loaded, and the log may have been read since: then the value is only used
+    // for this call.
     if (loaded && position === this.#position) this.#keep(key, loaded)
     return loaded?.value
   }
 
-  /** Reads the change log; many callers at once share one reading. */
+  /** Reads the change log; concurrent callers share one read. */
   async #catchUp(): Promise<void> {
     while (this.#database.revision !== this.#revision) {
       this.#reading ??= this.#readLog().finally(() => (this.#reading = undefined))
@@ -76,7 +77,7 @@ export class DependencyCache {
   }
 
   async #readLog(): Promise<void> {
-    // Asked first: what is committed after this moment makes the revision differ again.
+    // Read first, so that a later commit changes the revision again.
     const { revision } = this.#database
     const { latest, subjects } = await changesSince(this.#database, this.#position)
     if (subjects === undefined) this.#values.clear()
@@ -87,7 +88,7 @@ export class DependencyCache {
 
   #keep(key: string, { value, subjects, bytes }: Kept): void {
     this.#values.set(key, { value, subjects, bytes })
-    // Too large a value is not kept.
+    // The value was too large to cache.
     if (!this.#values.has(key)) return
     for (const subject of subjects) {
       const keys = this.#dependents.get(subject)

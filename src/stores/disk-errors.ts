@@ -9,13 +9,13 @@ const SQLITE_NOTADB = 26
 const SQLITE_IOERR_SHMSIZE = 4874
 
 /**
- * An error of the file system or of SQLite as a refusal that says what an operator has to do. Errors without such a
- * meaning are returned as they are.
+ * Converts an error of the file system or of SQLite into one that describes what an operator has to do. Returns all other
+ * errors unchanged.
  */
 export function translateDiskError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError) return error
   if ('errcode' in error) return translateSqlite(error, Number(error.errcode))
-  // Errors while rows are read carry the message of the engine only.
+  // Errors during the reading of rows contain only the engine's message.
   if ('code' in error && error.code === 'ERR_SQLITE_ERROR') return translateSqlite(error, codeOfMessage(error.message))
   switch ('code' in error ? error.code : undefined) {
     case 'ENOSPC':
@@ -55,7 +55,7 @@ function translateSqlite(cause: Error, code: number): unknown {
   }
 }
 
-/** Settles as `work` does, with the errors of {@link translateDiskError}. */
+/** Settles like `work`, with errors converted by {@link translateDiskError}. */
 export async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -4,22 +4,22 @@ import { StorageFull, StorageReadOnly } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
-/** `low` is worth an alarm; `full` and `read-only` accept nothing new. */
+/** `low` raises an alarm; `full` and `read-only` reject new data. */
 export type DiskState = 'ok' | 'low' | 'full' | 'read-only'
 
 export interface DiskMeasurement {
-  /** Of the whole file system. */
+  /** Size of the file system. */
   readonly size: Bytes
-  /** What this user may still write. */
+  /** Space that this user can still write. */
   readonly free: Bytes
   readonly isWritable: boolean
 }
 
 export interface DiskSpaceOptions {
   readonly folder: string
-  /** Below it the state is `low`; at most a fifth of the disk counts. */
+  /** Below it the state is `low`; limited to a fifth of the disk. */
   readonly alarm: Bytes
-  /** Kept free for deletions and the records of the service; at most a twentieth of the disk counts. */
+  /** Reserved for deletions and the records of the service; limited to a twentieth of the disk. */
   readonly reserve: Bytes
   readonly log: Log
   /** For tests. */
@@ -27,14 +27,17 @@ export interface DiskSpaceOptions {
 }
 
 const INTERVAL: Milliseconds = 5000
-/** A file that occupies space until everything else is full, then gives it to deletions, which need some first. */
+/**
+ * A file that occupies space. When the disk is full it is deleted, so that deletions, which need some space first, can
+ * proceed.
+ */
 const BALLAST = 'reserve'
 const MAX_BALLAST: Bytes = 2 ** 24
 const BLOCK: Bytes = 2 ** 20
 
 /**
- * Watches the file system of the data folder. New bytes are refused before the disk is full, because SQLite needs space to
- * delete rows. Another program may fill the disk all the same: then the ballast is removed.
+ * Monitors the file system of the data folder. New data are rejected before the disk is full, because SQLite needs space to
+ * delete rows. If another program fills the disk, the ballast is removed.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions
@@ -71,8 +74,8 @@ export class DiskSpace {
   }
 
   /**
-   * @param bytes how many are to be written, as far as that is known
-   * @throws {StorageFull} when they would use up the reserve
+   * @param bytes size of the write, as far as it is known
+   * @throws {StorageFull} when it would use up the reserve
    * @throws {StorageReadOnly}
    */
   requireSpace(bytes: Bytes = 0): void {
@@ -80,13 +83,13 @@ export class DiskSpace {
     if (this.#state === 'full' || this.#last.free - bytes < this.#reserve) throw new StorageFull()
   }
 
-  /** Measures at once, for instance after the disk has refused a write. Does not reject. */
+  /** Measures at once, for instance after the disk has rejected a write. Does not reject. */
   check(): Promise<DiskState> {
     this.#checking ??= this.#check().finally(() => (this.#checking = undefined))
     return this.#checking
   }
 
-  /** Writes the ballast if there is plenty of space and it is missing. Does not reject. */
+  /** Writes the ballast if it is missing and there is enough space. Does not reject. */
   async restoreReserve(): Promise<void> {
     const size = this.#ballastSize
     if (this.#state !== 'ok' || size === 0) return
@@ -161,7 +164,7 @@ export class DiskSpace {
   }
 }
 
-/** Of the file system that holds `folder`. */
+/** Measures the file system that contains `folder`. */
 export async function measureDisk(folder: string): Promise<DiskMeasurement> {
   const { blocks, bavail, bsize } = await statfs(folder)
   const isWritable = await access(folder, constants.W_OK).then(

@@ -5,26 +5,26 @@ interface Entry {
   expires: Milliseconds
 }
 
-/** How long an entry is kept, counted from `now`. */
+/** The lifetime of an entry, from `now` on. */
 export interface Lifetime {
   readonly now: Milliseconds
   readonly ttl: Milliseconds
 }
 
 /**
- * Values that expire. Nothing here takes time in proportion to the number of entries: each insertion looks at two old
- * entries and clears them away if they have expired, so that at most about as many dead ones as live ones lie around.
+ * A map whose values expire. No operation takes time in proportion to the number of entries: each insertion checks two old
+ * entries and deletes them if they have expired, so that there are about as many expired entries as live ones at most.
  */
 export class ExpiringMap {
   readonly #most: number
   readonly #entries = new Map<string, Entry>()
-  /** Goes round and round; a Map's iterator stays good while entries come and go. */
+  /** Iterates in circles; a Map's iterator stays valid while entries are added and removed. */
   #sweeper = this.#entries.entries()
-  /** Kept between evictions: a new iterator would step over all that were deleted before, again and again. */
+  /** Kept between evictions, because a new iterator would step over all deleted entries again. */
   #oldest: Iterator<string> | undefined
   #sinceEviction = 0
 
-  /** With more than `most` entries, the one inserted first goes. */
+  /** With more than `most` entries, the one inserted first is dropped. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most
   }
@@ -44,12 +44,12 @@ export class ExpiringMap {
     return entry && entry.expires > now ? entry.value : undefined
   }
 
-  /** What is left of a live entry's time; none without one. */
+  /** The remaining lifetime of a live entry; `undefined` if there is none. */
   remaining(key: string, now: Milliseconds): Milliseconds {
     return Math.max(0, (this.#entries.get(key)?.expires ?? now) - now)
   }
 
-  /** Replaces a live value in its place; a key that had expired counts as inserted now. */
+  /** Replaces a live value without changing its position; an expired key counts as inserted now. */
   set(key: string, value: unknown, { now, ttl }: Lifetime): void {
     const expires = now + ttl
     const old = this.#entries.get(key)
@@ -62,7 +62,7 @@ export class ExpiringMap {
     this.#entries.set(key, { value, expires })
     this.sweep(2, now)
     if (this.#entries.size > this.#most) this.#evict()
-    // An iterator that rests keeps every table alive that the Map has outgrown since.
+    // An idle iterator keeps every table alive that the Map has outgrown since.
     else if (++this.#sinceEviction > this.#most) this.#oldest = undefined
   }
 
@@ -74,7 +74,7 @@ export class ExpiringMap {
     this.#entries.clear()
   }
 
-  /** Looks at the next `count` entries, and deletes those that have expired. */
+  /** Checks the next `count` entries, and deletes those that have expired. */
   sweep(count: number, now: Milliseconds): void {
     for (let seen = 0; seen < count; seen++) {
       const step = this.#sweeper.next()
@@ -91,7 +91,7 @@ export class ExpiringMap {
     return this.#entries.entries()
   }
 
-  /** Every key that the iterator gives is deleted at once, so that its next one is the oldest. */
+  /** Every key that the iterator returns is deleted at once, so that the next one is the oldest. */
   #evict(): void {
     this.#sinceEviction = 0
     this.#oldest ??= this.#entries.keys()

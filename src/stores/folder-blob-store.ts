@@ -9,18 +9,21 @@ import { BlobMissing, type BlobStore, type ByteRange, type ListedBlob, type Stor
 import { translateDiskError, withDiskErrors } from './disk-errors.ts'
 import { type FileCalls, nodeFileCalls } from './file-calls.ts'
 
-/** Small chunks are gathered up to one of these before they are written, uncopied; more would leave the caches of the processor. */
+/**
+ * Small chunks are collected up to this size, without copying, before they are written. A larger batch would not fit into
+ * the CPU cache.
+ */
 const BATCH: Bytes = 2 ** 18
 const BATCH_CHUNKS = 256
 
 /**
- * Blobs as files of one folder, spread over 256 sub-folders by the first two digits of their keys. A blob is written
- * under `incoming/` and renamed when it is complete and on the disk: what lies in a sub-folder is whole.
+ * Stores blobs as files in one folder with 256 sub-folders, named by the first two digits of the keys. A blob is written
+ * under `incoming/` and renamed when it is complete and on the disk, so every file in a sub-folder is complete.
  */
 export class FolderBlobStore implements BlobStore {
   readonly #folder: string
   readonly #files: FileCalls
-  /** Sub-folders that are known to survive a power cut. */
+  /** Sub-folders that have been synchronised to the disk. */
   readonly #subfolders = new Set<string>()
 
   private constructor(folder: string, files: FileCalls) {
@@ -28,12 +31,12 @@ export class FolderBlobStore implements BlobStore {
     this.#files = files
   }
 
-  /** One that is there, for reading: nothing is made, so that it may lie on a medium that cannot be written. */
+  /** Opens an existing store for reading. Creates nothing, so the folder may be on a read-only medium. */
   static at(folder: string): FolderBlobStore {
     return new FolderBlobStore(folder, nodeFileCalls)
   }
 
-  /** Makes the folder when it is absent; its parent exists. */
+  /** Creates the folder when it is absent; its parent must exist. */
   static async open(folder: string, files: FileCalls = nodeFileCalls): Promise<FolderBlobStore> {
     const store = new FolderBlobStore(folder, files)
     await files.mkdir(join(folder, 'incoming'))
@@ -42,7 +45,7 @@ export class FolderBlobStore implements BlobStore {
     return store
   }
 
-  /** A chunk belongs to the store from the moment the source yields it: the source must not fill it anew. */
+  /** A chunk belongs to the store once the source has yielded it: the source must not reuse its memory. */
   write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
     return withDiskErrors(this.#write(key, bytes, signal))
   }
@@ -62,7 +65,7 @@ export class FolderBlobStore implements BlobStore {
       await this.#syncFolder(dirname(final))
       return blob
     } catch (error) {
-      // What cannot be removed now is found by `list`; the first error says more than this one would.
+      // `list` finds what cannot be removed now; the first error is more useful than this one.
       await this.#remove(incoming).catch(() => {})
       if (renamed) await this.#remove(final).catch(() => {})
       throw error
@@ -71,12 +74,12 @@ export class FolderBlobStore implements BlobStore {
 
   async read(key: string, range?: ByteRange): Promise<Readable> {
     const path = this.#final(key)
-    // Asked first, because a stream that refuses its range leaves the file open.
+    // Checked first, because a stream that rejects its range leaves the file open.
     if (range) requireRange(range)
     const handle = await this.#files.open(path, 'r').catch(error => {
       throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
     })
-    // The stream reads from the open file, not from its name: a later delete does not disturb it.
+    // The stream reads from the open file, not from its name, so a later delete does not affect it.
     return handle.createReadStream(range ? { start: range.first, end: range.last } : {})
   }
 
@@ -85,9 +88,9 @@ export class FolderBlobStore implements BlobStore {
     await withDiskErrors(this.#remove(this.#incoming(key)))
   }
 
-  /** A blob that is completed meanwhile may come twice. */
+  /** A blob that is completed meanwhile may be listed twice. */
   async *list(): AsyncIterable<ListedBlob> {
-    // First of all what is being written: in the other order a blob renamed in between would be missed.
+    // Incomplete blobs come first: in the other order a blob renamed in between would be missed.
     yield* this.#listFolder('incoming')
     for (const name of await this.#files.readdir(this.#folder)) {
       if (/^[0-9a-f]{2}$/.test(name)) yield* this.#listFolder(name)
@@ -107,7 +110,7 @@ export class FolderBlobStore implements BlobStore {
       let size = 0
       for await (const batch of batches(bytes)) {
         const written = this.#files.write(handle, batch)
-        // While a thread of the pool writes, this one hashes.
+        // While the thread pool writes, this thread hashes.
         for (const chunk of batch) {
           hash.update(chunk)
           size += chunk.byteLength
@@ -124,12 +127,12 @@ export class FolderBlobStore implements BlobStore {
   async #ensureSubfolder(path: string): Promise<void> {
     if (this.#subfolders.has(path)) return
     await this.#files.mkdir(path)
-    // Even when it was there already: who made it may have been cut off before this.
+    // Also when it already existed: the process that created it may have stopped before this step.
     await this.#syncFolder(this.#folder)
     this.#subfolders.add(path)
   }
 
-  /** Makes the names in the folder as durable as the files they stand for. */
+  /** Makes the names in the folder as durable as the files they refer to. */
   async #syncFolder(path: string): Promise<void> {
     const handle = await this.#files.open(path, 'r')
     try {

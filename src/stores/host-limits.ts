@@ -7,7 +7,7 @@ export async function maxOpenFiles(): Promise<number | undefined> {
   return soft === undefined ? undefined : Number(soft)
 }
 
-/** Those of `paths` that users other than their owner may read or write. A path that does not exist is not open. */
+/** The paths that users other than the owner may read or write. A path that does not exist is not returned. */
 export async function openToOthers(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     paths.map(async path => {

@@ -4,13 +4,13 @@ import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 
 const KEY_BYTES = 32
-/** Who presents a token is looked for under each of them. */
+/** Limited, because a session is looked up under each key. */
 const MAX_KEYS = 5
 
 /**
- * The keys in the file at `path`, one a line; with the file missing, a new one that is written to it. Many processes may
- * start at once on one file.
- * @throws {StartupError} also when others than the owner could read the file
+ * Reads the keys in the file at `path`, one per line; if the file is missing, writes a new key to it. Several processes may
+ * start with the same file at once.
+ * @throws {StartupError} also when users other than the owner can read the file
  */
 export async function readKeyFile(path: string, system: System): Promise<Uint8Array[]> {
   try {
@@ -28,8 +28,8 @@ export async function readKeyFile(path: string, system: System): Promise<Uint8Ar
 }
 
 /**
- * Keys of 32 random bytes in base64, one a line; blank lines and those that begin with `#` do not count.
- * @throws {StartupError} which names `source` and the line, never what stands there
+ * Parses keys of 32 random bytes in base64, one per line; blank lines and lines that begin with `#` are ignored.
+ * @throws {StartupError} that names `source` and the line, never its content
  */
 export function parseKeys(text: string, source: string): Uint8Array[] {
   const keys: Uint8Array[] = []
@@ -62,7 +62,7 @@ async function readPrivate(path: string): Promise<string> {
   }
 }
 
-/** Under its name only once it is complete; a file that somebody else was quicker to write stays. */
+/** The file gets its name only when it is complete. If another process was faster, its file stays. */
 async function writeNew(path: string, system: System): Promise<void> {
   const draft = `${path}.${Buffer.from(system.randomBytes(9)).toString('base64url')}`
   const file = await open(draft, 'wx', 0o600)
@@ -78,7 +78,7 @@ async function writeNew(path: string, system: System): Promise<void> {
   }
 }
 
-/** Whether there is no such file; one that cannot be looked at is there. */
+/** Whether there is no such file; a file that cannot be accessed counts as present. */
 export const isMissing = (path: string): Promise<boolean> =>
   access(path).then(
     () => false,

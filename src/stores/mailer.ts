@@ -5,9 +5,9 @@ export interface Mail {
   readonly html: string
 }
 
-/** The mail could not be handed over. The message is fit for a log: it names nobody. */
+/** The mail could not be handed over. The message may be logged: it contains no address. */
 export class MailFailure extends Error {
-  /** True when the server will not take this mail later either. */
+  /** True when the server will not accept this mail later either. */
   readonly isFinal: boolean
 
   constructor(message: string, isFinal: boolean) {
@@ -17,9 +17,9 @@ export class MailFailure extends Error {
   }
 }
 
-/** Hands mails to somebody who delivers them. */
+/** Hands mails to a server that delivers them. */
 export interface Mailer {
-  /** @throws {MailFailure} when the mail could not be handed over; trying again later is for the caller. */
+  /** @throws {MailFailure} when the mail could not be handed over; the caller decides about another attempt. */
   send(mail: Mail): Promise<void>
   close(): Promise<void>
 }

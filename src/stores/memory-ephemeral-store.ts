@@ -5,18 +5,18 @@ import type { Capacity, EphemeralStore, Kept } from './ephemeral-store.ts'
 import { ExpiringMap } from './expiring-map.ts'
 
 export interface MemoryEphemeralStoreOptions {
-  /** For facts that strangers can cause in any number. A key belongs to the first prefix that fits. */
+  /** Limits for data that strangers can create in any number. The first matching prefix counts. */
   readonly capacity?: readonly Capacity[]
-  /** How often a slice of the entries is looked through for expired ones; 100 ms by default. */
+  /** How often a part of the entries is checked for expired ones; 100 ms by default. */
   readonly sweepInterval?: Milliseconds
 }
 
-/** How many entries are looked at in one go: well under a millisecond. */
+/** How many entries are checked at once: well under a millisecond. */
 const SLICE = 5000
 
 /**
- * Facts kept in this process. Every verb does its work without a pause in between, which makes it atomic. An expired
- * entry is invisible at once; its memory is given back by later insertions and by a timer, a slice at a time.
+ * Keeps data in this process. Every operation is synchronous, which makes it atomic. An expired entry is invisible at once;
+ * later insertions and a timer free its memory, a part at a time.
  */
 export class MemoryEphemeralStore implements EphemeralStore {
   readonly #system: System
@@ -31,7 +31,7 @@ export class MemoryEphemeralStore implements EphemeralStore {
     this.#limited = (options.capacity ?? []).map(({ prefix, most }) => ({ prefix, entries: new ExpiringMap(most) }))
   }
 
-  /** Entries in memory, those included that have expired and are not cleared away yet. */
+  /** Number of entries in memory, including expired ones that have not been deleted yet. */
   get size(): number {
     return this.#maps().reduce((sum, entries) => sum + entries.size, 0)
   }
@@ -77,7 +77,7 @@ export class MemoryEphemeralStore implements EphemeralStore {
     let seen = 0
     for (const entries of this.#maps()) {
       for (const [key, entry] of entries) {
-        // The caller may pause between two entries: the time is asked for each of those that fit.
+        // The caller may pause between two entries, so the time is read for each matching one.
         if (key.startsWith(prefix) && entry.expires > this.#now()) yield [key, entry.value as T]
         if (++seen % SLICE === 0) await setImmediate()
       }
@@ -95,14 +95,14 @@ export class MemoryEphemeralStore implements EphemeralStore {
     return live
   }
 
-  /** Forgets everything. */
+  /** Deletes everything. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#timer = undefined
     for (const entries of this.#maps()) entries.clear()
   }
 
-  /** Whole milliseconds, because a small integer needs no memory beside its entry. */
+  /** Whole milliseconds, because a small integer needs no separate memory. */
   #now(): Milliseconds {
     return Math.floor(this.#system.monotonic())
   }

@@ -2,10 +2,10 @@ import { StartupError } from '../base/errors.ts'
 import type { Database, Engine } from './database.ts'
 import { type Sql, sql } from './sql.ts'
 
-/** A statement common to the engines, or what each of them is told in its own words. */
+/** A statement for all engines, or one for each of them. */
 export type Step = Sql | Readonly<Record<Engine, readonly Sql[]>>
 
-/** One step of the schema. Once released it does not change any more. */
+/** A schema migration. Once released it never changes. */
 export interface Migration {
   readonly id: number
   readonly name: string
@@ -13,9 +13,9 @@ export interface Migration {
 }
 
 /**
- * Brings the store up to the last of `migrations`, which are in ascending order of their ids. Each of those not yet
- * applied runs in a transaction of its own, so that a crash leaves the store at one step or the next.
- * @throws {StartupError} when a newer version has been at work on the store; nothing is changed then.
+ * Applies all of `migrations`, in ascending order of their ids, that the store does not have yet. Each runs in its own
+ * transaction, so that a crash leaves the store between two migrations.
+ * @throws {StartupError} when a newer version has changed the store; nothing is changed then.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
   await database.withExclusiveLock(() => applyAll(database, migrations))
@@ -36,7 +36,7 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
   for (const migration of migrations) await apply(database, migration)
 }
 
-/** The last step that the store has taken; 0 when it is new. */
+/** The last applied migration; 0 for a new store. */
 export async function schemaVersion(database: Database): Promise<number> {
   const table = sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
   await database.run(worded(table, database.engine))
@@ -58,7 +58,7 @@ function apply(database: Database, { id, name, statements }: Migration): Promise
   )
 }
 
-/** Text is compared and put in order by its bytes, whatever the database server's default is: SQLite does it unasked. */
+/** Text is compared and sorted by its bytes, regardless of the database server's default; SQLite does so by default. */
 function worded(statement: Sql, engine: Engine): Sql {
   const [first = ''] = statement.parts
   if (engine === 'sqlite' || !/^\s*(create table|alter table)\b/i.test(first)) return statement

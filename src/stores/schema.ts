@@ -2,16 +2,16 @@ import type { Migration } from './migrations.ts'
 import { sql } from './sql.ts'
 
 /**
- * The tables that are common to the rooms, as the list of steps that lead to them; `assembly/schema.ts` adds those of other rooms.
- * A released step never changes; new steps are added. The text is common to SQLite and PostgreSQL unless it says otherwise: booleans
- * are 0 or 1, points of time milliseconds, RDF and lists JSON text.
+ * The tables shared by the rooms, as a list of migrations; `assembly/schema.ts` adds those of other rooms. A released
+ * migration never changes; new ones are appended. The SQL works in SQLite and PostgreSQL unless stated otherwise: booleans
+ * are 0 or 1, times are milliseconds, RDF and lists are JSON text.
  */
 export const commonSteps: readonly Migration[] = [
   {
     id: 1,
     name: 'principals, contexts, entries, files',
     statements: [
-      // Users and groups share one name space; the engine keeps it free of doubles (D1.7).
+      // Users and groups share one set of names; the engine rejects duplicates (D1.7).
       sql`CREATE TABLE principals (
         id TEXT PRIMARY KEY,
         kind TEXT NOT NULL CHECK (kind IN ('user', 'group')),
@@ -55,7 +55,7 @@ export const commonSteps: readonly Migration[] = [
         content TEXT,
         PRIMARY KEY (context, id)
       )`,
-      // An identifier of a deleted user, group or context stays taken: rights given to it must not pass to a newcomer.
+      // The id of a deleted user, group or context is never reused: rights given to it must not pass to a new one.
       sql`CREATE TABLE retired_ids (
         context TEXT NOT NULL,
         id TEXT NOT NULL,
@@ -75,14 +75,15 @@ export const commonSteps: readonly Migration[] = [
         sha256 TEXT NOT NULL,
         PRIMARY KEY (context, entry)
       )`,
-      // An upload in progress: the room it holds and the blob it writes, so that a crash leaves nothing behind.
+      // An upload in progress: the storage that it reserves and the blob that it writes, so that a crash leaves nothing
+      // behind.
       sql`CREATE TABLE uploads (
         blob TEXT PRIMARY KEY,
         context TEXT NOT NULL,
         reserved BIGINT NOT NULL,
         expires BIGINT NOT NULL
       )`,
-      // Blobs that no file needs any more, noted in the transaction that let go of them, deleted right after it.
+      // Blobs that no file needs any more, recorded in the transaction that discards them and deleted right after it.
       sql`CREATE TABLE discarded_blobs (blob TEXT PRIMARY KEY)`,
     ],
   },
@@ -104,7 +105,7 @@ export const commonSteps: readonly Migration[] = [
         epoch BIGINT NOT NULL,
         expires BIGINT NOT NULL
       )`,
-      // No references: what happened to somebody stays on record when he is gone.
+      // No references: events remain on record when their user is deleted.
       sql`CREATE TABLE audit (
         time BIGINT NOT NULL,
         number BIGINT NOT NULL,
@@ -117,7 +118,7 @@ export const commonSteps: readonly Migration[] = [
         PRIMARY KEY (time, number)
       )`,
       sql`CREATE INDEX audit_by_user ON audit (user_id, time, number)`,
-      // The few lists of a context are found among its many entries.
+      // Finds the few lists of a context among its many entries.
       sql`CREATE INDEX entries_by_type ON entries (context, graph_type)`,
     ],
   },
@@ -125,7 +126,7 @@ export const commonSteps: readonly Migration[] = [
     id: 3,
     name: 'lists and relations',
     statements: [
-      // The key is the rule: an entry is a member of one list at most.
+      // The primary key enforces the rule: an entry is a member of at most one list.
       sql`CREATE TABLE list_members (
         context TEXT NOT NULL,
         member TEXT NOT NULL,
@@ -134,8 +135,8 @@ export const commonSteps: readonly Migration[] = [
         PRIMARY KEY (context, member)
       )`,
       sql`CREATE INDEX list_members_by_list ON list_members (context, list, position)`,
-      // Lists were JSON arrays of ids, which hold neither brackets nor commas: taken apart letter by letter. An entry that
-      // is in several stays in the oldest. PostgreSQL has never had such a store.
+      // Converts lists from JSON arrays of ids, which contain neither brackets nor commas, character by character. An entry
+      // in several lists stays in the oldest. No such store exists in PostgreSQL.
       {
         sqlite: [
           sql`INSERT INTO list_members (context, member, list, position)
@@ -155,7 +156,7 @@ export const commonSteps: readonly Migration[] = [
         ],
         postgres: [],
       },
-      // What metadata and info of one entry say about another, found from either end.
+      // Statements in metadata and info of one entry about another, indexed from both ends.
       sql`CREATE TABLE relations (
         target_context TEXT NOT NULL,
         target TEXT NOT NULL,
@@ -169,7 +170,7 @@ export const commonSteps: readonly Migration[] = [
       sql`CREATE INDEX relations_by_target ON relations (target_context, target)`,
       sql`CREATE INDEX relations_by_source ON relations (source_context, source)`,
       sql`CREATE INDEX principals_by_home ON principals (home_context, id)`,
-      // Work on the rows that SQL alone cannot do, to be done by the next start.
+      // Work on rows that needs more than SQL, left for the next start.
       sql`CREATE TABLE pending_work (name TEXT PRIMARY KEY)`,
       sql`INSERT INTO pending_work (name) SELECT 'relations' FROM contexts WHERE id = '_contexts'`,
     ],
@@ -178,7 +179,7 @@ export const commonSteps: readonly Migration[] = [
     id: 6,
     name: 'revisions of metadata, uploads of several parts',
     statements: [
-      // Whatever deletes an entry takes its revisions along: its id may be given again.
+      // Every deletion of an entry also deletes its revisions, because its id may be reused.
       sql`CREATE TABLE metadata_revisions (
         context TEXT NOT NULL,
         entry TEXT NOT NULL,
@@ -189,7 +190,8 @@ export const commonSteps: readonly Migration[] = [
         PRIMARY KEY (context, entry, number),
         FOREIGN KEY (context, entry) REFERENCES entries (context, id) ON DELETE CASCADE
       )`,
-      // The blob of the upload that this one belongs to: what holds the room, is renewed and ends for both.
+      // The blob of the upload that this one belongs to. That upload holds the reservation and is renewed and ended for
+      // both.
       sql`ALTER TABLE uploads ADD COLUMN part_of TEXT`,
       sql`CREATE INDEX uploads_by_whole ON uploads (part_of)`,
     ],
@@ -207,7 +209,7 @@ export const commonSteps: readonly Migration[] = [
     id: 8,
     name: 'sessions that outlive the process',
     statements: [
-      // Keys are MACs of tokens or name a user; the tokens in the values are sealed.
+      // Keys are MACs of tokens or contain a user id; the tokens in the values are sealed.
       sql`CREATE TABLE ephemeral (
         key TEXT PRIMARY KEY,
         value TEXT NOT NULL,
@@ -220,7 +222,7 @@ export const commonSteps: readonly Migration[] = [
     id: 9,
     name: 'holds on blobs',
     statements: [
-      // While there is one, bytes that were let go of stay: somebody is copying the files of an earlier moment.
+      // While there is a row, discarded blobs are not deleted, because a backup is copying the files of an earlier moment.
       sql`CREATE TABLE blob_holds (id TEXT PRIMARY KEY, expires BIGINT NOT NULL)`,
     ],
   },
@@ -233,17 +235,17 @@ export const commonSteps: readonly Migration[] = [
     id: 12,
     name: 'credit of replacements, verification of files, nodes',
     statements: [
-      // The blob that the upload replaces and may use the storage of, at most one upload for each; for an import its
-      // context behind an asterisk. `credit` is how many bytes of that storage it counts on.
+      // The blob that the upload replaces and whose storage it may reuse, at most one upload for each; for an import its
+      // context after an asterisk. `credit` is the number of bytes of that storage that it counts on.
       sql`ALTER TABLE uploads ADD COLUMN replaces TEXT`,
       sql`ALTER TABLE uploads ADD COLUMN credit BIGINT NOT NULL DEFAULT 0`,
       sql`CREATE UNIQUE INDEX uploads_by_replaced ON uploads (replaces)`,
-      // When the bytes were last compared with their digest, and what was wrong then: `missing` or `damaged`.
+      // When the bytes were last compared with their digest, and the problem found: `missing` or `damaged`.
       sql`ALTER TABLE files ADD COLUMN verified BIGINT NOT NULL DEFAULT 0`,
       sql`ALTER TABLE files ADD COLUMN problem TEXT`,
       sql`CREATE INDEX files_by_verified ON files (verified)`,
       sql`CREATE INDEX files_by_problem ON files (problem) WHERE problem IS NOT NULL`,
-      // The nodes at work, so that one that does not fit is refused at its start. `facts` is a JSON object.
+      // The running nodes, so that an incompatible one is rejected at its start. `facts` is a JSON object.
       sql`CREATE TABLE nodes (id TEXT PRIMARY KEY, seen BIGINT NOT NULL, facts TEXT NOT NULL)`,
     ],
   },

@@ -1,15 +1,17 @@
-/** Texts under texts, in the order of their keys (by code point). Keys and values hold neither NUL nor half surrogate pairs. */
+/** A sorted map from text to text (by code point). Keys and values contain neither NUL nor unpaired surrogates. */
 export interface ScratchMap {
   get(key: string): string | undefined
   /** Adds or replaces. */
   set(key: string, value: string): void
-  /** All whose keys begin like this, in order. What is set meanwhile behind the present key is seen. */
+  /** All entries whose keys begin with the prefix, in order. Entries added meanwhile after the present key are included. */
   under(prefix: string): Generator<readonly [key: string, value: string]>
 }
 
-/** Space on the disk for work on more than fits in memory: fast, not durable, and gone with `close`. It has one owner. */
+/**
+ * Temporary disk space for data that do not fit into memory: fast, not durable, and deleted by `close`. It has one owner.
+ */
 export interface Scratch {
-  /** A folder of its own, readable by this user only, for other temporary files. It goes with `close` too. */
+  /** A separate folder, readable by this user only, for other temporary files. `close` deletes it too. */
   readonly folder: string
   /** A new empty map. */
   map(): ScratchMap

@@ -3,7 +3,7 @@ import { type Mail, MailFailure, type Mailer } from './mailer.ts'
 export interface SmtpOptions {
   readonly host: string
   readonly port: number
-  /** `off`: in the clear; `starttls`: refuses to go on without; `tls`: from the first byte. */
+  /** `off`: unencrypted; `starttls`: required after connecting; `tls`: from the first byte. */
   readonly security: 'off' | 'starttls' | 'tls'
   readonly username: string | undefined
   readonly password: string | undefined
@@ -12,7 +12,7 @@ export interface SmtpOptions {
 
 const TIMEOUT = 15_000
 
-/** Mails over SMTP. The library is loaded when the first mailer is made. */
+/** Sends mails over SMTP. The library is loaded when the first mailer is created. */
 export async function openSmtpMailer(options: SmtpOptions): Promise<Mailer> {
   const { createTransport } = await import('nodemailer')
   const { host, port, security, username, password, from } = options
@@ -26,7 +26,7 @@ export async function openSmtpMailer(options: SmtpOptions): Promise<Mailer> {
     connectionTimeout: TIMEOUT,
     greetingTimeout: TIMEOUT,
     socketTimeout: TIMEOUT,
-    // The text is ours; no part of a mail may ever be fetched or read from disk.
+    // The text is ours; no part of a mail may be fetched or read from disk.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
@@ -44,7 +44,7 @@ export async function openSmtpMailer(options: SmtpOptions): Promise<Mailer> {
   }
 }
 
-/** The library's error names the recipient, in its message and beside it, when the server refuses him. */
+/** The library's error contains the recipient, in its message and in its members, when the server rejects them. */
 function failureOf(error: unknown): MailFailure {
   const { code, responseCode = 0, message } = error as Error & { code?: string; responseCode?: number }
   if (code !== 'EENVELOPE' && code !== 'EMESSAGE') return new MailFailure(message, false)

@@ -1,7 +1,10 @@
-/** What a statement may bind. Drivers refuse anything else, text with NUL or lone surrogates, and numbers not finite. */
+/**
+ * Values that a statement may bind. Drivers reject anything else, text with NUL or lone surrogates, and numbers that are not
+ * finite.
+ */
 export type SqlValue = string | number | bigint | boolean | null | Uint8Array
 
-/** A statement with its values kept apart: `parts` has one element more than `values`. Made by {@link sql} only. */
+/** A statement with its values kept separate: `parts` has one element more than `values`. Created by {@link sql} only. */
 export interface Sql {
   readonly parts: readonly string[]
   readonly values: readonly SqlValue[]
@@ -10,8 +13,8 @@ export interface Sql {
 const isSql = (value: SqlValue | Sql): value is Sql => typeof value === 'object' && value !== null && 'parts' in value
 
 /**
- * The one way to write a statement: `sql\`SELECT name FROM principals WHERE id = ${id}\``. Values become parameters,
- * never text; another `Sql` is spliced in, so that conditions can be composed.
+ * The only way to write a statement: `sql\`SELECT name FROM principals WHERE id = ${id}\``. Values become parameters, never
+ * text; another `Sql` is inserted as part of the statement, so that conditions can be composed.
  */
 export function sql(strings: TemplateStringsArray, ...inserted: ReadonlyArray<SqlValue | Sql>): Sql {
   if (!inserted.some(isSql)) return { parts: strings, values: inserted as readonly SqlValue[] }
@@ -33,21 +36,21 @@ export function sql(strings: TemplateStringsArray, ...inserted: ReadonlyArray<Sq
   return { parts, values }
 }
 
-/** The name of a table or column as part of a statement. @throws {TypeError} when it could be anything else. */
+/** The name of a table or column as part of a statement. @throws {TypeError} for any text that is not a plain name. */
 export function name(text: string): Sql {
   if (!/^[a-z][a-z0-9_]*$/.test(text)) throw new TypeError(`"${text}" is no name of a table or column`)
   return { parts: [text], values: [] }
 }
 
-/** Engines limit how many values a statement may have; many rows are written or asked for in portions of so many. */
+/** Engines limit the number of values in a statement, so many rows are written or read in portions of this size. */
 const PORTION = 200
 
-/** The items in portions, by default such as fit into a statement as values of their own. */
+/** Splits the items into portions, by default of a size that fits into a statement as values. */
 export function* portionsOf<T>(items: readonly T[], size = PORTION): Generator<readonly T[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
-/** Pieces of a statement separated by commas. */
+/** Joins parts of a statement with commas. */
 export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
   const parts: string[] = ['']
   const values: SqlValue[] = []
@@ -66,8 +69,8 @@ export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
   return { parts, values }
 }
 
-/** Text without what no engine stores: NUL becomes a space, half of a surrogate pair the replacement character. */
+/** Replaces characters that no engine stores: NUL becomes a space, an unpaired surrogate the replacement character. */
 export const storableText = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
 
-/** The cheapest question that only a working engine answers. */
+/** The cheapest statement that only a working engine answers. */
 export const ping: Sql = sql`SELECT 1 AS one`

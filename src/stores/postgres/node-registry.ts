@@ -6,7 +6,7 @@ import { schemaVersion } from '../migrations.ts'
 import { sql } from '../sql.ts'
 import { holdsStore } from './postgres-server.ts'
 
-/** What nodes on one database have to agree on, by name; shown when they do not. No secrets. */
+/** The values that nodes on one database must agree on, by name; shown when they differ. No secrets. */
 export interface NodeFacts {
   readonly version: string
   readonly settings: Readonly<Record<string, string>>
@@ -19,13 +19,13 @@ export interface RegisteredNode {
   readonly facts: NodeFacts
 }
 
-/** Clocks that differ by more make sessions, locks and records wrong. */
+/** A larger difference between clocks makes sessions, locks and records wrong. */
 export const MAX_CLOCK_OFFSET: Milliseconds = 30_000
 
-/** The name of the connections of a node, by which the server knows that it is alive. At most 63 characters. */
+/** The name of a node's connections, which shows the server that the node is alive. At most 63 characters. */
 export const applicationOf = (nodeId: string): string => `stowage ${nodeId}`
 
-/** The nodes that have the database open, other than `self`. A node that died is gone with its connections. */
+/** The nodes that have the database open, other than `self`. A node that died disappears with its connections. */
 export async function liveNodes(queries: Queries, self?: string): Promise<RegisteredNode[]> {
   const rows = await queries.all<{ id: string; facts: string }>(
     sql`SELECT id, facts FROM nodes WHERE id <> ${self ?? ''}
@@ -35,7 +35,7 @@ export async function liveNodes(queries: Queries, self?: string): Promise<Regist
   return rows.map(({ id, facts }) => ({ id, facts: JSON.parse(facts) as NodeFacts }))
 }
 
-/** Registers this node. @throws {StartupError} when it does not fit the nodes that are at work */
+/** Registers this node. @throws {StartupError} when it is incompatible with the running nodes */
 export async function joinNodes(database: Database, id: string, facts: NodeFacts): Promise<void> {
   const misfits = await database.transaction(async tx => {
     const others = await liveNodes(tx, id)
@@ -60,14 +60,14 @@ export async function leaveNodes(database: Database, id: string): Promise<void> 
   await database.run(sql`DELETE FROM nodes WHERE id = ${id}`)
 }
 
-/** What keeps two nodes from working on one store; each text names both values, the own one first. */
+/** The reasons why two nodes cannot use one store; each text names both values, the own one first. */
 export function misfitsOf(own: NodeFacts, other: NodeFacts): string[] {
   const names = [...new Set([...Object.keys(own.settings), ...Object.keys(other.settings)])]
   const differing = names.filter(name => own.settings[name] !== other.settings[name])
   const misfits = differing.map(
     name => `${name} is ${own.settings[name] ?? 'not set'} here and ${other.settings[name] ?? 'not set'} there`,
   )
-  // While keys are changed one node after the other, each must know the key that the other uses for new tokens.
+  // While keys are rotated one node after the other, each must have the key that the other uses for new tokens.
   const [ownKey, otherKey] = [own.keys[0], other.keys[0]]
   const isKnown = (key: string | undefined, keys: readonly string[]): boolean => key === undefined || keys.includes(key)
   if (!isKnown(ownKey, other.keys) || !isKnown(otherKey, own.keys)) {
@@ -95,7 +95,7 @@ export function requireClock(ahead: Milliseconds): void {
   throw new StartupError(`The clock of this machine is ${describeOffset(ahead)} that of the database. Set it right.`)
 }
 
-/** Logs a clock that has gone wrong since the start. */
+/** Logs when the clock has become wrong since the start. */
 export async function watchClock(queries: Queries, now: () => Milliseconds, log: Log): Promise<void> {
   const ahead = await clockAhead(queries, now)
   if (Math.abs(ahead) > MAX_CLOCK_OFFSET)
@@ -106,8 +106,8 @@ const describeOffset = (ahead: Milliseconds): string =>
   `${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'}`
 
 /**
- * Refuses to change the schema under nodes of an older version.
- * @param schema the newest step that this version knows
+ * Rejects a change of the schema while nodes of an older version run.
+ * @param schema the newest migration of this version
  * @throws {StartupError}
  */
 export async function requireNoOlderNodes(database: Database, schema: number): Promise<void> {

@@ -5,18 +5,18 @@ import { bindable } from '../bindable.ts'
 import { translated } from './postgres-errors.ts'
 import type { Sql } from '../sql.ts'
 
-/** A connection that has prepared more statements than this is given up, and with it the server's memory of them. */
+/** A connection that has prepared more statements than this is closed, to free the server's memory for them. */
 const MAX_STATEMENTS = 500
 
 const prepared = new WeakMap<PoolClient, Set<string>>()
 
-/** One connection on loan: statements prepared by name, values checked before they are bound, errors told apart. */
+/** A borrowed connection: prepares statements by name, checks values before they are bound, and converts errors. */
 export class PostgresConnection {
   readonly #client: PoolClient
   readonly #timeout: Milliseconds
   #isBroken = false
 
-  /** A statement without an answer after `timeout` ends the connection; 0 waits for ever. */
+  /** A statement without a response after `timeout` ends the connection; 0 waits for ever. */
   constructor(client: PoolClient, timeout: Milliseconds) {
     this.#client = client
     this.#timeout = timeout
@@ -30,24 +30,24 @@ export class PostgresConnection {
     return await this.#ask({ text, name, values })
   }
 
-  /** For statements without values that are not worth preparing; several may be told at once. */
+  /** For statements without values that are not worth preparing; the text may contain several. */
   async execute(text: string): Promise<QueryResult> {
     return await this.#ask({ text })
   }
 
-  /** Gives the connection back, unless it is in a state that nobody knows. */
+  /** Returns the connection to the pool, unless its state is unknown. */
   release(): void {
     const isFull = (prepared.get(this.#client)?.size ?? 0) > MAX_STATEMENTS
     this.#client.release(this.#isBroken || isFull)
   }
 
-  /** Nobody is to use the connection again. */
+  /** Marks the connection as unusable. */
   condemn(): void {
     this.#isBroken = true
   }
 
   async #ask(question: { readonly text: string; readonly name?: string; readonly values?: unknown[] }) {
-    // The declared types know only a time-out for all statements of a connection.
+    // The declared types only support a timeout for all statements of a connection.
     const config: Omit<QueryArrayConfig, 'rowMode'> & { query_timeout: number } = {
       ...question,
       query_timeout: this.#timeout,
@@ -56,7 +56,7 @@ export class PostgresConnection {
       return await this.#client.query(config)
     } catch (error) {
       const problem = translated(error)
-      // An error of the server leaves the connection in order; anything else does not.
+      // After an error of the server the connection is usable; after any other error it is not.
       if (!(error instanceof Error && 'severity' in error)) this.#isBroken = true
       throw problem
     }
@@ -75,12 +75,12 @@ function wordingOf({ parts }: Sql): Wording {
   const known = literalWordings.get(parts)
   if (known) return known
   const text = parts.reduce((all, part, index) => `${all}$${index}${part}`)
-  // A name of its own for each text, the same on every connection and without a list of all that were ever seen.
+  // A unique name for each text, the same on every connection and without a list of all previous texts.
   const matchesWords = { text, name: createHash('sha256').update(text).digest('base64url') }
   if ('raw' in parts) literalWordings.set(parts, matchesWords)
   return matchesWords
 }
 
-/** Rows say whether a statement that writes did; any other statement counts none. */
+/** The number of rows shows whether a statement that writes changed anything; any other statement returns 0. */
 export const changesOf = ({ command, rowCount }: QueryResult): number =>
   /^(INSERT|UPDATE|DELETE|MERGE)$/.test(command) ? (rowCount ?? 0) : 0

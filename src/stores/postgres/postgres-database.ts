@@ -13,19 +13,19 @@ import { type Sql, sql } from '../sql.ts'
 
 export interface PostgresOptions {
   readonly system: Pick<System, 'monotonic' | 'randomBytes'>
-  /** How many connections there are at most; 10 by default. */
+  /** Maximum number of connections; 10 by default. */
   readonly connections?: number
-  /** A server that has not answered a statement for so long counts as lost; 10 s by default, 0 waits for ever. */
+  /** Time after which a server without a response counts as lost; 10 s by default, 0 waits for ever. */
   readonly timeout?: Milliseconds
-  /** Nobody else may have the database open, no node and no command. */
+  /** No other node or command may have the database open. */
   readonly isExclusive?: boolean
-  /** What the server shows as the name of the connections; `stowage` by default. */
+  /** The name that the server shows for the connections; `stowage` by default. */
   readonly application?: string
 }
 
-/** With so many transactions that have lost, nobody tries his luck beside them: the ones to come wait their turn as well. */
+/** With this many conflicting transactions, new ones queue up too instead of competing with them. */
 const CROWD = 3
-/** A transaction that loses so often is told to come back later. */
+/** After this many conflicts a transaction fails, and the client is asked to try again later. */
 const MAX_ATTEMPTS = 20
 const MAX_PAUSE: Milliseconds = 50
 /** The advisory lock of {@link Database.withExclusiveLock}: `stow` in ASCII. */
@@ -33,8 +33,8 @@ const ALONE = 0x73746f77
 
 /**
  * Connects to the database that `url` names.
- * @throws {StartupError} when it cannot be reached or does not keep text as UTF-8, or is in use where
- *   it may not be; the URL's password is not told
+ * @throws {StartupError} when it cannot be reached, does not store text as UTF-8, or is in use although exclusive access is
+ * required; the message does not contain the URL's password
  */
 export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Database> {
   const { connections = 10, timeout = 10_000, isExclusive = false, application = 'stowage' } = options
@@ -58,9 +58,9 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
 }
 
 /**
- * A pool of connections to one server. Transactions are serialisable; those that lose to one another go on in single file,
- * so that of many that want the same row one after the other gets it. A statement outside of a transaction is one of its own
- * that waits for rows in use and judges them as they are then: it never loses.
+ * A pool of connections to one server. Transactions are serialisable. Transactions that conflict are repeated one after the
+ * other, so that each of many that need the same row gets it. A statement outside a transaction is its own transaction that
+ * waits for locked rows and then reads their new state: it never conflicts.
  */
 class PostgresDatabase implements Database {
   readonly engine = 'postgres'
@@ -69,12 +69,12 @@ class PostgresDatabase implements Database {
   readonly #system: PostgresOptions['system']
   readonly #timeout: Milliseconds
   readonly #singleFile = new Mutex()
-  /** Transactions that wait there, and the one at work. */
+  /** The number of transactions in that queue, including the running one. */
   #inFile = 0
   #running = 0
   #idle: (() => void) | undefined
   #closed: Promise<void> | undefined
-  /** The connection that keeps others away. */
+  /** The connection that holds the exclusive lock. */
   #guard: PoolClient | undefined
 
   constructor(pool: Pool, system: PostgresOptions['system'], timeout: Milliseconds) {
@@ -113,8 +113,8 @@ class PostgresDatabase implements Database {
   async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
     return await this.#use(async connection => {
       const at = new PostgresTransaction(connection)
-      // Idle for as long as the work takes: it holds no locks that anybody waits for. The server looks at the store with
-      // the first statement that reads.
+      // Stays idle for as long as the work takes, because it holds no locks that others wait for. The server takes its
+      // snapshot with the first statement that reads.
       await connection.execute(
         `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0;
           SELECT 1`,
@@ -164,7 +164,7 @@ class PostgresDatabase implements Database {
     return this.#closed
   }
 
-  /** Keeps everybody else away until `close`; false when somebody is there. */
+  /** Locks the store exclusively until `close`. Returns false when another process uses it. */
   async takeStore(): Promise<boolean> {
     try {
       this.#guard = await this.#pool.connect()
@@ -178,7 +178,7 @@ class PostgresDatabase implements Database {
     this.#inFile++
     try {
       return await this.#singleFile.run(() => {
-        // Those before us may have found the server gone, one after the other.
+        // Those before us in the queue may have found the server gone, one after the other.
         if (this.#timeout > 0 && this.#system.monotonic() - began > this.#timeout) throw crowded()
         return work()
       })
@@ -198,7 +198,7 @@ class PostgresDatabase implements Database {
           return result
         } catch (error) {
           await transaction.rollback()
-          // Work may have made something else of the loss.
+          // The work may have converted the conflict into another error.
           throw transaction.conflict ?? error
         }
       },
@@ -226,8 +226,8 @@ class PostgresDatabase implements Database {
 }
 
 /**
- * A relaxed transaction is as durable as any: it outlives our process either way, but the server may crash without us, and an
- * upload whose reservation is lost leaves bytes that nobody knows of.
+ * A relaxed transaction is as durable as any other: it outlives our process either way, but the server may crash without us,
+ * and an upload whose reservation is lost leaves bytes that no record refers to.
  */
 function beginning({ noTimeout }: TransactionOptions): string {
   return ['BEGIN ISOLATION LEVEL SERIALIZABLE', ...(noTimeout ? ['SET LOCAL statement_timeout = 0'] : [])].join('; ')
@@ -242,7 +242,7 @@ const crowded = (cause?: unknown): Overloaded => {
 class PostgresTransaction implements Queries {
   readonly engine = 'postgres'
   readonly #connection: PostgresConnection
-  /** The connection takes one statement at a time. */
+  /** The connection runs one statement at a time. */
   readonly #mutex = new Mutex()
   #ended = false
   #conflict: SerializationConflict | undefined
@@ -251,7 +251,7 @@ class PostgresTransaction implements Queries {
     this.#connection = connection
   }
 
-  /** That the transaction has lost, once it has. */
+  /** The conflict that the transaction failed with, if any. */
   get conflict(): SerializationConflict | undefined {
     return this.#conflict
   }
@@ -271,7 +271,7 @@ class PostgresTransaction implements Queries {
   async commit(): Promise<void> {
     this.#ended = true
     const { command } = await this.#noting(() => this.#connection.execute('COMMIT'))
-    // After an error the server rolls back whatever it is asked to do, and calls that a success.
+    // After an error the server rolls back whatever it is asked to do, and reports that as a success.
     if (command !== 'COMMIT') throw new Error('the transaction went on after an error')
   }
 

@@ -2,16 +2,17 @@ import type { Pool } from 'pg'
 import type { Milliseconds } from '../../base/units.ts'
 import { shareStore } from './postgres-presence.ts'
 
-/** So long a connection may take to be made, or to become free. */
+/** Maximum time for opening a connection, or for waiting until one is free. */
 const CONNECT_TIMEOUT: Milliseconds = 5000
-/** A transaction whose node has gone away without a word ends after so long, and lets go of its rows. */
+/** The server ends a transaction after this time if its node has disappeared, and so unlocks its rows. */
 const IDLE_TIMEOUT: Milliseconds = 60_000
 
-/** What each connection asks of its session; what the URL says goes before. */
+/** Settings of each session; settings in the URL take precedence. */
 const session = [
-  // A table read as a whole would clash with every transaction that writes to it, and small ones would be read so.
+  // A sequential scan would conflict with every transaction that writes to the table, and PostgreSQL would choose one for
+  // small tables.
   '-c enable_seqscan=off',
-  // Plans that cannot do otherwise look dear then, and would be compiled.
+  // Plans without an alternative look expensive then, and would be compiled.
   '-c jit=off',
 ].join(' ')
 
@@ -23,7 +24,7 @@ export interface PoolOptions {
   readonly application: string
 }
 
-/** A pool for the database of the URL. The driver is loaded with the first one. */
+/** Creates a pool for the database of the URL. The driver is loaded with the first one. */
 export async function openPool(
   url: string,
   { connections, timeout, isShared, application }: PoolOptions,
@@ -35,7 +36,7 @@ export async function openPool(
     connectionString: address.href,
     application_name: application,
     max: connections,
-    // One stays even when there is nothing to do, so that the store is seen to be in use.
+    // One connection stays open even when idle, so that the store is seen to be in use.
     ...(isShared ? { min: 1, verify: shareStore } : {}),
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     idle_in_transaction_session_timeout: IDLE_TIMEOUT,
@@ -43,13 +44,13 @@ export async function openPool(
     keepAlive: true,
     types: { getTypeParser: (type: number) => parsers.get(type) ?? asText },
   })
-  // A connection that breaks is dropped by the pool; who was using it is told by his statement.
+  // The pool drops a broken connection, and its user gets the error from their statement.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
 
-/** Host, port and name of the database: what may be told of the URL. */
+/** Host, port and name of the database: the part of the URL that may be shown. */
 export function placeOf(url: string): string {
   const { hostname, port, pathname } = new URL(url)
   return `${hostname}:${port === '' ? '5432' : port}${pathname}`
@@ -57,7 +58,7 @@ export function placeOf(url: string): string {
 
 const asText = (value: string): string => value
 
-/** Numbers are numbers and a truth is 0 or 1, as with SQLite; sums of BIGINT are NUMERIC here. */
+/** Numbers are returned as numbers and booleans as 0 or 1, as with SQLite; sums of BIGINT are NUMERIC in PostgreSQL. */
 const parsers: ReadonlyMap<number, (value: string) => unknown> = new Map<number, (value: string) => unknown>([
   [16, value => (value === 't' ? 1 : 0)],
   [17, value => Buffer.from(value.slice(2), 'hex')],

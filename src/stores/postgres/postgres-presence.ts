@@ -3,26 +3,26 @@ import { callbackify } from 'node:util'
 import type { PoolClient, QueryConfig } from 'pg'
 import type { Milliseconds } from '../../base/units.ts'
 
-/** The advisory lock that all who have the store open share: `open` in ASCII. */
+/** The advisory lock shared by all processes that have the store open: `open` in ASCII. */
 const OPEN = 0x6f70656e
-/** So long the server may take to notice that somebody has gone. */
+/** How long the server may take to notice that a process has gone. */
 const FAREWELL: Milliseconds = 2000
 const PAUSE: Milliseconds = 50
-/** A server that has just let us in and does not answer for so long counts as lost. */
+/** A server that has accepted a connection and does not respond for this long counts as lost. */
 const TIMEOUT: Milliseconds = 5000
 
-/** Says on a new connection, for as long as it lasts, that the store is in use; fails where somebody needs it alone. */
+/** Marks the store as in use for as long as the new connection lasts; fails if another process has locked it exclusively. */
 export const shareStore = callbackify(async (client: PoolClient): Promise<void> => {
   if (await isGranted(client, 'pg_try_advisory_lock_shared')) return
   throw new Error('a command is at work on the store that needs it alone')
 })
 
-/** Keeps everybody else from the store for as long as the connection lasts; false when somebody has it open. */
+/** Locks the store exclusively for as long as the connection lasts. Returns false when another process has it open. */
 export function takeStore(client: PoolClient): Promise<boolean> {
   return isGranted(client, 'pg_try_advisory_lock')
 }
 
-/** Never in a queue: behind one who waits the nodes at work would be turned away. */
+/** Never waits in the lock queue: a waiting exclusive request would make new shared requests of running nodes fail. */
 async function isGranted(client: PoolClient, verb: string): Promise<boolean> {
   for (let waited = 0; !(await isTaken(client, verb)); waited += PAUSE) {
     if (waited >= FAREWELL) return false

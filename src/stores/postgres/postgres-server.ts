@@ -1,7 +1,7 @@
 import type { Queries } from '../database.ts'
 import { sql } from '../sql.ts'
 
-/** Whether the database holds a store: one that has taken at least a step of the schema. */
+/** Whether the database contains a store with at least one applied migration. */
 export async function holdsStore(queries: Queries): Promise<boolean> {
   const row = await queries.get<{ found: string | null }>(sql`SELECT to_regclass('schema_migrations') AS found`)
   return typeof row?.found === 'string'

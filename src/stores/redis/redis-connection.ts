@@ -3,14 +3,14 @@ import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { Milliseconds } from '../../base/units.ts'
 
-/** An answer that takes longer is no answer: the connection is given up then, and every command on it fails at once. */
+/** After this time without a response the connection is closed, and every command on it fails at once. */
 const COMMAND_LIMIT: Milliseconds = 2000
-/** The client's own limit counts what it sends as well as what it gets, so it catches a silent greeting only. */
+/** The client's own timeout counts sent data as well as received data, so it only detects a server that never greets. */
 const GREETING_LIMIT: Milliseconds = 3000
-/** Often enough for that limit to leave a healthy connection alone. */
+/** Short enough that the timeout does not close a healthy connection. */
 const PING_INTERVAL: Milliseconds = 1000
 const MAX_PAUSE: Milliseconds = 1000
-/** The first version whose `SET` takes all options that are used; Valkey calls itself 7 or later as well. */
+/** The first version whose `SET` supports all options that are used; Valkey also reports 7 or later. */
 const OLDEST_VERSION = 7
 
 type Client = ReturnType<typeof createClient>
@@ -49,7 +49,7 @@ export async function connectRedis(url: string, log: Log): Promise<RedisConnecti
   }
 }
 
-/** One connection that comes back by itself. While it is away, every command fails soon with {@link StoreUnavailable}. */
+/** A connection that reconnects by itself. While it is down, every command fails soon with {@link StoreUnavailable}. */
 export class RedisConnection {
   readonly #make: () => Client
   readonly #place: string
@@ -65,14 +65,14 @@ export class RedisConnection {
     this.#client = this.#listened(make())
   }
 
-  /** @throws {Error} at once when there is no server, or not one that can be used */
+  /** @throws {Error} at once when there is no server, or an unsuitable one */
   async open(): Promise<void> {
     await this.#client.connect()
     await this.#examine()
   }
 
   /**
-   * The reply to one command. After a rejection it may have been executed all the same, even a while later.
+   * Returns the reply to one command. After a rejection the command may still have been executed, even later.
    * @throws {StoreUnavailable}
    */
   async command(...parts: readonly string[]): Promise<unknown> {
@@ -84,7 +84,7 @@ export class RedisConnection {
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('NOSCRIPT')) throw error
       if (error instanceof NoAnswer) this.#replace(client)
-      // What else the server refuses is no fault of the request: it is loading, read-only, full …
+      // Any other error of the server is not the fault of the request: it is loading, read-only, full …
       this.#noteAway(error)
       throw new StoreUnavailable('The store of logins and lockouts', { cause: error, retryAfter: 2 })
     }
@@ -93,7 +93,7 @@ export class RedisConnection {
   async close(): Promise<void> {
     this.#isClosed = true
     const client = this.#client
-    // Waits for the replies to come, if the connection is alive.
+    // Waits for outstanding replies, if the connection is alive.
     await withinLimit(client.close()).catch(() => client.destroy())
   }
 
@@ -114,12 +114,12 @@ export class RedisConnection {
     )
   }
 
-  /** Whoever else waits on the silent connection waits no longer. */
+  /** Also ends the waiting of all other callers on the silent connection. */
   #replace(client: Client): void {
     if (this.#client !== client || this.#isClosed) return
     this.#client = this.#listened(this.#make())
     client.destroy()
-    // Tries until it is there, or closed.
+    // Tries until the connection is open, or closed by us.
     this.#client.connect().catch((error: unknown) => this.#noteAway(error))
   }
 
@@ -148,7 +148,7 @@ class NoAnswer extends Error {}
 async function withinLimit<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_resolve, reject) => {
-    // An answer that lies there already, while this process was held up, is read first.
+    // A reply that has already arrived while this process was busy is read first.
     const refuse = (): void => reject(new NoAnswer(`no answer within ${COMMAND_LIMIT} ms`))
     timer = setTimeout(() => setImmediate(refuse), COMMAND_LIMIT)
   })
@@ -159,7 +159,7 @@ async function withinLimit<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Host, port and database: what may be shown of the address. */
+/** Host, port and database: the part of the address that may be shown. */
 const placeOf = (url: string): string => {
   const { host, pathname } = new URL(url)
   return host + pathname

@@ -7,22 +7,22 @@ import { connectRedis, type RedisConnection } from './redis-connection.ts'
 import { addScript, runScript, swapScript, takeScript } from './redis-scripts.ts'
 
 export interface RedisEphemeralStoreOptions {
-  /** For facts that strangers can cause in any number. A key belongs to the first prefix that fits. */
+  /** Limits for data that strangers can create in any number. The first matching prefix counts. */
   readonly capacity?: readonly Capacity[]
 }
 
-/** Before every key of ours. */
+/** Prefix of all our keys. */
 const PREFIX = 'stowage:'
-/** Before the sorted sets that bound the number of keys; no pattern for the keys themselves finds them. */
+/** Prefix of the sorted sets that limit the number of keys; no pattern for the keys themselves matches it. */
 const BOUND_PREFIX = 'stowage-bound:'
-/** Keys that one step of `scan` looks at. */
+/** Keys per step of `scan`. */
 const SLICE = 500
-/** Only other nodes can come in between, each with one change of a key at a time: many more than there are nodes. */
+/** Only other nodes can interfere, each with one change of a key at a time: many more attempts than there are nodes. */
 const MAX_TRIES = 200
 
 /**
- * Opens a store of forgettable facts in Redis or Valkey, 7 or later: one server or one primary, no Redis Cluster. Lives
- * are counted by the server's clock. Every verb rejects with `StoreUnavailable` while the server is away.
+ * Opens an ephemeral store in Redis or Valkey, 7 or later: one server or one primary, no Redis Cluster. Values expire by the
+ * server's clock. Every operation rejects with `StoreUnavailable` while the server is down.
  * @throws {StartupError}
  */
 export async function openRedisEphemeralStore(
@@ -60,7 +60,7 @@ class RedisEphemeralStore implements EphemeralStore {
     return added === 1
   }
 
-  /** In turn within this process, so that a key in great demand is not fought for by all of its requests. */
+  /** Serialised within this process, so that requests for a popular key do not conflict with each other. */
   update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
     return this.#changing.run(key, async () => {
       let seen = textOf(await this.#redis.command('GET', PREFIX + key))
@@ -76,7 +76,7 @@ class RedisEphemeralStore implements EphemeralStore {
 
   async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
     const each = (key: string) => this.update<T>(key, old => (old === undefined ? undefined : change(key, old)))
-    // Commands that are given at once travel together.
+    // Commands issued together are sent together.
     for (let from = 0; from < keys.length; from += SLICE) await Promise.all(keys.slice(from, from + SLICE).map(each))
   }
 
@@ -109,7 +109,7 @@ class RedisEphemeralStore implements EphemeralStore {
   /** The server's own keys, a slice at a time, each once. */
   async *#keys(prefix: string): AsyncIterable<string[]> {
     const pattern = `${PREFIX}${prefix.replaceAll(/[\\*?[\]^-]/g, '\\$&')}*`
-    // The server may give a key more than once.
+    // The server may return a key more than once.
     const seen = new Set<string>()
     let cursor = '0'
     do {
@@ -124,7 +124,7 @@ class RedisEphemeralStore implements EphemeralStore {
 
   #swap(key: string, seen: string, kept: Kept<unknown> | undefined): Promise<unknown> {
     const bound = this.#bound(key)
-    // A life that is over, or one that is to stay as it was where there was none, means: not kept.
+    // Not kept: an expired lifetime, or an unchanged one when there was no value.
     const isKept = kept !== undefined && (kept.ttl === undefined ? seen !== '' : kept.ttl > 0)
     const value = isKept ? JSON.stringify(kept.value) : ''
     const ttl = isKept && kept.ttl !== undefined ? whole(kept.ttl) : ''

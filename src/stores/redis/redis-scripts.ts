@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RedisConnection } from './redis-connection.ts'
 
-/** Lua that the server runs in one go; the server keeps it under its digest. */
+/** A Lua script that the server runs atomically and caches under its digest. */
 export interface Script {
   readonly text: string
   readonly digest: string
@@ -10,8 +10,8 @@ export interface Script {
 const script = (text: string): Script => ({ text, digest: createHash('sha1').update(text).digest('hex') })
 
 /**
- * Keys of a bounded kind stand in a sorted set, KEYS[2], under the time they end at, so that ended ones are cleared away
- * with the next insertion and those that end first make room.
+ * Keys of a limited kind are listed in a sorted set, KEYS[2], under the time they expire at, so that expired ones are
+ * deleted with the next insertion and those that expire first are dropped.
  */
 const bounds = `
 local function now()
@@ -34,15 +34,15 @@ local function forget()
 end
 `
 
-/** ARGV: value, life, most. 1, or 0 when the key is present. */
+/** ARGV: value, lifetime, maximum. Returns 1, or 0 when the key is present. */
 export const addScript = script(`${bounds}
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end
 note(tonumber(ARGV[2]), tonumber(ARGV[3]))
 return 1`)
 
 /**
- * ARGV: the value seen, the new one, its life, most; '' for none, and for a life that stays as it is.
- * 1, or the present value when it is another than the one seen.
+ * ARGV: the expected value, the new one, its lifetime, maximum; '' for no value, and for an unchanged lifetime.
+ * Returns 1, or the present value when it differs from the expected one.
  */
 export const swapScript = script(`${bounds}
 local present = redis.call('GET', KEYS[1]) or ''
@@ -58,12 +58,12 @@ else
 end
 return 1`)
 
-/** The value, which is gone then. */
+/** Returns the value and deletes it. */
 export const takeScript = script(`${bounds}
 forget()
 return redis.call('GETDEL', KEYS[1])`)
 
-/** A server that does not know the script yet is told its text. */
+/** Sends the text of the script if the server does not have it yet. */
 export async function runScript(
   redis: RedisConnection,
   { text, digest }: Script,

@@ -12,8 +12,8 @@ import { abortMultipart, beginMultipart, PART, partSize, type S3Multipart, type 
 import { readObject } from './s3-reader.ts'
 
 /**
- * Blobs as objects of a bucket, named by a prefix and their keys. A blob that fits in one part is one request; a larger one
- * goes part by part, one on its way while the next is gathered, and is not there before the last step of it.
+ * Stores blobs as objects of a bucket, named by a prefix and their keys. A blob that fits into one part is one request. A
+ * larger one is sent in parts, one while the next is collected, and exists only after the last step.
  */
 export class S3BlobStore implements BlobStore {
   readonly #reader: S3Client
@@ -44,13 +44,13 @@ export class S3BlobStore implements BlobStore {
   }
 
   /**
-   * After a `StoreUnavailable` nobody knows how far it got: bytes under way may still arrive, so the key is to be deleted
-   * a while later. A blob takes up to three parts of memory.
+   * After a `StoreUnavailable` the state of the upload is unknown: bytes in transit may still arrive, so the key must be
+   * deleted later. A blob takes the memory of up to three parts.
    */
   async write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
     const object = this.#object(key)
     signal.throwIfAborted()
-    // What breaks on the way to the server ends the waiting for the source as well.
+    // An error of the server also ends the waiting for the source.
     const broken = new AbortController()
     const either = AbortSignal.any([signal, broken.signal])
     const hash = createHash('sha256')
@@ -74,7 +74,7 @@ export class S3BlobStore implements BlobStore {
       return { size, sha256: hash.digest('hex') }
     } catch (error) {
       await sending.catch(() => {})
-      // What cannot be removed now is found by `list`; the first error says more than this one would.
+      // `list` finds what cannot be removed now; the first error is more useful than this one.
       if (!(error instanceof StoreUnavailable)) await this.delete(key).catch(() => {})
       throw error
     }
@@ -99,9 +99,9 @@ export class S3BlobStore implements BlobStore {
     await s3Call(this.#client.send(new DeleteObjectCommand(object)))
   }
 
-  /** A blob that is completed meanwhile may come twice. */
+  /** A blob that is completed meanwhile may be listed twice. */
   async *list(): AsyncIterable<ListedBlob> {
-    // First of all what is being written: in the other order a blob completed in between would be missed.
+    // Incomplete uploads come first: in the other order a blob completed in between would be missed.
     const place = { Bucket: this.#bucket, Prefix: this.#prefix }
     for await (const upload of unfinishedIn(this.#client, place)) {
       const key = this.#keyOf(upload.Key)
@@ -115,7 +115,7 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  /** A start does not wait for the bucket; `fsck` finds them by {@link list}. */
+  /** A start does not wait for the bucket; `fsck` finds them with {@link list}. */
   async unfinished(): Promise<readonly string[]> {
     return []
   }
@@ -134,7 +134,7 @@ export class S3BlobStore implements BlobStore {
     return { Bucket: this.#bucket, Key: `${this.#prefix}${key}` }
   }
 
-  /** `undefined` for objects of others. */
+  /** `undefined` for objects of other programs. */
   #keyOf(name = ''): string | undefined {
     const key = name.slice(this.#prefix.length)
     return name.startsWith(this.#prefix) && isBlobKey(key) ? key : undefined
@@ -143,7 +143,7 @@ export class S3BlobStore implements BlobStore {
 
 const timeOf = (date: Date | undefined): number => date?.getTime() ?? 0
 
-/** Gathers chunks up to the sizes of parts. There is one part at least, and only the last may be smaller. */
+/** Collects chunks up to the sizes of parts. There is at least one part, and only the last may be smaller. */
 async function* inParts(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
   let number = 1
   let room = partSize(number)
@@ -169,18 +169,18 @@ async function* inParts(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGen
 }
 
 function grown(part: Buffer<ArrayBuffer>, used: Bytes, size: Bytes): Buffer<ArrayBuffer> {
-  // Outside the pool, or a small blob would keep a slab of others alive.
+  // Outside the pool; otherwise a small blob would keep a whole slab alive.
   const larger = Buffer.allocUnsafeSlow(size)
   larger.set(part.subarray(0, used))
   return larger
 }
 
-/** What a person who has just configured the store can do something about. */
+/** A reason that helps a person who has just configured the store. */
 function reasonOf(error: unknown): string {
   const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
   if (status === 404) return 'there is no such bucket'
   if (status === 403) return 'the server refuses these credentials'
-  // A connection that is refused at each of several addresses has no message, but a code.
+  // A connection rejected at each of several addresses has no message, but a code.
   const { message = '', code = '' } = error as { message?: string; code?: string }
   return (message || code || String(error)).replace(/\.$/, '')
 }

@@ -3,23 +3,23 @@ import { StoreUnavailable } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 
 export interface S3Options {
-  /** A server other than Amazon's; buckets are then part of the path, not of the host name. */
+  /** Address of a server other than Amazon's; buckets are then part of the path, not of the host name. */
   readonly endpoint?: string | undefined
-  /** Without it, that of the usual environment; of another server than Amazon's, `us-east-1`. */
+  /** If absent, the region of the usual environment variables; for a server other than Amazon's, `us-east-1`. */
   readonly region?: string | undefined
-  /** So long a server may stay silent before the attempt counts as failed; 10 s by default. */
+  /** How long a server may stay silent before the attempt fails; 10 s by default. */
   readonly timeout?: Milliseconds
 }
 
 export const TIMEOUT: Milliseconds = 10_000
 const ATTEMPTS = 3
-/** Readers hold a connection for as long as they like; the usual 50 would be all a few slow ones leave to the others. */
+/** Readers hold a connection for as long as they like. With the usual 50, a few slow readers would use up all of them. */
 const SOCKETS = 1024
 
 /**
- * A client whose calls end: each attempt fails once the server is silent for too long, and there are few attempts. Who
- * reads takes the time he wants, so the client for reading counts the time up to the head of the answer only.
- * Credentials come from where Amazon's tools look for them.
+ * A client whose calls always end: each attempt fails once the server is silent for too long, and there are few attempts.
+ * Readers may take their time, so the client for reading applies the timeout only up to the head of the response.
+ * Credentials come from the same places that Amazon's tools use.
  */
 export function createS3Client(purpose: 'read' | 'write', options: S3Options): S3Client {
   const { endpoint, region, timeout = TIMEOUT } = options
@@ -28,10 +28,10 @@ export function createS3Client(purpose: 'read' | 'write', options: S3Options): S
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
     ...(region === undefined ? {} : { region }),
     maxAttempts: ATTEMPTS,
-    // Servers other than Amazon's refuse the trailing checksums that are sent by default, or store them as content.
+    // Servers other than Amazon's reject the trailing checksums that are sent by default, or store them as content.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // It would take a new connection for each part.
+    // It would need a new connection for each part.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: Math.min(timeout, 3000),
@@ -44,8 +44,8 @@ export function createS3Client(purpose: 'read' | 'write', options: S3Options): S
 }
 
 /**
- * The result of a call. @throws the reason of `signal` when it has aborted, {@link StoreUnavailable} when there is no
- * server or when it refuses us, and its own error when it says that the object is not there.
+ * Returns the result of a call. @throws the reason of `signal` when it has aborted, {@link StoreUnavailable} when the server
+ * is unreachable or rejects our access, and its own error when the object does not exist.
  */
 export async function s3Call<T>(call: Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
@@ -59,6 +59,6 @@ export async function s3Call<T>(call: Promise<T>, signal?: AbortSignal): Promise
 export const filesUnavailable = (cause: unknown): StoreUnavailable =>
   new StoreUnavailable('The store of the files', { cause })
 
-/** The object or unfinished upload that was named is not there; a bucket that is not there is another matter. */
+/** True if the object or unfinished upload does not exist; false if the bucket does not exist. */
 export const isAbsentObject = (error: unknown): boolean =>
   error instanceof S3ServiceException && ['NoSuchKey', 'NoSuchUpload'].includes(error.name)

@@ -12,7 +12,7 @@ import {
 import type { Bytes } from '../../base/units.ts'
 import { isAbsentObject, s3Call } from './s3-client.ts'
 
-/** Where to look: names in the bucket that begin so. */
+/** Selects the names in the bucket that begin with the prefix. */
 export interface S3Place {
   readonly Bucket: string
   readonly Prefix: string
@@ -26,7 +26,7 @@ export async function* objectsIn(client: S3Client, place: S3Place): AsyncGenerat
   }
 }
 
-/** Objects that come in parts and were neither completed nor aborted. */
+/** Multipart uploads that were neither completed nor aborted. */
 export async function* unfinishedIn(client: S3Client, place: S3Place): AsyncGenerator<MultipartUpload> {
   for await (const { Uploads = [] } of pages((last?: ListMultipartUploadsCommandOutput) => {
     const after = { KeyMarker: last?.NextKeyMarker, UploadIdMarker: last?.NextUploadIdMarker }
@@ -36,7 +36,7 @@ export async function* unfinishedIn(client: S3Client, place: S3Place): AsyncGene
   }
 }
 
-/** How much of it has come; 0 when it has ended meanwhile. */
+/** The number of received bytes; 0 when the upload has ended meanwhile. */
 export async function sizeOfUnfinished(client: S3Client, bucket: string, upload: MultipartUpload): Promise<Bytes> {
   const object = { Bucket: bucket, Key: upload.Key, UploadId: upload.UploadId }
   let size = 0
@@ -53,7 +53,7 @@ export async function sizeOfUnfinished(client: S3Client, bucket: string, upload:
   return size
 }
 
-/** The client's own paging goes by the marker, which Ceph sends on the last page too, and never ends. */
+/** The client's own paging uses the marker, which Ceph sends on the last page too, and would never end. */
 async function* pages<Page extends { IsTruncated?: boolean | undefined }>(
   ask: (last: Page | undefined) => Promise<Page>,
 ): AsyncGenerator<Page> {

@@ -10,16 +10,16 @@ import { TooLarge } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
 import { isAbsentObject, s3Call } from './s3-client.ts'
 
-/** What is smaller goes in one request. All parts but the last must have 5 MiB. */
+/** Smaller blobs are one request. All parts except the last need at least 5 MiB. */
 export const PART: Bytes = 8 * 2 ** 20
-/** For the parts after {@link SMALL_PARTS}, since there are 10 000 at most. */
+/** For the parts after {@link SMALL_PARTS}, because there are at most 10 000 parts. */
 const LARGE_PART: Bytes = 64 * 2 ** 20
 const SMALL_PARTS = 1000
 const MAX_PARTS = 10_000
 /** 570 GiB. */
 const MAX_OBJECT: Bytes = SMALL_PARTS * PART + (MAX_PARTS - SMALL_PARTS) * LARGE_PART
 
-/** Size of the part with this number, counted from 1. @throws {TooLarge} when there can be no such part. */
+/** Size of the part with this number, counted from 1. @throws {TooLarge} when the number exceeds the maximum. */
 export function partSize(number: number): Bytes {
   if (number <= MAX_PARTS) return number <= SMALL_PARTS ? PART : LARGE_PART
   const detail = `A file may have at most ${MAX_OBJECT} bytes.`
@@ -32,9 +32,9 @@ export interface S3Object {
   readonly Key: string
 }
 
-/** An object that comes in parts, and is there once they have been put together. */
+/** A multipart upload. The object exists once the parts have been completed. */
 export interface S3Multipart {
-  /** One after the other. */
+  /** Must be called for one part after the other. */
   add(bytes: Uint8Array): Promise<void>
   complete(): Promise<void>
 }
@@ -57,7 +57,7 @@ export async function beginMultipart(client: S3Client, object: S3Object, signal:
   }
 }
 
-/** One that has been completed or aborted already is no error. */
+/** Aborting an upload that was already completed or aborted is not an error. */
 export async function abortMultipart(client: S3Client, object: S3Object, uploadId: string): Promise<void> {
   try {
     await s3Call(client.send(new AbortMultipartUploadCommand({ ...object, UploadId: uploadId })))

@@ -5,7 +5,7 @@ import type { ByteRange } from '../blob-store.ts'
 import { filesUnavailable, s3Call } from './s3-client.ts'
 import type { S3Object } from './s3-multipart.ts'
 
-/** So many times in a row a connection may break without a byte in between. */
+/** How often in a row a connection may break without a byte in between. */
 const ATTEMPTS = 3
 
 interface Body {
@@ -14,8 +14,8 @@ interface Body {
 }
 
 /**
- * The bytes of an object. A connection that breaks on the way, or is silent for longer than `timeout` while somebody waits,
- * is followed by another that goes on where it ended.
+ * The bytes of an object. If a connection breaks, or is silent for longer than `timeout` while the reader waits, a new one
+ * continues at the same position.
  */
 export async function readObject(
   client: S3Client,
@@ -51,11 +51,11 @@ export async function readObject(
     }
   }
   const stream = Readable.from(bytes(), { objectMode: false })
-  // Who leaves before he has begun to read does not wake the generator up.
+  // A reader that leaves before the first read does not start the generator, so it cannot clean up.
   return stream.once('close', () => body.bytes.destroy())
 }
 
-/** Passes chunks on, and destroys the source when one that is waited for does not come in time. */
+/** Passes chunks on, and destroys the source when an awaited chunk does not arrive in time. */
 async function* impatient(source: Readable, timeout: Milliseconds): AsyncGenerator<Uint8Array> {
   const giveUp = (): void => void source.destroy(new Error(`no byte came for ${timeout} ms`))
   let timer = setTimeout(giveUp, timeout)

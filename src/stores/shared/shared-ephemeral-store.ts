@@ -6,20 +6,20 @@ import { SharedMemory } from './shared-memory.ts'
 import { SharedTable, tableWords } from './shared-table.ts'
 
 export interface SharedEphemeralStoreOptions {
-  /** For facts that strangers can cause in any number; the same for all threads. A key belongs to the first prefix that fits. */
+  /** Limits for data that strangers can create in any number; the same for all threads. The first matching prefix counts. */
   readonly capacity?: readonly Capacity[]
-  /** How often a slice of the records is looked through for expired ones; 100 ms by default. */
+  /** How often a part of the records is checked for expired ones; 100 ms by default. */
   readonly sweepInterval?: Milliseconds
-  /** The memory of the store, when another thread made it. */
+  /** The memory of the store, if another thread created it. */
   readonly shared?: SharedArrayBuffer | undefined
 }
 
-/** Records that one run of the timer looks at: about a millisecond. */
+/** Records that one run of the timer checks: about a millisecond. */
 const SWEEP = 5000
 
 /**
- * Facts that all threads of this process share: what one thread writes, every other one reads from then on. Values are kept as JSON. A change
- * is made outside the lock and written only if the value is still the one that it was made from.
+ * Data shared by all threads of this process: what one thread writes, every other thread reads from then on. Values are
+ * stored as JSON. A change is computed outside the lock and written only if the value has not changed meanwhile.
  */
 export class SharedEphemeralStore implements EphemeralStore {
   readonly #system: Pick<System, 'monotonic'>
@@ -36,7 +36,7 @@ export class SharedEphemeralStore implements EphemeralStore {
     const capacity = options.capacity ?? []
     const words = tableWords() + capacity.reduce((sum, { most }) => sum + tableWords(most), 0)
     this.#memory = new SharedMemory(options.shared)
-    // The first allocation of all, by whoever makes the memory.
+    // The first allocation, made by the thread that creates the memory.
     let at = options.shared ? SharedMemory.first : this.#memory.allocate(words)
     this.#others = new SharedTable(this.#memory, at)
     at += tableWords()
@@ -57,7 +57,7 @@ export class SharedEphemeralStore implements EphemeralStore {
     return this.#memory.sleeps
   }
 
-  /** Records in memory, those included that have expired and are not cleared away yet. */
+  /** Number of records in memory, including expired ones that have not been deleted yet. */
   get size(): number {
     return this.#tables().reduce((sum, table) => sum + table.size, 0)
   }
@@ -110,7 +110,7 @@ export class SharedEphemeralStore implements EphemeralStore {
     for (const table of this.#tables()) {
       for (const slice of table.slices()) {
         for (const { key, text, expires } of slice) {
-          // The caller may pause between two records: the time is asked for each of those that fit.
+          // The caller may pause between two records, so the time is read for each matching one.
           if (key.startsWith(prefix) && expires > this.#now()) yield [key, JSON.parse(text) as T]
         }
         await setImmediate()
@@ -130,7 +130,7 @@ export class SharedEphemeralStore implements EphemeralStore {
     return live
   }
 
-  /** The memory is given back when the last thread has ended. */
+  /** The memory is freed when the last thread has ended. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -148,7 +148,7 @@ export class SharedEphemeralStore implements EphemeralStore {
     return [this.#others, ...this.#limited.map(({ table }) => table)]
   }
 
-  /** Each thread that has written since the store was empty looks for what has expired. */
+  /** Each thread that has written since the store was empty checks for expired records. */
   #sweepLater(): void {
     this.#timer ??= setInterval(() => {
       for (const table of this.#tables()) table.sweep(SWEEP, this.#now())

@@ -6,8 +6,8 @@ const LOCKED = 1
 const LOCKED_WITH_SLEEPERS = 2
 
 /**
- * Takes the lock at `words[at]`, which all threads see. It blocks the thread, so it is for sections of a few microseconds without
- * a call to code of others. Returns whether the thread had to sleep.
+ * Takes the lock at `words[at]`, which all threads share. It blocks the thread, so use it only for sections of a few
+ * microseconds that call no foreign code. Returns whether the thread had to sleep.
  */
 export function lock(words: Int32Array, at: number): boolean {
   if (Atomics.compareExchange(words, at, FREE, LOCKED) === FREE) return false

@@ -2,17 +2,17 @@ import { Overloaded } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
 import { lock, unlock } from './shared-lock.ts'
 
-/** Address space only: memory is taken from the machine as it is used. Below 2^31, so that every offset is a small integer. */
+/** Address space only: the machine provides memory as it is used. Below 2^31, so that every offset is a small integer. */
 const MAX_BYTES: Bytes = 2 ** 31 - 2 ** 16
 const FIRST_BYTES: Bytes = 2 ** 20
 
-/** Words of the header; what is allocated begins behind them. */
+/** Words of the header; allocated memory begins after them. */
 const NEXT = 0
 const GROWING = 1
 const SLEEPS = 2
 const HEADER_WORDS = 64
 
-/** Memory that all threads of the process see: it only grows, and is divided among tables. Words have four bytes. */
+/** Memory that all threads of the process share. It only grows, and is divided among tables. Words have four bytes. */
 export class SharedMemory {
   /** Where the first allocation begins. */
   static readonly first = HEADER_WORDS
@@ -26,7 +26,7 @@ export class SharedMemory {
   /** @param shared the memory of another thread; without it new memory, with `maxBytes` at most */
   constructor(shared?: SharedArrayBuffer, maxBytes: Bytes = MAX_BYTES) {
     this.shared = shared ?? new SharedArrayBuffer(Math.min(FIRST_BYTES, maxBytes), { maxByteLength: maxBytes })
-    // Without a length a view grows with its memory, in whichever thread that happens.
+    // A view without a length grows with its memory, in whichever thread that happens.
     this.words = new Int32Array(this.shared)
     this.doubles = new Float64Array(this.shared)
     this.octets = new Uint8Array(this.shared)
@@ -47,7 +47,7 @@ export class SharedMemory {
     unlock(this.words, at)
   }
 
-  /** Text in UTF-8 at these bytes. */
+  /** Decodes UTF-8 text at these bytes. */
   text(from: number, to: number): string {
     return this.#upTo(to).toString('utf8', from, to)
   }
@@ -57,7 +57,10 @@ export class SharedMemory {
     this.#upTo(from + length).write(text, from, length, 'utf8')
   }
 
-  /** The first of `count` unused words, a multiple of four; they are zero. @throws {Overloaded} when there are none left */
+  /**
+   * Allocates `count` words, a multiple of four, all zero, and returns the first. @throws {Overloaded} when no memory is
+   * left
+   */
   allocate(count: number): number {
     const wanted = Math.ceil(count / 4) * 4
     this.lock(GROWING)

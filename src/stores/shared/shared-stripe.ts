@@ -14,7 +14,7 @@ const CHUNK = 7
 const CHUNK_END = 8
 /** A double: the number of the last insertion or change. */
 const CHANGES = 10
-/** The first unused piece of each size class; each points at the next. */
+/** The first unused block of each size class; each points to the next. */
 const UNUSED = 12
 export const STRIPE_WORDS = UNUSED + SIZE_CLASSES
 
@@ -27,11 +27,11 @@ const YOUNGER = 3
 const EXPIRES = 4
 const VERSION = 6
 const INSERTED = 8
-/** The size class above 16 bits that tell the bytes of the key. */
+/** The size class, above 16 bits that hold the length of the key in bytes. */
 const CLASS_AND_KEY = 10
 const VALUE_BYTES = 11
 const RECORD_WORDS = 12
-/** Also the bytes that a key and value may not take of the largest piece. */
+/** Also the part of the largest block that key and value cannot use. */
 export const RECORD_BYTES: Bytes = RECORD_WORDS * 4
 
 const FIRST_BUCKETS = 16
@@ -44,24 +44,24 @@ export interface HashedKey {
   readonly hash: number
 }
 
-/** Of a live record: what it holds, and which change that was. */
+/** A live record: its content, and the number of its last change. */
 export interface SharedEntry {
   readonly text: string
   readonly expires: Milliseconds
   readonly version: number
 }
 
-/** A record seen while walking through a stripe in order of insertion. */
+/** A record found while iterating over a stripe in order of insertion. */
 export interface SharedRecord extends SharedEntry {
   readonly key: string
-  /** Where the walk goes on. */
+  /** Where the iteration continues. */
   readonly at: number
   readonly inserted: number
 }
 
 /**
- * A hash table in shared memory with a lock of its own. The methods expect that the caller holds the lock; none of them calls code of others or
- * leaves the table half changed: what can fail, taking memory, comes first.
+ * A hash table in shared memory with its own lock. The caller of each method must hold the lock. No method calls foreign
+ * code or leaves the table half changed: the step that can fail, allocating memory, comes first.
  */
 export class SharedStripe {
   readonly #memory: SharedMemory
@@ -111,7 +111,7 @@ export class SharedStripe {
     return { text, expires: this.expires(record), version: this.version(record) }
   }
 
-  /** Replaces what a record holds; it keeps its place in the order. @throws {Overloaded} without a change */
+  /** Replaces the content of a record without changing its position. @throws {Overloaded} without a change */
   replace(record: number, key: HashedKey, text: string, expires: Milliseconds): void {
     const size = Buffer.byteLength(text)
     const needed = RECORD_BYTES + key.length + size
@@ -131,7 +131,7 @@ export class SharedStripe {
     this.#free(record, this.#class(record))
   }
 
-  /** Adds a key that is not there as the youngest. @throws {Overloaded} without a change */
+  /** Inserts an absent key as the youngest. @throws {Overloaded} without a change */
   insert(key: HashedKey, text: string, expires: Milliseconds): void {
     const { words, doubles } = this.#memory
     if (this.count >= this.#word(BUCKET_COUNT)) this.#moreBuckets()
@@ -166,7 +166,7 @@ export class SharedStripe {
     if (oldest !== 0) this.delete(oldest)
   }
 
-  /** Looks at the next `count` records, round and round, and deletes those that have expired. */
+  /** Checks the next `count` records, in circles, and deletes those that have expired. */
   sweep(count: number, now: Milliseconds): void {
     for (let seen = 0; seen < count; seen++) {
       const record = this.#word(SWEEPER) || this.#word(OLDEST)
@@ -183,7 +183,7 @@ export class SharedStripe {
     const { words, doubles } = this.#memory
     const found: SharedRecord[] = []
     const inserted = (record: number): number => doubles[(record + INSERTED) >> 1] as number
-    // Where the last one was there may be another one by now, or unused memory.
+    // The place of the last record may hold another record by now, or unused memory.
     const isThere = last !== undefined && this.#isLive(last.at) && inserted(last.at) === last.inserted
     let record = isThere ? (words[last.at + YOUNGER] as number) : this.#word(OLDEST)
     for (; record !== 0 && found.length < count; record = words[record + YOUNGER] as number) {
@@ -195,7 +195,7 @@ export class SharedStripe {
     return found
   }
 
-  /** Whether a piece is in use as a record: one that is not has no key. */
+  /** Whether a block is in use as a record: an unused block has no key. */
   #isLive(record: number): boolean {
     return this.#keyBytes(record) > 0
   }
@@ -216,7 +216,7 @@ export class SharedStripe {
     return (this.#memory.words[record + CLASS_AND_KEY] as number) >> 16
   }
 
-  /** Makes `younger` follow `older`; 0 stands for the ends of the list. */
+  /** Makes `younger` follow `older`; 0 stands for an end of the list. */
   #link(older: number, younger: number): void {
     if (older === 0) this.#set(OLDEST, younger)
     else this.#memory.words[older + YOUNGER] = younger
@@ -256,7 +256,7 @@ export class SharedStripe {
     words[bucket] = record
   }
 
-  /** Takes a record out of its bucket, and puts another one in its place unless that is 0. */
+  /** Removes a record from its bucket, and inserts `substitute` in its place unless that is 0. */
   #unchain(record: number, substitute: number): void {
     const { words } = this.#memory
     let at = this.#bucket(record)
@@ -286,7 +286,7 @@ export class SharedStripe {
       return unused
     }
     const count = classBytes(kind) / 4
-    // Something large, such as buckets, would leave most of the present chunk unused.
+    // A large allocation, such as buckets, would leave most of the present chunk unused.
     if (count * 8 > CHUNK_BYTES) return this.#memory.allocate(count)
     if (this.#word(CHUNK) + count > this.#word(CHUNK_END)) {
       this.#set(CHUNK, this.#memory.allocate(CHUNK_BYTES / 4))
@@ -300,7 +300,7 @@ export class SharedStripe {
   #free(piece: number, kind: number): void {
     const { words } = this.#memory
     words[piece] = this.#word(UNUSED + kind)
-    // Not the beginning of a record any more. The smallest piece there is, for the first buckets, has this word too.
+    // Marks the block as not being a record. Even the smallest block, for the first buckets, has this word.
     words[piece + CLASS_AND_KEY] = 0
     this.#set(UNUSED + kind, piece)
   }

@@ -11,13 +11,13 @@ import {
 } from './shared-stripe.ts'
 import { MAX_SIZE } from './size-class.ts'
 
-/** Among so many stripes threads rarely meet. */
+/** With this many stripes threads rarely wait for each other. */
 export const STRIPES = 64
 const MAX_KEY_BYTES: Bytes = 4096
-/** Records that one hold of a lock looks at. */
+/** Number of records read under one lock. */
 const SLICE = 200
 
-/** What `write` goes by. */
+/** The conditions of a write. */
 export interface Write {
   readonly now: Milliseconds
   readonly expires: Milliseconds
@@ -25,7 +25,7 @@ export interface Write {
   readonly expected: number | undefined
 }
 
-/** Texts under keys, in memory that all threads share. Each method is atomic. */
+/** A map from text to text in memory that all threads share. Each method is atomic. */
 export class SharedTable {
   readonly #memory: SharedMemory
   readonly #stripes: readonly SharedStripe[]
@@ -34,7 +34,8 @@ export class SharedTable {
 
   /**
    * @param at the first of the words for the table, {@link tableWords} of them
-   * @param max keys that are kept; the one inserted first makes room. With a maximum the table has one stripe: what is oldest is known within a stripe
+   * @param max maximum number of keys; beyond it the one inserted first is dropped. With a maximum the table has one stripe,
+   * because the oldest record is only known within a stripe
    */
   constructor(memory: SharedMemory, at: number, max = Number.POSITIVE_INFINITY) {
     this.#memory = memory
@@ -58,7 +59,10 @@ export class SharedTable {
     })
   }
 
-  /** False, without a change, when the record is not as expected any more. @throws {Overloaded} when the memory is full */
+  /**
+   * Returns false and changes nothing when the record is not in the expected version. @throws {Overloaded} when the memory
+   * is full
+   */
   write(key: string, text: string, { now, expires, expected }: Write): boolean {
     const hashed = this.#hash(key)
     if (RECORD_BYTES + hashed.length + Buffer.byteLength(text) > MAX_SIZE)
@@ -73,7 +77,7 @@ export class SharedTable {
     })
   }
 
-  /** Deletes the record unless a live one is not as expected any more; then false. */
+  /** Deletes the record. Returns false and changes nothing when a live record is not in the expected version. */
   remove(key: string, now: Milliseconds, expected: number | undefined): boolean {
     const hashed = this.#hash(key)
     return this.#locked(this.#stripeOf(hashed), stripe => {
@@ -85,7 +89,7 @@ export class SharedTable {
     })
   }
 
-  /** Records in slices, oldest first within a stripe; others change the table meanwhile. */
+  /** Records in portions, oldest first within a stripe; other threads may change the table meanwhile. */
   *slices(): Generator<readonly SharedRecord[]> {
     for (const stripe of this.#stripes) {
       let last: SharedRecord | undefined
@@ -97,7 +101,7 @@ export class SharedTable {
     }
   }
 
-  /** Looks at about `count` records and deletes those that have expired. */
+  /** Checks about `count` records and deletes those that have expired. */
   sweep(count: number, now: Milliseconds): void {
     const each = Math.ceil(count / this.#stripes.length)
     for (const stripe of this.#stripes) {
@@ -113,7 +117,7 @@ export class SharedTable {
     key: HashedKey,
     { text, expires, now }: { readonly text: string; readonly expires: Milliseconds; readonly now: Milliseconds },
   ): void {
-    // A key that comes again counts as inserted now.
+    // An expired key that is written again counts as inserted now.
     if (expired !== 0) stripe.delete(expired)
     stripe.insert(key, text, expires)
     stripe.sweep(2, now)
@@ -134,7 +138,7 @@ export class SharedTable {
     return this.#stripes[(hash >>> 16) % this.#stripes.length] as SharedStripe
   }
 
-  /** FNV-1a with a last mixing step. Keys hold random or hashed parts, so nobody can choose keys that collide. */
+  /** FNV-1a with a final mixing step. Keys contain random or hashed parts, so no client can choose keys that collide. */
   #hash(key: string): HashedKey {
     const bytes = this.#scratch
     const length = bytes.write(key, 'utf8')
@@ -148,5 +152,5 @@ export class SharedTable {
 
 const stripes = (max: number): number => (Number.isFinite(max) ? 1 : STRIPES)
 
-/** Words that a table with this maximum takes. */
+/** Number of words of a table with this maximum. */
 export const tableWords = (max = Number.POSITIVE_INFINITY): number => stripes(max) * STRIPE_WORDS

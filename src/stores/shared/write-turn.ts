@@ -1,7 +1,7 @@
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 
-/** Words: the next ticket, the commits so far, how long turns were waited for; then the places of those who wait. */
+/** Words: the next ticket, the number of commits, the waiting time; then the places of waiting threads. */
 const TICKETS = 0
 const COMMITS = 1
 const WAITS = 2
@@ -9,35 +9,35 @@ const WAITED_MICROSECONDS = 3
 const PLACES = 4
 /** More than there are threads: each waits with one ticket at most. */
 const PLACE_COUNT = 256
-/** A wake-up that was missed would otherwise stop the thread for ever. */
+/** Limits the delay after a missed wake-up, which would otherwise stop the thread for ever. */
 const LOOK_AGAIN: Milliseconds = 1000
 
 /**
- * The turn to write to the database file: one thread has it at a time, in order of arrival. A thread that waits goes on answering requests,
- * while in the lock of the engine it would stand still.
+ * The right to write to the database file: one thread has it at a time, in order of arrival. A waiting thread continues to
+ * answer requests, while waiting for the lock of the engine would block it.
  */
 export class WriteTurn {
   readonly shared: SharedArrayBuffer
   readonly #words: Int32Array
 
-  /** @param shared the turn of another thread; without it a new one */
+  /** @param shared the turn of another thread; if absent, a new one */
   constructor(shared?: SharedArrayBuffer) {
     this.shared = shared ?? new SharedArrayBuffer((PLACES + PLACE_COUNT) * 4)
     this.#words = new Int32Array(this.shared)
   }
 
-  /** Another number after each commit of any thread, from the moment at which that commit can be read. */
+  /** Changes with each commit of any thread, as soon as that commit can be read. */
   get commits(): number {
     return Atomics.load(this.#words, COMMITS)
   }
 
-  /** How often a thread waited for its turn, and how long altogether; both start again at 2^32. */
+  /** How often a thread waited for its turn, and the total time; both overflow to 0 at 2^32. */
   get waits(): { readonly count: number; readonly microseconds: number } {
     const unsigned = (at: number): number => Atomics.load(this.#words, at) >>> 0
     return { count: unsigned(WAITS), microseconds: unsigned(WAITED_MICROSECONDS) }
   }
 
-  /** To be called after each commit, before anybody is told of it. */
+  /** Must be called after each commit, before its callers are notified. */
   committed(): void {
     Atomics.add(this.#words, COMMITS, 1)
   }
@@ -56,13 +56,13 @@ export class WriteTurn {
     }
   }
 
-  /** Each place holds the last ticket that was served there: at first 0, which only the first ticket of all has. */
+  /** Each place holds the last ticket that was served there: at first 0, the number of the very first ticket. */
   async #come(ticket: number): Promise<void> {
     const words = this.#words
     const at = place(ticket)
     if (Atomics.load(words, at) === ticket) return
     const begun = realSystem.monotonic()
-    // Node does not count such a wait as something that it should stay alive for.
+    // Such a wait does not keep a Node process alive, so a timer does.
     const alive = setInterval(() => {}, LOOK_AGAIN)
     for (let present = Atomics.load(words, at); present !== ticket; present = Atomics.load(words, at)) {
       const wait = Atomics.waitAsync(words, at, present, LOOK_AGAIN)

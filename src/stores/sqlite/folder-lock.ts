@@ -4,18 +4,18 @@ import { StartupError } from '../../base/errors.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
 
 export interface FolderLock {
-  /** Gives the folder back. Calling it again is no error. */
+  /** Releases the folder. Calling it again is not an error. */
   release(): Promise<void>
 }
 
-/** A handle that nobody holds would be closed by the garbage collector, and the lock would be gone. */
+/** Keeps a reference: the garbage collector would close an unreferenced handle, and the lock would be lost. */
 const held = new Set<SqliteHandle>()
 
 /**
- * Makes this process the only one at work in `folder`, which is made when absent, until `release` or the end of the
- * process, however it comes. Node has no file locks, SQLite has: its exclusive lock on the file `lock` is one of the
- * operating system's. Nothing else in this process may open that file, since closing it would drop the lock (POSIX).
- * @throws {StartupError} when another process is at work there.
+ * Locks `folder`, which is created when absent, for this process until `release` or the end of the process. Node has no file
+ * locks, but SQLite has: its exclusive lock on the file `lock` is one of the operating system's. Nothing else in this
+ * process may open that file, because closing it would drop the lock (POSIX).
+ * @throws {StartupError} when another process uses the folder.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const pidFile = join(folder, 'stowage.pid')
@@ -24,9 +24,9 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     handle = new DatabaseSync(join(folder, 'lock'), { timeout: 0 })
-    // Never `prepare` on this handle: with a statement alive the package's `close` would not let go of the lock.
+    // Never call `prepare` on this handle: with a statement alive the package's `close` would not release the lock.
     handle.exec('BEGIN EXCLUSIVE')
-    // By its name: to open it here would drop the lock.
+    // By its name: opening the file here would drop the lock.
     await chmod(join(folder, 'lock'), 0o600)
     await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
   } catch (error) {
@@ -38,7 +38,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   return {
     async release() {
       if (!held.delete(lock)) return
-      // Still under the lock, or the next owner's file would be removed.
+      // While still holding the lock; otherwise the next owner's file would be removed.
       try {
         await rm(pidFile, { force: true })
       } finally {

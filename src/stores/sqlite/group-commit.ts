@@ -4,13 +4,13 @@ import type { Queries, TransactionOptions } from '../database.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
 
-/** So many transactions share a commit at most: the first of them waits for the work of all. */
+/** Maximum number of transactions that share a commit, because the first of them waits for the work of all. */
 const MAX_TOGETHER = 32
 
 /** The right to write to the database file, which threads of this process may share. */
 export interface Turn {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** Called when a commit can be read, before anybody is told of it. */
+  /** Called when a commit can be read, before its callers are notified. */
   committed(): void
 }
 
@@ -21,16 +21,17 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** What has become of a transaction; nobody is told yet. */
+/** The result of a transaction whose caller has not been notified yet. */
 interface End {
   readonly one: Waiting
   readonly failure?: { readonly error: unknown }
 }
 
 /**
- * Transactions on the one connection that writes, in order of arrival. A commit waits for the disk, for longer than most work
- * takes: those that wait for their turn meanwhile share the next one. Each but the first is behind a savepoint, so that what fails is
- * taken back alone. None is told of its end before all of it is on the disk: who lost to another of them can read what that one did.
+ * Runs transactions on the single writing connection, in order of arrival. A commit waits for the disk, longer than most
+ * work takes, so transactions that wait meanwhile share the next commit. Each except the first is behind a savepoint, so
+ * that a failed one is rolled back alone. Callers are notified only after the shared commit is durable, so a rejected
+ * transaction can already read the changes it conflicted with.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
@@ -38,7 +39,7 @@ export class GroupCommit {
   readonly #turn: Turn
   readonly #waiting: Waiting[] = []
 
-  /** @param mutex keeps everything else off the connection */
+  /** @param mutex keeps all other work off the connection */
   constructor(connection: SqliteConnection, mutex: Mutex, turn: Turn) {
     this.#connection = connection
     this.#mutex = mutex
@@ -54,7 +55,7 @@ export class GroupCommit {
     })
   }
 
-  /** Called as often as there are transactions: most calls find theirs done, and need no turn. */
+  /** Called once per transaction. Most calls find their transaction done and need no turn. */
   async #runWaiting(): Promise<void> {
     if (this.#waiting.length > 0) await this.#turn.run(() => this.#runNext())
   }
@@ -76,7 +77,7 @@ export class GroupCommit {
     const ends: End[] = []
     try {
       if (relaxed) this.#connection.execute('PRAGMA synchronous = NORMAL')
-      // IMMEDIATE: with the write lock taken first, no later statement can fail because another writer came in between.
+      // IMMEDIATE takes the write lock first, so that no later statement can fail because of another writer.
       this.#connection.execute('BEGIN IMMEDIATE')
     } catch (error) {
       return next?.reject(error)
@@ -84,7 +85,7 @@ export class GroupCommit {
     try {
       for (; next; next = this.#join(next, ends.length, relaxed)) {
         ends.push(ends.length === 0 ? await this.#endOfFirst(next) : await this.#endOf(next))
-        // The engine blocks the process: requests that have arrived meanwhile get as far as here only now.
+        // The engine blocks the process, so requests that have arrived meanwhile only get this far now.
         if (this.#waiting.length === 0) await setImmediate()
       }
       this.#connection.execute('COMMIT')
@@ -101,7 +102,7 @@ export class GroupCommit {
     }
   }
 
-  /** The transaction that shares the commit with the last one. */
+  /** Adds the next transaction to the shared commit. */
   #join(last: Waiting, count: number, relaxed: boolean): Waiting | undefined {
     const [next] = this.#waiting
     const fits = next && !next.options.ownCommit && (!relaxed || isRelaxed(next))
@@ -109,15 +110,16 @@ export class GroupCommit {
   }
 
   /**
-   * Without a savepoint: behind one, full-text tables go to the disk with every statement, which many entries would feel.
-   * @throws what the work does: nobody else is concerned yet
+   * Without a savepoint: inside one, full-text tables are written to the disk with every statement, which slows down large
+   * changes.
+   * @throws the error of the work: no other transaction is affected yet
    */
   async #endOfFirst(one: Waiting): Promise<End> {
     await this.#work(one)
     return { one }
   }
 
-  /** @throws when the engine has taken everything back, as it does by itself when the disk is full */
+  /** @throws when the engine has rolled back everything, as it does by itself when the disk is full */
   async #endOf(one: Waiting): Promise<End> {
     this.#connection.execute('SAVEPOINT one')
     try {
@@ -136,7 +138,7 @@ export class GroupCommit {
     const transaction = new SqliteTransaction(this.#connection)
     try {
       await work(transaction)
-      // Work that passes over an error may have passed over one by which the engine took everything back.
+      // Work that ignores an error may have ignored one after which the engine rolled back everything.
       if (!this.#connection.inTransaction) throw new Error('the engine has ended the transaction')
     } finally {
       transaction.end()

@@ -10,7 +10,7 @@ interface Prepared {
   readonly writes: boolean
 }
 
-/** One connection: statements prepared once, values checked before they are bound, errors of the engine told apart. */
+/** A connection: prepares statements once, checks values before they are bound, and converts errors of the engine. */
 export class SqliteConnection {
   readonly #handle: SqliteHandle
   readonly #cache: LruCache<Prepared>
@@ -43,12 +43,12 @@ export class SqliteConnection {
   run(statement: Sql): number {
     return this.#execute(statement, (prepared, values) => {
       const { changes } = prepared.statement.run(...values)
-      // For any other statement the engine repeats the count of the last one that wrote.
+      // For any other statement the engine returns the count of the last one that wrote.
       return prepared.writes ? Number(changes) : 0
     })
   }
 
-  /** For statements that must not be cached, such as pragmas: some take effect when they are prepared, and only then. */
+  /** For statements that must not be cached, such as pragmas: some take effect only when they are prepared. */
   execute(text: string): void {
     this.#statements++
     try {
@@ -88,7 +88,7 @@ const uniqueCodes: ReadonlySet<unknown> = new Set([1555, 2067, 2579])
 
 const literalTexts = new WeakMap<readonly string[], string>()
 
-/** The text with `?` for every value. A template literal hands over the same array each time, so that it is joined once. */
+/** The text with `?` for every value. A template literal passes the same array each time, so it is joined only once. */
 function statementText(statement: Sql): string {
   const { parts } = statement
   if (!('raw' in parts)) return parts.join('?')
@@ -100,7 +100,7 @@ function statementText(statement: Sql): string {
 }
 
 function prepare(handle: SqliteHandle, text: string): Prepared {
-  // The engine would prepare the first statement and forget the others without a word.
+  // The engine would prepare the first statement and silently ignore the others.
   const outline = text.replace(/'[^']*'/g, '')
   if (/;\s*\S/.test(outline) && !/^\s*create\s+trigger\b/i.test(outline)) {
     throw new TypeError('one text holds one statement')

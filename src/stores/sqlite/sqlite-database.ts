@@ -12,11 +12,11 @@ import { SqliteTransaction } from './sqlite-transaction.ts'
 import type { WriteTurn } from '../shared/write-turn.ts'
 
 export interface SqliteOptions {
-  /** Memory for pages that reads have touched; 64 MiB by default. */
+  /** Memory for pages that have been read; 64 MiB by default. */
   readonly readCache?: Bytes
-  /** How many prepared statements each connection keeps; 500 by default. */
+  /** Maximum number of prepared statements per connection; 500 by default. */
   readonly statements?: number
-  /** Where several threads of this process have the file open: whose turn it is to write. */
+  /** The right to write, if several threads of this process have the file open. */
   readonly turn?: WriteTurn | undefined
 }
 
@@ -26,17 +26,17 @@ const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
 
 /**
- * Opens or makes the database file at `path`; its folder exists. `:memory:` gives one that ends with `close`.
- * @throws {StartupError} when the file system cannot hold a write-ahead log.
+ * Opens or creates the database file at `path`; its folder must exist. `:memory:` creates a database that ends with `close`.
+ * @throws {StartupError} when the file system does not support a write-ahead log.
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
   const { readCache = 64 * 2 ** 20, statements = 500, turn } = options
   const { DatabaseSync } = await loadSqlite()
   const connect = (readOnly: boolean): SqliteHandle =>
-    // Only a stranger, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
+    // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
     new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: LOCK_TIMEOUT })
 
-  // The engine would make it readable for everybody; its log and index files take over this mode.
+  // The engine would make the file readable for all users; its log and index files inherit this mode.
   if (path !== IN_MEMORY) await (await open(path, 'a', 0o600)).close()
   const writing = connect(false)
   try {
@@ -77,8 +77,8 @@ function prepareToWrite(handle: SqliteHandle, path: string): void {
 }
 
 /**
- * No memory map: a page that cannot be read would then be a SIGBUS, the end of the process, instead of an error of one
- * statement. The page cache does the same for the pages in use.
+ * No memory map: a page that cannot be read would raise SIGBUS and end the process, instead of an error of one statement.
+ * The page cache does the same for pages in use.
  */
 function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
   handle.exec(`PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${Math.ceil(cache / 1024)}; PRAGMA mmap_size = 0`)
@@ -93,9 +93,9 @@ interface Access {
 }
 
 /**
- * Everything that writes goes through one connection and one mutex, in order of arrival. Reads have a connection of
- * their own, so that they neither wait for a transaction nor see into it; with a database in memory there is but one
- * connection, and reads wait too.
+ * All writes go through one connection and one mutex, in order of arrival. Reads have their own connection, so that they
+ * neither wait for a transaction nor see uncommitted changes. A database in memory has only one connection, so its reads
+ * wait too.
  */
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
@@ -107,7 +107,7 @@ class SqliteDatabase implements Database {
   readonly #commits: GroupCommit
   #closed: Promise<void> | undefined
   readonly #turn: WriteTurn | undefined
-  /** The revision that this turn of the event loop has seen, good until this process writes something. */
+  /** The revision read in this turn of the event loop, valid until this process writes. */
   #seen: { readonly writes: number; readonly revision: number } | undefined
 
   constructor(
@@ -124,13 +124,14 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * As the connection that reads sees it: it counts the commits of all others, of other processes too (`stowage unlock`). These
-   * count from the next turn of the event loop on: many requests are served in one, and would ask the engine each.
+   * As seen by the reading connection: it counts the commits of all others, including other processes (`stowage unlock`).
+   * Those count from the next turn of the event loop on, because many requests are served in one turn and would each query
+   * the engine.
    */
   get revision(): number | undefined {
     this.#requireOpen()
     if (this.#reader === this.#writer) return undefined
-    // What another thread of this process has committed counts at once.
+    // Commits of other threads of this process count at once.
     const writes = this.#turn?.commits ?? this.#writer.statements
     if (this.#asksAlways || this.#seen?.writes !== writes) {
       const { data_version: revision } = this.#reader.get(sql`PRAGMA data_version`) as { data_version: number }
@@ -158,14 +159,14 @@ class SqliteDatabase implements Database {
     return await this.#commits.run(work, options)
   }
 
-  /** The lock on the folder keeps everybody else away. */
+  /** The lock on the folder already excludes other processes. */
   async withExclusiveLock<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   }
 
   async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
     this.#requireOpen()
-    // In memory there is but one connection: others wait.
+    // In memory there is only one connection, so others wait.
     if (!this.#connectReader) return await this.#mutex.run(() => readAt(this.#writer, work))
     const connection = this.#connectReader()
     try {
@@ -198,11 +199,11 @@ class SqliteDatabase implements Database {
     const inTurn = (work: () => void): Promise<void> => this.#mutex.run(() => turn.run(async () => work()))
     this.#closed ??= inTurn(() => {
       try {
-        // Closing the last connection should do it, but the package, which cannot finalise statements, really closes
-        // only when the garbage collector has found them.
+        // Closing the last connection should do it, but the package cannot finalise statements and really closes only when
+        // the garbage collector has found them.
         this.#writer.execute('PRAGMA wal_checkpoint(TRUNCATE)')
       } catch (error) {
-        // Nothing is lost: what is in the log is applied when the database is opened next.
+        // Nothing is lost: the log is applied when the database is opened next.
         if (!(error instanceof StorageFull || error instanceof StorageReadOnly)) throw error
       } finally {
         if (this.#reader !== this.#writer) this.#reader.close()
@@ -214,12 +215,12 @@ class SqliteDatabase implements Database {
 
   async #query<T>(statement: Sql, query: (connection: SqliteConnection) => T): Promise<T> {
     this.#requireOpen()
-    // INSERT ... RETURNING is asked like a read, but writes.
+    // INSERT ... RETURNING is called like a read, but writes.
     if (this.#reader !== this.#writer && !writesRows(statement)) return query(this.#reader)
     return await this.#write(query)
   }
 
-  /** One statement that commits by itself. */
+  /** Runs one statement as its own transaction. */
   #write<T>(statement: (connection: SqliteConnection) => T): Promise<T> {
     const turn: Turn = this.#turn ?? soleWriter
     return this.#mutex.run(() =>

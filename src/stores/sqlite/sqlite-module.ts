@@ -25,11 +25,11 @@ export interface SqliteStatement {
   run(...values: BoundValue[]): { readonly changes: number | bigint }
 }
 
-/** The engine: Node's own where it can be relied on, otherwise the package with the same interface. */
+/** Returns Node's own engine if it is stable, otherwise the package with the same interface. */
 export async function loadSqlite(): Promise<SqliteModule> {
-  // Node 22 has the module too, but calls it experimental on standard error.
+  // Node 22 has the module too, but prints a warning that it is experimental.
   if (Number.parseInt(process.versions.node, 10) < 24) return await import('@photostructure/sqlite')
-  // @types/node of the oldest supported version does not know the module, hence the name in a variable.
+  // @types/node of the oldest supported version lacks the module, so its name is in a variable.
   const builtIn: string = 'node:sqlite'
   return (await import(builtIn)) as SqliteModule
 }

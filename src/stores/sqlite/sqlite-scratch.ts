@@ -9,13 +9,14 @@ import { loadSqlite } from './sqlite-module.ts'
 
 /** Pages of the file that stay in memory. */
 const CACHE: Bytes = 32 * 2 ** 20
-/** What is read at once on the way through a map: pairs, and about as many characters. */
+/** Limits of one read while iterating over a map: pairs, and about as many characters. */
 const PAGE = 200
 const PAGE_CHARACTERS = 2 ** 20
 
 /**
- * Makes a scratch database in a new folder below `parent`, which goes at the end of the program at the latest.
- * @param ownsParent nobody else uses `parent`: what a killed program left there goes, and `parent` itself at the end
+ * Creates a scratch database in a new folder below `parent`, which is deleted at the end of the program at the latest.
+ * @param ownsParent true if no other process uses `parent`: the remains of a killed program are deleted now, and `parent`
+ * itself at the end
  */
 export async function openSqliteScratch(
   parent: string,
@@ -29,7 +30,7 @@ export async function openSqliteScratch(
   const removeNow = (): void => rmSync(unwanted, { recursive: true, force: true })
   process.once('exit', removeNow)
   const handle = new DatabaseSync(join(folder, 'scratch.sqlite'))
-  // Nothing of it outlives the process, so nothing is synchronised and nothing can be rolled back.
+  // Nothing needs to outlive the process, so nothing is synchronised and nothing can be rolled back.
   handle.exec(`
     PRAGMA page_size = 8192;
     PRAGMA journal_mode = OFF;
@@ -94,7 +95,7 @@ class SqliteScratchMap implements ScratchMap {
       }
       if (page.length < count) return
       last = page.at(-1)?.key
-      // Values may be long: as many as came to little the last time, and no more than a page.
+      // Values may be long, so the next read is limited by the size of the last one, and by a page.
       count = Math.max(1, Math.min(PAGE, count * 4, Math.floor((PAGE_CHARACTERS * page.length) / (characters + 1))))
     }
   }

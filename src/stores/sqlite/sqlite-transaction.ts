@@ -6,12 +6,12 @@ import type { Sql } from '../sql.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
 /**
- * The engine blocks the process: after so long others get their turn. They read, or wait to write. By the clock of the machine,
- * whatever clock a test turns.
+ * The engine blocks the process, so after this time other requests get their turn to read or to queue writes. Measured by
+ * the clock of the machine, even if a test uses another clock.
  */
 const MAX_STRETCH: Milliseconds = 10
 
-/** A connection as the work of one transaction sees it: until the transaction ends. */
+/** The connection that the work of one transaction uses, until the transaction ends. */
 export class SqliteTransaction implements Queries {
   readonly engine = 'sqlite'
   readonly #connection: SqliteConnection
@@ -48,7 +48,7 @@ export class SqliteTransaction implements Queries {
   }
 
   #live(): SqliteConnection {
-    // Without a transaction open the statement would commit by itself.
+    // Without an open transaction the statement would commit by itself.
     if (this.#ended || !this.#connection.inTransaction) throw new Error('the transaction has ended')
     return this.#connection
   }
