@@ -5,13 +5,13 @@ import { type Kind, type Setting, type SettingOptions, setting, trimmed } from '
 interface UrlOptions {
   /** Default: http and https. */
   readonly protocols?: readonly string[]
-  /** The URL stands for a folder: a slash is added to its end, and it has neither query nor fragment. */
+  /** The URL denotes a folder: a slash is added to its end, and it has neither query nor fragment. */
   readonly folder?: true
   /** User name and password may be part of the URL, which makes all of it a secret. */
   readonly credentials?: true
 }
 
-/** An absolute URL. The value is as written, and normalised where it stands for a folder. */
+/** An absolute URL. The value is kept as written, or normalised if it denotes a folder. */
 export function absoluteUrl<D extends string | undefined = undefined>(
   options: SettingOptions<D> & UrlOptions,
 ): Setting<string, D> {
@@ -35,8 +35,8 @@ export function absoluteUrl<D extends string | undefined = undefined>(
 }
 
 function readUrl(text: string, protocols: readonly string[]): { href: string; hasCredentials: boolean } | undefined {
-  // Stricter than `URL`, which drops tabs and line breaks, takes `\` for `/`, finds a host in `http:///h`, and lets a
-  // `*` stand in a host.
+  // Stricter than `URL`, which drops tabs and line breaks, treats `\` as `/`, accepts `http:///h`, and allows a `*` in a
+  // host.
   const match = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i.exec(text)
   const protocol = match?.[1]?.toLowerCase() ?? ''
   const authority = match?.[2] ?? ''
@@ -70,7 +70,7 @@ export function domain<D extends string | undefined = undefined>(options: Settin
 const domains: Kind<string> = trimmed(
   'a domain such as example.com',
   text => {
-    // Checked on both sides: the conversion cuts off what follows a slash, and lets odd characters pass.
+    // Checked before and after: the conversion cuts off the text after a slash, and accepts unusual characters.
     if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined
     const ascii = domainToASCII(text)
     const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
@@ -89,14 +89,14 @@ const hosts: Kind<string> = trimmed(
   text => {
     const [, name = '', port = ''] = /^(\[[0-9a-f:.]+\]|[\p{L}\p{M}\p{N}.-]+)(:\d{1,5})?$/iu.exec(text) ?? []
     if (!URL.canParse(`http://${name}${port}`)) return undefined
-    // Without its port: the usual one would be dropped.
+    // Without its port, because `URL` drops the default port.
     const { hostname } = new URL(`http://${name}`)
     return hostname === '' || hostname.endsWith('.') ? undefined : hostname + port
   },
   value => value,
 )
 
-/** A range of IP addresses; an address alone is a range of one. The value always has a prefix length. */
+/** A range of IP addresses; a single address is a range of one. The value always has a prefix length. */
 export function cidr<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
   return setting(cidrs, options)
 }
@@ -136,7 +136,7 @@ const blobPlaces: Kind<string> = trimmed(
     if (text.toLowerCase() === 'folder') return 'folder'
     const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w!.*()-]+)*)\/?$/i.exec(text)
     const [, bucket = '', prefix = ''] = match ?? []
-    // Clients and servers normalise dots away, each in their own way.
+    // Clients and servers normalise dots in different ways.
     if (!match || bucket !== bucket.toLowerCase() || prefix.split('/').some(part => /^\.+$/.test(part)))
       return undefined
     return prefix.length <= 900 ? `s3://${bucket}${prefix}` : undefined

@@ -1,18 +1,18 @@
 import type { Key } from './keys.ts'
 import type { Settings } from './settings.ts'
 
-/** A contradiction between settings that are right one by one. */
+/** A contradiction between settings that are each valid. */
 export interface Check {
-  /** The settings it is about; they are shown with the message. */
+  /** The settings concerned; they are shown with the message. */
   readonly keys: readonly [Key, ...Key[]]
-  /** Worth telling, but no reason not to start. */
+  /** Logged as a warning; the service still starts. */
   readonly warning?: true
   readonly wrong: (settings: Settings) => boolean
   /** A sentence without a full stop. */
   readonly message: string
 }
 
-/** Whether a browser and this host can only be one machine, so that plain http is no danger. `undefined`: the default. */
+/** Whether a browser must run on the same machine as the service, so that plain http is safe. `undefined`: the default. */
 export function isLoopback(url: string | undefined): boolean {
   if (url === undefined) return true
   const { hostname } = new URL(url)
@@ -23,7 +23,7 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(\.\d+){3}$/.test(host)
 }
 
-/** Whether what is sent to the address can be read on the way. */
+/** Whether data sent to the address can be read in transit. */
 export function isPlainHttp(url: string | undefined): boolean {
   return url !== undefined && /^http:/i.test(url) && !isLoopback(url)
 }

@@ -6,8 +6,8 @@ import { showSetting } from './show.ts'
 import { ssoChecks } from './sso-checks.ts'
 
 /**
- * Looks for contradictions and tells the report of all of them. Settings that the report has already as failed are left
- * alone: what they stand at is not what was meant.
+ * Finds contradictions and reports all of them. Skips settings that have already failed, because they have their default
+ * instead of the intended value.
  */
 export function findContradictions(settings: Settings, report: Report): void {
   for (const { keys, warning, wrong, message } of checks) {

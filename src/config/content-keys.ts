@@ -1,7 +1,7 @@
 import { absoluteUrl, blobPlace, mediaType } from './address-kinds.ts'
 import { boolean, bytes, duration, integer, text } from './kinds.ts'
 
-/** Files and the room they may take (interface 8, D7). */
+/** Files and the storage they may use (interface 8, D7). */
 export const fileKeys = {
   'service.data.folder': text({
     default: 'data',
@@ -17,7 +17,7 @@ export const fileKeys = {
     min: 0,
     default: -1,
     unlimited: 'no limit',
-    help: 'Quota of a context that has none of its own.',
+    help: 'Quota of a context without its own quota.',
   }),
   'service.data.max-file-size': bytes({
     min: 0,
@@ -33,7 +33,7 @@ export const fileKeys = {
   'service.data.reserved-space': bytes({
     min: 0,
     default: 2 ** 26,
-    help: 'Free space that only deletions may use: below it new data are refused (507); at most a twentieth of the disk counts.',
+    help: 'Free space that only deletions may use: below it new data are rejected (507); at most a twentieth of the disk counts.',
   }),
   'service.data.verify-on-read': boolean({
     default: false,
@@ -42,7 +42,7 @@ export const fileKeys = {
   'service.data.scrub-interval': duration({
     min: 0,
     default: 0,
-    help: 'The bytes of each stored file are read and verified in the background once in this time; 0 switches that off.',
+    help: 'Read and verify each stored file in the background once in this time; 0 disables the verification.',
   }),
   'service.data.inline-types.<n>': mediaType({
     help: 'Media types with active content (HTML, SVG, PDF…) that are shown in the browser all the same.',
@@ -68,22 +68,22 @@ export const repositoryKeys = {
   }),
   'service.repository.provenance': boolean({
     default: false,
-    help: 'Keep every version of metadata, and tell of them in `info`.',
+    help: 'Keep every version of metadata, and list the versions in `info`.',
   }),
   'service.repository.public-info': boolean({
     default: false,
-    help: 'Let everybody read the `info` of every entry: names and sizes of files, access lists, creators, dates.',
+    help: 'Let every caller, including guests, read the `info` of every entry: names and sizes of files, access lists, creators, dates.',
   }),
   'service.repository.max-statements': integer({
     min: 1,
     max: 1_000_000,
     default: 50_000,
-    help: 'Largest number of statements of one graph.',
+    help: 'Maximum number of statements in one graph.',
   }),
   'service.solr.max-limit': integer({
     min: 1,
     max: 100_000,
     default: 100,
-    help: 'Most results of one search request.',
+    help: 'Maximum number of results of one search request.',
   }),
 } as const

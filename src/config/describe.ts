@@ -51,7 +51,7 @@ function defaultCell(setting: Setting): string {
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
 /**
- * The settings in effect, one `key=value   # origin` a line, in the order of the reference; secrets are masked.
+ * The settings in effect, one `key=value # origin` per line, in the order of the reference; secrets are masked.
  * Without `all`, only those that are not defaults. Empty when there is nothing to show.
  */
 export function showSettings(loaded: LoadedSettings, options: { readonly all?: boolean } = {}): string {

@@ -6,10 +6,10 @@ import type { ConfigFile } from './written.ts'
 const DEFAULT_FILE = 'service.properties'
 
 /**
- * The configuration file: the one named by `--config`, else by `SERVICE_CONFIG`, else `./service.properties` where it
+ * Reads the configuration file: the one named by `--config`, else by `SERVICE_CONFIG`, else `./service.properties` if it
  * exists, else none (D10.1).
  *
- * @throws {StartupError} naming path and reason, when the file cannot be read or is not UTF-8.
+ * @throws {StartupError} that names path and reason, when the file cannot be read or is not UTF-8.
  */
 export function readConfigFile(named: string | undefined, environment: Environment): ConfigFile | undefined {
   const path = named ?? environment.configFile
@@ -34,7 +34,7 @@ function read(path: string): string {
 
 /**
  * Writes a new configuration file that only this user can read.
- * @throws {StartupError} when there is such a file already, or it cannot be written
+ * @throws {StartupError} when the file already exists, or cannot be written
  */
 export function writeNewConfigFile(path: string, text: string): void {
   try {

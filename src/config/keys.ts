@@ -25,8 +25,8 @@ export const groups: ReadonlyArray<{ readonly title: string; readonly keys: Read
 ]
 
 /**
- * Every key there is, with its meaning (D10.2). `<n>` stands for the numbers 1, 2, 3… of a list without gaps, `<idp>` for
- * the name of an identity provider.
+ * All keys with their meaning (D10.2). `<n>` stands for the numbers 1, 2, 3… of a list without gaps, `<idp>` for the name of
+ * an identity provider.
  */
 export const keys = {
   ...addressKeys,
@@ -48,8 +48,8 @@ export const keys = {
 
 export type Key = keyof typeof keys
 
-/** The list that says which names `<idp>` may stand for. */
+/** The list that defines the names for `<idp>`. */
 export const IDP_LIST = 'service.auth.saml.idps.<n>' satisfies Key
 
-/** The rows as the loader sees them: without the type of each value. */
+/** The rows as the loader uses them: without the type of each value. */
 export const rows: ReadonlyArray<readonly [key: Key, setting: Setting]> = Object.entries(keys) as Array<[Key, Setting]>

@@ -9,7 +9,7 @@ interface Range {
   readonly max?: number
 }
 
-/** -1 is allowed beside the range and means this. */
+/** -1 is allowed besides the range and means this. */
 interface OrUnlimited {
   readonly unlimited?: string
 }
@@ -39,7 +39,7 @@ export function integer<D extends number | undefined = undefined>(
   return setting(integers('a whole number', options), options)
 }
 
-/** 68 years: far enough, and a date made of it stays a date. */
+/** 68 years: long enough, and a date computed from it remains valid. */
 const MAX_AGE = 2 ** 31 - 1
 
 /** A whole number of seconds, as cookies and SAML metadata count; durations with a unit are another kind. */
@@ -104,7 +104,7 @@ export function choice<const V extends string, D extends V | undefined = undefin
 }
 
 interface TextOptions {
-  /** What the text must look like, in code and in words. */
+  /** The required form of the text, as a pattern and in words. */
   readonly matches?: RegExp
   readonly expects?: string
 }
@@ -122,7 +122,7 @@ export function text<D extends string | undefined = undefined>(
   return setting(kind, options)
 }
 
-/** A regular expression for the linear-time engine; the value is its text. Blanks in it count (D5.2). */
+/** A regular expression for the linear-time engine; the value is its text. Spaces are significant (D5.2). */
 export function pattern<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
   return setting(patterns, options)
 }
@@ -147,7 +147,7 @@ function whyNotCompiled(text: string): string | undefined {
   }
 }
 
-/** What is never shown. Blanks in it count; at most 2048 code points, as for every password (interface 8). */
+/** A value that is never shown. Spaces are significant; at most 2048 code points, as for every password (interface 8). */
 export function secret<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
   return setting(secrets, options)
 }

@@ -14,11 +14,11 @@ export interface LoadedSettings {
   readonly origins: ReadonlyMap<string, Origin>
   /** Each a sentence without a full stop; no secret is in them. */
   readonly warnings: readonly string[]
-  /** Keys that no row knows. They are among the warnings, too; `config check --strict` refuses them. */
+  /** Unknown keys. They are also among the warnings; `config check --strict` rejects them. */
   readonly unknownKeys: readonly string[]
 }
 
-/** What settings are read from. */
+/** The sources of settings. */
 export interface SettingsSources {
   readonly file?: ConfigFile | undefined
   /** Each `key=value`. */
@@ -26,9 +26,9 @@ export interface SettingsSources {
 }
 
 /**
- * Reads the settings: overrides (`key=value`) before the file, the file before the defaults (D10).
+ * Reads the settings: overrides (`key=value`) take precedence over the file, the file over the defaults (D10).
  *
- * @throws {StartupError} with everything that is wrong, one per line, each naming key and value.
+ * @throws {StartupError} with all errors, one per line, each naming key and value.
  */
 export function loadSettings(sources: SettingsSources): LoadedSettings {
   const report = new Report()
@@ -40,7 +40,7 @@ export function loadSettings(sources: SettingsSources): LoadedSettings {
   return { settings, origins, warnings: report.warnings, unknownKeys }
 }
 
-/** Is there anything to say about a value that is not the default? */
+/** Adds the warnings about a value that is not the default. */
 function judge({ key, writtenKey, shown }: Change, report: Report): void {
   const setting: Setting = keys[key]
   if (setting.notYet) report.problem(`${writtenKey} is not available yet in this version (it is ${shown})`, key)

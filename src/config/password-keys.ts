@@ -1,15 +1,15 @@
 import { boolean, choice, duration, integer, pattern, secret, text } from './kinds.ts'
 
-/** Who may sign in with a password, and how it is kept (interface 5.1, 5.5, 5.7, 5.8; D4, D5). */
+/** Who may sign in with a password, and how passwords are stored (interface 5.1, 5.5, 5.7, 5.8; D4, D5). */
 export const passwordKeys = {
   'service.auth.http-basic': boolean({ default: false, help: 'Accept HTTP Basic credentials.' }),
   'service.auth.adminpw': secret({
     warn: 'overrides the stored password of admin',
-    help: 'Password of admin as long as it is set; never written to the store.',
+    help: 'Replaces the password of admin while it is set; never written to the store.',
   }),
   'service.auth.password': choice(['on', 'off', 'whitelist'], {
     default: 'on',
-    help: 'Who may sign in with a password: everybody, nobody, or the users of the whitelist.',
+    help: 'Who may sign in with a password: all users, no user, or the users on the whitelist.',
   }),
   'service.auth.password.whitelist.<n>': text({
     expects: 'a user name',
@@ -21,7 +21,7 @@ export const passwordKeys = {
   }),
   'service.auth.password.require-current-password': boolean({
     default: true,
-    help: 'To change a password, a user sends the present one along.',
+    help: 'Users must send their current password to change it.',
   }),
   'service.auth.password.argon2.memory': integer({
     min: 19_456,
@@ -51,11 +51,11 @@ export const passwordKeys = {
     min: 0,
     max: 100_000,
     default: 200,
-    help: 'Logins that may wait for a hash; more are answered 503.',
+    help: 'Logins that may wait for a hash; further ones get 503.',
   }),
 } as const
 
-/** What a new password must look like (interface 5.6, D5.2). */
+/** The rules for a new password (interface 5.6, D5.2). */
 export const passwordRuleKeys = {
   'service.auth.password.profile': choice(['spec', 'nist'], {
     default: 'spec',
@@ -63,35 +63,35 @@ export const passwordRuleKeys = {
   }),
   'service.auth.password.rule.lowercase': boolean({
     default: true,
-    help: 'A lower-case letter is needed.',
+    help: 'Require a lower-case letter.',
   }),
   'service.auth.password.rule.uppercase': boolean({
     default: true,
-    help: 'An upper-case letter is needed.',
+    help: 'Require an upper-case letter.',
   }),
-  'service.auth.password.rule.number': boolean({ default: true, help: 'A digit is needed.' }),
+  'service.auth.password.rule.number': boolean({ default: true, help: 'Require a digit.' }),
   'service.auth.password.rule.symbol': boolean({
     default: false,
-    help: 'A character that is neither letter nor digit is needed.',
+    help: 'Require a character that is neither a letter nor a digit.',
   }),
   'service.auth.password.rule.min-length': integer({
     min: 1,
     max: 2048,
     default: 10,
-    help: 'Fewest characters (Unicode code points).',
+    help: 'Minimum number of characters (Unicode code points).',
   }),
   'service.auth.password.rule.custom.<n>': pattern({
-    help: 'Each must match somewhere in the password. In the file a backslash is written twice.',
+    help: 'Each must match somewhere in the password. In the file, write a backslash twice.',
   }),
 } as const
 
-/** What happens after wrong passwords (interface 5.9, D6). */
+/** The reaction to wrong passwords (interface 5.9, D6). */
 export const lockoutKeys = {
   'service.auth.temp.lockout.max.attempts': integer({
     min: 1,
     default: 5,
     unlimited: 'no lockout',
-    help: 'The wrong password in a row that locks the user out.',
+    help: 'How many wrong passwords in a row lock the user out.',
   }),
   'service.auth.temp.lockout.duration': duration({
     min: 0,
@@ -105,7 +105,7 @@ export const lockoutKeys = {
   }),
   'service.auth.temp.lockout.trusted-devices': boolean({
     default: false,
-    help: 'A device that signed in before has its own count, so that strangers cannot lock its owner out.',
+    help: 'Count wrong passwords from a device that has signed in before separately, so that strangers cannot lock its owner out.',
   }),
 } as const
 

@@ -1,6 +1,6 @@
 import { type Key, rows } from './keys.ts'
 
-/** Where a written key belongs: its row, and what stands for `<idp>` and `<n>` in it. */
+/** The meaning of a written key: its row, and the values of `<idp>` and `<n>` in it. */
 export interface Place {
   readonly key: Key
   readonly idp: string | undefined
@@ -28,8 +28,8 @@ export const isList = (key: Key): boolean => key.endsWith('.<n>')
 export const isPerIdp = (key: Key): boolean => key.includes('.<idp>.')
 
 /**
- * The known key most like an unknown one, with the unknown one's own name and number in it; `undefined` when none is
- * near. Near means that about a quarter of the letters differ, `service.` apart.
+ * The known key most similar to an unknown one, with the name and number of the unknown one; `undefined` when none is
+ * similar. Similar means that at most about a quarter of the letters differ, not counting `service.`.
  */
 export function nearestKey(unknown: string): string | undefined {
   if (unknown.length > 200) return undefined
@@ -80,7 +80,7 @@ function isSubsequence(some: readonly string[], all: readonly string[]): boolean
   return found === some.length
 }
 
-/** Levenshtein's: insertions, deletions and replacements of one letter. */
+/** The Levenshtein distance: insertions, deletions and replacements of one letter. */
 function editDistance(from: string, to: string): number {
   const letters = Array.from(to)
   let previous = [0, ...letters.map((_, index) => index + 1)]

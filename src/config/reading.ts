@@ -22,14 +22,16 @@ export interface Change {
   readonly shown: string
 }
 
-/** Turns what is written into values, row by row. A row with a problem stands at its default, or as far as it was read. */
+/**
+ * Converts written settings into values, row by row. A row with an error keeps its default, or the part that could be read.
+ */
 export function readSettings(written: ReadonlyMap<string, Written>, report: Report): ReadSettings {
   const { slots, unknownKeys } = sort(written, report)
   const reading = new Reading(slots, report)
   return { settings: reading.settings(), origins: reading.origins, changes: reading.changes, unknownKeys }
 }
 
-/** What is written for one row and one identity provider, in a list by number. */
+/** The written values for one row and one identity provider, by number if it is a list. */
 type Slot = Map<string | undefined, Written>
 /** By identity provider, `undefined` for rows without. */
 type Slots = ReadonlyMap<Key, ReadonlyMap<string | undefined, Slot>>
@@ -45,7 +47,7 @@ function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: S
       unknownKeys.push(writtenKey)
       const nearest = nearestKey(writtenKey)
       const printable = writtenKey.replaceAll(/\p{Cc}/gu, '?')
-      // The value stays out of it: this may be the misspelt key of a secret.
+      // The value is left out, because this may be the misspelt key of a secret.
       report.warning(`${printable} is not a known key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`)
     }
   }
@@ -76,11 +78,11 @@ class Reading {
       if (!isPerIdp(key)) return [key, this.#value(key, setting)]
       return [key, new Map([...idps].map(idp => [idp, this.#value(key, setting, idp)]))]
     })
-    // `SettingsOf` says of each key what the kind of its row and its placeholders make of it here.
+    // `SettingsOf` computes the type of each key from the kind of its row and its placeholders, as this code does.
     return Object.freeze(Object.fromEntries(values)) as Settings
   }
 
-  /** Listed or not: settings of a name that is not listed are a contradiction found later. */
+  /** Includes unlisted names: a later check reports settings of a name that is not listed. */
   #idpNames(): ReadonlySet<string> {
     const listed = [...(this.#slots.get(IDP_LIST)?.get(undefined)?.values() ?? [])].map(({ text }) => text.trim())
     const configured = [...this.#slots.values()].flatMap(byIdp => [...byIdp.keys()])

@@ -1,11 +1,11 @@
 import type { Key } from './keys.ts'
 import type { Setting } from './setting.ts'
 
-/** What is found while the settings are read. All of it is told at once. */
+/** Collects all errors and warnings about the settings, so that they are reported together. */
 export class Report {
   readonly problems: string[] = []
   readonly warnings: string[] = []
-  /** Rows without a trustworthy value: no contradiction is looked for there. */
+  /** Rows without a reliable value; no contradictions are checked for them. */
   readonly failed = new Set<Key>()
 
   problem(message: string, key?: Key): void {

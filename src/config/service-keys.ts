@@ -1,7 +1,7 @@
 import { absoluteUrl, cidr, host, origin } from './address-kinds.ts'
 import { boolean, bytes, choice, duration, integer, seconds, secret, text } from './kinds.ts'
 
-/** The longest a timer of Node runs; a longer one would end at once. */
+/** The maximum delay of a Node timer; a longer one would fire at once. */
 const MAX_TIMER = 2 ** 31 - 1
 
 /** Where the service is reached, and what it accepts from the network (D1). */
@@ -9,7 +9,7 @@ export const addressKeys = {
   'service.baseurl.folder': absoluteUrl({
     folder: true,
     defaultText: '`http://127.0.0.1:<port>/`',
-    help: 'Base address as clients see it; every URI in an answer begins with it. A slash is added to its end.',
+    help: 'Base address as clients see it; every URI in a response begins with it. A slash is added to its end.',
   }),
   'service.http.host': text({
     default: '127.0.0.1',
@@ -57,7 +57,7 @@ export const addressKeys = {
   }),
 } as const
 
-/** Which pages of other sites may use the service. */
+/** Access from pages of other sites. */
 export const corsKeys = {
   'service.cors': boolean({ default: false, help: 'Answer requests of pages of other origins.' }),
   'service.cors.origins.<n>': origin({
@@ -67,7 +67,7 @@ export const corsKeys = {
     min: 0,
     max: 86_400,
     default: 7200,
-    help: 'How long a browser may remember the answer to a preflight request.',
+    help: 'How long a browser may cache the response to a preflight request.',
   }),
   'service.jsonp': boolean({
     default: false,
@@ -76,7 +76,7 @@ export const corsKeys = {
   }),
 } as const
 
-/** Documents of other servers, for those who ask for them by way of this one. */
+/** The proxy for documents of other servers. */
 export const proxyKeys = {
   'service.proxy': boolean({
     default: true,
@@ -86,7 +86,7 @@ export const proxyKeys = {
     help: 'Hosts from which guests have documents fetched too; without a port those of http and https are meant.',
   }),
   'service.proxy.private-hosts.<n>': host({
-    help: 'Hosts that documents are fetched from although their addresses are not public: everybody who may use the proxy reaches them.',
+    help: 'Hosts that documents are fetched from although their addresses are not public: every user of the proxy can reach them.',
   }),
   'service.proxy.max-size': bytes({
     min: 1024,
@@ -116,14 +116,14 @@ export const operationKeys = {
     min: 0,
     max: 600_000,
     default: 0,
-    help: 'How long the service, told to stop, still serves while `/management/ready` says that it is not ready.',
+    help: 'How long the service continues to serve after SIGTERM while `/management/ready` returns 503.',
   }),
   'service.metrics.token': secret({
-    help: 'Who sends it as a bearer token may read `/management/metrics`; administrators always may.',
+    help: 'A client that sends it as a bearer token may read `/management/metrics`; administrators always may.',
   }),
   'service.cluster.redis.url': absoluteUrl({
     protocols: ['redis', 'rediss'],
     credentials: true,
-    help: 'Redis or Valkey, 7 or later, in which several nodes share lockouts, sign-ons under way and, with `service.auth.token.store=redis`, logins.',
+    help: 'Redis or Valkey, 7 or later, through which several nodes share lockouts, sign-ons in progress and, with `service.auth.token.store=redis`, logins.',
   }),
 } as const

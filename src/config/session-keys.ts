@@ -11,7 +11,7 @@ export const sessionKeys = {
   'service.auth.cookie.httponly': boolean({
     default: true,
     warn: 'is off: scripts in pages can read the token',
-    help: 'Keeps the token from scripts.',
+    help: 'Hide the token from scripts.',
   }),
   'service.auth.cookie.secure': boolean({ default: true, help: 'Send the cookie over https (and to localhost) only.' }),
   'service.auth.cookie.samesite': choice(['none', 'lax', 'strict'], {
@@ -22,11 +22,11 @@ export const sessionKeys = {
     min: 1,
     default: 86_400,
     unlimited: 'a cookie that ends with the browser (and after 86400 s here)',
-    help: 'Life of a login.',
+    help: 'Lifetime of a session.',
   }),
   'service.auth.cookie.refresh-expiration-on-access': boolean({
     default: true,
-    help: 'Every successful request prolongs the login.',
+    help: 'Every successful request extends the session.',
   }),
   'service.auth.cookie.invalid-token-error': boolean({
     default: false,
@@ -36,20 +36,20 @@ export const sessionKeys = {
     min: 1,
     default: 2_592_000,
     unlimited: 'no cap',
-    help: 'A login never outlives this, however often it is prolonged.',
+    help: 'Maximum lifetime of a session, however often it is extended.',
   }),
   'service.auth.token.max-per-user': integer({
     min: 1,
     max: 100_000,
     default: 100,
-    help: 'Live logins of one user; one more ends the oldest.',
+    help: 'Maximum number of sessions of one user; a further login ends the oldest.',
   }),
   'service.auth.token.store': choice(['memory', 'database', 'redis'], {
     default: 'memory',
-    help: 'Where logins are kept; those in memory end with the process. `redis` needs `service.cluster.redis.url`.',
+    help: 'Where sessions are kept; those in memory end with the process. `redis` needs `service.cluster.redis.url`.',
   }),
   'service.auth.token.key-file': text({
     expects: 'the path of a file',
-    help: 'File with the keys that seal tokens kept outside memory, made with a new one when missing. `SERVICE_AUTH_TOKEN_KEY` can take its place.',
+    help: 'File with the keys that seal tokens kept outside memory, created with a new key when missing. `SERVICE_AUTH_TOKEN_KEY` can replace the file.',
   }),
 } as const

@@ -1,7 +1,7 @@
-/** What a configured text turns into: a value, or why not ("expected …"). */
+/** The result of parsing a configured text: a value, or the reason for the error ("expected …"). */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string }
 
-/** A kind of value. Its rules are told once, in `expects`, for messages and for docs/configuration.md alike. */
+/** A kind of value. `expects` describes its rules, for messages and for docs/configuration.md. */
 export interface Kind<T> {
   /** Completes "expected …". */
   readonly expects: string

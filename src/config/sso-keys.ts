@@ -7,7 +7,7 @@ const nameOfIdp = { expects: 'a name of A-Z, a-z, 0-9, _ and -', matches: /^[\w-
 export const ssoKeys = {
   'service.auth.sso.landing': choice(['redirect', 'page'], {
     default: 'redirect',
-    help: 'How a finished sign-on leads on: by redirect, or by a page of this service (for strict cookies).',
+    help: 'How a finished sign-on continues: by redirect, or by a page of this service (for strict cookies).',
   }),
 } as const
 
@@ -21,10 +21,10 @@ export const samlKeys = {
     help: 'Address that identity providers send users back to: `<base address>auth/saml`.',
   }),
   'service.auth.saml.redirect-success.url': absoluteUrl({
-    help: 'Where users go after login when they named no `successurl`.',
+    help: 'Where users go after login if the request has no `successurl`.',
   }),
   'service.auth.saml.redirect-failure.url': absoluteUrl({
-    help: 'Where users go after a failed login when they named no `failureurl`.',
+    help: 'Where users go after a failed login if the request has no `failureurl`.',
   }),
   'service.auth.saml.redirect-domain-whitelist.<n>': domain({
     help: 'Hosts that `successurl` and `failureurl` may name.',
@@ -33,23 +33,23 @@ export const samlKeys = {
     min: 0,
     max: 3600,
     default: 60,
-    help: 'Difference of clocks that is tolerated in assertions, those of SAML 1.1 included.',
+    help: 'Tolerated clock difference in assertions, including those of SAML 1.1.',
   }),
   'service.auth.saml.signing.key-file': text({
     expects: 'the path of a file',
-    help: 'Private key (PEM) that requests are signed with; goes with the certificate.',
+    help: 'Private key (PEM) that signs requests; requires the certificate.',
   }),
   'service.auth.saml.signing.certificate-file': text({
     expects: 'the path of a file',
-    help: 'Certificate (PEM) of the signing key, told to identity providers.',
+    help: 'Certificate (PEM) of the signing key, published to identity providers.',
   }),
   'service.auth.saml.encryption.key-file': text({
     expects: 'the path of a file',
-    help: 'Private key (PEM, RSA) that opens encrypted assertions; goes with the certificate.',
+    help: 'Private key (PEM, RSA) that decrypts assertions; requires the certificate.',
   }),
   'service.auth.saml.encryption.certificate-file': text({
     expects: 'the path of a file',
-    help: 'Certificate (PEM) of the encryption key, told to identity providers.',
+    help: 'Certificate (PEM) of the encryption key, published to identity providers.',
   }),
   'service.auth.saml.default-idp': text({
     ...nameOfIdp,
@@ -112,13 +112,13 @@ export const legacySamlKeys = {
     min: 1,
     unlimited: 'a cookie that ends with the browser',
     defaultText: 'value of `service.auth.cookie.max-age`',
-    help: 'Life of a login by SAML.',
+    help: 'Lifetime of a SAML session.',
   }),
 } as const
 
 /** CAS and SAML 1.1 (interface 5.4, D9). */
 export const casKeys = {
-  'service.auth.cas': boolean({ default: false, help: 'Sign-on by a CAS server.' }),
+  'service.auth.cas': boolean({ default: false, help: 'Sign-on through a CAS server.' }),
   'service.auth.cas.version': choice(['cas1', 'cas2', 'cas3', 'saml11'], {
     default: 'cas2',
     help: 'Protocol the CAS server speaks.',
@@ -135,7 +135,7 @@ export const casKeys = {
     min: 1,
     unlimited: 'a cookie that ends with the browser',
     defaultText: 'value of `service.auth.cookie.max-age`',
-    help: 'Life of a login by CAS.',
+    help: 'Lifetime of a CAS session.',
   }),
   'service.auth.cas.user-auto-provisioning': boolean({
     default: false,
