@@ -98,7 +98,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     done()
   })
 
-  // Handlers read bodies themselves, after they have judged the caller: nothing is parsed beforehand.
+  // Handlers read bodies themselves, after they have checked the caller, so Fastify parses no body beforehand.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendProblem(deps, error, request, reply))
@@ -138,7 +138,7 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
       void sendProblem(deps, error, request, reply)
     },
   })
-  // A client that waits for permission gets it when somebody reads the body, or the refusal instead (D7.4).
+  // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
   // No other expectation is known; a server may pass over those (RFC 9110 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -218,7 +218,7 @@ function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
   else if (!isGuest(request.caller)) reply.header('cache-control', 'private')
 }
 
-/** Counted, and one line in the log; the query is left out, it may hold what is nobody's business. */
+/** Counts the request and writes one log line. The query is left out, because it may contain private data. */
 function noteAnswer({ log, metrics }: Services, request: FastifyRequest, reply: FastifyReply): void {
   const { method, routeOptions } = request
   metrics.answered({ method, route: routeOptions.url, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })

@@ -42,7 +42,7 @@ import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import type { Readers } from './readers/read-task.ts'
 
-/** What the HTTP room is told by the settings. */
+/** The settings of the HTTP room. */
 export interface HttpOptions {
   /** The base address; asked for at each request, because a port the system chooses is known only after the start. */
   readonly base: () => BaseAddress
@@ -90,7 +90,7 @@ export interface Rooms {
   readonly audit: Audit
   /** Absent when HTTP Basic is off. */
   readonly basic: BasicCredentials | undefined
-  /** Absent when devices are not told apart. */
+  /** Absent when trusted devices are disabled. */
   readonly devices: TrustedDevices | undefined
   readonly passwordRules: PasswordRules
   /** Absent when passwords are not reset by e-mail. */
