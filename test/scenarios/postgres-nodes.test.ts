@@ -130,7 +130,8 @@ test('a node that starts leaves the uploads of others in peace, and ends those w
 test('the commands find the store by its address and never show the password in it', async t => {
   if (!requirePeer(t, postgres)) return
   const { folder, url, start } = await newCluster(t)
-  const where = ['--set', `service.data.folder=${folder}`, '--set', `service.repository.store.url=${url}`]
+  const set = { 'service.data.folder': folder, 'service.repository.store.url': url, 'service.data.quota': 'on' }
+  const where = Object.entries(set).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const early = await stowage(folder, ['unlock', 'admin', ...where])
   assert.deepEqual([early.status, /no store/.test(early.stderr)], [1, true], early.stderr)
   await start()
@@ -140,7 +141,7 @@ test('the commands find the store by its address and never show the password in 
     ),
   )
   for (const { status, stdout, stderr } of runs) {
-    assert.equal(status, 0, stderr)
+    assert.equal(status, 0, stdout + stderr)
     assert.doesNotMatch(stdout + stderr, /Test-Password/)
   }
   assert.match(runs[2]?.stdout ?? '', /^store: PostgreSQL 15\.\d+ at 127\.0\.0\.1:\d+\/t\w+$/m)

@@ -1,4 +1,4 @@
-import { StartupError } from '../../base/errors.ts'
+import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Database, Queries } from '../database.ts'
@@ -56,8 +56,13 @@ export async function joinNodes(database: Database, id: string, facts: NodeFacts
   )
 }
 
+/** A node that cannot reach the database any more stops all the same: its row expires. */
 export async function leaveNodes(database: Database, id: string): Promise<void> {
-  await database.run(sql`DELETE FROM nodes WHERE id = ${id}`)
+  try {
+    await database.run(sql`DELETE FROM nodes WHERE id = ${id}`)
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error
+  }
 }
 
 /** The reasons why two nodes cannot use one store; each text names both values, the own one first. */
