@@ -31,7 +31,7 @@ export const guestFrom = (client: Client): Caller => ({ user: guestUser, groups:
 
 export const isGuest = (caller: Pick<Caller, 'user'>): boolean => caller.user.id === GUEST
 
-/** True for admin and the members of the admin group. They may do everything (wire facts 4.2, rule 1). */
+/** True for admin and the members of the admin group. They may do everything (W4.2, rule 1). */
 export const isAdmin = (caller: Caller): boolean => caller.user.id === ADMIN || caller.groups.has(ADMINS)
 
 /** The error for a missing right (D1.5): guests are asked to sign in, signed-in users get "forbidden". */
@@ -45,7 +45,7 @@ export function requireAdmin(caller: Caller, what: string): void {
   if (!isAdmin(caller)) throw denied(caller, what)
 }
 
-/** @throws {Unauthenticated | Forbidden} unless the caller is the user `_admin` itself (wire facts 4.4). */
+/** @throws {Unauthenticated | Forbidden} unless the caller is the user `_admin` itself (W4.4). */
 export function requireSuperUser(caller: Caller, what: string): void {
   if (caller.user.id !== ADMIN) throw denied(caller, what)
 }

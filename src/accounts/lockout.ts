@@ -59,7 +59,7 @@ const MAX_WAITING = 500
 const RELEASE_PAUSE: Milliseconds = 1000
 
 /**
- * Temporary lockout (interface 3.2, 5.9; D6). Each attempt is reserved before its password is checked, so parallel guesses
+ * Temporary lockout (I3.2, I5.9; D6). Each attempt is reserved before its password is checked, so parallel guesses
  * cannot exceed the limit: failures plus attempts in progress never exceed it. An attempt that would exceed it waits for the
  * result of the others instead of being rejected, because all of them may be right.
  */

@@ -51,7 +51,7 @@ export class Login {
     this.#options = options
   }
 
-  /** False if no user can sign in with a password (interface 5.8). */
+  /** False if no user can sign in with a password (I5.8). */
   get takesPasswords(): boolean {
     return !this.#deps.policy.isOff
   }

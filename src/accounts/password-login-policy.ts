@@ -7,7 +7,7 @@ export interface PasswordLoginOptions {
   readonly blacklist: readonly string[]
 }
 
-/** Decides who may sign in with a password (interface 5.8). Names are compared in their normal form (D1.7). */
+/** Decides who may sign in with a password (I5.8). Names are compared in their normal form (D1.7). */
 export class PasswordLoginPolicy {
   readonly isOff: boolean
   readonly #whitelist: ReadonlySet<string> | undefined

@@ -36,7 +36,7 @@ interface Rule extends PasswordRule {
   readonly holds: (password: string, words: readonly string[]) => boolean
 }
 
-/** The rules that a new password must meet (interface 5.6, D5.2). */
+/** The rules that a new password must meet (I5.6, D5.2). */
 export class PasswordRules {
   readonly #rules: readonly Rule[]
 

@@ -7,5 +7,5 @@ export const ADMINS = '_admins'
 /** The group of all signed-in users; its members are computed, never stored. */
 export const USERS = '_users'
 
-/** Names of the principals above (wire facts 1.6). */
+/** Names of the principals above (W1.6). */
 export const systemNames = { [GUEST]: 'guest', [ADMIN]: 'admin', [ADMINS]: 'admins', [USERS]: 'users' } as const

@@ -68,7 +68,7 @@ export interface Life {
   /** `auth_maxage`, at least 1; limited to the maximum (D2.3). */
   readonly requested?: Seconds | undefined
   /**
-   * Replaces the configured maximum, with the same meaning of -1. SAML and CAS logins have their own maximum (interface 5.3,
+   * Replaces the configured maximum, with the same meaning of -1. SAML and CAS logins have their own maximum (I5.3,
    * 5.4).
    */
   readonly maximum?: Seconds | undefined
@@ -94,7 +94,7 @@ const sessionKey = (id: string): string => PREFIX + id
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
- * Login sessions (interface 2.1, 3.1; D2, D3). Stored under an id that the token sealer derives from the token, and listed
+ * Login sessions (I2.1, I3.1; D2, D3). Stored under an id that the token sealer derives from the token, and listed
  * by user id, never by name. Callers must also check a session against its user's row ({@link isCurrent}): a raised epoch
  * revokes the session with the next request, even if the store still holds it.
  */

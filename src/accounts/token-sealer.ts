@@ -39,7 +39,7 @@ export const plainTokens: TokenSealer = {
 
 /**
  * Keeps tokens out of the store. A session is found by a MAC of its token and holds the token sealed, because the list of
- * sessions shows it (interface 2.3). An attacker who reads the store gets no usable token. The seal also names the owner, so
+ * sessions shows it (I2.3). An attacker who reads the store gets no usable token. The seal also names the owner, so
  * an attacker who can write to the store cannot turn one user's session into another's.
  */
 export class KeyedTokenSealer implements TokenSealer {

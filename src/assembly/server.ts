@@ -356,7 +356,7 @@ function repeat(log: Log, chore: () => Promise<unknown>): NodeJS.Timeout {
   return setInterval(run, SWEEP_INTERVAL).unref()
 }
 
-/** The flags of the cookie (interface 5.2). */
+/** The flags of the cookie (I5.2). */
 export function cookieOptions(settings: Settings, basePath: string): CookieOptions {
   const path = settings['service.auth.cookie.path']
   return {

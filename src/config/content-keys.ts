@@ -1,7 +1,7 @@
 import { absoluteUrl, blobPlace, mediaType } from './address-kinds.ts'
 import { boolean, bytes, duration, integer, text } from './kinds.ts'
 
-/** Files and the storage they may use (interface 8, D7). */
+/** Files and the storage they may use (I8, D7). */
 export const fileKeys = {
   'service.data.folder': text({
     default: 'data',

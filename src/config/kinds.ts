@@ -147,7 +147,7 @@ function whyNotCompiled(text: string): string | undefined {
   }
 }
 
-/** A value that is never shown. Spaces are significant; at most 2048 code points, as for every password (interface 8). */
+/** A value that is never shown. Spaces are significant; at most 2048 code points, as for every password (I8). */
 export function secret<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
   return setting(secrets, options)
 }

@@ -1,6 +1,6 @@
 import { boolean, choice, duration, integer, pattern, secret, text } from './kinds.ts'
 
-/** Who may sign in with a password, and how passwords are stored (interface 5.1, 5.5, 5.7, 5.8; D4, D5). */
+/** Who may sign in with a password, and how passwords are stored (I5.1, I5.5, I5.7, I5.8; D4, D5). */
 export const passwordKeys = {
   'service.auth.http-basic': boolean({ default: false, help: 'Accept HTTP Basic credentials.' }),
   'service.auth.adminpw': secret({
@@ -55,7 +55,7 @@ export const passwordKeys = {
   }),
 } as const
 
-/** The rules for a new password (interface 5.6, D5.2). */
+/** The rules for a new password (I5.6, D5.2). */
 export const passwordRuleKeys = {
   'service.auth.password.profile': choice(['spec', 'nist'], {
     default: 'spec',
@@ -85,7 +85,7 @@ export const passwordRuleKeys = {
   }),
 } as const
 
-/** The reaction to wrong passwords (interface 5.9, D6). */
+/** The reaction to wrong passwords (I5.9, D6). */
 export const lockoutKeys = {
   'service.auth.temp.lockout.max.attempts': integer({
     min: 1,

@@ -1,6 +1,6 @@
 import { boolean, choice, integer, seconds, text } from './kinds.ts'
 
-/** The cookie and the token in it (interface 5.2, D2). */
+/** The cookie and the token in it (I5.2, D2). */
 export const sessionKeys = {
   'service.auth.cookie.path': text({
     default: 'auto',

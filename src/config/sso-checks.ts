@@ -1,7 +1,7 @@
 import { type Check, isPlainHttp } from './check.ts'
 import type { Settings } from './settings.ts'
 
-/** Contradictions in the settings of SAML and CAS (interface 5.3, 5.4; D8, D9). */
+/** Contradictions in the settings of SAML and CAS (I5.3, I5.4; D8, D9). */
 export const ssoChecks: readonly Check[] = [
   {
     keys: ['service.auth.saml', 'service.auth.saml.assertion-consumer-service.url'],

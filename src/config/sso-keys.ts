@@ -11,7 +11,7 @@ export const ssoKeys = {
   }),
 } as const
 
-/** SAML 2.0, several identity providers (interface 5.3, D8). */
+/** SAML 2.0, several identity providers (I5.3, D8). */
 export const samlKeys = {
   'service.auth.saml': choice(['new', 'on', 'off'], {
     default: 'off',
@@ -86,7 +86,7 @@ export const samlKeys = {
   }),
 } as const
 
-/** The deprecated SAML settings for one identity provider (interface 5.3, D8.8); the others are shared with the new. */
+/** The deprecated SAML settings for one identity provider (I5.3, D8.8); the others are shared with the new. */
 export const legacySamlKeys = {
   'service.auth.saml.relying-party-id': text({
     help: 'Name of this service at the identity provider.',
@@ -116,7 +116,7 @@ export const legacySamlKeys = {
   }),
 } as const
 
-/** CAS and SAML 1.1 (interface 5.4, D9). */
+/** CAS and SAML 1.1 (I5.4, D9). */
 export const casKeys = {
   'service.auth.cas': boolean({ default: false, help: 'Sign-on through a CAS server.' }),
   'service.auth.cas.version': choice(['cas1', 'cas2', 'cas3', 'saml11'], {

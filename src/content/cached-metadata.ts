@@ -9,13 +9,13 @@ import { findEntryHead, findEntryToShow } from './entry-records.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import { may } from '../model/rights.ts'
 
-/** True for entry types whose metadata, or a part of them, are stored elsewhere (wire facts 1.3). */
+/** True for entry types whose metadata, or a part of them, are stored elsewhere (W1.3). */
 export const hasExternalMetadata = ({ entryType }: EntryHead): boolean =>
   entryType === 'Reference' || entryType === 'LinkReference'
 
 /**
  * The entry of this service whose metadata URI is used as external metadata. Its present metadata are shown, not a copy
- * (wire facts 3.6).
+ * (W3.6).
  */
 export function liveSourceOf({ externalMetadata }: Entry): EntryAddress | undefined {
   const [, context, id] = /^\.\/([^/?#]+)\/metadata\/([A-Za-z0-9_-]+)$/.exec(externalMetadata ?? '') ?? []

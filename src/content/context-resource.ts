@@ -29,7 +29,7 @@ export interface ContextDescription {
   readonly quota: Quota | undefined
 }
 
-/** A context as a resource: its entries, its name, its quota (interface 2.6, 5.10; D7.1, D7.2). */
+/** A context as a resource: its entries, its name, its quota (I2.6, I5.10; D7.1, D7.2). */
 export class ContextResource {
   readonly #deps: Dependencies
 
@@ -117,7 +117,7 @@ export class ContextResource {
     return { entry, name: await entries.nameOf(entry), quota }
   }
 
-  /** Clients may send the whole object that GET returned: members that cannot be set must be unchanged (interface 2.6). */
+  /** Clients may send the whole object that GET returned: members that cannot be set must be unchanged (I2.6). */
   async #readQuota({ id }: Entry, json: unknown): Promise<Bytes> {
     if (!isObject(json)) throw new InvalidInput('invalid-quota', 'A JSON object with `quota` was expected.')
     requireOnly(json, ['quota', 'fillLevel', 'hasDefaultQuota'])

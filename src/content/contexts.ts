@@ -14,7 +14,7 @@ export interface Context {
 
 const MAX_NAME_CHARACTERS = 255
 
-/** The context with this id or, if there is none, this name. Addresses may contain either (wire facts 1.2). */
+/** The context with this id or, if there is none, this name. Addresses may contain either (W1.2). */
 export async function findContext(queries: Queries, idOrName: string): Promise<Context | undefined> {
   const rows = await queries.all<{ id: string; name: string | null }>(
     sql`SELECT id, name FROM contexts WHERE id = ${idOrName} OR name = ${idOrName}`,
@@ -65,7 +65,7 @@ export async function deleteContextRow(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`DELETE FROM contexts WHERE id = ${id}`)
 }
 
-/** The next number that is free as an id in the context; numbers are never reused (wire facts 1.6). */
+/** The next number that is free as an id in the context; numbers are never reused (W1.6). */
 export async function nextId(tx: Queries, context: string): Promise<string> {
   for (;;) {
     const row = await tx.get<{ last_number: number }>(

@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /**
- * Checks whether the caller may create an entry here, through the context or the list (wire facts 4.4). Users, groups and
+ * Checks whether the caller may create an entry here, through the context or the list (W4.4). Users, groups and
  * contexts require the right on the context: the right to write to a list must not allow creating users.
  */
 export async function placeFor(
@@ -56,7 +56,7 @@ export function requireList(list: Entry | undefined): Entry {
 }
 
 /**
- * Applies what an entry inherits from the list it is created in (wire facts 3.2.1): the list's access list and, for a
+ * Applies what an entry inherits from the list it is created in (W3.2.1): the list's access list and, for a
  * creator who does not administer the list, the right to administer the new entry. The guest does not get that right: it
  * would apply to everyone.
  */
@@ -82,7 +82,7 @@ const unionOf = (...acls: readonly Acl[]): Acl =>
 
 const notTaken = new Set<string>([dct.title, dct.description, dc.title, dc.description])
 
-/** The metadata of a template without its titles and descriptions, and the resource they describe (wire facts 3.2.1). */
+/** The metadata of a template without its titles and descriptions, and the resource they describe (W3.2.1). */
 export interface Template {
   readonly about: string
   readonly statements: readonly Statement[]

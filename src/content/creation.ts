@@ -26,7 +26,7 @@ import { requireQuotaValue } from './quota-request.ts'
 import { requireRight } from '../model/rights.ts'
 import { isObject, type Read, requireIds, requirePasswordText, requireText } from './values.ts'
 
-/** The members of the body of a creation (wire facts 3.2.1); graphs have relative IRIs. */
+/** The members of the body of a creation (W3.2.1); graphs have relative IRIs. */
 export interface CreationBody {
   readonly metadata?: Graph
   readonly cachedExternalMetadata?: Graph
@@ -55,7 +55,7 @@ export interface CreationRequest {
   readonly readGraph: (value: unknown) => Graph
 }
 
-/** The placeholder that clients write for the new id (wire facts 1.6). */
+/** The placeholder that clients write for the new id (W1.6). */
 export const NEW_ID = '_newId'
 
 interface Dependencies {
@@ -91,7 +91,7 @@ interface Making {
   readonly password: string | undefined
 }
 
-/** Creates entries, and the users, groups and contexts that some of them stand for (wire facts 3.2.1, 3.9). */
+/** Creates entries, and the users, groups and contexts that some of them stand for (W3.2.1, W3.9). */
 export class Creation {
   readonly #deps: Dependencies
   readonly #options: CreationOptions
@@ -148,7 +148,7 @@ export class Creation {
     return { ...inherited, metadata: fromTemplate(entry.metadata, resourceOf(entry), template) }
   }
 
-  /** A group together with a context that its members may write to (wire facts 3.9); resolves to the group's entry. */
+  /** A group together with a context that its members may write to (W3.9); resolves to the group's entry. */
   async createGroupWithContext(
     caller: Caller,
     name: string | undefined,
@@ -350,14 +350,14 @@ async function freeId(tx: Queries, context: string, wanted: string | undefined):
   return wanted
 }
 
-/** The ids that are entries of the context, each once; a new list skips the others (wire facts 3.2.1). */
+/** The ids that are entries of the context, each once; a new list skips the others (W3.2.1). */
 async function freeMembers(tx: Queries, { context, id: own }: Entry, resource: unknown): Promise<string[]> {
   const ids = [...new Set(requireIds(resource ?? []))]
   const present = await presentIds(tx, context, ids)
   return ids.filter(id => id !== own && present.has(id))
 }
 
-/** Adding a member requires the same right as any other change of the members (wire facts 3.8). */
+/** Adding a member requires the same right as any other change of the members (W3.8). */
 async function joinGroup(
   writer: EntryWriter,
   maker: Caller,

@@ -39,7 +39,7 @@ interface Dependencies {
 /** The head of an entry of a context, without its access list. */
 const CONTEXT_BYTES: Bytes = 1500
 
-/** Finds entries, changes what every entry has (info, metadata, name), and deletes entries (wire facts 3.3 to 3.6). */
+/** Finds entries, changes what every entry has (info, metadata, name), and deletes entries (W3.3 to 3.6). */
 export class Entries {
   readonly #deps: Dependencies
 
@@ -76,7 +76,7 @@ export class Entries {
     return await this.get(CONTEXTS, context.id)
   }
 
-  /** Replaces the info (wire facts 3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */
+  /** Replaces the info (W3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */
   async putInfo(
     caller: Caller,
     placed: EntryInContext,
@@ -117,7 +117,7 @@ export class Entries {
     }))
   }
 
-  /** Replaces the copy of external metadata (wire facts 3.6). */
+  /** Replaces the copy of external metadata (W3.6). */
   async putCachedMetadata(
     caller: Caller,
     placed: EntryInContext,
@@ -160,7 +160,7 @@ export class Entries {
   }
 
   /**
-   * Deletes an entry with everything that belongs to it, and a context with all its entries (wire facts 3.3.3).
+   * Deletes an entry with everything that belongs to it, and a context with all its entries (W3.3.3).
    * @param recursive deletes a list with all that it contains, which requires the right to administer the context.
    */
   async delete(caller: Caller, placed: EntryInContext, precondition: Precondition, recursive = false): Promise<void> {

@@ -24,7 +24,7 @@ import type { Revisions } from './revisions.ts'
 import { hasAnyRight, may, type EntryInContext, type Right, rightsOf } from '../model/rights.ts'
 import { describeUser } from './user-resource.ts'
 
-/** An entry as one caller may see it; graphs have relative IRIs (wire facts 2.2). */
+/** An entry as one caller may see it; graphs have relative IRIs (W2.2). */
 export interface EntryView {
   readonly entryId: string
   readonly name?: string | undefined
@@ -42,7 +42,7 @@ export interface EntryView {
   readonly truncated?: true | undefined
 }
 
-/** The resource of a Local entry inside the entry's JSON (wire facts 2.6). */
+/** The resource of a Local entry inside the entry's JSON (W2.6). */
 export type ResourceView =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'graph'; readonly graph: Graph }
@@ -237,7 +237,7 @@ export class EntryViews {
     return (await this.#accountOf(entry))?.name
   }
 
-  /** An entry in a list of search results, without its resource (wire facts 3.10.2). */
+  /** An entry in a list of search results, without its resource (W3.10.2). */
   async hit(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
     const { entry } = placed
     const account = await this.#accountOf(entry)

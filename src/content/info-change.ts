@@ -5,7 +5,7 @@ import { entryUri } from '../model/addresses.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
 import { type InfoRequest, withStatement, withSubjectMoved } from './info.ts'
 
-/** The service records where an entry was created; a new `info` does not change that (wire facts 2.3). */
+/** The service records where an entry was created; a new `info` does not change that (W2.3). */
 const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
   const [origin] = objectsOf(entry.statements, entryUri(entry), store.originallyCreatedIn)
   return origin === undefined
@@ -13,7 +13,7 @@ const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
     : withStatement(statements, entryUri(entry), store.originallyCreatedIn, origin)
 }
 
-/** The entry with its new info applied (wire facts 3.3.2, steps 1 to 5). */
+/** The entry with its new info applied (W3.3.2, steps 1 to 5). */
 export function withInfo(entry: Entry, asked: InfoRequest): Entry {
   const isLocal = entry.entryType === 'Local'
   const becomesLinkReference = asked.entryType === 'LinkReference' && !isLocal

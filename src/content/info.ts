@@ -41,7 +41,7 @@ const aclPlaces: Readonly<Record<AclSlot, { of: (entry: Entry) => string; predic
 
 const dateTime = (time: number): Term => literal(new Date(time).toISOString(), xsd.dateTime)
 
-/** The administrative graph of an entry (wire facts 2.3). */
+/** The administrative graph of an entry (W2.3). */
 export function describeInfo(entry: Entry, { homeContext, revisions = [] }: InfoSurroundings = {}): Graph {
   const e = entryUri(entry)
   const r = resourceOf(entry)
@@ -77,7 +77,7 @@ export function describeInfo(entry: Entry, { homeContext, revisions = [] }: Info
 
 type Say = (subject: string, predicate: string, object: Term) => unknown
 
-/** wire facts 2.8 */
+/** W2.8 */
 function describeRevision(say: Say, entry: Entry, { number, time, author, isPresent }: RevisionNote): void {
   const revision = revisionUri(entry, number)
   say(revision, prov.generatedAtTime, dateTime(time))
@@ -102,7 +102,7 @@ export interface InfoRequest {
 const MAX_PRINCIPALS = 1000
 
 /**
- * Parses an `info` graph (wire facts 3.3.2): drops what the service generates itself, applies types where they may change,
+ * Parses an `info` graph (W3.3.2): drops what the service generates itself, applies types where they may change,
  * reads the ACL into its slots, and keeps the rest unchanged.
  */
 export function readInfo(graph: Graph, entry: Entry): InfoRequest {
@@ -187,7 +187,7 @@ export function withStatement(graph: Graph, subject: string, predicate: string, 
   return graphOf(object === undefined ? kept : [...kept, { subject, predicate, object }])
 }
 
-/** Statements about the old resource URI, changed to the new one (wire facts 3.3.2, step 1). */
+/** Statements about the old resource URI, changed to the new one (W3.3.2, step 1). */
 export const withSubjectMoved = (graph: Graph, from: string, to: string): Graph =>
   graphOf(
     [...statementsOf(graph)].map(statement => (statement.subject === from ? { ...statement, subject: to } : statement)),

@@ -25,7 +25,7 @@ export interface LinkTraversal {
 }
 
 /**
- * The metadata of an entry together with those of the entries it links to, if the caller may read them (wire facts 3.5). A
+ * The metadata of an entry together with those of the entries it links to, if the caller may read them (W3.5). A
  * traversal that would take too long ends early; the result then contains the nearest entries.
  */
 export async function linkedMetadata(

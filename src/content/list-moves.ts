@@ -38,7 +38,7 @@ export interface Move {
   readonly fromAny: boolean
 }
 
-/** Moves entries between lists, within a context or into another one (wire facts 3.8.5). */
+/** Moves entries between lists, within a context or into another one (W3.8.5). */
 export class ListMoves {
   readonly #deps: Dependencies
 

@@ -5,7 +5,7 @@ import { type Entry, type GraphType, resourceOf } from '../model/entry.ts'
 export const sortKeys = ['title', 'modified', 'created', 'size'] as const
 export type SortKey = (typeof sortKeys)[number]
 
-/** The order of members; without it, the list's own order (wire facts 2.7). */
+/** The order of members; without it, the list's own order (W2.7). */
 export interface Order {
   readonly sort: SortKey | undefined
   readonly descending: boolean

@@ -4,7 +4,7 @@ import { listed, portionsOf, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 
-/** Lists store the order of their members; an entry is in at most one list of its context (wire facts 3.8.5). */
+/** Lists store the order of their members; an entry is in at most one list of its context (W3.8.5). */
 export const isList = ({ entryType, graphType }: Entry): boolean =>
   entryType === 'Local' && (graphType === 'List' || graphType === 'ResultList')
 

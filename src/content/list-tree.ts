@@ -24,7 +24,7 @@ export async function entriesBelow(queries: Queries, list: Entry): Promise<Entry
 }
 
 /**
- * Gives all entries below a list the list's access list (wire facts 3.3.2). Users who may write to a list may put any entry
+ * Gives all entries below a list the list's access list (W3.3.2). Users who may write to a list may put any entry
  * into it, so this requires the right to administer each entry; if the caller lacks it for one, the whole change is
  * rejected.
  */

@@ -14,7 +14,7 @@ const MAX_SORTED = 2000
 /** Page size for a longer list that is requested without a limit. */
 const MAX_PAGE = 500
 
-/** A page of a list (wire facts 2.7). */
+/** A page of a list (W2.7). */
 export interface ListPage<Child> {
   readonly children: readonly Child[]
   readonly size: number

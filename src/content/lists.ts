@@ -8,7 +8,7 @@ import { replaceListMembers } from './list-records.ts'
 import { requires, type EntryInContext } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds } from './values.ts'
 
-/** Changes the members of lists (wire facts 3.8.5). */
+/** Changes the members of lists (W3.8.5). */
 export class Lists {
   readonly #changes: Changes
 

@@ -20,7 +20,7 @@ const BATCH = 20
 const MAX_LOOKED_AT = 1000
 
 /**
- * The first entry about a resource that has the requested metadata and that the caller may read (wire facts 3.12): first the
+ * The first entry about a resource that has the requested metadata and that the caller may read (W3.12): first the
  * entry whose own resource it is, then the links to it, oldest first within a context.
  * @param uri of the resource, in its relative form
  * @param context limits the search to one context

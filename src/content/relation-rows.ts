@@ -18,8 +18,8 @@ interface Relation {
 const isRelative = (iri: string): boolean => iri.startsWith(RELATIVE)
 
 /**
- * Yields statements of this entry whose object is another entry, with the part (info or metadata) they occur in (wire facts
- * 2.9).
+ * Yields statements of this entry whose object is another entry, with the part (info or metadata) they occur in
+ * (W2.9).
  */
 function* relationsIn(entry: Entry): Generator<Relation> {
   const metadata = isRelative(resourceOf(entry)) ? entry.metadata : {}

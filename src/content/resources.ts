@@ -10,7 +10,7 @@ import type { Entry } from '../model/entry.ts'
 import { requires, type EntryInContext } from '../model/rights.ts'
 import { type Read, requireDistinct, requireIds, requireText } from './values.ts'
 
-/** Changes the resources that are stored in the entry or with the accounts: texts, graphs, groups (wire facts 3.8). */
+/** Changes the resources that are stored in the entry or with the accounts: texts, graphs, groups (W3.8). */
 export class Resources {
   readonly #changes: Changes
 

@@ -5,7 +5,7 @@ import { sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 
-/** What `info` contains about a revision (wire facts 2.8). */
+/** What `info` contains about a revision (W2.8). */
 export interface RevisionNote {
   /** Counts from 1, without gaps. */
   readonly number: number

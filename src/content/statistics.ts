@@ -46,7 +46,7 @@ const keywordPredicates = new Set([
 const isKeyword = ({ predicate, object }: Pick<Statement, 'predicate' | 'object'>): boolean =>
   keywordPredicates.has(predicate) && object.type === 'literal'
 
-/** wire facts 3.16 */
+/** W3.16 */
 const kinds = {
   /** Predicates. */
   property: ({ predicate }: Statement): readonly Named[] => [[predicate]],
@@ -70,7 +70,7 @@ const LONGEST_NAME = 1000
 const IDS = 500
 const TURN = 50
 
-/** Counts the elements of the metadata in a context (wire facts 3.16). */
+/** Counts the elements of the metadata in a context (W3.16). */
 export class Statistics {
   readonly #deps: Dependencies
   // Limited, because each request reads everything in the context.

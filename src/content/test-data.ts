@@ -11,7 +11,7 @@ import { insertContext, nextId } from './contexts.ts'
 import { type NewEntry, newEntry, resourceOf } from '../model/entry.ts'
 import { replaceListMembers } from './list-records.ts'
 
-/** Publicly known passwords; they meet the default rules (wire facts 5.1). */
+/** Publicly known passwords; they meet the default rules (W5.1). */
 const passwords = { donald: 'donaldDonald12', daisy: 'daisyDaisy34', mickey: 'mickeyMickey56' } as const
 type TestUser = keyof typeof passwords
 export type TestHashes = Readonly<Record<TestUser, string>>
@@ -68,8 +68,8 @@ const mouseEntries: readonly Described[] = [
 ]
 
 /**
- * Fills a new store with the users, groups, contexts and entries that the tests of existing clients expect (wire facts
- * 5). Runs inside the transaction that initialises the store.
+ * Fills a new store with the users, groups, contexts and entries that the tests of existing clients expect
+ * (W5.1). Runs inside the transaction that initialises the store.
  */
 export async function insertTestData(writer: EntryWriter, ledger: Ledger, hashes: TestHashes): Promise<void> {
   const { tx, now } = writer

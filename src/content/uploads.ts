@@ -36,7 +36,7 @@ export const UNTYPED = 'application/octet-stream'
 const uploading = requires('writeresource', 'upload to this entry')
 const removing = requires('writeresource', 'delete the file of this entry')
 
-/** Stores and removes the files of entries (wire facts 3.8.1, D7). */
+/** Stores and removes the files of entries (W3.8.1, D7). */
 export class Uploads {
   readonly #deps: Dependencies
 
@@ -108,7 +108,7 @@ function requireHoldsFile(entry: Entry): void {
   throw new InvalidInput('invalid-type', 'This entry cannot hold a file.')
 }
 
-/** The statements of `info` about the file (wire facts 2.3); a file without a name removes the label of the previous one. */
+/** The statements of `info` about the file (W2.3); a file without a name removes the label of the previous one. */
 function describeFile(
   entry: Entry,
   file: { readonly mediaType: string; readonly fileName: string | undefined; readonly size: number } | undefined,

@@ -1,7 +1,7 @@
 import { InvalidInput } from '../base/errors.ts'
 import { isObject, requireText } from './values.ts'
 
-/** Parses the members of a user resource, for a creation and for a change (wire facts 2.6). */
+/** Parses the members of a user resource, for a creation and for a change (W2.6). */
 
 const MAX_PROPERTIES_BYTES = 65_536
 

@@ -19,7 +19,7 @@ import { type AccessCheck, may, type EntryInContext } from '../model/rights.ts'
 import { readFlag, readLanguage, readProperties } from './user-members.ts'
 import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
 
-/** The user resource as clients see it (wire facts 2.6). */
+/** The user resource as clients see it (W2.6). */
 export interface UserDescription {
   readonly name?: string
   readonly homecontext?: string
@@ -77,7 +77,7 @@ export class UserResource {
     this.#options = options
   }
 
-  /** The user resource (wire facts 2.6). @throws {NotFound} */
+  /** The user resource (W2.6). @throws {NotFound} */
   async describe(id: string): Promise<UserDescription> {
     const user = await this.get(id)
     return describeUser(user, await this.#deps.lockout.lockedUntil(countedUser(user)))

@@ -15,7 +15,7 @@ export function requireText(value: unknown, member: string): string {
 }
 
 /**
- * A password may contain any character, including NUL (interface 5.6), because it is hashed, never stored. An unpaired
+ * A password may contain any character, including NUL (I5.6), because it is hashed, never stored. An unpaired
  * surrogate is rejected: all of them would have the same hash. @throws {InvalidInput} `invalid-value`
  */
 export function requirePasswordText(value: unknown, member: string): string {
@@ -24,7 +24,7 @@ export function requirePasswordText(value: unknown, member: string): string {
 }
 
 /**
- * Reads the ids of members of lists and groups; numbers are accepted (wire facts 3.8.5). @throws {InvalidInput}
+ * Reads the ids of members of lists and groups; numbers are accepted (W3.8.5). @throws {InvalidInput}
  * `invalid-member`
  */
 export function requireIds(value: unknown): string[] {

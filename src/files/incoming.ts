@@ -13,7 +13,7 @@ export interface Incoming {
 }
 
 export interface FilesOptions {
-  /** -1: no limit. Also applies when quotas are off (interface 8). */
+  /** -1: no limit. Also applies when quotas are off (I8). */
   readonly maxFileSize: Bytes
   /** Whole files are compared with their digest while they are read. */
   readonly verifyOnRead?: boolean

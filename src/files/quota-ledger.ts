@@ -13,7 +13,7 @@ export interface LedgerOptions {
   readonly defaultQuota: Bytes
 }
 
-/** The quota object of interface 2.6. */
+/** The quota object of I2.6. */
 export interface Quota {
   readonly quota: Bytes
   readonly fillLevel: Bytes

@@ -2,7 +2,7 @@ import { InvalidInput } from '../base/errors.ts'
 import { toRelative, isAbsoluteIri, toAbsolute } from './iri.ts'
 import { xsd } from './vocabulary.ts'
 
-/** An object of a statement. `datatype` is left out for plain strings (wire facts 2.1). */
+/** An object of a statement. `datatype` is left out for plain strings (W2.1). */
 export interface Term {
   readonly type: 'uri' | 'literal' | 'bnode'
   readonly value: string

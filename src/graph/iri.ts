@@ -11,7 +11,7 @@ export const toAbsolute = (base: string, iri: string): string =>
 
 /**
  * An absolute IRI as clients may write it: a scheme, and none of the characters that RFC 3987 never allows, halves of surrogate pairs among them. Not stricter:
- * clients send principals whose IRI looks odd, and they are kept to the letter (wire facts 2.4).
+ * clients send principals whose IRI looks odd, and they are kept to the letter (W2.4).
  */
 export const isAbsoluteIri = (text: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- control characters are just what is refused

@@ -66,7 +66,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       return await reply.status(204).headers(cors.preflightHeaders()).send()
     }
     request.parameters = parametersOf(request)
-    // `ignoreAuth` (interface 4): from here on the request has no `auth_token`, on whatever route.
+    // `ignoreAuth` (I4): from here on the request has no `auth_token`, on whatever route.
     if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
     const { ignoresCaller, fromElsewhere } = request.routeOptions.config
     request.callback = options.jsonp ? callbackOf(request) : undefined

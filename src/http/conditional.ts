@@ -12,7 +12,7 @@ export interface Validators {
 }
 
 /**
- * An entry's versions differ in their modification time, which never repeats (wire facts 3.0.5).
+ * An entry's versions differ in their modification time, which never repeats (W3.0.5).
  * @param variant of the syntax, unless it is JSON: one strong tag must not stand for different bytes (RFC 9110 8.8.3).
  */
 export const entryValidators = ({ modified }: Pick<Entry, 'modified'>, variant = 'json'): Validators => ({
@@ -37,7 +37,7 @@ export const validatorHeaders = ({ etag, modified }: Validators): Record<string,
   ...(etag === undefined ? {} : { etag }),
 })
 
-/** How far a client's clock, cut to seconds, may lie behind ours before its copy counts as old (wire facts 3.0.6). */
+/** How far a client's clock, cut to seconds, may lie behind ours before its copy counts as old (W3.0.6). */
 const SLACK: Milliseconds = 1000
 
 /**
@@ -85,7 +85,7 @@ const isOlder = (header: string | undefined, modified: Milliseconds): boolean =>
   return since !== undefined && modified - since >= SLACK
 }
 
-/** Unparsable dates are ignored, as the standard asks; a client of ours sends "Invalid Date" (wire facts 3.0.2). */
+/** Unparsable dates are ignored, as the standard asks; a client of ours sends "Invalid Date" (W3.0.2). */
 function parseDate(header: string | undefined): Milliseconds | undefined {
   const time = header === undefined ? Number.NaN : Date.parse(header)
   return Number.isNaN(time) ? undefined : time

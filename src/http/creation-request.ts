@@ -17,7 +17,7 @@ import type { Uses } from './services.ts'
 
 const uriKeywords = { keywords: { format: 'uri' } }
 
-/** What a new entry is (wire facts 3.2.1). */
+/** What a new entry is (W3.2.1). */
 export const creationQuery = {
   id: text('The requested id: A-Z, a-z, 0-9, `_` and `-`. Without it the entry gets the next number.', {
     keywords: { pattern: '^[A-Za-z0-9_-]+$', maxLength: 256 },
@@ -121,7 +121,7 @@ function readEntryType(parameters: Parameters, name: string): EntryType {
   throw invalid(`\`${name}\` must be one of ${entryTypes.join(', ')}, not "${text}".`)
 }
 
-/** Unknown values mean None, as existing clients expect (wire facts 1.4). */
+/** Unknown values mean None, as existing clients expect (W1.4). */
 function readGraphType(parameters: Parameters, name: string): GraphType {
   const text = parameters.get(name)?.toLowerCase()
   return graphTypes.find(type => type.toLowerCase() === text) ?? 'None'

@@ -9,7 +9,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
 import { acceptLanguage } from './protocol/negotiate.ts'
 
-/** The current-user information of interface 2.2 and D3.1. */
+/** The current-user information of I2.2 and D3.1. */
 export function describeCaller(
   { user, expires }: { readonly user: User; readonly expires: Milliseconds | undefined },
   language: string | undefined,
@@ -37,7 +37,7 @@ function localeTime(time: Milliseconds): string {
   return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
 }
 
-/** ISO 8601 without a zone, in UTC, six fraction digits (interface 2.3, D3.2). */
+/** ISO 8601 without a zone, in UTC, six fraction digits (I2.3, D3.2). */
 export const zonelessTime = (time: Milliseconds): string => new Date(time).toISOString().replace(/Z$/, '000')
 
 /** How a graph in its outside form stands inside JSON. */
@@ -45,7 +45,7 @@ export type GraphForm = (graph: Graph) => unknown
 
 const asRdfJson: GraphForm = graph => graph
 
-/** The entry's JSON (wire facts 2.2); members that the caller may not see are absent. */
+/** The entry's JSON (W2.2); members that the caller may not see are absent. */
 export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJson): Record<string, unknown> {
   const graph = (given: Graph | undefined): unknown => given && form(base.graphOutside(given))
   return {

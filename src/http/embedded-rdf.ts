@@ -8,7 +8,7 @@ import { mediaTypeParameter } from './rdf.ts'
 import type { Uses } from './services.ts'
 
 /**
- * A JSON body whose graphs may be written in the syntax that `rdfFormat` names (wire facts 3.0.4), with these graphs in
+ * A JSON body whose graphs may be written in the syntax that `rdfFormat` names (W3.0.4), with these graphs in
  * RDF/JSON: JSON-LD as a value or a text, any other syntax as a text.
  * @param bases of the members that are graphs, by name: what relative references in them stand for
  * @throws {UnsupportedType} @throws {InvalidInput} `invalid-json`, `invalid-graph`

@@ -4,7 +4,7 @@ import { prefixes } from '../graph/vocabulary.ts'
 import type { BaseAddress } from './base-address.ts'
 import { choice, invalid, text, type ValuesOf, wholeNumber } from './interface/parameters.ts'
 
-/** Which links from entry to entry an answer follows (wire facts 3.5). */
+/** Which links from entry to entry an answer follows (W3.5). */
 export const linkQuery = {
   recursive: text(
     'With the metadata of the entries that these predicates lead to: IRIs or short forms such as `dcterms:hasPart`, commas between them. At most 1000 entries that the caller may read.',

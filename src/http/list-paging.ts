@@ -5,7 +5,7 @@ import type { Parameters } from './protocol/query.ts'
 
 const MAX_ON_A_PAGE = 100
 
-/** The order of a list's members (wire facts 2.7). */
+/** The order of a list's members (W2.7). */
 export const orderQuery = {
   sort: choice(
     'Sort the members of a list by this; by default they keep their order in the list.',

@@ -17,7 +17,7 @@ import { addVary } from './protocol/vary.ts'
 const JSON_TYPE = 'application/json'
 const JSON_LD = 'application/ld+json'
 
-/** JSON first: the answer to a client without a preference (wire facts 3.3.1). */
+/** JSON first: the answer to a client without a preference (W3.3.1). */
 export const mediaTypes = [
   JSON_TYPE,
   ...syntaxes.flatMap(({ mediaTypes }) => mediaTypes).filter(type => type !== JSON_TYPE),
@@ -30,7 +30,7 @@ export interface Representation {
 }
 
 /**
- * What the caller wants: `format`, else `Accept` (wire facts 3.0.4). Notes that the answer depends on it.
+ * What the caller wants: `format`, else `Accept` (W3.0.4). Notes that the answer depends on it.
  * @throws {NotAcceptable}
  */
 export function representationFor(request: FastifyRequest, reply: FastifyReply): Representation {
@@ -49,7 +49,7 @@ export function representationFor(request: FastifyRequest, reply: FastifyReply):
 /** True where the answer is the JSON that clients get by default. */
 export const isPlainJson = ({ mediaType }: Representation): boolean => mediaType === JSON_TYPE
 
-/** How graphs stand inside other JSON: RDF/JSON, or with `rdfFormat` JSON-LD (wire facts 3.0.4). @throws {NotAcceptable} */
+/** How graphs stand inside other JSON: RDF/JSON, or with `rdfFormat` JSON-LD (W3.0.4). @throws {NotAcceptable} */
 export function embeddedGraphs(request: FastifyRequest): (graph: Graph) => unknown {
   const format = mediaTypeParameter(request, 'rdfFormat')
   if (format === JSON_LD) return describeJsonLd
@@ -60,7 +60,7 @@ export function embeddedGraphs(request: FastifyRequest): (graph: Graph) => unkno
   )
 }
 
-/** A media type as clients write it: the `+` in it is not always escaped (wire facts 3.0.1), parameters are passed over. */
+/** A media type as clients write it: the `+` in it is not always escaped (W3.0.1), parameters are passed over. */
 export function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rdfFormat'): string | undefined {
   const given = request.parameters.get(name)?.split(';')[0]?.trim().replaceAll(' ', '+').toLowerCase()
   return given === '' ? undefined : given

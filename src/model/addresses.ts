@@ -19,7 +19,7 @@ export const relationsUri = ({ context, id }: EntryAddress): string => `${RELATI
 export const cachedMetadataUri = ({ context, id }: EntryAddress): string =>
   `${RELATIVE}${context}/cached-external-metadata/${id}`
 
-/** A context is the resource of its entry, and is addressed by its id alone (wire facts 1.1). */
+/** A context is the resource of its entry, and is addressed by its id alone (W1.1). */
 export const resourceUri = ({ context, id }: EntryAddress): string =>
   context === CONTEXTS ? `${RELATIVE}${id}` : `${RELATIVE}${context}/resource/${id}`
 
@@ -30,7 +30,7 @@ export function contextIdOf(uri: string): string | undefined {
   return /^\.\/(?:_contexts\/(?:entry|resource)\/)?([A-Za-z0-9_-]+)$/.exec(uri)?.[1]
 }
 
-/** The entry that one of its URIs denotes: its entry, resource, metadata or relations URI (wire facts 1.1). */
+/** The entry that one of its URIs denotes: its entry, resource, metadata or relations URI (W1.1). */
 export function addressIn(uri: string): EntryAddress | undefined {
   const found =
     /^\.\/([A-Za-z0-9_-]+)\/(?:entry|resource|metadata|cached-external-metadata|relations)\/([A-Za-z0-9_-]+)$/.exec(uri)
@@ -39,7 +39,7 @@ export function addressIn(uri: string): EntryAddress | undefined {
   return id === undefined ? undefined : { context: CONTEXTS, id }
 }
 
-/** Identifiers that a client may choose (wire facts 1.6). */
+/** Identifiers that a client may choose (W1.6). */
 export const isId = (text: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(text)
 
 /** First path segments that the service itself uses. They cannot be ids or names of contexts. */

@@ -3,11 +3,11 @@ import type { Graph } from '../graph/graph.ts'
 import type { Acl } from './acl.ts'
 import { type EntryAddress, resourceUri } from './addresses.ts'
 
-/** Where resource and metadata are stored (wire facts 1.3). */
+/** Where resource and metadata are stored (W1.3). */
 export const entryTypes = ['Local', 'Link', 'LinkReference', 'Reference'] as const
 export type EntryType = (typeof entryTypes)[number]
 
-/** What kind of resource it is (wire facts 1.4); the names are those of the vocabulary and of search. */
+/** What kind of resource it is (W1.4); the names are those of the vocabulary and of search. */
 export const graphTypes = [
   'None',
   'Context',
@@ -23,7 +23,7 @@ export const graphTypes = [
 ] as const
 export type GraphType = (typeof graphTypes)[number]
 
-/** wire facts 1.5 */
+/** W1.5 */
 export const resourceTypes = [
   'InformationResource',
   'NamedResource',
@@ -98,7 +98,7 @@ export interface NewEntry extends EntryAddress {
   readonly content?: string | undefined
 }
 
-/** A new entry has its creator as its only contributor (wire facts 2.5). */
+/** A new entry has its creator as its only contributor (W2.5). */
 export const newEntry = ({ by, now, ...given }: NewEntry): Entry => ({
   entryType: 'Local',
   graphType: 'None',

@@ -33,7 +33,7 @@ function namesCaller(list: readonly string[] | undefined, caller: Caller): boole
   return names(list, caller.user.id) || [...caller.groups].some(group => names(list, group))
 }
 
-/** Wire facts 4.1: whether a slot of the entry names the caller. */
+/** W4.1: whether a slot of the entry names the caller. */
 function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
   const list = entry.acl[slot]
   return (
@@ -47,7 +47,7 @@ function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
 const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>
   entry.context === PRINCIPALS && entry.id === caller.user.id && entry.entryType === 'Local'
 
-/** Wire facts 4.2: decides one right; the first rule that matches wins. */
+/** W4.2: decides one right; the first rule that matches wins. */
 export function may(caller: Caller, right: Right, { entry, contextEntry }: Judged): boolean {
   if (isAdmin(caller)) return true
   if (isOwnUserEntry(caller, entry) && (right === 'readmetadata' || right === 'readresource')) return true
@@ -81,7 +81,7 @@ export const requires =
   (caller, placed) =>
     requireRight(caller, right, placed, what)
 
-/** The list of rights that clients see (wire facts 4.3): `administer` alone, or the strongest right of each half. */
+/** The list of rights that clients see (W4.3): `administer` alone, or the strongest right of each half. */
 export function rightsOf(caller: Caller, placed: Judged): Right[] {
   if (may(caller, 'administer', placed)) return ['administer']
   const strongest = (write: Right, read: Right): Right[] =>

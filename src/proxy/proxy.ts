@@ -32,7 +32,7 @@ export interface Fetched {
 const MAX_REDIRECTS = 5
 const redirects = new Set([301, 302, 303, 307, 308])
 
-/** Fetches documents of other servers for callers, who must not get at what only this machine can reach (wire facts 3.15). */
+/** Fetches documents of other servers for callers, who must not get at what only this machine can reach (W3.15). */
 export class Proxy {
   readonly #options: ProxyOptions
   readonly #resolve: Resolve

@@ -1,4 +1,4 @@
-/** How a field is matched (wire facts 3.10.4). */
+/** How a field is matched (W3.10.4). */
 export type FieldKind = 'string' | 'uri' | 'ngram' | 'text' | 'date' | 'integer' | 'boolean'
 
 const kinds: Readonly<Record<string, FieldKind>> = {

@@ -278,5 +278,5 @@ const LONGEST_SORT_KEY = 100
 export const sortKey = (text: string): string =>
   (text.split('\n', 1)[0] ?? '').slice(0, LONGEST_SORT_KEY).toLowerCase().toWellFormed()
 
-/** The principals who may read the metadata of an entry by its own access list (wire facts 4.2, rule 4). */
+/** The principals who may read the metadata of an entry by its own access list (W4.2, rule 4). */
 export const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]

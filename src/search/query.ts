@@ -51,7 +51,7 @@ type Token =
   | { readonly kind: 'term'; readonly parts: readonly TermPart[]; readonly isPhrase: boolean }
   | ({ readonly kind: 'range' } & Omit<Range, 'kind' | 'field' | 'boost'>)
 
-/** Parses the query language of clients (wire facts 3.10.3). @throws {InvalidInput} `invalid-query`, and nothing else */
+/** Parses the query language of clients (W3.10.3). @throws {InvalidInput} `invalid-query`, and nothing else */
 export function parseQuery(text: string): Query {
   if (text.length > MAX_CHARACTERS) throw malformed(`is longer than ${MAX_CHARACTERS} characters`)
   if (text.includes('\0') || !text.isWellFormed()) throw malformed('holds characters that no text has')

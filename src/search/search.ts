@@ -29,7 +29,7 @@ export interface SearchOptions {
   readonly scanThreshold?: number
 }
 
-/** Finds entries among those whose metadata the caller may read (wire facts 3.10). */
+/** Finds entries among those whose metadata the caller may read (W3.10). */
 export class Search {
   readonly #database: Database
   readonly #entries: EntrySource

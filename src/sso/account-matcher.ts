@@ -37,7 +37,7 @@ export class AccountMatcher {
     const { database } = this.#deps
     const linked = await findLinkedUser(database, link)
     const user = linked ?? (await findUserByName(database, name)) ?? (await this.#provision(name, provider, client))
-    // By id as well: admin cannot be reached under any name (interface 5.4).
+    // By id as well: admin cannot be reached under any name (I5.4).
     if (user.id === ADMIN || user.id.startsWith('_')) throw refused('reserved-user', 'a user other than admin', name)
     if (user.disabled) throw refused('account-disabled', 'an account that is not disabled', name)
     if (!linked) await linkUser(database, link, user.id)

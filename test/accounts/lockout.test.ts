@@ -173,7 +173,7 @@ test('Retry-After is rounded up to whole seconds and is never 0 (D6.1)', async (
   assert.equal(await retryAfter(), undefined)
 })
 
-test('-1 switches the lockout off (interface 5.9)', async () => {
+test('-1 switches the lockout off (I5.9)', async () => {
   const { lockout, wrong, store, fail } = setUp({ maxAttempts: -1 })
   await fail(100)
   assert.deepEqual(await wrong(), { right: false, locked: false })

@@ -33,7 +33,7 @@ test('a token has 256 bits from the secure source, in URL-safe characters, and n
   for (const token of tokens) assert.match(token, /^[A-Za-z0-9_-]{43}$/)
 })
 
-test('a login lasts its max age and not a millisecond longer (interface 3.1)', async () => {
+test('a login lasts its max age and not a millisecond longer (I3.1)', async () => {
   const { sessions, system } = open({ refreshOnAccess: false })
   const { token } = await sessions.open(bob, client)
   system.pass(100 * SECOND - 1)
@@ -65,7 +65,7 @@ test('max-age -1: the server keeps the login a day, and auth_maxage can only sho
   assert.equal((await sessions.open(bob, client, { requested: 1e9 })).expires, system.now() + 86_400 * SECOND)
 })
 
-test('a successful access prolongs by the max age of that login, a failed one only counts as access (interface 3.1)', async () => {
+test('a successful access prolongs by the max age of that login, a failed one only counts as access (I3.1)', async () => {
   const { sessions, system } = open()
   const opened = await sessions.open(bob, client, { requested: 50 })
   system.pass(40 * SECOND)
@@ -172,7 +172,7 @@ test('ending all spares the one named, and other people (D3.3)', async () => {
   assert.ok(await sessions.find(other.token))
 })
 
-test('a login that has ended is not brought back by the request that was on its way (interface 3.1)', async () => {
+test('a login that has ended is not brought back by the request that was on its way (I3.1)', async () => {
   const { sessions } = open()
   const session = await sessions.open(bob, client)
   await sessions.end(session.token)

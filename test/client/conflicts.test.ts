@@ -23,7 +23,7 @@ function retitle(entry: Entry, title: string): Entry {
 }
 
 twice(rule => {
-  rule('who changes metadata that somebody else has changed meanwhile is told (wire facts 3.0.6, 7.6)', async () => {
+  rule('who changes metadata that somebody else has changed meanwhile is told (W3.0.6, W7)', async () => {
     const [mine, theirs] = await shared()
     service.system.pass(5000)
     await retitle(theirs, 'Theirs').commitMetadata()
@@ -37,7 +37,7 @@ twice(rule => {
     assert.equal(titleOf(await reload(mine)), 'Theirs by force')
   })
 
-  rule('the same holds for info and for graphs (wire facts 3.0.6)', async () => {
+  rule('the same holds for info and for graphs (W3.0.6)', async () => {
     const [mine, theirs] = await shared()
     service.system.pass(5000)
     theirs.getEntryInfo().setLabel('Theirs')
@@ -53,7 +53,7 @@ twice(rule => {
     await mine.getResource(true).commit()
   })
 
-  rule('one application may write as often as it likes, within a second too (wire facts 3.0.6)', async () => {
+  rule('one application may write as often as it likes, within a second too (W3.0.6)', async () => {
     const [mine] = await shared()
     for (let count = 0; count < 5; count++) {
       await retitle(mine, `Title ${count}`).commitMetadata()
@@ -66,7 +66,7 @@ twice(rule => {
     assert.deepEqual([titleOf(mine), mine.getEntryInfo().getLabel()], ['Title 4', 'Label 4'])
   })
 
-  rule('a deleted entry is not written again (wire facts 3.3.3)', async () => {
+  rule('a deleted entry is not written again (W3.3.3)', async () => {
     const [mine, theirs] = await shared()
     await theirs.del()
     await rejectsWith(404, retitle(mine, 'Too late').commitMetadata())

@@ -8,7 +8,7 @@ const service = await startProcess({ after })
 const admin = await adminAt(service)
 
 twice(rule => {
-  rule('a context is made under an id, named, listed and found by name (wire facts 1.2, 3.4)', async () => {
+  rule('a context is made under an id, named, listed and found by name (W1.2, W3.4)', async () => {
     const id = newName('photos')
     const entry = await admin.newContext(undefined, id).addL('dcterms:title', `Title of ${id}`, 'en').commit()
     assert.equal(entry.getURI(), `${service.base}_contexts/entry/${id}`)
@@ -33,7 +33,7 @@ twice(rule => {
     await (await other.getEntry()).del(true)
   })
 
-  rule('a context and what is to be in it are made in one go (wire facts 1.6)', async () => {
+  rule('a context and what is to be in it are made in one go (W1.6)', async () => {
     const prototype = admin.newContext()
     const inside = prototype.getPrototypeContext()
     const first = inside.newEntry().addL('dcterms:title', 'One')
@@ -54,7 +54,7 @@ twice(rule => {
     assert.equal((await context.newEntry().commit()).getId(), '3', 'ids already taken are passed over')
   })
 
-  rule('a deleted context is gone with all that was in it (wire facts 3.3.3)', async () => {
+  rule('a deleted context is gone with all that was in it (W3.3.3)', async () => {
     const context = await newContextAt(admin)
     const word = newName('ephemeral')
     const entry = await context.newEntry().addL('dcterms:title', word).commit()
@@ -67,7 +67,7 @@ twice(rule => {
     await rejectsWith(404, context.newEntry().commit())
   })
 
-  rule('the system contexts are entries like others, and stay (wire facts 1.2)', async () => {
+  rule('the system contexts are entries like others, and stay (W1.2)', async () => {
     for (const id of ['_contexts', '_principals']) {
       const entry = await admin.getEntry(admin.getEntryURI('_contexts', id))
       assert.equal(entry.getEntryInfo().getName(), id)

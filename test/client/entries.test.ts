@@ -7,7 +7,7 @@ const service = await startProcess({ after })
 const admin = await adminAt(service)
 
 twice(rule => {
-  rule('a new entry is told at once: dates, its one contributor, no access list (wire facts 2.5)', async () => {
+  rule('a new entry is told at once: dates, its one contributor, no access list (W2.5)', async () => {
     const context = await newContextAt(admin)
     const entry = await context.newEntry().addL('dcterms:title', 'Field notes', 'en').commit()
     const info = entry.getEntryInfo()
@@ -28,7 +28,7 @@ twice(rule => {
     await rejectsWith(404, context.getEntryById('own_id-1'))
   })
 
-  rule('links, link references and references lead elsewhere (wire facts 1.3)', async () => {
+  rule('links, link references and references lead elsewhere (W1.3)', async () => {
     const context = await newContextAt(admin)
     const page = 'http://example.org/a page?x=1&y=å'.replace(' ', '%20')
     const link = await context.newLink(page).addL('dcterms:title', 'A page').commit()
@@ -53,7 +53,7 @@ twice(rule => {
     await assert.rejects(reference.commitMetadata(), /reference and have no local metadata/)
   })
 
-  rule('resource and external metadata of what is elsewhere can be changed (wire facts 3.3.2)', async () => {
+  rule('resource and external metadata of what is elsewhere can be changed (W3.3.2)', async () => {
     const context = await newContextAt(admin)
     const link = await context.newLink('http://example.org/old').addL('dcterms:title', 'Moves').commit()
     link.getEntryInfo().setResourceURI('http://example.org/new')
@@ -67,7 +67,7 @@ twice(rule => {
     assert.equal((await reload(reference)).getEntryInfo().getExternalMetadataURI(), 'http://example.org/z')
   })
 
-  rule('a reference to an entry of the service shows its metadata as they are (wire facts 3.6)', async () => {
+  rule('a reference to an entry of the service shows its metadata as they are (W3.6)', async () => {
     const context = await newContextAt(admin)
     const target = await context.newEntry().addL('dcterms:title', 'Before').commit()
     const reference = await context.newRef(target.getResourceURI(), target.getEntryInfo().getMetadataURI()).commit()
@@ -77,7 +77,7 @@ twice(rule => {
     assert.equal((await reload(reference)).getAllMetadata().findFirstValue(null, 'dcterms:title'), 'After')
   })
 
-  rule('a thing is described, it has no bytes (wire facts 1.5, 3.7)', async () => {
+  rule('a thing is described, it has no bytes (W1.5, W3.7)', async () => {
     const context = await newContextAt(admin)
     const thing = await context.newNamedEntry().add('rdf:type', 'foaf:Person').addL('foaf:name', 'Nora').commit()
     assert.ok(thing.isNamedResource())
@@ -86,7 +86,7 @@ twice(rule => {
     assert.deepEqual(Object.keys(described), [thing.getResourceURI()], 'its address leads to the metadata')
   })
 
-  rule('strings are kept to the letter, the empty one too (wire facts 3.8.2)', async () => {
+  rule('strings are kept to the letter, the empty one too (W3.8.2)', async () => {
     const context = await newContextAt(admin)
     for (const text of ['Hello', '', '{"not": "parsed', '"quoted"', 'two\nlines – å 漢 😀']) {
       const entry = await context.newString(text).commit()
@@ -100,7 +100,7 @@ twice(rule => {
     }
   })
 
-  rule('what an entry says about others is told there, until it says so no more (wire facts 2.9)', async () => {
+  rule('what an entry says about others is told there, until it says so no more (W2.9)', async () => {
     const context = await newContextAt(admin)
     const target = await context.newEntry().commit()
     const source = await context.newEntry().add('dcterms:references', target.getResourceURI()).commit()
@@ -110,7 +110,7 @@ twice(rule => {
     assert.deepEqual((await reload(target)).getReferrers('dcterms:references'), [])
   })
 
-  rule('an entry made with a resource named by its id to come has it there (wire facts 1.6)', async () => {
+  rule('an entry made with a resource named by its id to come has it there (W1.6)', async () => {
     const context = await newContextAt(admin)
     const prototype = context.newLink(`http://example.org/${newName('x')}/_newId`).addL('dcterms:title', 'Named')
     const entry = await prototype.commit()

@@ -23,7 +23,7 @@ const bytes = randomBytes(300_000)
 await writeFile(file, bytes)
 
 twice(rule => {
-  rule('a file is uploaded as a stream and downloaded to the last byte (wire facts 3.8.1)', async () => {
+  rule('a file is uploaded as a stream and downloaded to the last byte (W3.8.1)', async () => {
     const store = await adminAt(service)
     const context = await newContextAt(store)
     const entry = await context.newEntry().commit()
@@ -39,7 +39,7 @@ twice(rule => {
     assert.ok(bytes.equals(received))
   })
 
-  rule('small uploads one after the other are all answered (wire facts 3.8.1)', async () => {
+  rule('small uploads one after the other are all answered (W3.8.1)', async () => {
     const store = await adminAt(service)
     const entry = await (await newContextAt(store)).newEntry().commit()
     for (let count = 0; count < 20; count++) {
@@ -48,7 +48,7 @@ twice(rule => {
     assert.equal(await entry.getResource(true).getText(), 'number 19')
   })
 
-  rule('text, JSON and XML come back as what they are (wire facts 3.8.1)', async () => {
+  rule('text, JSON and XML come back as what they are (W3.8.1)', async () => {
     const context = await newContextAt(admin)
     const [text, json, xml] = [
       await context.newEntry().commit(),

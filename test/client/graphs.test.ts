@@ -8,7 +8,7 @@ const service = await startProcess({ after })
 const admin = await adminAt(service)
 
 twice(rule => {
-  rule('a graph is stored, changed and read (wire facts 3.8.3)', async () => {
+  rule('a graph is stored, changed and read (W3.8.3)', async () => {
     const context = await newContextAt(admin)
     const entry = await context.newGraph().commit()
     assert.ok(entry.isGraph())
@@ -23,7 +23,7 @@ twice(rule => {
     assert.deepEqual(copy.getResource(true).getGraph().exportRDFJSON(), stored)
   })
 
-  rule('a pipeline keeps its transforms and arguments over blank nodes (wire facts 2.1, 3.16)', async () => {
+  rule('a pipeline keeps its transforms and arguments over blank nodes (W2.1, W3.16)', async () => {
     const context = await newContextAt(admin)
     const destination = await context.newEntry().commit()
     const prototype = context.newPipeline()
@@ -51,7 +51,7 @@ twice(rule => {
     assert.deepEqual(read.getPipelineArguments('configuration'), { every: 'day' })
   })
 
-  rule('a status and statements of the application are kept in info (wire facts 2.3)', async () => {
+  rule('a status and statements of the application are kept in info (W2.3)', async () => {
     const context = await newContextAt(admin)
     const entry = await context.newEntry().commit()
     const info = entry.getEntryInfo()

@@ -12,7 +12,7 @@ const service = await startProcess(
 const admin = await adminAt(service)
 
 twice(rule => {
-  rule('a group is made, gets members, and its members what it may (wire facts 2.6, 4.1)', async () => {
+  rule('a group is made, gets members, and its members what it may (W2.6, W4.1)', async () => {
     const name = newName('readers')
     const group = await admin.newGroup(name).addL('foaf:name', 'Readers').commit()
     assert.ok(group.isGroup())
@@ -40,7 +40,7 @@ twice(rule => {
     await rejectsWith(404, reload(group))
   })
 
-  rule('the home context of a group is set in its info (wire facts 2.3)', async () => {
+  rule('the home context of a group is set in its info (W2.3)', async () => {
     const group = await admin.newGroup(newName('home')).commit()
     const context = await newContextAt(admin)
     await group.getResource(true).setHomeContext(context.getId())
@@ -50,7 +50,7 @@ twice(rule => {
     assert.equal((await context.getHomeContextOf()).getURI(), group.getURI())
   })
 
-  rule('anybody makes a group with a context of its own, and invites others (wire facts 3.9)', async () => {
+  rule('anybody makes a group with a context of its own, and invites others (W3.9)', async () => {
     const [store, owner] = await newApplication(service, admin)
     const [guestStore, guest] = await newApplication(service, admin)
     const name = newName('Team')
@@ -76,7 +76,7 @@ twice(rule => {
     await rejectsWith(404, guestStore.getEntry(made.getURI(), { forceLoad: true }))
   })
 
-  rule('users and groups are listed, `_users` and `_admins` among them (wire facts 1.6, 3.10)', async () => {
+  rule('users and groups are listed, `_users` and `_admins` among them (W1.6, W3.10)', async () => {
     const [store, person] = await newApplication(service, admin)
     const principals = await store.getPrincipalList().getAllEntries()
     const ids = principals.map(entry => entry.getId())

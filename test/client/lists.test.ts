@@ -18,7 +18,7 @@ async function listOf(context: Resource, titles: readonly string[]): Promise<Ent
 }
 
 twice(rule => {
-  rule('what is made in a list is its last member, and knows (wire facts 3.2.1, 2.9)', async () => {
+  rule('what is made in a list is its last member, and knows (W3.2.1, W2.9)', async () => {
     const context = await newContextAt(admin)
     const list = await listOf(context, ['a', 'b'])
     const entry = await context.newEntry().setParentList(list).addL('dcterms:title', 'c').commit()
@@ -29,7 +29,7 @@ twice(rule => {
     assert.equal(list.getResource(true).getSize(), 3)
   })
 
-  rule('members are added, removed and put in order (wire facts 2.7, 3.8.5)', async () => {
+  rule('members are added, removed and put in order (W2.7, W3.8.5)', async () => {
     const context = await newContextAt(admin)
     const list = await context.newList().commit()
     const [one, two, three] = [
@@ -68,7 +68,7 @@ twice(rule => {
     assert.deepEqual(await (await reload(list)).getResource(true).getAllEntryIds(), [three.getId(), two.getId()])
   })
 
-  rule('a long list comes in pages, sorted as the application asks (wire facts 2.7)', async () => {
+  rule('a long list comes in pages, sorted as the application asks (W2.7)', async () => {
     const context = await newContextAt(admin)
     const list = await context.newList().commit()
     const inner = await context.newList().setParentList(list).addL('dcterms:title', 'zz').commit()
@@ -91,7 +91,7 @@ twice(rule => {
     assert.deepEqual(titlesOf((await resource.getEntries(2)).slice(0, 2)), ['49', '50'])
   })
 
-  rule('entries move between lists, and to other contexts (wire facts 3.8.5)', async () => {
+  rule('entries move between lists, and to other contexts (W3.8.5)', async () => {
     const context = await newContextAt(admin)
     const [from, to] = [await listOf(context, ['stays', 'moves']), await listOf(context, ['first'])]
     const moving = (await from.getResource(true).getEntries()).find(entry => titlesOf([entry])[0] === 'moves')
@@ -108,7 +108,7 @@ twice(rule => {
     await rejectsWith(404, reload(moving))
   })
 
-  rule('a list is deleted alone, or with all that is in it (wire facts 3.3.3)', async () => {
+  rule('a list is deleted alone, or with all that is in it (W3.3.3)', async () => {
     const context = await newContextAt(admin)
     const outer = await listOf(context, ['a'])
     const inner = await context.newList().setParentList(outer).commit()

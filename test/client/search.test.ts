@@ -27,47 +27,41 @@ async function shelf(): Promise<[Resource, Entry[]]> {
 }
 
 twice(rule => {
-  rule(
-    'an application finds entries by what they say, in the ways that its queries offer (wire facts 3.10.3)',
-    async () => {
-      const [context, entries] = await shelf()
-      const query = () => admin.newSolrQuery().context(context)
-      const found = async (of: ReturnType<typeof query>): Promise<number[]> =>
-        (await of.getEntries()).map(entry => entries.indexOf(entry)).sort((a, b) => a - b)
-      assert.deepEqual(await found(query()), [0, 1, 2])
-      assert.deepEqual(await found(query().title('winter')), [0, 1])
-      assert.deepEqual(await found(query().title('wi')), [0, 1], 'a short word is the beginning of one')
-      assert.deepEqual(await found(query().title('winter', 'not')), [2])
-      assert.deepEqual(await found(query().title(['lapland', 'cooking'])), [0, 1])
-      assert.deepEqual(await found(query().title('history of snow: part')), [2])
-      assert.deepEqual(await found(query().title('(and winter)')), [1])
-      assert.deepEqual(await found(query().rdfType('foaf:Image')), [2])
-      assert.deepEqual(await found(query().tagLiteral('snow')), [0, 2])
-      assert.deepEqual(await found(query().literalProperty('dcat:keyword', 'food')), [1])
-      assert.deepEqual(await found(query().literalProperty('dcat:keyword', 'food', 'not', 'string')), [0, 2])
-      assert.deepEqual(await found(query().uriProperty('dcterms:publisher', 'http://example.org/Image')), [2])
-      assert.deepEqual(await found(query().integerProperty('dcterms:extent', '120')), [0])
-      assert.deepEqual(await found(query().integerPropertyRange('dcterms:extent', '100', '400')), [0, 2])
-      const range = [new Date('2021-01-01'), new Date('2021-12-31')] as const
-      assert.deepEqual(await found(query().datePropertyRange('dcterms:issued', ...range)), [1])
-      assert.deepEqual(await found(query().datePropertyRange('dcterms:issued', range[1], undefined)), [2])
-      assert.deepEqual(await found(query().createdRange(undefined, new Date(Date.now() - 86_400_000))), [])
-      assert.deepEqual(
-        await found(query().resource([0, 2].map(index => entries[index]?.getResourceURI() ?? ''))),
-        [0, 2],
-      )
-      assert.deepEqual(await found(query().uri(entries[1]?.getURI() ?? '')), [1])
-      assert.deepEqual(await found(query().or({ title: 'lapland', 'tag.literal': 'food' })), [0, 1])
-      assert.deepEqual(await found(query().and({ title: 'winter', not: { title: 'cooking' } })), [0])
-      const either = query().literalProperty('dcat:keyword', 'travel').literalProperty('dcat:keyword', 'food')
-      assert.deepEqual(await found(either), [])
-      assert.deepEqual(await found(either.disjunctiveProperties()), [0, 1])
-      assert.equal(await query().title('winter').size(), 2)
-      assert.equal(await query().title('no such title').getEntry(), undefined)
-    },
-  )
+  rule('an application finds entries by what they say, in the ways that its queries offer (W3.10.3)', async () => {
+    const [context, entries] = await shelf()
+    const query = () => admin.newSolrQuery().context(context)
+    const found = async (of: ReturnType<typeof query>): Promise<number[]> =>
+      (await of.getEntries()).map(entry => entries.indexOf(entry)).sort((a, b) => a - b)
+    assert.deepEqual(await found(query()), [0, 1, 2])
+    assert.deepEqual(await found(query().title('winter')), [0, 1])
+    assert.deepEqual(await found(query().title('wi')), [0, 1], 'a short word is the beginning of one')
+    assert.deepEqual(await found(query().title('winter', 'not')), [2])
+    assert.deepEqual(await found(query().title(['lapland', 'cooking'])), [0, 1])
+    assert.deepEqual(await found(query().title('history of snow: part')), [2])
+    assert.deepEqual(await found(query().title('(and winter)')), [1])
+    assert.deepEqual(await found(query().rdfType('foaf:Image')), [2])
+    assert.deepEqual(await found(query().tagLiteral('snow')), [0, 2])
+    assert.deepEqual(await found(query().literalProperty('dcat:keyword', 'food')), [1])
+    assert.deepEqual(await found(query().literalProperty('dcat:keyword', 'food', 'not', 'string')), [0, 2])
+    assert.deepEqual(await found(query().uriProperty('dcterms:publisher', 'http://example.org/Image')), [2])
+    assert.deepEqual(await found(query().integerProperty('dcterms:extent', '120')), [0])
+    assert.deepEqual(await found(query().integerPropertyRange('dcterms:extent', '100', '400')), [0, 2])
+    const range = [new Date('2021-01-01'), new Date('2021-12-31')] as const
+    assert.deepEqual(await found(query().datePropertyRange('dcterms:issued', ...range)), [1])
+    assert.deepEqual(await found(query().datePropertyRange('dcterms:issued', range[1], undefined)), [2])
+    assert.deepEqual(await found(query().createdRange(undefined, new Date(Date.now() - 86_400_000))), [])
+    assert.deepEqual(await found(query().resource([0, 2].map(index => entries[index]?.getResourceURI() ?? ''))), [0, 2])
+    assert.deepEqual(await found(query().uri(entries[1]?.getURI() ?? '')), [1])
+    assert.deepEqual(await found(query().or({ title: 'lapland', 'tag.literal': 'food' })), [0, 1])
+    assert.deepEqual(await found(query().and({ title: 'winter', not: { title: 'cooking' } })), [0])
+    const either = query().literalProperty('dcat:keyword', 'travel').literalProperty('dcat:keyword', 'food')
+    assert.deepEqual(await found(either), [])
+    assert.deepEqual(await found(either.disjunctiveProperties()), [0, 1])
+    assert.equal(await query().title('winter').size(), 2)
+    assert.equal(await query().title('no such title').getEntry(), undefined)
+  })
 
-  rule('what is found comes in pages and in the order asked for (wire facts 3.10.1)', async () => {
+  rule('what is found comes in pages and in the order asked for (W3.10.1)', async () => {
     const [context, entries] = await shelf()
     const list = admin.newSolrQuery().context(context).sort('title.en+desc').limit(2).list()
     assert.deepEqual(await list.getEntries(0), [entries[0], entries[1]])
@@ -80,7 +74,7 @@ twice(rule => {
     assert.deepEqual(await again.getAllEntries(), entries)
   })
 
-  rule('facets tell how often what was found says what (wire facts 3.10.2)', async () => {
+  rule('facets tell how often what was found says what (W3.10.2)', async () => {
     const [context] = await shelf()
     const query = admin.newSolrQuery().context(context).literalFacet('dcat:keyword').uriFacet('rdf:type')
     const list = query.integerPropertyRange('dcterms:extent', '0', '1000').limit(1).list()
@@ -92,30 +86,27 @@ twice(rule => {
     assert.equal(types?.values.length, 2)
   })
 
-  rule(
-    'a search is up to date with the answer to a change, and shows only what one may read (wire facts 3.10.5)',
-    async () => {
-      const word = newName('uncommon')
-      const context = await newContextAt(admin)
-      const entry = await context.newEntry().addL('dcterms:title', word).commit()
-      const [store, person] = await newApplication(service, admin)
-      const sees = (who: EntryStore): Promise<number> => who.newSolrQuery().title(word).size()
-      assert.deepEqual([await sees(admin), await sees(store), await sees(new EntryStore(service.base))], [1, 0, 0])
-      entry.getEntryInfo().setACL({ mread: [person.getId()] })
-      await entry.getEntryInfo().commit()
-      assert.deepEqual([await sees(store), await sees(new EntryStore(service.base))], [1, 0])
-      assert.equal(await admin.newSolrQuery().title(word).publicRead().size(), 0)
-      entry.getMetadata().findAndRemove(null, 'dcterms:title')
-      await entry.commitMetadata(true)
-      assert.deepEqual([await sees(admin), await sees(store)], [0, 0])
-      await rejectsWith(
-        400,
-        admin.getREST().get(`${service.base}search?type=solr&query=${encodeURIComponent('title:(')}`),
-      )
-    },
-  )
+  rule('a search is up to date with the answer to a change, and shows only what one may read (W3.10.5)', async () => {
+    const word = newName('uncommon')
+    const context = await newContextAt(admin)
+    const entry = await context.newEntry().addL('dcterms:title', word).commit()
+    const [store, person] = await newApplication(service, admin)
+    const sees = (who: EntryStore): Promise<number> => who.newSolrQuery().title(word).size()
+    assert.deepEqual([await sees(admin), await sees(store), await sees(new EntryStore(service.base))], [1, 0, 0])
+    entry.getEntryInfo().setACL({ mread: [person.getId()] })
+    await entry.getEntryInfo().commit()
+    assert.deepEqual([await sees(store), await sees(new EntryStore(service.base))], [1, 0])
+    assert.equal(await admin.newSolrQuery().title(word).publicRead().size(), 0)
+    entry.getMetadata().findAndRemove(null, 'dcterms:title')
+    await entry.commitMetadata(true)
+    assert.deepEqual([await sees(admin), await sees(store)], [0, 0])
+    await rejectsWith(
+      400,
+      admin.getREST().get(`${service.base}search?type=solr&query=${encodeURIComponent('title:(')}`),
+    )
+  })
 
-  rule('the helpers of the client find entries by resource and type, and clear up (wire facts 3.10.3)', async () => {
+  rule('the helpers of the client find entries by resource and type, and clear up (W3.10.3)', async () => {
     const [context, entries] = await shelf()
     const store = await adminAt(service)
     const util = new EntryStoreUtil(store)
@@ -142,7 +133,7 @@ twice(rule => {
     assert.equal(await store.newSolrQuery().context(context).size(), 0)
   })
 
-  rule('the state of the service is for administrators (wire facts 3.14)', async () => {
+  rule('the state of the service is for administrators (W3.14)', async () => {
     const status = await admin.getStatus()
     assert.equal(status['baseURI'], service.base)
     const [store] = await newApplication(service, admin)

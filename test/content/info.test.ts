@@ -43,7 +43,7 @@ const external: fc.Arbitrary<Partial<NewEntry>> = fc.record({
   externalMetadata: fc.constantFrom('http://ex.org/page.rdf', './_principals/metadata/3'),
 })
 
-test('info that is sent back unchanged changes nothing: ACL, free statements, types, addresses (wire facts 3.3.2)', () => {
+test('info that is sent back unchanged changes nothing: ACL, free statements, types, addresses (W3.3.2)', () => {
   fc.assert(
     fc.property(fc.oneof(local, external), acl, free, (kind, acl, statements) => {
       const entry = entryOf({ ...kind, acl, statements })
@@ -67,7 +67,7 @@ test('info that is sent back unchanged changes nothing: ACL, free statements, ty
 
 const asStatements = (graph: Graph): string[] => [...statementsOf(graph)].map(item => JSON.stringify(item)).sort()
 
-test('a new entry tells its structure, its dates, and its creator as its one contributor (wire facts 2.3, 2.5)', () => {
+test('a new entry tells its structure, its dates, and its creator as its one contributor (W2.3, W2.5)', () => {
   const date = [
     { type: 'literal', value: '2026-11-21T09:24:05.700Z', datatype: 'http://www.w3.org/2001/XMLSchema#dateTime' },
   ]
@@ -84,7 +84,7 @@ test('a new entry tells its structure, its dates, and its creator as its one con
   })
 })
 
-test('a Reference has no local metadata, but the address of the remote graph and of its copy (wire facts 2.3)', () => {
+test('a Reference has no local metadata, but the address of the remote graph and of its copy (W2.3)', () => {
   const info = describeInfo(
     entryOf({ entryType: 'Reference', externalResource: 'http://ex.org/a', externalMetadata: 'http://ex.org/a.rdf' }),
   )
@@ -96,13 +96,13 @@ test('a Reference has no local metadata, but the address of the remote graph and
   assert.deepEqual(about[rdf.type], [uri(store.Reference)])
 })
 
-test('the resource of a context is addressed by its id alone (wire facts 1.1)', () => {
+test('the resource of a context is addressed by its id alone (W1.1)', () => {
   const info = describeInfo(entryOf({ context: CONTEXTS, id: '31', graphType: 'Context' }))
   assert.deepEqual(objectsOf(info, './_contexts/entry/31', store.resource), [uri('./31')])
   assert.deepEqual(objectsOf(info, './31', rdf.type), [uri(store.term('Context'))])
 })
 
-test('a home context is told as the entry of the context, and read in either form (wire facts 2.3)', () => {
+test('a home context is told as the entry of the context, and read in either form (W2.3)', () => {
   const group = entryOf({ context: PRINCIPALS, id: '4', graphType: 'Group' })
   const r = './_principals/resource/4'
   const told = describeInfo(group, { homeContext: '31' })
@@ -114,7 +114,7 @@ test('a home context is told as the entry of the context, and read in either for
   }
 })
 
-test('dates, creator, contributors and addresses that a client sends are passed over (wire facts 2.5, 3.3.2)', () => {
+test('dates, creator, contributors and addresses that a client sends are passed over (W2.5, W3.3.2)', () => {
   const entry = entryOf()
   const forged = {
     './3/entry/7': {
@@ -130,7 +130,7 @@ test('dates, creator, contributors and addresses that a client sends are passed 
   assert.deepEqual(readInfo(forged, entry), { acl: {}, statements: {} })
 })
 
-test('principals of an ACL are kept to the letter, but they must be IRIs (wire facts 2.4)', () => {
+test('principals of an ACL are kept to the letter, but they must be IRIs (W2.4)', () => {
   const odd = './_principals/resource/http://127.0.0.1:8080/_principals/entry/admin'
   const about = (object: ReturnType<typeof uri>): Graph => ({ './3/metadata/7': { [store.read]: [object] } })
   assert.deepEqual(readInfo(about(uri(odd)), entryOf()).acl, { mread: [odd] })

@@ -12,7 +12,7 @@ import { changesOf } from '../support/entries.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('a store is made with all of its test data or not at all, at the next start anew (wire facts 5)', async t => {
+test('a store is made with all of its test data or not at all, at the next start anew (W5)', async t => {
   const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
   t.after(() => database.close())
   await migrate(database, schema)

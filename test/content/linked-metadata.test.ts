@@ -11,7 +11,7 @@ import { schema } from '../../src/assembly/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 
-test('a walk along links has at most a thousand entries (wire facts 3.5)', async t => {
+test('a walk along links has at most a thousand entries (W3.5)', async t => {
   const database = await openSqliteDatabase(':memory:')
   t.after(() => database.close())
   await migrate(database, schema)

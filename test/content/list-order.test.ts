@@ -31,7 +31,7 @@ const orders = fc.record({
 
 const places = (list: readonly Member[]): number[] => list.map(({ place }) => place)
 
-test('sorting loses nobody, puts the named type first and keeps equal members as they were (wire facts 2.7)', () => {
+test('sorting loses nobody, puts the named type first and keeps equal members as they were (W2.7)', () => {
   const property = fc.property(members, orders, (list, order) => {
     const result = sorted(list, order)
     assert.deepEqual(
@@ -61,7 +61,7 @@ test('sorting loses nobody, puts the named type first and keeps equal members as
   fc.assert(property)
 })
 
-test('pages of any size put together are the whole, each with no more than asked for (wire facts 2.7)', () => {
+test('pages of any size put together are the whole, each with no more than asked for (W2.7)', () => {
   const property = fc.property(members, fc.integer({ min: 1, max: 12 }), (list, limit) => {
     const pages: Member[] = []
     for (let offset = 0; offset < list.length; offset += limit) {
@@ -76,7 +76,7 @@ test('pages of any size put together are the whole, each with no more than asked
   fc.assert(property)
 })
 
-test('titles sort without regard to capitals, and those without one come last both ways (wire facts 2.7)', () => {
+test('titles sort without regard to capitals, and those without one come last both ways (W2.7)', () => {
   const list = ['b', undefined, 'C', 'A', 'a'].map(
     (title, place): Member => ({ title, place, graphType: 'None', created: 0, modified: 0, size: 0 }),
   )
@@ -84,7 +84,7 @@ test('titles sort without regard to capitals, and those without one come last bo
   assert.deepEqual(places(sorted(list, { ...listOrder, sort: 'title', descending: true })), [2, 0, 3, 4, 1])
 })
 
-test('the title is the Dublin Core one, the older one without it, and in the language asked for (wire facts 2.7)', () => {
+test('the title is the Dublin Core one, the older one without it, and in the language asked for (W2.7)', () => {
   const about = './3/resource/1'
   const entry = (graph: Record<string, { type: 'literal'; value: string; lang?: string }[]>) =>
     newEntry({ context: '3', id: '1', by: undefined, now: 0, metadata: { [about]: graph } })

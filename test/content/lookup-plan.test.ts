@@ -6,7 +6,7 @@ import { schema } from '../../src/assembly/schema.ts'
 import type { Sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 
-test('an entry is found by the URI of its resource without going through a table or sorting (wire facts 3.12)', async t => {
+test('an entry is found by the URI of its resource without going through a table or sorting (W3.12)', async t => {
   const database = await openSqliteDatabase(':memory:')
   t.after(() => database.close())
   await migrate(database, schema)

@@ -41,7 +41,7 @@ const statement: fc.Arbitrary<Statement> = fc.record({ subject: fc.oneof(iri, bl
 // Through JSON once: the records of fast-check have no prototype.
 const graph = fc.array(statement, { maxLength: 12 }).map(all => JSON.parse(JSON.stringify(graphOf(all))) as Graph)
 
-test('a graph that was read is the same when it is read again, through JSON too (wire facts 2.1)', () => {
+test('a graph that was read is the same when it is read again, through JSON too (W2.1)', () => {
   fc.assert(fc.property(graph, graph => assert.deepEqual(parseRdfJson(graph), graph)))
 })
 
@@ -72,7 +72,7 @@ test('doubles collapse, terms that differ in language or datatype do not', () =>
   assert.deepEqual(objectsOf(parse(...terms, ...terms), S, P), terms)
 })
 
-test('the datatype of a plain string is left out (wire facts 2.1)', () => {
+test('the datatype of a plain string is left out (W2.1)', () => {
   const datatypes = [`${XSD}string`, `${RDF}langString`, '']
   for (const datatype of datatypes)
     assert.deepEqual(objectsOf(parse({ type: 'literal', value: 'a', datatype }), S, P), [
@@ -80,17 +80,17 @@ test('the datatype of a plain string is left out (wire facts 2.1)', () => {
     ])
 })
 
-test('objects without type or value are passed over (wire facts 2.1)', () => {
+test('objects without type or value are passed over (W2.1)', () => {
   assert.deepEqual(parse({ type: 'uri' }, { value: 'x' }, null, 'x', 7, { type: 'literal', value: 7 }), {})
 })
 
-test('the empty graph is {} (wire facts 2.1)', () => {
+test('the empty graph is {} (W2.1)', () => {
   assert.deepEqual(parseRdfJson({}), {})
   assert.deepEqual(parseRdfJson({ [S]: {} }), {})
   assert.deepEqual(parseRdfJson({ [S]: { [P]: [] } }), {})
 })
 
-test('blank nodes carry _: as subject and as value (wire facts 2.1)', () => {
+test('blank nodes carry _: as subject and as value (W2.1)', () => {
   const graph = parseRdfJson({
     '_:a': {
       [P]: [

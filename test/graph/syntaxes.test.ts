@@ -26,7 +26,7 @@ const refused = (name: string, text: string, detail: RegExp): Promise<void> =>
   })
 
 for (const syntax of syntaxes) {
-  test(`${syntax.mediaTypes[0]}: what was written is read as the same graph (wire facts 2.1)`, async () => {
+  test(`${syntax.mediaTypes[0]}: what was written is read as the same graph (W2.1)`, async () => {
     await fc.assert(
       fc.asyncProperty(graphs, async graph => {
         const text = written(syntax, graph)
@@ -39,7 +39,7 @@ for (const syntax of syntaxes) {
     assert.deepEqual(await syntax.read(written(syntax, {}), BASE), {})
   })
 
-  test(`${syntax.mediaTypes[0]}: an IRI with a space or at the end a dot is refused as in RDF/JSON (wire facts 2.1)`, async () => {
+  test(`${syntax.mediaTypes[0]}: an IRI with a space or at the end a dot is refused as in RDF/JSON (W2.1)`, async () => {
     for (const wrong of ['http://ex.org/s.', 'http://ex.org/a"b']) {
       const text = written(syntax, { 'http://ex.org/REPLACED': { [P]: [{ type: 'uri', value: S }] } })
       const broken = text.replace(
@@ -134,7 +134,7 @@ test('Turtle as written: prefixes where used, a type as `a`, one block to a subj
   )
 })
 
-test('blank nodes nested in Turtle and lists keep their structure (wire facts 2.1)', async () => {
+test('blank nodes nested in Turtle and lists keep their structure (W2.1)', async () => {
   const graph = await read('ttl', `<${S}> <${P}> [ <${P}> ( 1 2 ) ] .`)
   const again = await read('rdf', written(syntax('rdf'), graph))
   assert.equal(Object.keys(graph).length, 4)

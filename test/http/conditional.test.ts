@@ -34,7 +34,7 @@ const changes: ReadonlyArray<readonly [headers: Headers, allowed: boolean]> = [
   [{ 'if-modified-since': at(0) }, true],
 ]
 for (const [headers, allowed] of changes) {
-  test(`a change under ${JSON.stringify(headers)} is ${allowed ? 'made' : 'refused'} (RFC 9110 13.2.2, wire facts 3.0.6)`, () => {
+  test(`a change under ${JSON.stringify(headers)} is ${allowed ? 'made' : 'refused'} (RFC 9110 13.2.2, W3.0.6)`, () => {
     if (allowed) requirePreconditions(headers, state)
     else assert.throws(() => requirePreconditions(headers, state), PreconditionFailed)
   })

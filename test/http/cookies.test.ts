@@ -89,7 +89,7 @@ test('a cookie without a life has neither Max-Age nor Expires (D2.5)', () => {
   assert.equal(cookie.set(A, undefined), `auth_token=${A}; Path=/; SameSite=Strict; HttpOnly; Secure`)
 })
 
-test('what the service sets, its own parser reads (wire facts 3.1.2)', () => {
+test('what the service sets, its own parser reads (W3.1.2)', () => {
   const cookie = new AuthCookie({ path: '/store/', httpOnly: true, secure: true, sameSite: 'none' })
   assert.deepEqual(RequestCookies.parse(cookie.set(A, 86_400)).authTokens, [A])
   assert.deepEqual(RequestCookies.parse(cookie.clear()).authTokens, [])

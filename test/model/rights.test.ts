@@ -94,20 +94,20 @@ const table: ReadonlyArray<readonly [rule: string, caller: Caller, entry: Acl, c
 ]
 
 for (const [rule, caller, entry, context, expected] of table) {
-  test(`rule ${rule} (wire facts 4.2)`, () => assert.equal(has(caller, place(entry, context)), expected))
+  test(`rule ${rule} (W4.2)`, () => assert.equal(has(caller, place(entry, context)), expected))
 }
 
-test('rule 2: users read their own entry, and no more, without any slot (wire facts 4.2)', () => {
+test('rule 2: users read their own entry, and no more, without any slot (W4.2)', () => {
   const own = place(listed({ mread: '8' }), NONE, { context: PRINCIPALS, id: '7' })
   assert.equal(has(nora, own), 'RM RR')
   assert.equal(has(olaf, own), 'RM')
 })
 
-test('rule 2 is about the user, not about an entry of another context with the same id (wire facts 4.2)', () => {
+test('rule 2 is about the user, not about an entry of another context with the same id (W4.2)', () => {
   assert.equal(has(nora, place(NONE, NONE, { context: '3', id: '7' })), '')
 })
 
-test('what clients are told is administer alone, or the stronger of each half (wire facts 4.3)', () => {
+test('what clients are told is administer alone, or the stronger of each half (W4.3)', () => {
   assert.deepEqual(rightsOf(nora, place(listed({ admin: '7' }), NONE)), ['administer'])
   assert.deepEqual(rightsOf(nora, place(listed({ mwrite: '7', rread: '7' }), NONE)), ['writemetadata', 'readresource'])
   assert.deepEqual(rightsOf(nora, place(NONE, listed({ rread: '7' }))), ['readmetadata', 'readresource'])

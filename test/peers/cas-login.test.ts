@@ -49,7 +49,7 @@ test('people sign in by CAS at django-cas-server', async t => {
       assert.doesNotMatch(service.output(), /refused/)
     })
 
-    await t.test(`${version}: without auto-provisioning only known users come in (interface 5.4)`, async t => {
+    await t.test(`${version}: without auto-provisioning only known users come in (I5.4)`, async t => {
       const service = await start(t, cas, version, { 'service.auth.cas.user-auto-provisioning': 'off' })
       const { page, user } = await signIn(service, alice)
       assert.deepEqual([page.answer.status, user], [401, 'guest'])
@@ -61,7 +61,7 @@ test('people sign in by CAS at django-cas-server', async t => {
       assert.equal((await signIn(service, alice)).user, 'alice')
     })
 
-    await t.test(`${version}: admin is refused, at the failure URL (interface 5.4, D9.2, D9.3)`, async t => {
+    await t.test(`${version}: admin is refused, at the failure URL (I5.4, D9.2, D9.3)`, async t => {
       const app = await listen(t)
       const service = await start(t, cas, version, {
         'service.auth.cas.redirect-success.url': `${app.origin}/welcome`,

@@ -116,7 +116,7 @@ const outages: ReadonlyArray<
   ['dies', server => server.kill(), server => server.restart()],
 ]
 for (const [what, takeAway, bringBack] of outages) {
-  test(`Redis ${what}: guests read on, logins and sessions are 503, and all goes on without a restart (issue 6)`, async t => {
+  test(`Redis ${what}: guests read on, logins and sessions are 503, and all goes on without a restart`, async t => {
     if (!requirePeer(t, redis)) return
     const server = await startRedis(t)
     const node = await startNode(t, server.url)

@@ -21,42 +21,39 @@ test('people sign in by SAML at simplesamlphp', async t => {
   if (!requirePeer(t, simpleSamlPhp)) return
   const idp = await startSimpleSaml(t, { host: 'localhost', users: [alice, ghost, admin] })
 
-  await t.test(
-    'the real program: away by redirect, back by POST, signed in, and out again (interface 5.3)',
-    async t => {
-      const service = await startProcessWithSaml(t, { own: { idp } })
-      const { browser, page, user } = await signIn(service, alice, '?idp=own')
-      assert.deepEqual(
-        page.trail.map(({ method, url }) => [method, new URL(url).origin === new URL(service.base).origin]),
-        [
-          ['GET', true],
-          ['GET', false],
-          ['GET', false],
-          ['POST', false],
-          ['POST', true],
-        ],
-      )
-      assert.match(page.answer.text, /signed in as <strong>alice@example\.org</)
-      assert.equal(user, 'alice@example.org')
+  await t.test('the real program: away by redirect, back by POST, signed in, and out again (I5.3)', async t => {
+    const service = await startProcessWithSaml(t, { own: { idp } })
+    const { browser, page, user } = await signIn(service, alice, '?idp=own')
+    assert.deepEqual(
+      page.trail.map(({ method, url }) => [method, new URL(url).origin === new URL(service.base).origin]),
+      [
+        ['GET', true],
+        ['GET', false],
+        ['GET', false],
+        ['POST', false],
+        ['POST', true],
+      ],
+    )
+    assert.match(page.answer.text, /signed in as <strong>alice@example\.org</)
+    assert.equal(user, 'alice@example.org')
 
-      const out = await browser.visit(`${service.base}auth/logout`)
-      assert.equal(out.url, `${service.base}auth/login`)
-      assert.equal(await whoIs(service, browser), 'guest')
-      assert.match(service.output(), /metadata loaded/)
-      assert.doesNotMatch(service.output(), /refused/)
+    const out = await browser.visit(`${service.base}auth/logout`)
+    assert.equal(out.url, `${service.base}auth/login`)
+    assert.equal(await whoIs(service, browser), 'guest')
+    assert.match(service.output(), /metadata loaded/)
+    assert.doesNotMatch(service.output(), /refused/)
 
-      const refused = await signIn(service, ghost, '?idp=own')
-      const [failure] = (await ssoReport(service)).failures
-      assert.equal(await service.stop(), 0)
-      const line = service
-        .output()
-        .split('\n')
-        .find(one => one.includes('a sign-on was refused'))
-      const { provider, check, correlation } = JSON.parse(line ?? '{}') as Failure
-      assert.deepEqual([provider, check, correlation], ['own', 'name-id', failure?.correlation])
-      assert.ok(refused.page.answer.text.includes(correlation), 'the person can quote it')
-    },
-  )
+    const refused = await signIn(service, ghost, '?idp=own')
+    const [failure] = (await ssoReport(service)).failures
+    assert.equal(await service.stop(), 0)
+    const line = service
+      .output()
+      .split('\n')
+      .find(one => one.includes('a sign-on was refused'))
+    const { provider, check, correlation } = JSON.parse(line ?? '{}') as Failure
+    assert.deepEqual([provider, check, correlation], ['own', 'name-id', failure?.correlation])
+    assert.ok(refused.page.answer.text.includes(correlation), 'the person can quote it')
+  })
 
   await t.test('a request by POST goes in a form to the provider (D8.2)', async t => {
     const service = await startWithSaml(t, { own: { idp, settings: { 'redirect-method': 'post' } } })

@@ -119,7 +119,7 @@ async function upload(admin: Visitor, place: Place, random: Random, tally: Tally
   tally[answer.status === 201 ? 'acknowledged' : 'refused']++
 }
 
-/** Raw, chunked or as a form: the ways in which bytes come (wire facts 3.8.1). */
+/** Raw, chunked or as a form: the ways in which bytes come (W3.8.1). */
 function framed(bytes: Buffer, random: Random) {
   const type = { 'content-type': 'application/octet-stream' }
   if (random.chance(40)) return { body: bytes, headers: type }

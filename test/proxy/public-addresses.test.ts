@@ -16,7 +16,7 @@ const closed: Readonly<Record<string, readonly string[]>> = {
   'no address': ['', 'localhost', '127.1', '0x7f000001', '2130706433', '1.2.3.4.5', '1.2.3.4/8', '[::1]', '01.2.3.4'],
 }
 for (const [what, addresses] of Object.entries(closed)) {
-  test(`not public: ${what} (wire facts 3.15)`, () => {
+  test(`not public: ${what} (W3.15)`, () => {
     for (const address of addresses) assert.equal(isPublicAddress(address), false, address)
   })
 }

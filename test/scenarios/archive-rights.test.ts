@@ -28,7 +28,7 @@ const others = {
 } as const
 
 for (const [who, [visitor, status, code]] of Object.entries(others)) {
-  test(`${who} neither exports nor imports, which takes _admin himself (wire facts 4.4)`, async () => {
+  test(`${who} neither exports nor imports, which takes _admin himself (W4.4)`, async () => {
     const before = await blobsOf(service)
     for (const query of ['', '?metadataOnly']) {
       const answer = await visitor.get(`${context}/export${query}`)
@@ -54,7 +54,7 @@ test('a page of another site cannot make an administrator import (D2.9)', async 
   assertRefused(answer, 403, 'cross-site-request')
 })
 
-test('system contexts are neither exported nor imported, so no password leaves by an archive (wire facts 3.16)', async () => {
+test('system contexts are neither exported nor imported, so no password leaves by an archive (W3.16)', async () => {
   for (const system of ['_principals', '_contexts']) {
     assertRefused(await admin.get(`${system}/export`), 400, 'invalid-type')
     assertRefused(await importInto(admin, system, archive), 400, 'invalid-type')

@@ -96,7 +96,7 @@ function sorted(value: unknown): unknown {
 
 const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
 
-test('what is exported and imported into another store is the same there, to the last byte (wire facts 3.16)', async () => {
+test('what is exported and imported into another store is the same there, to the last byte (W3.16)', async () => {
   const { context, ids, userName } = await fullContext()
   const created = await to.post('_principals?graphtype=user', { resource: { name: userName } })
   const userThere = created.json<{ entryId: string }>().entryId
@@ -194,7 +194,7 @@ test('with metadataOnly files stay behind, and rdfFormat other than RDF/JSON is 
   assert.equal((await from.get(`${context}/export?rdfFormat=application/rdf+json`)).status, 200)
 })
 
-test('an import as a form answers an empty textarea (wire facts 3.16)', async () => {
+test('an import as a form answers an empty textarea (W3.16)', async () => {
   const context = await newContext(from)
   await newEntry(from, context, '?id=one')
   const boundary = 'xXx'

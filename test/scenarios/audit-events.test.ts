@@ -205,7 +205,7 @@ test("the address is the client's as the trusted proxy tells it, and nothing tha
   for (const told of addresses.slice(1)) assert.match(told ?? '', /^[0-9a-f.:]+$/)
 })
 
-test('events are listed latest first, and filtered by user, time and number (issue 3, point 9)', async () => {
+test('events are listed latest first, and filtered by user, time and number', async () => {
   const { id } = await addUser(admin, 'filtered')
   service.system.pass(10_000)
   const since = new Date(service.system.now())

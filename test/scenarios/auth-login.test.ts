@@ -160,7 +160,7 @@ test('bytes that are not UTF-8 in the body are refused (D1.5)', async () => {
   assert.equal((await ask(url, { body, headers: { 'content-type': formType } })).status, 400)
 })
 
-test('credentials count in the body only, never in the query (interface 5.1)', async () => {
+test('credentials count in the body only, never in the query (I5.1)', async () => {
   const answer = await ask(`${url}?${name}&${word}`, {
     method: 'POST',
     body: '',
@@ -316,7 +316,7 @@ test('the login page offers every way in that is configured, and a refusal leads
   assert.ok(refused.text.includes(`href="${rich.base}auth/login"`))
 })
 
-test('where passwords are off the login page shows no form for one (interface 5.8)', async t => {
+test('where passwords are off the login page shows no form for one (I5.8)', async t => {
   const off = await startInProcess(t, { settings: { 'service.auth.password': 'off' } })
   const page = await off.visitor().get('auth/login', { accept: 'text/html' })
   assert.equal(page.status, 200)

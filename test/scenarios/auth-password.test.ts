@@ -22,7 +22,7 @@ async function twice() {
   return { ...user, other }
 }
 
-test('a changed password ends one’s other logins but not one’s own (interface 5.7, D5.3)', async () => {
+test('a changed password ends one’s other logins but not one’s own (I5.7, D5.3)', async () => {
   const bob = await twice()
   const answer = await change(bob.visitor, bob.id, { password: NEW, currentPassword: bob.password }, 'store/')
   assert.deepEqual([answer.status, answer.text], [204, ''])
@@ -64,7 +64,7 @@ test('an administrator changes it without the present one, and every login of th
   assert.equal(await canSignIn(bob.name, NEW), true)
 })
 
-test('an administrator needs the present one for himself (interface 5.7)', async () => {
+test('an administrator needs the present one for himself (I5.7)', async () => {
   const answer = await change(admin, '_admin', { password: NEW })
   assert.deepEqual([answer.status, answer.json()['code']], [403, 'current-password-required'])
 })
@@ -124,7 +124,7 @@ const bodies: ReadonlyArray<readonly [what: string, body: unknown]> = [
   ['a text', NEW],
 ]
 for (const [what, body] of bodies) {
-  test(`${what} is 400 and leaves the password (interface 5.6, 5.7)`, async () => {
+  test(`${what} is 400 and leaves the password (I5.6, I5.7)`, async () => {
     const bob = await newUser(service, admin)
     const isObject = typeof body === 'object' && !Array.isArray(body)
     const answer = await change(bob.visitor, bob.id, isObject ? { currentPassword: bob.password, ...body } : body)
@@ -134,7 +134,7 @@ for (const [what, body] of bodies) {
   })
 }
 
-test('a password of 2048 characters of any kind can be set and used (interface 5.6)', async () => {
+test('a password of 2048 characters of any kind can be set and used (I5.6)', async () => {
   const bob = await newUser(service, admin)
   const password = `aA1 ${'🗝'.repeat(2043)}\0`
   const answer = await change(bob.visitor, bob.id, { password, currentPassword: bob.password })

@@ -38,7 +38,7 @@ async function dump(folder: string): Promise<Buffer> {
   return Buffer.concat([...bytes, Buffer.from(JSON.stringify(rows))])
 }
 
-test('with tokens in the database logins outlive the service, with expiry, list and address as they were (issue 6)', async t => {
+test('with tokens in the database logins outlive the service, with expiry, list and address as they were', async t => {
   const folder = await temporaryFolder(t)
   const first = await startOn(t, folder)
   const admin = await first.admin()
@@ -151,7 +151,7 @@ test('a new key before the old one keeps logins; an old key taken away ends thos
   assert.deepEqual(Object.keys((await returning(third, fresh).get('auth/tokens')).json()), [fresh.cookie])
 })
 
-test('a login that outlived the service ends when it would have ended (interface 3.1)', async t => {
+test('a login that outlived the service ends when it would have ended (I3.1)', async t => {
   const folder = await temporaryFolder(t)
   const settings = { 'service.auth.cookie.max-age': '60' }
   const first = await startOn(t, folder, settings)

@@ -30,7 +30,7 @@ const flags: ReadonlyArray<readonly [settings: Readonly<Record<string, string>>,
   [{ path: '/x' }, 'Max-Age=86400; Path=/x; SameSite=Strict; HttpOnly; Secure'],
 ]
 for (const [settings, attributes] of flags) {
-  test(`cookie settings ${JSON.stringify(settings)}: ${attributes}; cleared alike (interface 5.2)`, async t => {
+  test(`cookie settings ${JSON.stringify(settings)}: ${attributes}; cleared alike (I5.2)`, async t => {
     const all = Object.fromEntries(
       Object.entries(settings).map(([key, value]) => [`service.auth.cookie.${key}`, value]),
     )
@@ -81,7 +81,7 @@ test('the cookie is not sent at every call (D2.5)', async t => {
   for (let count = 0; count < 3; count++) assert.equal(cookieOf(await visitor.get('auth/user')), undefined)
 })
 
-test('refused calls do not prolong a login (interface 3.1)', async t => {
+test('refused calls do not prolong a login (I3.1)', async t => {
   const { service, visitor } = await signedIn(t, {})
   service.system.pass(23 * HOUR)
   assert.equal(cookieOf(await visitor.get('nothing/at/all')), undefined)
@@ -90,7 +90,7 @@ test('refused calls do not prolong a login (interface 3.1)', async t => {
   assert.equal(userOf(await visitor.get('auth/user')), 'guest')
 })
 
-test('with refresh off the login ends at its max age, whatever is called (interface 3.1)', async t => {
+test('with refresh off the login ends at its max age, whatever is called (I3.1)', async t => {
   const { service, visitor } = await signedIn(t, { 'service.auth.cookie.refresh-expiration-on-access': 'off' })
   const before = (await visitor.get('auth/user')).json()['authTokenExpires']
   service.system.pass(DAY - TICK)
@@ -154,7 +154,7 @@ test('an unknown token makes a guest and is cleared; with invalid-token-error it
   assert.equal((await ask(`${strict.base}auth/cookie`, { form, headers })).status, 200)
 })
 
-test('ignoreAuth lowers any request to a guest’s, without ending or prolonging the login (interface 4)', async t => {
+test('ignoreAuth lowers any request to a guest’s, without ending or prolonging the login (I4)', async t => {
   const { service, visitor } = await signedIn(t, {})
   service.system.pass(2 * HOUR)
   for (const query of ['ignoreAuth', 'ignoreAuth=', 'ignoreAuth=true', 'x=1&ignoreAuth']) {
@@ -201,7 +201,7 @@ test('logout: 204 with and without a cookie, by GET and POST, 303 for a browser;
   }
 })
 
-test('a whole Set-Cookie text sent back as cookie is understood (wire facts 3.1.2)', async t => {
+test('a whole Set-Cookie text sent back as cookie is understood (W3.1.2)', async t => {
   const { service, set } = await signedIn(t, {})
   assert.equal(userOf(await ask(`${service.base}auth/user`, { headers: { cookie: set } })), 'admin')
 })

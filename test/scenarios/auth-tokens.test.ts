@@ -26,7 +26,7 @@ async function userWithLogins(count: number) {
   return { ...user, visitors, tokens }
 }
 
-test('the map has one’s own logins under their tokens, with exactly the six fields (interface 2.3, D3.2)', async () => {
+test('the map has one’s own logins under their tokens, with exactly the six fields (I2.3, D3.2)', async () => {
   const bob = await newUser(service, admin)
   const visitor = service.visitor()
   const form = { auth_username: bob.name, auth_password: bob.password, auth_maxage: '60' }
@@ -71,7 +71,7 @@ test('ending another login of one’s own: 204, it is dead at once, the caller g
   assert.equal((await remove(one, { token: tokens[1] })).status, 404)
 })
 
-test('ending the login one came with also clears the cookie (interface 3.1, D3.3)', async () => {
+test('ending the login one came with also clears the cookie (I3.1, D3.3)', async () => {
   const { visitors, tokens } = await userWithLogins(1)
   const answer = await remove(visitors[0] ?? admin, { token: tokens[0] })
   assert.equal(answer.status, 204)
@@ -111,7 +111,7 @@ test('an administrator sees and ends other people’s logins; others may not eve
   assert.equal((await admin.get(`auth/tokens?user=${bob.name}&user=admin`)).status, 400)
 })
 
-test('an administrator gets handles of other users’ logins, which end a login but are no tokens (issue 15, B.5)', async () => {
+test('an administrator gets handles of other users’ logins, which end a login but are no tokens', async () => {
   const bob = await userWithLogins(2)
   const eve = await userWithLogins(1)
   const handles = Object.keys(await logins(admin, `?user=${bob.name}`))
@@ -131,7 +131,7 @@ test('an administrator gets handles of other users’ logins, which end a login 
   assert.equal((await remove(admin, { token: '.' })).status, 404)
 })
 
-test('an administrator lists the logins of everybody, by handles and in pages (issue 15, D.7)', async () => {
+test('an administrator lists the logins of everybody, by handles and in pages', async () => {
   const bob = await userWithLogins(3)
   const page = async (query = '') => {
     const answer = await admin.get(`auth/tokens?user=*${query}`)
@@ -152,7 +152,7 @@ test('an administrator lists the logins of everybody, by handles and in pages (i
   assert.equal((await service.visitor().get('auth/tokens?user=*')).status, 401)
 })
 
-test('logout with ignoreAuth ignores the cookie: the login goes on (interface 4; issue 15, D.1)', async () => {
+test('logout with ignoreAuth ignores the cookie: the login goes on (I4; issue 15, D.1)', async () => {
   const bob = await userWithLogins(1)
   for (const method of ['GET', 'POST']) {
     const answer = await bob.visitor.ask('auth/logout?ignoreAuth', { method })

@@ -25,7 +25,7 @@ test('language and home context are told when they are set, and only then (D3.1)
   assert.deepEqual(Object.keys((await bob.visitor.get('auth/user')).json()).sort(), Object.keys(before).sort())
 })
 
-test('authTokenExpires is a text date-time in UTC (interface 2.2, D3.1)', async () => {
+test('authTokenExpires is a text date-time in UTC (I2.2, D3.1)', async () => {
   const { authTokenExpires } = (await admin.get('auth/user')).json()
   assert.match(String(authTokenExpires), /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d UTC \d{4}$/)
 })

@@ -183,7 +183,7 @@ test('a Basic caller gets the map of his cookie logins, which may be empty (D3.2
   assert.equal((await visitor.get('auth/user')).json()['user'], 'guest')
 })
 
-test('the lists hold for Basic as for the form: blacklist, whitelist, off (D4.2, interface 5.8)', async t => {
+test('the lists hold for Basic as for the form: blacklist, whitelist, off (D4.2, I5.8)', async t => {
   const folder = service.folder
   await service.close()
   for (const [settings, status] of [

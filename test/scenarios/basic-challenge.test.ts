@@ -9,7 +9,7 @@ const admin = await service.admin()
 const anyone = service.visitor()
 const bob = await addUser(admin, 'bob')
 
-test('off by default: /auth/basic is 404 and the header is ignored, right or wrong (interface 5.1, D4.1)', async t => {
+test('off by default: /auth/basic is 404 and the header is ignored, right or wrong (I5.1, D4.1)', async t => {
   const plain = await startInProcess(t)
   await addUser(await plain.admin(), 'bob')
   for (const headers of [

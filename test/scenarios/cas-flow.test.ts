@@ -56,7 +56,7 @@ test('the cookie of the flow is Lax, HttpOnly, short-lived and cleared when the 
   )
 })
 
-test('logout removes the cookie of a login in progress as well, which is over then (issue 15, D.3)', async t => {
+test('logout removes the cookie of a login in progress as well, which is over then', async t => {
   const { cas, browser } = await startWithCas(t)
   const someone = browser()
   await someone.leave()

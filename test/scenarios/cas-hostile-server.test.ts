@@ -85,7 +85,7 @@ test('the page for a person names the check and what to quote, and no more (D8.5
   const answer = await browser().signInBy(cas, 'anna')
   assert.equal(answer.status, 401)
   assert.match(answer.headers['content-type'] ?? '', /^text\/html/)
-  assert.match(answer.text, /refused \(cas-unreachable\)\. Quote [0-9a-f]{10} to the operator/)
+  assert.match(answer.text, /refused \(cas-unreachable\)\. Give this number to your administrator: [0-9a-f]{10}\./)
   // The way back to the service's own login page is on it.
   assert.doesNotMatch(answer.text.replaceAll(service.base, ''), /127\.0\.0\.1|status 500|ST-/)
 })

@@ -72,7 +72,7 @@ test('the login is on record with its mechanism, and logout ends it', async t =>
   assert.equal(await someone.whoAmI(), 'guest')
 })
 
-test('a login URL of its own is used as it is, with the service added (interface 5.4)', async t => {
+test('a login URL of its own is used as it is, with the service added (I5.4)', async t => {
   const { service, browser } = await startWithCas(t, {
     'service.auth.cas.server.url.login': 'https://login.example/cas?renew=true&x=%20',
   })
@@ -113,7 +113,7 @@ const lives: ReadonlyArray<readonly [cookie: string, cas: string | undefined, ma
 ]
 
 for (const [cookie, own, maxAge] of lives) {
-  test(`a cookie life of ${cookie} and a CAS life of ${own ?? 'nothing'} make Max-Age ${maxAge ?? 'absent'} (interface 5.4)`, async t => {
+  test(`a cookie life of ${cookie} and a CAS life of ${own ?? 'nothing'} make Max-Age ${maxAge ?? 'absent'} (I5.4)`, async t => {
     const { service, cas, browser } = await startWithCas(t, {
       'service.auth.cookie.max-age': cookie,
       'service.auth.cookie.refresh-expiration-on-access': 'off',

@@ -8,7 +8,7 @@ import { newContext, newEntry, newUser, startInProcess } from '../support/servic
 const service = await startInProcess({ after })
 const admin = await service.admin()
 
-test('?entryname gives the id of the context, user or group that has the name (wire facts 3.2.2)', async () => {
+test('?entryname gives the id of the context, user or group that has the name (W3.2.2)', async () => {
   const context = await newContext(admin)
   assert.equal((await admin.put(context, { alias: 'My Photos' })).status, 200)
   const { id, name } = await newUser(service, admin)
@@ -24,7 +24,7 @@ test('?entryname gives the id of the context, user or group that has the name (w
   assert.equal((await admin.get('_principals?entryname=')).status, 400)
 })
 
-test('names are looked for by administrators only, so that nobody learns who there is (wire facts 3.2.2)', async () => {
+test('names are looked for by administrators only, so that nobody learns who there is (W3.2.2)', async () => {
   const { visitor, name } = await newUser(service, admin)
   for (const path of [`_principals?entryname=${name}`, '_contexts?entryname=x', '_principals?entryname=nobody']) {
     assertRefused(await visitor.get(path), 403, 'not-allowed')
@@ -32,7 +32,7 @@ test('names are looked for by administrators only, so that nobody learns who the
   }
 })
 
-test('a feed is 501, not something else than was asked for (wire facts 3.8.5)', async () => {
+test('a feed is 501, not something else than was asked for (W3.8.5)', async () => {
   const context = await newContext(admin)
   const list = await newList(admin, context)
   for (const path of [`${context}/resource/${list}?`, `${context}?`, searchPath('title:abc', '&')]) {
@@ -40,7 +40,7 @@ test('a feed is 501, not something else than was asked for (wire facts 3.8.5)', 
   }
 })
 
-test('with rdfFormat the graphs of hits are JSON-LD (wire facts 3.0.4)', async () => {
+test('with rdfFormat the graphs of hits are JSON-LD (W3.0.4)', async () => {
   const context = await newContext(admin)
   const id = await newEntry(admin, context, '', {
     metadata: graphOf(`${admin.base}${context}/resource/_newId`, TITLE, textTerm('Lighthouses')),

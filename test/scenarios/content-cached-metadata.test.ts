@@ -13,7 +13,7 @@ const one = graphOf('http://ex.org/r', TITLE, textTerm('One'))
 const two = graphOf('http://ex.org/r', TITLE, textTerm('Two'))
 
 for (const type of ['reference', 'linkreference']) {
-  test(`${type}: cached metadata are empty at first, then what was put; store:cached says when (wire facts 3.6)`, async () => {
+  test(`${type}: cached metadata are empty at first, then what was put; store:cached says when (W3.6)`, async () => {
     const id = await newEntry(admin, context, elsewhere(type))
     const path = `${context}/cached-external-metadata/${id}`
     assert.deepEqual((await admin.get(path)).json(), {})
@@ -40,7 +40,7 @@ for (const type of ['reference', 'linkreference']) {
   })
 }
 
-test('entries without metadata elsewhere: 404, and 405 for writing (wire facts 3.6)', async () => {
+test('entries without metadata elsewhere: 404, and 405 for writing (W3.6)', async () => {
   for (const query of ['', '?entrytype=link&resource=http://ex.org/r']) {
     const path = `${context}/cached-external-metadata/${await newEntry(admin, context, query)}`
     assertRefused(await admin.get(path), 404, 'not-found')
@@ -50,7 +50,7 @@ test('entries without metadata elsewhere: 404, and 405 for writing (wire facts 3
   assertRefused(await admin.get(`${context}/cached-external-metadata/none`), 404, 'not-found')
 })
 
-test('cached metadata are read and written by who may read and write metadata (wire facts 3.6)', async () => {
+test('cached metadata are read and written by who may read and write metadata (W3.6)', async () => {
   const path = `${context}/cached-external-metadata/${await newEntry(admin, context, elsewhere('reference'))}`
   const { visitor } = await newUser(service, admin)
   assertRefused(await visitor.get(path), 403, 'not-allowed')
@@ -58,7 +58,7 @@ test('cached metadata are read and written by who may read and write metadata (w
   assertRefused(await service.visitor().get(path), 401, 'not-signed-in')
 })
 
-test('metadata of this service are shown as they are, to who may read them, and not written (wire facts 3.6)', async () => {
+test('metadata of this service are shown as they are, to who may read them, and not written (W3.6)', async () => {
   const { id: userId, visitor } = await newUser(service, admin)
   const own = await newContext(admin, [userId])
   const source = await newEntry(admin, context, '', { metadata: one })
@@ -76,7 +76,7 @@ test('metadata of this service are shown as they are, to who may read them, and 
   assert.equal('cached-external-metadata' in seen, false)
 })
 
-test('merged metadata are both, blank nodes apart, and only read (wire facts 1.1, 3.6)', async () => {
+test('merged metadata are both, blank nodes apart, and only read (W1.1, W3.6)', async () => {
   const id = await newEntry(admin, context, elsewhere('linkreference'))
   const blank = (title: string) => graphOf('_:b0', TITLE, textTerm(title))
   assert.equal((await admin.put(`${context}/metadata/${id}`, { ...one, ...blank('Mine') })).status, 204)

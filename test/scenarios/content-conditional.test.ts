@@ -22,7 +22,7 @@ async function atFraction(): Promise<{ id: string; second: number }> {
 }
 
 for (const kind of ['entry', 'metadata', 'resource']) {
-  test(`PUT ${kind}: If-Unmodified-Since of the entry's own second holds, a second older does not (wire facts 3.0.6)`, async () => {
+  test(`PUT ${kind}: If-Unmodified-Since of the entry's own second holds, a second older does not (W3.0.6)`, async () => {
     const { id, second } = await atFraction()
     const path = `${context}/${kind}/${id}`
     assertRefused(await put(path, { 'if-unmodified-since': date(second - SECOND) }), 412, 'precondition-failed')
@@ -33,7 +33,7 @@ for (const kind of ['entry', 'metadata', 'resource']) {
     assertRefused(await put(path, { 'if-unmodified-since': date(second + SECOND) }), 412, 'precondition-failed')
   })
 
-  test(`PUT ${kind}: a client that adds a second to Last-Modified keeps writing (wire facts 3.0.6)`, async () => {
+  test(`PUT ${kind}: a client that adds a second to Last-Modified keeps writing (W3.0.6)`, async () => {
     const { id } = await atFraction()
     const path = `${context}/${kind}/${id}`
     let known = Date.parse(modifiedOf(admin, context, await readEntry(admin, context, id)))
@@ -88,7 +88,7 @@ for (const kind of ['entry', 'metadata', 'resource']) {
   })
 }
 
-test('a date that is none is ignored (wire facts 3.0.2)', async () => {
+test('a date that is none is ignored (W3.0.2)', async () => {
   const { id } = await atFraction()
   assert.equal((await put(`${context}/metadata/${id}`, { 'if-unmodified-since': 'Invalid Date' })).status, 204)
 })
@@ -111,7 +111,7 @@ test('of ten writers with one ETag one wins, the others are told (RFC 9110)', as
   assert.equal(answers.filter(answer => answer.status === 412).length, 9)
 })
 
-test('every change has an ETag of its own, however fast they come (wire facts 3.0.5)', async () => {
+test('every change has an ETag of its own, however fast they come (W3.0.5)', async () => {
   const { id } = await atFraction()
   const seen = new Set<string>()
   for (let change = 0; change < 5; change++) seen.add(String((await put(`${context}/metadata/${id}`, {})).headers.etag))

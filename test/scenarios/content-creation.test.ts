@@ -20,7 +20,7 @@ const service = await startInProcess({ after })
 const admin = await service.admin()
 const context = await newContext(admin)
 
-test('201 with an absolute Location that can be loaded at once, and the new id (wire facts 3.2.1)', async () => {
+test('201 with an absolute Location that can be loaded at once, and the new id (W3.2.1)', async () => {
   const created = await admin.post(context)
   assert.equal(created.status, 201)
   const { entryId } = created.json<{ entryId: string }>()
@@ -35,12 +35,12 @@ test('201 with an absolute Location that can be loaded at once, and the new id (
   assert.deepEqual(valuesOf(admin, entry, e, `${STORE}write`), [])
 })
 
-test('a JSON content type with an empty body creates too (wire facts 3.0.1)', async () => {
+test('a JSON content type with an empty body creates too (W3.0.1)', async () => {
   const headers = { 'content-type': 'application/json; charset=UTF-8', 'content-length': '0' }
   assert.equal((await admin.ask(context, { method: 'POST', headers })).status, 201)
 })
 
-test('ids count up, skip those taken, and a chosen one does not move the counter (wire facts 1.6)', async () => {
+test('ids count up, skip those taken, and a chosen one does not move the counter (W1.6)', async () => {
   const other = await newContext(admin)
   assert.equal(await newEntry(admin, other), '1')
   assert.equal(await newEntry(admin, other, '?id=3'), '3')
@@ -51,7 +51,7 @@ test('ids count up, skip those taken, and a chosen one does not move the counter
   assert.equal(await newEntry(admin, other, '?id=Case_and-Dash'), 'Case_and-Dash')
 })
 
-test('a taken id is 409, a bad or reserved one 400, and nothing is created (wire facts 1.6)', async () => {
+test('a taken id is 409, a bad or reserved one 400, and nothing is created (W1.6)', async () => {
   const before = (await admin.get(context)).json<string[]>()
   assertRefused(await admin.post(`${context}?id=${before[0]}`), 409, 'id-taken')
   for (const id of ['', 'a%20b', 'a.b', '%C3%A4', 'a%2Fb', '..', '_newId', 'x'.repeat(129)])
@@ -62,7 +62,7 @@ test('a taken id is 409, a bad or reserved one 400, and nothing is created (wire
   assert.deepEqual((await admin.get(context)).json(), before)
 })
 
-test('_newId stands for the new id in every place of the body and in the resource (wire facts 1.6)', async () => {
+test('_newId stands for the new id in every place of the body and in the resource (W1.6)', async () => {
   const r = `${admin.base}${context}/resource/_newId`
   const id = await newEntry(admin, context, '', {
     metadata: { [r]: { [TITLE]: [textTerm('about _newId')], [`${DCT}relation`]: [uriTerm(`${r}#_newId`)] } },
@@ -84,7 +84,7 @@ test('_newId stands for the new id in every place of the body and in the resourc
   assert.deepEqual(resource, [`http://ex.org/${link}`])
 })
 
-test('each entry type gets the addresses that belong to it (wire facts 1.3)', async () => {
+test('each entry type gets the addresses that belong to it (W1.3)', async () => {
   const there = 'resource=http://ex.org/a&cached-external-metadata=http://ex.org/a.rdf'
   const kinds = {
     '': undefined,
@@ -121,7 +121,7 @@ test('a link without an absolute resource, or a reference without external metad
   assertRefused(await admin.post(`${context}?entrytype=other`), 400, 'invalid-query')
 })
 
-test('the graph type is told on the resource, unknown ones mean None (wire facts 1.4)', async () => {
+test('the graph type is told on the resource, unknown ones mean None (W1.4)', async () => {
   const types = {
     list: 'List',
     STRING: 'String',
@@ -141,7 +141,7 @@ test('the graph type is told on the resource, unknown ones mean None (wire facts
   assert.deepEqual(told, [`${STORE}NamedResource`])
 })
 
-test('users and groups live in _principals, contexts in _contexts, and nowhere else (wire facts 1.4)', async () => {
+test('users and groups live in _principals, contexts in _contexts, and nowhere else (W1.4)', async () => {
   const wrong = [
     ...['user', 'group', 'context', 'systemcontext', 'pipelineresult'].map(type => `${context}?graphtype=${type}`),
     '_contexts',
@@ -151,12 +151,12 @@ test('users and groups live in _principals, contexts in _contexts, and nowhere e
     '_principals?graphtype=context',
   ]
   for (const path of wrong) assertRefused(await admin.post(path), 400, 'invalid-type', path)
-  // A Reference may be about a user (wire facts 1.4).
+  // A Reference may be about a user (W1.4).
   const query = '?entrytype=reference&graphtype=user&resource=http://ex.org/u&cached-external-metadata=http://ex.org/m'
   await newEntry(admin, context, query)
 })
 
-test('structure that a client repeats in info makes no doubles and no error (wire facts 3.2.1)', async () => {
+test('structure that a client repeats in info makes no doubles and no error (W3.2.1)', async () => {
   const e = `${admin.base}${context}/entry/_newId`
   const r = `${admin.base}${context}/resource/_newId`
   const id = await newEntry(admin, context, '?graphtype=list', {

@@ -10,7 +10,7 @@ const admin = await service.admin()
 
 const storedFiles = async (): Promise<string[]> => (await blobsOf(service)).stored
 
-test('a deleted entry is gone with its metadata and file, and the room is free again (wire facts 3.3.3)', async () => {
+test('a deleted entry is gone with its metadata and file, and the room is free again (W3.3.3)', async () => {
   const context = await newContext(admin)
   const id = await newEntry(admin, context)
   assert.equal((await admin.ask(`${context}/resource/${id}`, { method: 'PUT', body: 'x'.repeat(100) })).status, 201)
@@ -24,7 +24,7 @@ test('a deleted entry is gone with its metadata and file, and the room is free a
   assert.equal((await admin.get(context)).json<string[]>().length, 0)
 })
 
-test('a deleted entry is no member of a list any more (wire facts 3.3.3)', async () => {
+test('a deleted entry is no member of a list any more (W3.3.3)', async () => {
   const context = await newContext(admin)
   const [one, two] = [await newEntry(admin, context), await newEntry(admin, context)]
   const list = await newEntry(admin, context, '?graphtype=list', { resource: [one, two] })
@@ -33,7 +33,7 @@ test('a deleted entry is no member of a list any more (wire facts 3.3.3)', async
   assert.equal((await admin.put(`${context}/resource/${list}`, [two])).status, 204)
 })
 
-test('a deleted context takes all its entries and files along (wire facts 3.3.3)', async () => {
+test('a deleted context takes all its entries and files along (W3.3.3)', async () => {
   const context = await newContext(admin)
   await admin.put(context, { alias: 'Doomed' })
   const ids = [await newEntry(admin, context), await newEntry(admin, context), await newEntry(admin, context)]
@@ -57,7 +57,7 @@ test('a deleted context takes all its entries and files along (wire facts 3.3.3)
   })
 })
 
-test('the name of a deleted context is free, its id is not (wire facts 1.6)', async () => {
+test('the name of a deleted context is free, its id is not (W1.6)', async () => {
   await admin.post('_contexts?graphtype=context&id=once', { resource: { name: 'Once' } })
   await admin.delete('_contexts/entry/once')
   assertRefused(await admin.post('_contexts?graphtype=context&id=once'), 409, 'id-taken')
@@ -110,7 +110,7 @@ test('a deleted user is no member of groups any more', async () => {
   )
 })
 
-test('system entries cannot be deleted (wire facts 3.3.3)', async () => {
+test('system entries cannot be deleted (W3.3.3)', async () => {
   for (const id of ['_guest', '_admin', '_admins', '_users'])
     assertRefused(await admin.delete(`_principals/entry/${id}`), 403, 'not-allowed', id)
   for (const id of ['_contexts', '_principals'])
@@ -118,7 +118,7 @@ test('system entries cannot be deleted (wire facts 3.3.3)', async () => {
   assert.equal((await admin.get('_principals/entry/_guest')).status, 200)
 })
 
-test('an entry is deleted by its administrator or the owner of its context only (wire facts 4.4)', async () => {
+test('an entry is deleted by its administrator or the owner of its context only (W4.4)', async () => {
   const [owner, keeper, writer] = [
     await newUser(service, admin),
     await newUser(service, admin),

@@ -28,7 +28,7 @@ const typeOf = (answer: Answer): string => String(answer.headers['content-type']
 
 for (const kind of ['metadata', 'resource']) {
   for (const [type, , body] of documents) {
-    test(`${type} is taken and given as ${kind}, <> its own address (wire facts 3.5, 3.8.3)`, async () => {
+    test(`${type} is taken and given as ${kind}, <> its own address (W3.5, W3.8.3)`, async () => {
       const path = `${context}/${kind}/${await newEntry(admin, context, '?graphtype=graph')}`
       const stored = await put(path, `${type}; charset=UTF-8`, body('One'))
       assert.equal(stored.status, 204, stored.text)
@@ -47,7 +47,7 @@ for (const kind of ['metadata', 'resource']) {
   }
 }
 
-test('N-Triples are taken and given, without relative references (wire facts 3.5)', async () => {
+test('N-Triples are taken and given, without relative references (W3.5)', async () => {
   const path = `${context}/metadata/${await newEntry(admin, context)}`
   const line = `<${admin.base}${path}> <${TITLE}> "One" .\n`
   assert.equal((await put(path, 'application/n-triples', line)).status, 204)
@@ -56,7 +56,7 @@ test('N-Triples are taken and given, without relative references (wire facts 3.5
   assert.equal((await admin.get(`${path}?format=application/n-triples`)).text, line)
 })
 
-test('the info of an entry is given and taken in a syntax of RDF (wire facts 3.3.1, 3.3.2)', async () => {
+test('the info of an entry is given and taken in a syntax of RDF (W3.3.1, W3.3.2)', async () => {
   const id = await newEntry(admin, context)
   const path = `${context}/entry/${id}`
   const { info } = await readEntry(admin, context, id)
@@ -76,7 +76,7 @@ test('the info of an entry is given and taken in a syntax of RDF (wire facts 3.3
   ])
 })
 
-test('`format` goes before Accept, JSON is what everybody else gets (wire facts 3.0.4, 3.3.1)', async () => {
+test('`format` goes before Accept, JSON is what everybody else gets (W3.0.4, W3.3.1)', async () => {
   const path = `${context}/metadata/${await newEntry(admin, context)}`
   const asked = async (query: string, accept?: string): Promise<string> =>
     typeOf(await admin.get(path + query, accept === undefined ? {} : { accept }))
@@ -91,7 +91,7 @@ test('`format` goes before Accept, JSON is what everybody else gets (wire facts 
   assert.equal(await asked('?format=application/json', 'text/turtle'), 'application/json')
 })
 
-test('what no syntax is: 406 for reading, 415 for writing, naming what there is (wire facts 3.8.3)', async () => {
+test('what no syntax is: 406 for reading, 415 for writing, naming what there is (W3.8.3)', async () => {
   const id = await newEntry(admin, context, '?graphtype=graph')
   for (const path of [`${context}/entry/${id}`, `${context}/metadata/${id}`, `${context}/resource/${id}`]) {
     for (const answer of [
@@ -110,7 +110,7 @@ test('what no syntax is: 406 for reading, 415 for writing, naming what there is 
   assertRefused(await admin.get(`${context}/entry/${id}?rdfFormat=text/turtle`), 406, 'not-acceptable')
 })
 
-test('a graph that XML cannot hold is 406 as RDF/XML (wire facts 3.8.3)', async () => {
+test('a graph that XML cannot hold is 406 as RDF/XML (W3.8.3)', async () => {
   const path = `${context}/metadata/${await newEntry(admin, context)}`
   await admin.put(path, graphOf('http://ex.org/', 'http://ex.org/1', textTerm('a')))
   assertRefused(await admin.get(path, { accept: 'application/rdf+xml' }), 406, 'not-acceptable')
@@ -137,7 +137,7 @@ test('each syntax has an ETag of its own; any of them allows a change (RFC 9110 
   assertRefused(await put(path, 'application/json', '{}', { 'if-match': etag }), 412, 'precondition-failed')
 })
 
-test('metadata are offered as a file with the name and ending that fit (wire facts 3.5)', async () => {
+test('metadata are offered as a file with the name and ending that fit (W3.5)', async () => {
   const id = await newEntry(admin, context)
   const path = `${context}/metadata/${id}`
   const header = async (query: string): Promise<string> =>
@@ -147,7 +147,7 @@ test('metadata are offered as a file with the name and ending that fit (wire fac
     assert.equal(await header(`?download&format=${type}`), `attachment; filename=${id}.${extension}`)
 })
 
-test('with rdfFormat the graphs inside the JSON of an entry are JSON-LD (wire facts 3.0.4)', async () => {
+test('with rdfFormat the graphs inside the JSON of an entry are JSON-LD (W3.0.4)', async () => {
   const id = await newEntry(admin, context, '?graphtype=graph', {
     metadata: graphOf('http://ex.org/', TITLE, textTerm('One')),
     resource: {},
@@ -174,7 +174,7 @@ test('who may not read metadata reads them in no syntax', async () => {
   assertRefused(await guest.get(path, { accept: 'text/turtle' }), 401, 'not-signed-in')
 })
 
-test('in RDF a list is a sequence of its entries, in JSON an array of ids (wire facts 3.8.5)', async () => {
+test('in RDF a list is a sequence of its entries, in JSON an array of ids (W3.8.5)', async () => {
   const members = [await newEntry(admin, context), await newEntry(admin, context)].reverse()
   const list = await newEntry(admin, context, '?graphtype=list', { resource: members })
   const path = `${context}/resource/${list}`
@@ -192,7 +192,7 @@ test('in RDF a list is a sequence of its entries, in JSON an array of ids (wire 
   assertRefused(await admin.get(path, { accept: 'image/png' }), 406, 'not-acceptable')
 })
 
-test('with rdfFormat the graphs in hits of a search are JSON-LD (wire facts 3.0.4)', async () => {
+test('with rdfFormat the graphs in hits of a search are JSON-LD (W3.0.4)', async () => {
   await newEntry(admin, context, '', { metadata: graphOf('http://ex.org/', TITLE, textTerm('Zebra')) })
   const query = `search?type=solr&query=metadata.object.literal:zebra&rdfFormat=application/ld%2Bjson`
   const [hit] = (await admin.get(query)).json<{ resource: { children: Array<{ metadata: unknown }> } }>().resource
@@ -200,7 +200,7 @@ test('with rdfFormat the graphs in hits of a search are JSON-LD (wire facts 3.0.
   assert.deepEqual(hit?.metadata, { '@graph': [{ '@id': 'http://ex.org/', [TITLE]: [{ '@value': 'Zebra' }] }] })
 })
 
-test('with rdfFormat the graphs in the body of a creation are in that syntax (wire facts 3.0.4)', async () => {
+test('with rdfFormat the graphs in the body of a creation are in that syntax (W3.0.4)', async () => {
   const write = 'http://entrystore.org/terms/write'
   const acl = `<> <${write}> <${admin.base}_principals/resource/_users> .`
   const turtle = (title: string) => `<../resource/_newId> <${TITLE}> "${title}" .`

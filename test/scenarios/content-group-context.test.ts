@@ -6,7 +6,7 @@ import { newUser, startInProcess } from '../support/service.ts'
 const service = await startInProcess({ after }, { settings: { 'service.nonadmin.group-context-creation': 'on' } })
 const admin = await service.admin()
 
-test('group and context are made together, the creator owns both (wire facts 3.9)', async () => {
+test('group and context are made together, the creator owns both (W3.9)', async () => {
   const { id, visitor } = await newUser(service, admin)
   const created = await visitor.ask('_principals/groups?name=Survey%20Team&contextId=survey', {
     method: 'POST',
@@ -40,7 +40,7 @@ test('group and context are made together, the creator owns both (wire facts 3.9
   assert.equal((await member.visitor.post('survey')).status, 201)
 })
 
-test('a name or id that is taken makes neither group nor context (wire facts 3.9)', async () => {
+test('a name or id that is taken makes neither group nor context (W3.9)', async () => {
   const { visitor, name } = await newUser(service, admin)
   const ids = async () => [(await admin.get('_principals')).json(), (await admin.get('_contexts')).json()]
   assert.equal((await visitor.post('_principals/groups?name=One&contextId=one-context')).status, 201)

@@ -26,7 +26,7 @@ const at = (kind: string, id: string): string => `${context}/${kind}/${id}`
 const iri = (kind: string, id: string): string => admin.base + at(kind, id)
 const read = (id: string): Promise<EntryJson> => readEntry(admin, context, id)
 
-test('principals of an ACL come back as they were sent, however odd (wire facts 2.4)', async () => {
+test('principals of an ACL come back as they were sent, however odd (W2.4)', async () => {
   const id = await newEntry(admin, context)
   const odd = [
     `${admin.base}_principals/resource/${admin.base}_principals/entry/admin`,
@@ -41,7 +41,7 @@ test('principals of an ACL come back as they were sent, however odd (wire facts 
   assert.deepEqual(valuesOf(admin, await read(id), at('metadata', id), `${STORE}read`), odd)
 })
 
-test('an ACL takes effect with the next request, and leaving it out takes it away (wire facts 3.3.2)', async () => {
+test('an ACL takes effect with the next request, and leaving it out takes it away (W3.3.2)', async () => {
   const id = await newEntry(admin, context, '?graphtype=string', { resource: 'x' })
   const acl = graphOf(iri('resource', id), `${STORE}write`, principal(admin, stranger.id))
   assertRefused(await stranger.visitor.get(at('resource', id)), 403, 'not-allowed')
@@ -53,7 +53,7 @@ test('an ACL takes effect with the next request, and leaving it out takes it awa
   assertRefused(await stranger.visitor.get(at('resource', id)), 403, 'not-allowed')
 })
 
-test('structure, dates and authors that are sent are ignored, the rest is replaced (wire facts 3.3.2)', async () => {
+test('structure, dates and authors that are sent are ignored, the rest is replaced (W3.3.2)', async () => {
   const id = await newEntry(admin, context, '', {
     info: graphOf(iri('resource', '_newId'), 'http://ex.org/old', textTerm('x')),
   })
@@ -84,7 +84,7 @@ test('structure, dates and authors that are sent are ignored, the rest is replac
   assert.deepEqual(entry.info[iri('resource', id)], { [RDF_TYPE]: [uriTerm('http://ex.org/Thing')] })
 })
 
-test('a link can be pointed elsewhere; what was said about the old resource is said about the new (wire facts 3.3.2)', async () => {
+test('a link can be pointed elsewhere; what was said about the old resource is said about the new (W3.3.2)', async () => {
   const id = await newEntry(admin, context, '?entrytype=link&resource=http://ex.org/old', {
     metadata: graphOf('http://ex.org/old', TITLE, textTerm('A page')),
     info: graphOf('http://ex.org/old', 'http://ex.org/p', textTerm('x')),
@@ -99,7 +99,7 @@ test('a link can be pointed elsewhere; what was said about the old resource is s
   assert.equal(entry.info['http://ex.org/old'], undefined)
 })
 
-test('the external metadata can be moved, and only links and references become link references (wire facts 3.3.2)', async () => {
+test('the external metadata can be moved, and only links and references become link references (W3.3.2)', async () => {
   const query = '?entrytype=reference&resource=http://ex.org/a&cached-external-metadata=http://ex.org/a.rdf'
   const reference = await newEntry(admin, context, query)
   const e = iri('entry', reference)
@@ -118,7 +118,7 @@ test('the external metadata can be moved, and only links and references become l
   assert.equal((await admin.put(at('entry', link), bare)).status, 204)
 })
 
-test('a group keeps the home context that a client writes into its info (wire facts 2.3)', async () => {
+test('a group keeps the home context that a client writes into its info (W2.3)', async () => {
   const group = await newEntry(admin, '_principals', '?graphtype=group')
   const r = `${admin.base}_principals/resource/${group}`
   const put = (value: string) =>
@@ -133,14 +133,14 @@ test('a group keeps the home context that a client writes into its info (wire fa
   assertRefused(await put(`${admin.base}nowhere`), 400, 'invalid-value')
 })
 
-test('a statement of that kind about anything else is kept like any other (wire facts 2.3)', async () => {
+test('a statement of that kind about anything else is kept like any other (W2.3)', async () => {
   const id = await newEntry(admin, context)
   const given = graphOf(iri('resource', id), `${STORE}homeContext`, uriTerm(`${admin.base}${context}`))
   assert.equal((await admin.put(at('entry', id), given)).status, 204)
   assert.deepEqual(valuesOf(admin, await read(id), at('resource', id), `${STORE}homeContext`), [admin.base + context])
 })
 
-test('metadata is written, read and emptied, about any subject (wire facts 3.5)', async () => {
+test('metadata is written, read and emptied, about any subject (W3.5)', async () => {
   const id = await newEntry(admin, context)
   const graph = {
     'http://example.com': { [TITLE]: [{ type: 'literal', value: 'Grüße', lang: 'de' }] },
@@ -160,7 +160,7 @@ test('metadata is written, read and emptied, about any subject (wire facts 3.5)'
   assert.deepEqual((await admin.get(at('metadata', id))).json(), {})
 })
 
-test('a Reference has no metadata here: GET 404, PUT and DELETE 405 (wire facts 3.5)', async () => {
+test('a Reference has no metadata here: GET 404, PUT and DELETE 405 (W3.5)', async () => {
   const query = '?entrytype=reference&resource=http://ex.org/a&cached-external-metadata=http://ex.org/a.rdf'
   const id = await newEntry(admin, context, query)
   assertRefused(await admin.get(at('metadata', id)), 404, 'not-found')

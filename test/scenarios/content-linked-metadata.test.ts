@@ -28,7 +28,7 @@ async function walk(visitor: Visitor, id: string, query: string): Promise<string
   return titles.map(({ value }) => value).sort()
 }
 
-test('metadata of an entry and of those it leads to come in one graph, also round in circles (wire facts 3.5)', async () => {
+test('metadata of an entry and of those it leads to come in one graph, also round in circles (W3.5)', async () => {
   await newLinked('a', [uriOf('b'), uriOf('c'), 'http://example.org/elsewhere'])
   await newLinked('b', [uriOf('d')])
   await newLinked('c', [`${admin.base}${context}/entry/d`])
@@ -61,7 +61,7 @@ test('what the caller may not read is left out, with what only it leads to (D1.5
   assertRefused(await service.visitor().get(`${context}/metadata/open?recursive=dcterms:hasPart`), 401, 'not-signed-in')
 })
 
-test('ten links are followed, no more; blank nodes of different entries stay apart (wire facts 3.5)', async () => {
+test('ten links are followed, no more; blank nodes of different entries stay apart (W3.5)', async () => {
   for (let n = 0; n <= 12; n++) {
     const blank = { [`${DCT}publisher`]: [{ type: 'bnode', value: '_:b' }] }
     const said = { [TITLE]: [textTerm(String(n))], [PART]: [uriTerm(uriOf(`chain${n + 1}`))], ...blank }
@@ -77,7 +77,7 @@ test('ten links are followed, no more; blank nodes of different entries stay apa
   }
 })
 
-test('a thousand entries are taken, no more (wire facts 3.5)', async t => {
+test('a thousand entries are taken, no more (W3.5)', async t => {
   const ids = Array.from({ length: 1100 }, (_, n) => `many${n}`)
   await newLinked(
     'hub',
@@ -94,7 +94,7 @@ test('a thousand entries are taken, no more (wire facts 3.5)', async t => {
   assert.equal((await walk(owner, 'hub', 'recursive=dcterms:hasPart')).length, 1000)
 })
 
-test('what names no predicate, no depth or no scope is 400 (wire facts 3.5)', async () => {
+test('what names no predicate, no depth or no scope is 400 (W3.5)', async () => {
   await newLinked('here', [])
   for (const query of [
     'recursive=',

@@ -35,7 +35,7 @@ async function titles(visitor: Visitor, path: string): Promise<string> {
   return values.sort((a, b) => Number(a) - Number(b)).join(' ')
 }
 
-test('`recursive` adds the metadata of entries linked by these predicates, ten levels deep (wire facts 3.5)', async () => {
+test('`recursive` adds the metadata of entries linked by these predicates, ten levels deep (W3.5)', async () => {
   const context = await newChain(13)
   const path = `${context}/metadata/0`
   assert.equal(await titles(admin, path), '0')

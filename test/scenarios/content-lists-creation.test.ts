@@ -20,7 +20,7 @@ const subject = `${DCT}subject`
 
 const listUri = (context: string, list: string): string => `${admin.base}${context}/resource/${list}`
 
-test('a new entry becomes the last member of its list, and the list has changed (wire facts 3.2.1)', async () => {
+test('a new entry becomes the last member of its list, and the list has changed (W3.2.1)', async () => {
   const context = await newContext(admin)
   const first = await newEntry(admin, context)
   const list = await newList(admin, context, [first])
@@ -32,7 +32,7 @@ test('a new entry becomes the last member of its list, and the list has changed 
   assert.deepEqual(valuesOf(admin, await readEntry(admin, context, id), `${context}/entry/${id}`, `${STORE}write`), [])
 })
 
-test('`list`, `template`, `moveEntry` and `fromList` may name the context by its alias (wire facts 1.2)', async () => {
+test('`list`, `template`, `moveEntry` and `fromList` may name the context by its alias (W1.2)', async () => {
   const context = await newContext(admin)
   assert.equal((await admin.put(context, { alias: 'Våra listor' })).status, 200)
   const alias = `${admin.base}${encodeURIComponent('Våra listor')}`
@@ -59,7 +59,7 @@ test('what is no list of the context is 400, and nothing is created', async () =
   assert.deepEqual((await admin.get(context)).json(), [plain])
 })
 
-test('who may write the list but not the context may create in it, and administers that alone (wire facts 3.2.1)', async () => {
+test('who may write the list but not the context may create in it, and administers that alone (W3.2.1)', async () => {
   const context = await newContext(admin)
   const { id: user, visitor } = await newUser(service, admin)
   const reader = await newUser(service, admin)
@@ -102,7 +102,7 @@ test('who may write the list but not the context may create in it, and administe
   assert.deepEqual(await idsOf(admin, context, list), [id])
 })
 
-test('a list in _principals lets nobody make users (wire facts 4.2)', async () => {
+test('a list in _principals lets nobody make users (W4.2)', async () => {
   const { id: user, visitor } = await newUser(service, admin)
   const list = await newList(admin, '_principals')
   const info = graphOf(listUri('_principals', list), `${STORE}write`, principal(admin, user))
@@ -124,7 +124,7 @@ test('a guest who may write to a list administers nothing by creating in it', as
   assert.deepEqual((await readEntry(guest, context, id)).rights, ['writeresource'])
 })
 
-test('a template gives its metadata, but neither titles nor descriptions, to the new entry (wire facts 3.2.1)', async () => {
+test('a template gives its metadata, but neither titles nor descriptions, to the new entry (W3.2.1)', async () => {
   const context = await newContext(admin)
   const about = `${admin.base}${context}/resource/_newId`
   const template = await newEntry(admin, context, '', {

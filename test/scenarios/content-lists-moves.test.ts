@@ -13,7 +13,7 @@ const move = (visitor: Visitor, to: string, entry: string, from: string | undefi
 
 const fillLevel = async (context: string): Promise<unknown> => (await admin.get(`${context}/quota`)).json()['fillLevel']
 
-test('an entry moves from one list to the end of another, keeping its address (wire facts 3.8.5)', async () => {
+test('an entry moves from one list to the end of another, keeping its address (W3.8.5)', async () => {
   const context = await newContext(admin)
   const [one, two] = [await newEntry(admin, context), await newEntry(admin, context)]
   const [from, to] = [await newList(admin, context, [one]), await newList(admin, context, [two])]
@@ -36,7 +36,7 @@ test('an entry moves from one list to the end of another, keeping its address (w
   assert.deepEqual([await idsOf(admin, context, from), await idsOf(admin, context, to)], [[one], [two]])
 })
 
-test('an entry that is not in the list named is 409, a list inside itself too, and nothing changes (wire facts 3.8.5)', async () => {
+test('an entry that is not in the list named is 409, a list inside itself too, and nothing changes (W3.8.5)', async () => {
   const context = await newContext(admin)
   const [one, free] = [await newEntry(admin, context), await newEntry(admin, context)]
   const inner = await newList(admin, context, [one])
@@ -57,7 +57,7 @@ test('an entry that is not in the list named is 409, a list inside itself too, a
   assert.deepEqual([await idsOf(admin, context, outer), await idsOf(admin, context, inner)], [[inner], [one]])
 })
 
-test('moving takes the right to write both lists (wire facts 4.4)', async () => {
+test('moving takes the right to write both lists (W4.4)', async () => {
   const context = await newContext(admin)
   const { id: user, visitor } = await newUser(service, admin)
   const one = await newEntry(admin, context)
@@ -72,7 +72,7 @@ test('moving takes the right to write both lists (wire facts 4.4)', async () => 
   assert.deepEqual(await idsOf(admin, context, foreign), [one])
 })
 
-test('a move to another context takes metadata, file and room along under a new address (wire facts 3.8.5, D7.8)', async () => {
+test('a move to another context takes metadata, file and room along under a new address (W3.8.5, D7.8)', async () => {
   const [source, target] = [await newContext(admin), await newContext(admin)]
   await newEntry(admin, target)
   const about = `${admin.base}${source}/resource/_newId`

@@ -7,7 +7,7 @@ import { newContext, newEntry, newUser, startInProcess } from '../support/servic
 const service = await startInProcess({ after })
 const admin = await service.admin()
 
-test('a list inside its entry tells its page, its size and all its members in their order (wire facts 2.7)', async () => {
+test('a list inside its entry tells its page, its size and all its members in their order (W2.7)', async () => {
   const context = await newContext(admin)
   const [b, a, none] = [
     await newTitled(admin, context, 'beta'),
@@ -35,7 +35,7 @@ test('a list inside its entry tells its page, its size and all its members in th
     assertRefused(await admin.get(`${context}/entry/${list}?includeAll&${query}`), 400, 'invalid-query', query)
 })
 
-test('the ids of a list come in the order asked for, also by date and by bytes (wire facts 3.8.5)', async () => {
+test('the ids of a list come in the order asked for, also by date and by bytes (W3.8.5)', async () => {
   const context = await newContext(admin)
   const ids: string[] = []
   for (const bytes of [30, 10, 20]) {
@@ -55,7 +55,7 @@ test('the ids of a list come in the order asked for, also by date and by bytes (
   assert.deepEqual(await idsOf(admin, context, list, '?sort=size&order=desc'), [one, three, two])
 })
 
-test('members that the caller may not read stay in the list, without metadata and unsorted (wire facts 2.7)', async () => {
+test('members that the caller may not read stay in the list, without metadata and unsorted (W2.7)', async () => {
   const context = await newContext(admin)
   const { id: user, visitor } = await newUser(service, admin)
   const secret = await newTitled(admin, context, 'aaa')
@@ -82,7 +82,7 @@ test('members that the caller may not read stay in the list, without metadata an
   assertRefused(await visitor.delete(`${context}/resource/${list}`), 403, 'not-allowed')
 })
 
-test('an entry is in one list only, and no list is inside itself: 409, and nothing changes (wire facts 3.8.5)', async () => {
+test('an entry is in one list only, and no list is inside itself: 409, and nothing changes (W3.8.5)', async () => {
   const context = await newContext(admin)
   const [one, two] = [await newEntry(admin, context), await newEntry(admin, context)]
   const inner = await newList(admin, context, [one])
@@ -97,7 +97,7 @@ test('an entry is in one list only, and no list is inside itself: 409, and nothi
   assert.deepEqual(await idsOf(admin, context, outer), [two, inner])
 })
 
-test('DELETE empties a list; its members stay (wire facts 3.8.5)', async () => {
+test('DELETE empties a list; its members stay (W3.8.5)', async () => {
   const context = await newContext(admin)
   const one = await newEntry(admin, context)
   const list = await newList(admin, context, [one])
@@ -109,7 +109,7 @@ test('DELETE empties a list; its members stay (wire facts 3.8.5)', async () => {
   assert.equal((await admin.put(`${context}/resource/${await newList(admin, context)}`, [one])).status, 204)
 })
 
-test('a list deleted with ?recursive takes all that is in it along, else its members stay (wire facts 3.3.3)', async () => {
+test('a list deleted with ?recursive takes all that is in it along, else its members stay (W3.3.3)', async () => {
   for (const path of ['entry', 'resource']) {
     const { id: user, visitor } = await newUser(service, admin)
     const context = await newContext(admin)
@@ -132,7 +132,7 @@ test('a list deleted with ?recursive takes all that is in it along, else its mem
   assert.equal((await admin.post(`${context}?graphtype=list`, { resource: [member] })).status, 201)
 })
 
-test('?applyACLtoChildren gives the list’s rights to all below, if the caller administers all (wire facts 3.3.2)', async () => {
+test('?applyACLtoChildren gives the list’s rights to all below, if the caller administers all (W3.3.2)', async () => {
   const context = await newContext(admin)
   const { id: user, visitor } = await newUser(service, admin)
   const leaf = await newEntry(admin, context)

@@ -25,7 +25,7 @@ const context = await newContext(admin, [userId])
 const dateOf = async (id: string, inContext = context): Promise<string> =>
   modifiedOf(admin, inContext, await readEntry(admin, inContext, id))
 
-test('every write to an entry moves its date and names its author once (wire facts 2.5)', async () => {
+test('every write to an entry moves its date and names its author once (W2.5)', async () => {
   const link = '?entrytype=linkreference&resource=http://ex.org/a&cached-external-metadata=http://ex.org/a.rdf'
   const [file, text, list, reference] = [
     await newEntry(admin, context),
@@ -60,7 +60,7 @@ test('every write to an entry moves its date and names its author once (wire fac
   }
 })
 
-test('a name moves the date, another entry that points here does not, nor does a new one in a context (wire facts 2.5)', async () => {
+test('a name moves the date, another entry that points here does not, nor does a new one in a context (W2.5)', async () => {
   const target = await newEntry(admin, context)
   const before = [await dateOf(target), await dateOf(context, '_contexts')]
   service.system.pass(10)
@@ -73,7 +73,7 @@ test('a name moves the date, another entry that points here does not, nor does a
   assert.ok((await dateOf(context, '_contexts')) > (before[1] ?? ''))
 })
 
-test('cached metadata carry the date they were put; what they say follows a moved resource (wire facts 2.3, 3.3.2)', async () => {
+test('cached metadata carry the date they were put; what they say follows a moved resource (W2.3, W3.3.2)', async () => {
   const query = '?entrytype=linkreference&resource=http://ex.org/old&cached-external-metadata=http://ex.org/a.rdf'
   const id = await newEntry(admin, context, query)
   const entry = `${context}/entry/${id}`
@@ -97,7 +97,7 @@ test('cached metadata carry the date they were put; what they say follows a move
   assert.deepEqual((await admin.get(cached)).json(), graphOf('http://ex.org/new', TITLE, textTerm('Theirs')))
 })
 
-test('forms that clients use are taken: numbers as ids, the text `true` (wire facts 3.8.4, 3.8.5)', async () => {
+test('forms that clients use are taken: numbers as ids, the text `true` (W3.8.4, W3.8.5)', async () => {
   const list = await newList(admin, context)
   const members = [await newEntry(admin, context), await newEntry(admin, context)]
   assert.equal((await admin.put(`${context}/resource/${list}`, members.map(Number))).status, 204)
@@ -108,7 +108,7 @@ test('forms that clients use are taken: numbers as ids, the text `true` (wire fa
   assert.equal((await admin.put('_principals/resource/_admin', { disabled: true })).status, 400, 'not oneself')
 })
 
-test('an IRI that is none, or ends in a full stop, is 400, and nothing changes (wire facts 2.1)', async () => {
+test('an IRI that is none, or ends in a full stop, is 400, and nothing changes (W2.1)', async () => {
   const id = await newEntry(admin, context)
   const kept = graphOf('http://ex.org/a', TITLE, textTerm('kept'))
   assert.equal((await admin.put(`${context}/metadata/${id}`, kept)).status, 204)

@@ -11,7 +11,7 @@ const stranger = await newUser(service, admin)
 const nameOf = async (context: string): Promise<string | undefined> =>
   (await readEntry(admin, '_contexts', context)).alias
 
-test('the owner names a context, by its resource or its entry, and it answers by the name (D7.2, wire facts 1.2)', async () => {
+test('the owner names a context, by its resource or its entry, and it answers by the name (D7.2, W1.2)', async () => {
   const context = await newContext(admin, [owner.id])
   const put = await owner.visitor.put(context, { alias: 'Field Notes 1' })
   assert.equal(put.status, 200, put.text)
@@ -25,7 +25,7 @@ test('the owner names a context, by its resource or its entry, and it answers by
   assertRefused(await admin.get('Field%20Notes%201'), 404, 'not-found')
 })
 
-test('an empty name takes the name away (wire facts 3.4)', async () => {
+test('an empty name takes the name away (W3.4)', async () => {
   const context = await newContext(admin)
   await admin.put(context, { name: 'for a while' })
   assert.equal((await admin.put(`_contexts/entry/${context}/name`, { name: '  ' })).status, 204)
@@ -33,7 +33,7 @@ test('an empty name takes the name away (wire facts 3.4)', async () => {
   assertRefused(await admin.get(`_contexts/entry/${context}/name`), 404, 'not-found')
 })
 
-test('a name that is taken, reserved or the id of another context is refused, and nothing changes (wire facts 1.2)', async () => {
+test('a name that is taken, reserved or the id of another context is refused, and nothing changes (W1.2)', async () => {
   const [one, two] = [await newContext(admin), await newContext(admin)]
   await admin.put(one, { alias: 'Taken' })
   const before = await readEntry(admin, '_contexts', two)
@@ -95,7 +95,7 @@ test('alias and quota are set together or not at all (D7.2)', async () => {
   assert.equal(modifiedOf(admin, '_contexts', entry), before)
 })
 
-test('only administrators rename users; groups share their name space (D5.4, wire facts 1.7)', async () => {
+test('only administrators rename users; groups share their name space (D5.4, W1.7)', async () => {
   const path = `_principals/entry/${stranger.id}/name`
   assertRefused(await stranger.visitor.put(path, { name: 'boss@ex.org' }), 403, 'not-allowed')
   assert.equal((await admin.put(path, { name: ' Boss@EX.org ' })).status, 204)
@@ -107,13 +107,13 @@ test('only administrators rename users; groups share their name space (D5.4, wir
   assert.equal((await admin.put(`_principals/entry/${group}/name`, { name: '' })).status, 204)
 })
 
-test('names of system entries stay (wire facts 1.6)', async () => {
+test('names of system entries stay (W1.6)', async () => {
   for (const path of ['_principals/entry/_admin', '_principals/entry/_users', '_contexts/entry/_principals'])
     assertRefused(await admin.put(`${path}/name`, { name: 'other' }), 403, 'not-allowed', path)
   assertRefused(await admin.put('_principals/resource/_admin', { name: 'other' }), 403, 'not-allowed')
 })
 
-test('an administrator finds contexts and principals by their names (wire facts 3.2.2)', async () => {
+test('an administrator finds contexts and principals by their names (W3.2.2)', async () => {
   const context = await newContext(admin)
   assert.equal((await admin.put(`_contexts/entry/${context}/name`, { name: 'Findable' })).status, 204)
   const user = await newUser(service, admin)

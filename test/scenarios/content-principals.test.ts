@@ -25,7 +25,7 @@ test('a password that breaks the rules is refused, and the user not created (D5.
   assert.deepEqual(await idsOf('_principals'), before)
 })
 
-test('names are trimmed, lower-cased and taken once for users and groups together (wire facts 1.7, D1.7)', async () => {
+test('names are trimmed, lower-cased and taken once for users and groups together (W1.7, D1.7)', async () => {
   const id = (await createUser({ name: '  Karin@Ex.ORG ' })).json<{ entryId: string }>().entryId
   assert.equal((await admin.get(`_principals/entry/${id}/name`)).json()['name'], 'karin@ex.org')
   for (const name of ['karin@ex.org', 'KARIN@ex.org', '\u200bkarin@ex.org', 'ｋarin@ex.org', 'Admin', 'guest', 'users'])
@@ -55,7 +55,7 @@ test('a user without a resource has no name, and nobody can sign in as that user
   assertRefused(await admin.get(`_principals/entry/${id}/name`), 404, 'not-found')
 })
 
-test('a new user writes itself and is visible to users; a group is read by its members (wire facts 3.2.1)', async () => {
+test('a new user writes itself and is visible to users; a group is read by its members (W3.2.1)', async () => {
   const { id, visitor } = await newUser(service, admin)
   const entry = await readEntry(admin, '_principals', id)
   const self = [`${admin.base}_principals/resource/${id}`]
@@ -74,7 +74,7 @@ test('a new user writes itself and is visible to users; a group is read by its m
   assert.equal((await visitor.get(`_principals/resource/${group}`)).status, 200)
 })
 
-test('info without an ACL keeps the automatic one, info with one replaces it (wire facts 3.2.1)', async () => {
+test('info without an ACL keeps the automatic one, info with one replaces it (W3.2.1)', async () => {
   const r = `${admin.base}_principals/resource/_newId`
   const make = async (info: unknown): Promise<string> =>
     (await admin.post('_principals?graphtype=user', { info })).json<{ entryId: string }>().entryId
@@ -88,7 +88,7 @@ test('info without an ACL keeps the automatic one, info with one replaces it (wi
   assert.deepEqual(await acl(own), [1, 0])
 })
 
-test('groupURI makes the new user a member; what is no group is refused and nobody created (wire facts 3.2.1)', async () => {
+test('groupURI makes the new user a member; what is no group is refused and nobody created (W3.2.1)', async () => {
   const group = await newEntry(admin, '_principals', '?graphtype=group')
   const uri = (id: string) => `&groupURI=${encodeURIComponent(`${admin.base}_principals/entry/${id}`)}`
   const { entryId } = (await createUser({ name: 'joiner' }, uri(group))).json<{ entryId: string }>()
@@ -105,7 +105,7 @@ test('groupURI makes the new user a member; what is no group is refused and nobo
   assert.deepEqual(await idsOf('_principals'), before)
 })
 
-test('a home context must exist (wire facts 3.8.4)', async () => {
+test('a home context must exist (W3.8.4)', async () => {
   const context = await newContext(admin)
   const { entryId } = (await createUser({ name: 'homely', homecontext: context })).json<{ entryId: string }>()
   const entry = await readEntry(admin, '_principals', entryId)
@@ -141,14 +141,14 @@ test('an id that is the name of a context is not given to another', async () => 
   assert.equal(await newContext(admin), String(next + 2), 'the number that is a name was skipped')
 })
 
-test('only administrators make groups with a context, unless it is open to all (wire facts 3.9)', async () => {
+test('only administrators make groups with a context, unless it is open to all (W3.9)', async () => {
   const { visitor } = await newUser(service, admin)
   assertRefused(await service.visitor().post('_principals/groups?name=x'), 401, 'not-signed-in')
   assertRefused(await visitor.post('_principals/groups?name=x'), 403, 'not-allowed')
   assert.equal((await admin.post('_principals/groups?name=Admins%20own')).status, 201)
 })
 
-test('a new user gets all members of the resource, and none is dropped silently (interface 2.2)', async () => {
+test('a new user gets all members of the resource, and none is dropped silently (I2.2)', async () => {
   const resource = { name: 'greta', language: 'sv', customProperties: { theme: 'dark' }, disabled: true }
   const { entryId } = (await createUser(resource)).json<{ entryId: string }>()
   assert.deepEqual((await admin.get(`_principals/resource/${entryId}`)).json(), resource)

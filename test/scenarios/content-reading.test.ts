@@ -30,7 +30,7 @@ const open = await newEntry(owner.visitor, context, '?graphtype=string', {
   },
 })
 
-test('without includeAll an entry is its id and info; with it everything (wire facts 2.2)', async () => {
+test('without includeAll an entry is its id and info; with it everything (W2.2)', async () => {
   const brief = (await owner.visitor.get(`${context}/entry/${secret}`)).json()
   assert.deepEqual(Object.keys(brief).sort(), ['entryId', 'info'])
   const full = await readEntry(owner.visitor, context, secret)
@@ -64,7 +64,7 @@ test('who may not read gets 401 as a guest and 403 as a user (D1.5)', async () =
   assert.equal((await stranger.visitor.get(`${context}/resource/${open}`)).status, 200)
 })
 
-test('owner and administrator read everything, only the administrator lists a context (wire facts 3.2.2)', async () => {
+test('owner and administrator read everything, only the administrator lists a context (W3.2.2)', async () => {
   for (const visitor of [owner.visitor, admin]) {
     assert.deepEqual((await visitor.get(`${context}/metadata/${secret}`)).json(), title)
     assert.equal((await visitor.get(`${context}/resource/${secret}`)).text, 'secret')
@@ -73,14 +73,14 @@ test('owner and administrator read everything, only the administrator lists a co
   assertRefused(await owner.visitor.get(context), 403, 'not-allowed')
 })
 
-test('ignoreAuth makes anybody a guest (interface 4)', async () => {
+test('ignoreAuth makes anybody a guest (I4)', async () => {
   const path = `${context}/metadata/${secret}`
   assertRefused(await owner.visitor.get(`${path}?ignoreAuth`), 401, 'not-signed-in')
   assertRefused(await owner.visitor.get(`${path}?x=what?&ignoreAuth&y=a=b`), 401, 'not-signed-in')
   assert.equal((await owner.visitor.get(path)).status, 200)
 })
 
-test('the guest user and the system contexts can be read by a guest (wire facts 5.1, 1.2)', async () => {
+test('the guest user and the system contexts can be read by a guest (W5.1, W1.2)', async () => {
   const user = await readEntry(guest, '_principals', '_guest')
   assert.deepEqual(user.resource, { name: 'guest', customProperties: {} })
   for (const id of ['_contexts', '_principals']) {
@@ -92,7 +92,7 @@ test('the guest user and the system contexts can be read by a guest (wire facts 
   assert.deepEqual(admins.rights, ['readmetadata'])
 })
 
-test('names of contexts are open, those of users are for who may read their metadata (wire facts 3.4, 4.4)', async () => {
+test('names of contexts are open, those of users are for who may read their metadata (W3.4, W4.4)', async () => {
   await admin.put(`_contexts/entry/${context}/name`, { name: 'Reading room' })
   assert.deepEqual((await guest.get(`_contexts/entry/${context}/name`)).json(), { name: 'Reading room' })
   assertRefused(await guest.get(`_principals/entry/${owner.id}/name`), 401, 'not-signed-in')
@@ -100,7 +100,7 @@ test('names of contexts are open, those of users are for who may read their meta
   assertRefused(await guest.get(`${context}/entry/${open}/name`), 404, 'not-found')
 })
 
-test('all users are members of _users, with what the reader may see of each (wire facts 2.6)', async () => {
+test('all users are members of _users, with what the reader may see of each (W2.6)', async () => {
   type Members = { name: string; children: EntryJson[] }
   const { name, children } = (await admin.get('_principals/resource/_users')).json<Members>()
   assert.equal(name, 'users')
@@ -110,7 +110,7 @@ test('all users are members of _users, with what the reader may see of each (wir
   assertRefused(await guest.get('_principals/resource/_users'), 401, 'not-signed-in')
 })
 
-test('HEAD has the headers of GET and no body (wire facts 3.3.1)', async () => {
+test('HEAD has the headers of GET and no body (W3.3.1)', async () => {
   for (const path of [`${context}/entry/${open}`, `${context}/metadata/${open}`, `${context}/resource/${open}`]) {
     const get = await admin.get(path)
     const head = await admin.ask(path, { method: 'HEAD' })
@@ -165,7 +165,7 @@ test('an answer to somebody signed in is private, every answer carries the secur
   }
 })
 
-test('the resource of a link is elsewhere: 303, but never to a script (wire facts 3.7)', async () => {
+test('the resource of a link is elsewhere: 303, but never to a script (W3.7)', async () => {
   const make = (uri: string) => newEntry(admin, context, `?entrytype=link&resource=${encodeURIComponent(uri)}`)
   const link = await admin.get(`${context}/resource/${await make('http://ex.org/a%20b?c=d#e')}`)
   assert.equal(link.status, 303)

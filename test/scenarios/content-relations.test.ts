@@ -14,7 +14,7 @@ const relationsOf = async (context: string, id: string, visitor = admin): Promis
   return answer.json<GraphJson>()
 }
 
-test('what metadata and info say about an entry stands in its relations and follows every change (wire facts 2.9)', async () => {
+test('what metadata and info say about an entry stands in its relations and follows every change (W2.9)', async () => {
   const context = await newContext(admin)
   const target = await newEntry(admin, context)
   const base = `${admin.base}${context}`
@@ -34,7 +34,7 @@ test('what metadata and info say about an entry stands in its relations and foll
   }
 })
 
-test('structure, access lists and resources elsewhere make no relations (wire facts 2.9)', async () => {
+test('structure, access lists and resources elsewhere make no relations (W2.9)', async () => {
   const context = await newContext(admin)
   const { id: user } = await newUser(service, admin)
   const target = await newEntry(admin, context)
@@ -63,14 +63,14 @@ test('relations are for those with a right on the entry; what unreadable metadat
   assertRefused(await admin.get(`${context}/relations/none`), 404, 'not-found')
 })
 
-test('an entry made in a list says so in its first answer (wire facts 2.9)', async () => {
+test('an entry made in a list says so in its first answer (W2.9)', async () => {
   const context = await newContext(admin)
   const list = await newList(admin, context)
   const id = await newEntry(admin, context, `?list=${admin.base}${context}/resource/${list}`)
   assert.deepEqual(await parentLists(admin, context, id), [`${context}/resource/${list}`])
 })
 
-test('groups and home contexts stand in the relations of users and contexts (wire facts 2.9)', async () => {
+test('groups and home contexts stand in the relations of users and contexts (W2.9)', async () => {
   const { id: user } = await newUser(service, admin)
   const context = await newContext(admin)
   const group = await newEntry(admin, '_principals', '?graphtype=group')

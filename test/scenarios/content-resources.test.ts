@@ -11,7 +11,7 @@ const resource = (id: string): string => `${context}/resource/${id}`
 const raw = (id: string, body: string, type = 'application/json') =>
   admin.ask(resource(id), { method: 'PUT', body, headers: { 'content-type': type } })
 
-test('a string is taken as it comes, whatever its label, and given as text (wire facts 3.8.2)', async () => {
+test('a string is taken as it comes, whatever its label, and given as text (W3.8.2)', async () => {
   const id = await newEntry(admin, context, '?graphtype=string')
   assert.equal((await admin.get(resource(id))).text, '')
   for (const text of ['hello', '{"not": parsed', '', ' Grüße \n', '"quoted"']) {
@@ -28,7 +28,7 @@ test('a string is taken as it comes, whatever its label, and given as text (wire
   assertRefused(await raw(id, 'a\u0000b'), 400, 'invalid-value')
 })
 
-test('graphs and pipelines hold RDF, and start empty (wire facts 3.8.3)', async () => {
+test('graphs and pipelines hold RDF, and start empty (W3.8.3)', async () => {
   for (const type of ['graph', 'pipeline']) {
     const id = await newEntry(admin, context, `?graphtype=${type}`)
     assert.deepEqual((await admin.get(resource(id))).json(), {})
@@ -42,7 +42,7 @@ test('graphs and pipelines hold RDF, and start empty (wire facts 3.8.3)', async 
   }
 })
 
-test('a list keeps its order; unknown members are 400, doubles 409, and nothing changes (wire facts 3.8.5)', async () => {
+test('a list keeps its order; unknown members are 400, doubles 409, and nothing changes (W3.8.5)', async () => {
   const [a, b, c] = [
     await newEntry(admin, context),
     await newEntry(admin, context),
@@ -63,7 +63,7 @@ test('a list keeps its order; unknown members are 400, doubles 409, and nothing 
   assert.deepEqual(await readEntry(admin, context, list), before)
 })
 
-test('members of a group are users; guests, groups and strangers are refused (wire facts 3.8.5)', async () => {
+test('members of a group are users; guests, groups and strangers are refused (W3.8.5)', async () => {
   const [one, two] = [await newUser(service, admin), await newUser(service, admin)]
   const group = await newEntry(admin, '_principals', '?graphtype=group', { resource: { name: 'Crew' } })
   const path = `_principals/resource/${group}`
@@ -83,7 +83,7 @@ test('members of a group are users; guests, groups and strangers are refused (wi
   assert.deepEqual(await members(), told)
 })
 
-test('the members of _users cannot be set, those of _admins can, with the next request (wire facts 1.6)', async () => {
+test('the members of _users cannot be set, those of _admins can, with the next request (W1.6)', async () => {
   const { id, visitor } = await newUser(service, admin)
   assertRefused(await admin.put('_principals/resource/_users', [id]), 403, 'not-allowed')
   assertRefused(await visitor.put('_principals/resource/_admins', [id]), 403, 'not-allowed')
@@ -94,7 +94,7 @@ test('the members of _users cannot be set, those of _admins can, with the next r
   assertRefused(await visitor.get(context), 403, 'not-allowed')
 })
 
-test('a user reads itself and sets its language, home context and properties (wire facts 3.8.4)', async () => {
+test('a user reads itself and sets its language, home context and properties (W3.8.4)', async () => {
   const { id, name, visitor } = await newUser(service, admin)
   const path = `_principals/resource/${id}`
   const home = await newContext(admin)
@@ -158,7 +158,7 @@ test('writing moves the date of the entry and tells it, whatever the graph type'
   }
 })
 
-test('the resource of a context has two addresses (wire facts 3.8.6)', async () => {
+test('the resource of a context has two addresses (W3.8.6)', async () => {
   assert.deepEqual((await admin.get(`_contexts/resource/${context}`)).json(), (await admin.get(context)).json())
 })
 

@@ -54,7 +54,7 @@ function revisionsOf(visitor: Visitor, entry: EntryJson, of = context) {
 const read = (visitor: Visitor, id: string, number: number | string) =>
   visitor.get(`${context}/metadata/${id}?rev=${number}`)
 
-test('each change of metadata, the first included, is a revision with time, author and predecessor (wire facts 2.8)', async () => {
+test('each change of metadata, the first included, is a revision with time, author and predecessor (W2.8)', async () => {
   const { id: userId, visitor } = await newUser(service, admin)
   const id = await withTitles('One')
   const grant = graphOf(`${admin.base}${context}/metadata/${id}`, `${STORE}write`, principal(admin, userId))
@@ -117,7 +117,7 @@ test('an unknown revision is 404, what is no number 400, and no revision can be 
   assert.deepEqual((await admin.get(`${context}/metadata/${id}`)).json(), titled(admin, id, 'Only'))
 })
 
-test('a revision has a date and a tag of its own, which later changes leave alone (wire facts 3.0.5)', async () => {
+test('a revision has a date and a tag of its own, which later changes leave alone (W3.0.5)', async () => {
   const id = await withTitles('Old')
   const before = await read(admin, id, 1)
   service.system.pass(10_000)
@@ -135,7 +135,7 @@ test('a revision has a date and a tag of its own, which later changes leave alon
   assert.notEqual(turtle.headers.etag, before.headers.etag)
 })
 
-test('who may not read the metadata now reads no older revision, though he could once (wire facts 4.4)', async () => {
+test('who may not read the metadata now reads no older revision, though he could once (W4.4)', async () => {
   const { id: userId, visitor } = await newUser(service, admin)
   const id = await withTitles('Secret of old', 'Harmless')
   const acl = (reader: string) =>
@@ -151,7 +151,7 @@ test('who may not read the metadata now reads no older revision, though he could
   assert.doesNotMatch(entry.text, /Secret of old|Harmless/)
 })
 
-test('statements about revisions in a PUT of info are passed over, the own ones stay (wire facts 2.8)', async () => {
+test('statements about revisions in a PUT of info are passed over, the own ones stay (W2.8)', async () => {
   const id = await withTitles('Mine')
   const forged = {
     [`${admin.base}${context}/metadata/${id}?rev=1`]: {
@@ -185,7 +185,7 @@ test('revisions go with their entry: a new one with its id has none of them', as
   assertRefused(await admin.get(`${whole}/metadata/${inside}?rev=1`), 404, 'not-found')
 })
 
-test('an entry that moves to another context takes its revisions along, under its new address (wire facts 3.8.5)', async () => {
+test('an entry that moves to another context takes its revisions along, under its new address (W3.8.5)', async () => {
   const id = await withTitles('Early', 'Late')
   const target = await newContext(admin)
   const list = await newEntry(admin, target, '?graphtype=list')

@@ -45,7 +45,7 @@ const statistics = async (visitor: Visitor, type: string) => {
   }>()
 }
 
-test('properties, keywords and vocabularies are counted, the most frequent first (wire facts 3.16)', async () => {
+test('properties, keywords and vocabularies are counted, the most frequent first (W3.16)', async () => {
   const { type, entries, complete, counts } = await statistics(reader.visitor, 'property')
   assert.deepEqual(
     { type, entries, complete, counts },

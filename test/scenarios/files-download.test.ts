@@ -190,7 +190,7 @@ test('a file is offered under its name, in ASCII and in UTF-8, never as a path o
   )
 })
 
-test('a type that a client wrote into info is used if it is one, and ignored if not (wire facts 2.3)', async () => {
+test('a type that a client wrote into info is used if it is one, and ignored if not (W2.3)', async () => {
   const id = await newEntry(admin, context)
   const path = `${context}/resource/${id}`
   await putFile(admin, path, 'x')

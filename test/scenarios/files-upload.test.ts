@@ -18,7 +18,7 @@ const about = async (id: string, predicate: string): Promise<string[]> =>
   valuesOf(admin, await readEntry(admin, context, id), `${context}/resource/${id}`, predicate)
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-test('a raw PUT stores the bytes, their type and their size; 201 for the first and every later one (wire facts 3.8.1)', async () => {
+test('a raw PUT stores the bytes, their type and their size; 201 for the first and every later one (W3.8.1)', async () => {
   const { id, path } = await newPlace()
   for (const text of ['hello', 'other bytes']) {
     service.system.pass(2000)
@@ -37,7 +37,7 @@ test('a raw PUT stores the bytes, their type and their size; 201 for the first a
   }
 })
 
-test('chunks without a length are stored as well, none and many (wire facts 3.8.1)', async () => {
+test('chunks without a length are stored as well, none and many (W3.8.1)', async () => {
   const { path } = await newPlace()
   for (const chunks of [['a', 'bc', ''], [], Array<string>(300).fill('0123456789')]) {
     assert.equal((await putChunked(admin, path, chunks)).status, 201)
@@ -70,7 +70,7 @@ test('Content-Length: 0 stores an empty file, no body at all is 400 and leaves t
   assert.deepEqual(await about(id, `${DCT}extent`), ['0'])
 })
 
-test('without a type it is application/octet-stream; mimeType wins over the header; nonsense is 400 (wire facts 3.8.1)', async () => {
+test('without a type it is application/octet-stream; mimeType wins over the header; nonsense is 400 (W3.8.1)', async () => {
   const { path } = await newPlace()
   const put = (query: string, type?: string) =>
     admin.ask(path + query, { method: 'PUT', body: 'x', headers: type === undefined ? {} : { 'content-type': type } })
@@ -167,7 +167,7 @@ test('guests and strangers neither upload nor delete, and not a byte of theirs i
   assert.equal((await admin.get(path)).text, 'mine')
 })
 
-test('DELETE removes the file and what info said of it, once (wire facts 3.8.1)', async () => {
+test('DELETE removes the file and what info said of it, once (W3.8.1)', async () => {
   const { id, path } = await newPlace()
   assertRefused(await admin.delete(path), 404, 'no-file')
   await putFile(admin, path, 'x', { 'content-disposition': 'inline; filename="a.txt"' })
@@ -233,7 +233,7 @@ test('half a surrogate pair in a file name does not make the file unreadable', a
   assert.match(String(got.headers['content-disposition']), /filename\*=UTF-8''a%EF%BF%BD/)
 })
 
-test('a browser writes a file by POST with `method=put` (wire facts 3.0.4)', async () => {
+test('a browser writes a file by POST with `method=put` (W3.0.4)', async () => {
   const id = await newEntry(admin, context)
   const put = (query: string) => admin.ask(`${context}/resource/${id}${query}`, { method: 'POST', body: 'bytes' })
   assertRefused(await put(''), 405, 'method-not-allowed')

@@ -12,7 +12,7 @@ const preflight = (origin: string, path = '_contexts/entry/_contexts') => ({
   ask: { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'PUT' } },
 })
 
-test('with CORS off there is no CORS header, and OPTIONS is refused like any unknown method (wire facts 3.0.5)', async t => {
+test('with CORS off there is no CORS header, and OPTIONS is refused like any unknown method (W3.0.5)', async t => {
   const plain = await startInProcess(t)
   const { path, ask } = preflight(PORTAL)
   const answer = await plain.visitor().ask(path, ask)
@@ -24,7 +24,7 @@ test('with CORS off there is no CORS header, and OPTIONS is refused like any unk
   )
 })
 
-test('a listed origin gets its preflight answered, itself echoed and credentials allowed (wire facts 3.0.5)', async () => {
+test('a listed origin gets its preflight answered, itself echoed and credentials allowed (W3.0.5)', async () => {
   const { path, ask } = preflight(PORTAL)
   const { status, headers } = await service.visitor().ask(path, ask)
   assert.equal(status, 204)
@@ -35,7 +35,7 @@ test('a listed origin gets its preflight answered, itself echoed and credentials
     assert.match(String(headers['access-control-allow-methods']), new RegExp(`\\b${method}\\b`))
 })
 
-test('answers to a listed origin can be read, refusals too, with the headers that clients need (wire facts 3.0.5)', async () => {
+test('answers to a listed origin can be read, refusals too, with the headers that clients need (W3.0.5)', async () => {
   for (const path of ['auth/user', 'nothing/entry/1']) {
     const { headers } = await service.visitor().get(path, { origin: PORTAL })
     assert.equal(headers['access-control-allow-origin'], PORTAL)
@@ -52,7 +52,7 @@ const strangers = [
   'https://x',
 ]
 for (const origin of strangers) {
-  test(`the origin ${origin} is not the listed one: nothing is allowed to it (wire facts 3.0.5, D2.9)`, async () => {
+  test(`the origin ${origin} is not the listed one: nothing is allowed to it (W3.0.5, D2.9)`, async () => {
     const { path, ask } = preflight(origin)
     const answer = await service.visitor().ask(path, ask)
     assert.equal(answer.headers['access-control-allow-origin'], undefined)

@@ -115,7 +115,7 @@ const allowed: ReadonlyArray<readonly [path: string, methods: readonly string[]]
 ]
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'LOCK', 'PURGE']
 for (const [path, possible] of allowed) {
-  test(`${path} refuses every other method with 405 and lists its own (interface 4, D1.5)`, async () => {
+  test(`${path} refuses every other method with 405 and lists its own (I4, D1.5)`, async () => {
     for (const method of methods.filter(method => !possible.includes(method))) {
       const answer = await exchange(service.base, line(method, path))
       if (method === 'HEAD') assert.equal(statusOf(answer), 405)

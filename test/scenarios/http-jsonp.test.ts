@@ -25,7 +25,7 @@ function run(answer: Answer, name: string): unknown {
   return JSON.parse(JSON.stringify(seen))
 }
 
-test('with `callback` an answer in JSON is a call of that function (wire facts 3.0.4)', async () => {
+test('with `callback` an answer in JSON is a call of that function (W3.0.4)', async () => {
   for (const path of [
     metadata,
     `${context}/entry/${open}`,

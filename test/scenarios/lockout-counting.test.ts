@@ -24,7 +24,7 @@ const anyone = service.visitor()
 
 const byBasic = (name: string, password: string): Promise<Answer> => anyone.get('auth/basic', basicAuth(name, password))
 
-test('the fifth wrong password locks; then wrong and right ones are 429 with Retry-After alike (interface 3.2, D6.1)', async () => {
+test('the fifth wrong password locks; then wrong and right ones are 429 with Retry-After alike (I3.2, D6.1)', async () => {
   await addUser(admin, 'plain')
   assert.deepEqual(await guess(anyone, 'plain', 5), [401, 401, 401, 401, 401])
   for (const password of [WRONG_PASSWORD, GOOD_PASSWORD]) {

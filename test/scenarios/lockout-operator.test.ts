@@ -73,7 +73,7 @@ test('lifting needs a user who exists: 400 without a name, 404 for none, for a g
   assert.deepEqual([other.status, other.headers['allow']], [405, 'GET, DELETE, HEAD'])
 })
 
-test('the user resource shows disabledUntil during a lock and only then (wire facts 2.6)', async () => {
+test('the user resource shows disabledUntil during a lock and only then (W2.6)', async () => {
   const { id } = await addUser(admin, 'shown')
   assert.equal('disabledUntil' in (await admin.get(userPath(id))).json(), false)
   await guess(anyone, 'shown', 5)

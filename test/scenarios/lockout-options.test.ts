@@ -6,7 +6,7 @@ import { TICK } from '../support/token-store.ts'
 
 const twice = { 'service.auth.temp.lockout.max.attempts': '2' }
 
-test('administrators are locked out like others by default (interface 3.2)', async t => {
+test('administrators are locked out like others by default (I3.2)', async t => {
   const service = await startInProcess(t, { settings: { ...twice, 'service.auth.http-basic': 'on' } })
   const admin = await service.admin()
   const { id } = await addUser(admin, 'deputy')
@@ -23,7 +23,7 @@ test('administrators are locked out like others by default (interface 3.2)', asy
   assert.equal(lifted.status, 204, 'an admin who is signed in lifts his own lock')
 })
 
-test('with admin=false neither admin nor a member of the admin group is locked; others are (interface 5.9, D6.4)', async t => {
+test('with admin=false neither admin nor a member of the admin group is locked; others are (I5.9, D6.4)', async t => {
   const service = await startInProcess(t, {
     settings: { ...twice, 'service.auth.temp.lockout.admin': 'false', 'service.auth.http-basic': 'on' },
   })
@@ -47,7 +47,7 @@ test('with admin=false neither admin nor a member of the admin group is locked; 
   assert.deepEqual(await guess(service.visitor(), 'deputy', 3), [401, 401, 429], 'who leaves the group loses it')
 })
 
-test('max.attempts=-1 never locks anybody (interface 5.9)', async t => {
+test('max.attempts=-1 never locks anybody (I5.9)', async t => {
   const service = await startInProcess(t, { settings: { 'service.auth.temp.lockout.max.attempts': '-1' } })
   const admin = await service.admin()
   await addUser(admin, 'free')
@@ -55,7 +55,7 @@ test('max.attempts=-1 never locks anybody (interface 5.9)', async t => {
   assert.equal((await service.visitor().signIn('free', GOOD_PASSWORD)).status, 200)
 })
 
-test('the duration is taken with its unit, and as milliseconds without one (interface 5.9)', async t => {
+test('the duration is taken with its unit, and as milliseconds without one (I5.9)', async t => {
   for (const [written, milliseconds] of [
     ['600500', 600_500],
     ['900s', 900_000],

@@ -31,7 +31,7 @@ async function titleFor(visitor: Visitor, path: string): Promise<string | number
   return answer.status === 200 ? (/"One|"Two|"Three/.exec(answer.text)?.[0].slice(1) ?? '') : answer.status
 }
 
-test('metadata are found by the URI of what they are about, in a context or in all (wire facts 3.12)', async () => {
+test('metadata are found by the URI of what they are about, in a context or in all (W3.12)', async () => {
   const [one, two] = [await newContext(admin), await newContext(admin)]
   const page = newPage()
   await newLink(one, page, 'One')
@@ -111,7 +111,7 @@ test('`scope` chooses the metadata kept here, from elsewhere, or both', async ()
   assertRefused(await admin.get(lookupPath(page, '&scope=both')), 400, 'invalid-query')
 })
 
-test('metadata of another entry do not come out by way of a reference to it (wire facts 3.6)', async () => {
+test('metadata of another entry do not come out by way of a reference to it (W3.6)', async () => {
   const context = await newContext(admin)
   const secret = await newEntry(admin, context, '', { metadata: graphOf('http://ex.org/', TITLE, textTerm('One')) })
   const source = encodeURIComponent(`${admin.base}${context}/metadata/${secret}`)

@@ -7,13 +7,13 @@ const settings = { 'service.cors': 'on', 'service.cors.origins.1': 'https://app.
 const service = await startInProcess({ after }, { settings })
 const admin = await service.admin()
 
-test('everybody may ask whether the service is there, as JSON or as text (wire facts 3.14)', async () => {
+test('everybody may ask whether the service is there, as JSON or as text (W3.14)', async () => {
   const guest = service.visitor()
   assert.deepEqual((await guest.get('management/status')).json(), { version: '0.0.0', repositoryStatus: 'online' })
   assert.equal((await guest.get('management/status', { accept: 'text/plain' })).text, 'UP')
 })
 
-test('the extended status is for administrators; it counts what there is (wire facts 3.14)', async () => {
+test('the extended status is for administrators; it counts what there is (W3.14)', async () => {
   const { visitor } = await newUser(service, admin)
   assertRefused(await visitor.get('management/status?extended'), 403, 'not-allowed')
   assertRefused(await service.visitor().get('management/status?extended&includeStats'), 401, 'not-signed-in')

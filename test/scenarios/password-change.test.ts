@@ -16,7 +16,7 @@ async function signedIn(service: InProcess, name: string, password = GOOD_PASSWO
 
 const outcome = (answer: Answer): unknown[] => (answer.status === 204 ? [204] : [answer.status, codeOf(answer)])
 
-test('who may change whose password, with and without the current one (interface 5.7, D5.3)', async t => {
+test('who may change whose password, with and without the current one (I5.7, D5.3)', async t => {
   for (const required of ['on', 'off']) {
     const own = await startInProcess(t, {
       settings: { 'service.auth.password.require-current-password': required },

@@ -12,7 +12,7 @@ import { startInProcess } from '../support/service.ts'
 const spec = { lowercase: true, uppercase: true, number: true, symbol: false, minLength: 10, custom: [] }
 const MIN = 'min-length (10)'
 
-test('the default rules: lower, upper, digit by Unicode class, ten code points (interface 5.6, D5.2)', () => {
+test('the default rules: lower, upper, digit by Unicode class, ten code points (I5.6, D5.2)', () => {
   const rules = new PasswordRules(spec)
   for (const [password, broken] of [
     ['Abcdefgh12', []],

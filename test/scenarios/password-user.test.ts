@@ -92,7 +92,7 @@ test('only administrators rename and disable; a user changes the rest of himself
   assert.deepEqual(await look(id), { name, language: 'fi', customProperties: { theme: 'dark' } })
 })
 
-test('nobody disables himself or a system user; another administrator may disable one (wire facts 3.8)', async () => {
+test('nobody disables himself or a system user; another administrator may disable one (W3.8)', async () => {
   const deputy = await newUser(service, admin)
   await admin.put('_principals/resource/_admins', [deputy.id])
   const refused = async (visitor: Visitor, id: string): Promise<void> => {
@@ -166,7 +166,7 @@ test('custom properties replace all, hold 64 KiB at most, and an empty object cl
   assert.deepEqual((await look(id))['customProperties'], {})
 })
 
-test('a user created with a language has it (issue 15, D.6)', async () => {
+test('a user created with a language has it', async () => {
   const resource = { name: 'linda', password: 'Good-Password-12', language: 'sv' }
   const created = await admin.post('_principals?graphtype=user', { resource })
   assert.equal(created.status, 201, created.text)

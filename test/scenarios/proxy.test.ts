@@ -79,7 +79,7 @@ const fetchBy = (
 const at = (path: string, value: string | number = ''): string =>
   `${server.origin}${path}?v=${encodeURIComponent(value)}`
 
-test('a document of another server is passed on as it is, in a sandbox (wire facts 3.15)', async () => {
+test('a document of another server is passed on as it is, in a sandbox (W3.15)', async () => {
   const answer = await fetchBy(user, `${server.origin}/data`, { accept: 'text/turtle' })
   assert.equal(answer.status, 200, answer.text)
   assert.equal(answer.text, '<a> <b> "ä" .')
@@ -145,7 +145,7 @@ test('what only this machine can reach is not fetched, however it is written (SS
   for (const host of ['127.1', '0x7f.1', '2130706433', '017700000001', '127.0.0.1.', 'a@127.0.0.1', '127.0.0.%31']) {
     assertRefused(await fetchBy(user, `http://${host}:${port}/`), 400, 'invalid-uri', host)
   }
-  for (const url of ['file:///etc/passwd', 'ftp://example.org/', '/data', '', 'http:///a', `//${allowed}/`]) {
+  for (const url of ['file:///etc/passwd', 'ftp://example.org/', '/data', 'http:///a', `//${allowed}/`]) {
     assertRefused(await fetchBy(user, url), 400, 'invalid-uri', url)
   }
   for (const url of ['http://169.254.169.254/latest/meta-data/', 'http://[fd00:ec2::254]/', 'http://10.0.0.1/']) {
@@ -206,14 +206,14 @@ test('refusals of another server are told as such, without their text', async ()
   }
 })
 
-test('size is limited, a connection that breaks is told (wire facts 3.15)', async () => {
+test('size is limited, a connection that breaks is told (W3.15)', async () => {
   assert.equal((await fetchBy(user, at('/long', MOST))).bytes.length, MOST)
   assertRefused(await fetchBy(user, at('/long', MOST + 1)), 502, 'upstream-failed')
   assertRefused(await fetchBy(user, at('/endless')), 502, 'upstream-failed')
   assertRefused(await fetchBy(user, at('/broken')), 504, 'upstream-silent')
 })
 
-test('time is limited, before the answer and within it (wire facts 3.15)', async t => {
+test('time is limited, before the answer and within it (W3.15)', async t => {
   const settings = { 'service.proxy.private-hosts.1': allowed, 'service.proxy.timeout': '400ms' }
   const hasty = await (await startInProcess(t, { settings })).admin()
   assertRefused(await fetchBy(hasty, at('/never')), 504, 'upstream-silent')

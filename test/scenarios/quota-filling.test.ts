@@ -151,7 +151,7 @@ test('a quota lowered during an upload counts when the upload ends (D7.3)', asyn
   assert.equal((await putFile(admin, path, bytes(500))).status, 201, 'no reservation is left')
 })
 
-test('metadata, texts and links take no room (interface 8)', async () => {
+test('metadata, texts and links take no room (I8)', async () => {
   const space = await newSpace(0)
   const id = await newEntry(admin, space.context, '?graphtype=string', { resource: bytes(500) })
   assert.equal((await admin.put(`${space.context}/metadata/${id}`, {})).status, 204)
@@ -159,7 +159,7 @@ test('metadata, texts and links take no room (interface 8)', async () => {
   assertRefused(await putFile(admin, await space.newPath(), 'x'), 413, 'quota-exceeded')
 })
 
-test('the default quota holds for contexts without one of their own (interface 8)', async t => {
+test('the default quota holds for contexts without one of their own (I8)', async t => {
   const small = await startInProcess(t, {
     settings: { 'service.data.quota': 'ON', 'service.data.quota.default': '1K' },
   })

@@ -12,7 +12,7 @@ const stranger = await newUser(service, admin)
 const context = await newContext(admin, [owner.id])
 const quota = async (): Promise<QuotaJson> => (await admin.get(`${context}/quota`)).json<QuotaJson>()
 
-test('off: every method on quota is 501, and entries do not speak of it (interface 7, D7.1)', async t => {
+test('off: every method on quota is 501, and entries do not speak of it (I7, D7.1)', async t => {
   const off = await startInProcess(t)
   const boss = await off.admin()
   const place = await newContext(boss)
@@ -32,7 +32,7 @@ test('off: every method on quota is 501, and entries do not speak of it (interfa
   assert.ok(!('quota' in (await readEntry(boss, '_contexts', place))))
 })
 
-test('the object has the default until somebody sets one, and again after DELETE (interface 2.6, D7.1)', async () => {
+test('the object has the default until somebody sets one, and again after DELETE (I2.6, D7.1)', async () => {
   const place = await newContext(admin)
   const path = `${place}/quota`
   const unset = { quota: 2048, fillLevel: 0, hasDefaultQuota: true }
@@ -46,7 +46,7 @@ test('the object has the default until somebody sets one, and again after DELETE
   assert.deepEqual(removed.json(), unset)
 })
 
-test("quota is set at its own address and at the context's, to 0, to -1, to 2^53-1 (interface 2.6, D7.2)", async () => {
+test("quota is set at its own address and at the context's, to 0, to -1, to 2^53-1 (I2.6, D7.2)", async () => {
   for (const value of [0, 1, -1, Number.MAX_SAFE_INTEGER]) {
     assert.equal((await admin.put(`${context}/quota`, { quota: value })).status, 200)
     assert.equal((await quota()).quota, value)
@@ -60,7 +60,7 @@ test("quota is set at its own address and at the context's, to 0, to -1, to 2^53
   assert.deepEqual([both.json()['alias'], (await quota()).quota], ['Limited', 77])
 })
 
-test('a context may be created with a quota (wire facts 3.11)', async () => {
+test('a context may be created with a quota (W3.11)', async () => {
   const created = await admin.post('_contexts?graphtype=context', { resource: { quota: 99 } })
   const { entryId } = created.json<{ entryId: string }>()
   assert.equal((await readEntry(admin, '_contexts', entryId)).quota?.quota, 99)
@@ -100,7 +100,7 @@ test('what is not a quota is 400, at either address, and nothing changes (D7.1)'
   assert.equal(modifiedOf(admin, '_contexts', afterwards), modifiedOf(admin, '_contexts', before))
 })
 
-test('only administrators set it: guest 401, user 403, owner 403, member of _admins 200 (interface 5.10, D7.1)', async () => {
+test('only administrators set it: guest 401, user 403, owner 403, member of _admins 200 (I5.10, D7.1)', async () => {
   await admin.put(`${context}/quota`, { quota: 500 })
   const before = await readEntry(admin, '_contexts', context)
   const boss = await newUser(service, admin)
@@ -139,7 +139,7 @@ test("who reads the context's resource reads its quota, in the entry too; for ot
   assert.ok(!('quota' in (await readEntry(service.visitor(), '_contexts', context))))
 })
 
-test('an unknown context is 404 for every method (wire facts 3.11)', async () => {
+test('an unknown context is 404 for every method (W3.11)', async () => {
   for (const answer of [
     await admin.get('none/quota'),
     await admin.put('none/quota', { quota: 5 }),
@@ -162,7 +162,7 @@ test('entries of other kinds, and the context of no file, do not carry a quota',
   assert.equal((await quota()).fillLevel, 1)
 })
 
-test('the complete object, as GET returned it, can be put back; what cannot be set must be unchanged (interface 2.6)', async () => {
+test('the complete object, as GET returned it, can be put back; what cannot be set must be unchanged (I2.6)', async () => {
   const place = await newContext(admin)
   const path = `${place}/quota`
   const before = (await admin.get(path)).json<QuotaJson>()
@@ -174,7 +174,7 @@ test('the complete object, as GET returned it, can be put back; what cannot be s
   assert.equal((await admin.get(path)).json<QuotaJson>().quota, 77)
 })
 
-test("the context's resource has a second address, where PUT sets quota and name as well (interface 2.6, D7.2)", async () => {
+test("the context's resource has a second address, where PUT sets quota and name as well (I2.6, D7.2)", async () => {
   const place = await newContext(admin)
   const answer = await admin.put(`_contexts/resource/${place}`, { quota: 88, alias: `second-${place}` })
   assert.equal(answer.status, 200, answer.text)

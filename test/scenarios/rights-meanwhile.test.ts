@@ -169,7 +169,7 @@ test('who may make users puts them into no group that he may not change', async 
   })
 })
 
-test('who may make contexts does not set their quota (interface 2.6)', async () => {
+test('who may make contexts does not set their quota (I2.6)', async () => {
   const { id, visitor } = await newUser(service, admin)
   const make = (resource: unknown) => visitor.post('_contexts?graphtype=context', { resource })
   await whileWritable('_contexts', id, async () => {

@@ -96,7 +96,7 @@ const rules: ReadonlyArray<readonly [rule: string, query: () => string, expected
   ['several', () => `resource:${escaped(resource('e-duck'))} OR resource:${escaped(resource('e-list'))}`, 'duck list'],
   ['an entry', () => `uri:${escaped(`${admin.base}${context}/entry/e-text`)}`, 'text'],
   ['a creator', () => `creator:${escaped(`${admin.base}_principals/resource/_admin`)} AND graphType:List`, 'list'],
-  ['literals of a predicate (wire facts: 3f2ae919)', () => 'metadata.predicate.literal.3f2ae919:Donald', 'duck goose'],
+  ['literals of a predicate (3f2ae919, W3.10.4)', () => 'metadata.predicate.literal.3f2ae919:Donald', 'duck goose'],
   ['whole words of a predicate', () => 'metadata.predicate.literal_t.3f2ae919:donald', 'duck'],
   ['whole literals of a predicate', () => 'metadata.predicate.literal_s.3f2ae919:"Donald Duck"', 'duck'],
   ['URIs of a predicate', () => `metadata.predicate.uri.c74e2b73:${escaped('http://example.org/Mouse')}`, 'mouse'],
@@ -113,17 +113,17 @@ const rules: ReadonlyArray<readonly [rule: string, query: () => string, expected
 ]
 
 for (const [rule, query, expected] of rules) {
-  test(`${rule} (wire facts 3.10.3, 3.10.4)`, async () => {
+  test(`${rule} (W3.10.3, W3.10.4)`, async () => {
     assert.equal(await names(query()), expected)
   })
 }
 
-test('filters narrow the hits, each of them (wire facts 3.10.1)', async () => {
+test('filters narrow the hits, each of them (W3.10.1)', async () => {
   assert.equal(await names('title:*', '&filterQuery=title:donald,title:duck'), 'duck')
   assert.equal(await names('title:*', `&filterQuery=${encodeURIComponent('title:(duck OR mouse)')}`), 'duck mouse')
 })
 
-test('members of a list are found by it, and no longer when they have left it (wire facts 3.10.4)', async () => {
+test('members of a list are found by it, and no longer when they have left it (W3.10.4)', async () => {
   const list = `lists:${escaped(resource('e-list'))}`
   assert.equal((await admin.put(`${context}/resource/e-list`, ['e-duck', 'e-goose'])).status, 204)
   assert.equal(await names(list), 'duck goose')
@@ -131,7 +131,7 @@ test('members of a list are found by it, and no longer when they have left it (w
   assert.equal(await names(list), 'goose')
 })
 
-test('a link is found by its resource, a Reference by the copy of its metadata (wire facts 3.10.4)', async () => {
+test('a link is found by its resource, a Reference by the copy of its metadata (W3.10.4)', async () => {
   const far = 'http://far.example/thing'
   const cached = { 'cached-external-metadata': graphOf(far, TITLE, textTerm('Faraway')) }
   const query = `?entrytype=reference&resource=${far}&cached-external-metadata=http://far.example/graph`
@@ -143,7 +143,7 @@ test('a link is found by its resource, a Reference by the copy of its metadata (
   assert.equal(hit?.metadata, undefined)
 })
 
-test('a predicate under the base address is found by the hash of its absolute IRI, also after a move to another (wire facts 3.10.4)', async t => {
+test('a predicate under the base address is found by the hash of its absolute IRI, also after a move to another (W3.10.4)', async t => {
   const earlier = await startInProcess({ after: work => t.after(work) })
   const first = await earlier.admin()
   const place = await newContext(first)
@@ -184,7 +184,7 @@ const refused = [
   'NOT NOT',
 ]
 for (const query of refused) {
-  test(`"${query}" is refused as malformed (wire facts 3.10.2)`, async () => {
+  test(`"${query}" is refused as malformed (W3.10.2)`, async () => {
     assertRefused(await admin.get(searchPath(query)), 400, 'invalid-query')
   })
 }
@@ -219,7 +219,7 @@ test('a facet pattern is limited in length, in what it repeats and in the work i
   }, /narrow the query/)
 })
 
-test('a type is needed, feeds and SPARQL are not available (wire facts 3.10.1)', async () => {
+test('a type is needed, feeds and SPARQL are not available (W3.10.1)', async () => {
   assertRefused(await admin.get('search?query=title:x'), 400, 'invalid-query')
   assertRefused(await admin.get('search?type=lucene&query=title:x'), 400, 'invalid-query')
   assertRefused(await admin.get('search?type=sparql&query=title:x'), 501, 'not-available')

@@ -26,7 +26,7 @@ for (const [n, title] of titles.entries()) {
 const five = `${here} AND title:*`
 const order = async (more: string, query = five): Promise<string> => idsOf(await find(admin, query, more)).join(' ')
 
-test('a page has `limit` hits from `offset` on, the number is that of all (wire facts 3.10.1, 3.10.2)', async () => {
+test('a page has `limit` hits from `offset` on, the number is that of all (W3.10.1, W3.10.2)', async () => {
   const page = await find(admin, five, '&limit=2&offset=1')
   assert.deepEqual(idsOf(page), ['t3', 't2'])
   assert.deepEqual([page.results, page.limit, page.offset], [5, 2, 1])
@@ -38,23 +38,23 @@ test('a page has `limit` hits from `offset` on, the number is that of all (wire 
   assert.deepEqual([count.resource.children, count.results, count.limit], [[], 5, 0])
 })
 
-test('`limit` is 50 by default and for negative numbers, and at most that of the settings (wire facts 3.10.1)', async () => {
+test('`limit` is 50 by default and for negative numbers, and at most that of the settings (W3.10.1)', async () => {
   assert.equal((await find(admin, five)).limit, 50)
   assert.equal((await find(admin, five, '&limit=-1')).limit, 50)
   assert.equal((await find(admin, five, '&limit=1000&offset=-5')).limit, 60)
 })
 
-test('without `sort` what has changed last comes first (wire facts 3.10.1)', async () => {
+test('without `sort` what has changed last comes first (W3.10.1)', async () => {
   assert.equal(await order(''), 't4 t3 t2 t1 t0')
 })
 
-test('hits with more of the terms come first, boosts count (wire facts 3.10.1)', async () => {
+test('hits with more of the terms come first, boosts count (W3.10.1)', async () => {
   const some = `${here} AND (title:beta OR title:alpha^3 OR title:bet)`
   assert.equal(await order('', some), 't1 t0')
   assert.equal(await order('', some.replace('^3', '')), 't0 t1')
 })
 
-test('`sort` names fields and directions; the second decides where the first is the same (wire facts 3.10.1)', async () => {
+test('`sort` names fields and directions; the second decides where the first is the same (W3.10.1)', async () => {
   assert.equal(await order('&sort=title+asc'), 't1 t0 t2 t4 t3')
   assert.equal(await order('&sort=title.nolang+desc'), 't3 t4 t2 t0 t1')
   assert.equal(await order('&sort=modified+asc'), 't0 t1 t2 t3 t4')
@@ -63,7 +63,7 @@ test('`sort` names fields and directions; the second decides where the first is 
   assert.equal(await order('&sort=title.sv+asc'), 't4 t3 t2 t1 t0', 'none has such a title')
 })
 
-test('facets count the values of all hits, not only of the page (wire facts 3.10.1, 3.10.2)', async () => {
+test('facets count the values of all hits, not only of the page (W3.10.1, W3.10.2)', async () => {
   const facets = async (more: string) => (await find(admin, five, `&limit=1&facetFields=rdfType${more}`)).facetFields
   const [even, odd] = [
     { name: `${admin.base}even`, count: 3 },
@@ -81,7 +81,7 @@ test('facets count the values of all hits, not only of the page (wire facts 3.10
   assert.equal((await admin.get(`search?type=solr&query=title:*&facetFields=rdfType&facetMatches=(`)).status, 400)
 })
 
-test('a hit says what and where it is, without its resource (wire facts 3.10.2)', async () => {
+test('a hit says what and where it is, without its resource (W3.10.2)', async () => {
   const [hit] = (await find(admin, `${here} AND title:beta`)).resource.children
   assert.ok(hit)
   assert.deepEqual([hit.entryId, hit.contextId, hit.rights, hit.relations], ['t0', context, ['administer'], {}])
@@ -90,7 +90,7 @@ test('a hit says what and where it is, without its resource (wire facts 3.10.2)'
   assert.equal(hit.resource, undefined)
 })
 
-test('contexts are found by name, and tell it as alias; users tell name and being disabled (wire facts 3.10.2)', async () => {
+test('contexts are found by name, and tell it as alias; users tell name and being disabled (W3.10.2)', async () => {
   assert.equal((await admin.put(context, { alias: 'Searched' })).status, 200)
   const [found] = (await find(admin, 'contextname:Searched')).resource.children
   assert.deepEqual([found?.entryId, found?.alias, found?.name], [context, 'Searched', undefined])
@@ -106,7 +106,7 @@ test('contexts are found by name, and tell it as alias; users tell name and bein
   assert.equal((await find(admin, 'username:ursula')).results, 0)
 })
 
-test('changed metadata, a deleted entry and a deleted context count with the next search (wire facts 3.10.5)', async () => {
+test('changed metadata, a deleted entry and a deleted context count with the next search (W3.10.5)', async () => {
   const gone = await newContext(admin)
   const subject = `${admin.base}${gone}/resource/a`
   await newEntry(admin, gone, '?id=a', { metadata: graphOf(subject, TITLE, textTerm('wallaby')) })
@@ -122,7 +122,7 @@ test('changed metadata, a deleted entry and a deleted context count with the nex
   assert.equal(await hits(`context:${escaped(admin.base + gone)}`), 0)
 })
 
-test('a store whose index is empty, as after an upgrade, is searched in full after a start (wire facts 3.10.5)', async t => {
+test('a store whose index is empty, as after an upgrade, is searched in full after a start (W3.10.5)', async t => {
   const earlier = await startInProcess({ after: work => t.after(work) })
   const first = await earlier.admin()
   const place = await newContext(first)

@@ -10,7 +10,7 @@ const settings = { 'service.repository.store.init-with-test-data': 'on' }
 const service = await startInProcess({ after }, { settings })
 const admin = await service.admin()
 
-test('users and groups of the test data are there, with their passwords and home contexts (wire facts 5.1)', async () => {
+test('users and groups of the test data are there, with their passwords and home contexts (W5.1)', async () => {
   const users = ['donald', 'daisy', 'mickey'] as const
   const passwords = ['donaldDonald12', 'daisyDaisy34', 'mickeyMickey56'] as const
   const titles = ['Donald Duck', 'Daisy Duck', 'Mickey Mouse'] as const
@@ -46,7 +46,7 @@ test('users and groups of the test data are there, with their passwords and home
   assert.deepEqual([nameless.resource, nameless.metadata], [{ customProperties: {} }, {}])
 })
 
-test('everybody reads the duck context, Mickey and his friends the mouse context (wire facts 5.2)', async () => {
+test('everybody reads the duck context, Mickey and his friends the mouse context (W5.2)', async () => {
   const guest = service.visitor()
   assert.equal((await guest.get('duck/metadata/3')).status, 200)
   assert.equal((await guest.get('mouse/metadata/1')).status, 401)
@@ -61,7 +61,7 @@ test('everybody reads the duck context, Mickey and his friends the mouse context
   assert.equal((await donald.put('mouse/entry/1', (await readEntry(donald, 'mouse', '1')).info)).status, 204)
 })
 
-test('the entries of the test data are of the kinds that clients look for (wire facts 5.3)', async () => {
+test('the entries of the test data are of the kinds that clients look for (W5.3)', async () => {
   const guest = service.visitor()
   const reference = await readEntry(guest, '1', '1')
   assert.deepEqual(valuesOf(guest, reference, '1/entry/1', `${STORE}resource`), [principal(guest, '3').value])
@@ -83,7 +83,7 @@ test('the entries of the test data are of the kinds that clients look for (wire 
   assert.equal((await guest.get('1/resource/3')).status, 303)
 })
 
-test('the test data are found by search, and what comes after them has the next numbers (wire facts 1.6, 5)', async () => {
+test('the test data are found by search, and what comes after them has the next numbers (W1.6, W5)', async () => {
   assert.equal((await find(admin, 'title:Donald AND username:donald')).results, 1)
   assert.equal((await find(admin, 'entryType:Link')).results, 4)
   const next = async (path: string) => (await admin.post(path)).json()['entryId']
@@ -102,7 +102,7 @@ test('the test data are found by search, and what comes after them has the next 
   ])
 })
 
-test('only a new store is filled: what is deleted stays so, and a store without test data gets none (wire facts 5)', async t => {
+test('only a new store is filled: what is deleted stays so, and a store without test data gets none (W5)', async t => {
   const filled = await temporaryFolder(t)
   const first = await startInProcess(t, { settings, folder: filled })
   assert.equal((await (await first.admin()).delete('_principals/entry/1')).status, 204)

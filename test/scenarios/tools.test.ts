@@ -15,7 +15,7 @@ const formOf = (content: string): string =>
 const echo = (visitor: Visitor, body: string, type = multipart): Promise<Answer> =>
   visitor.ask('echo', { method: 'POST', body, headers: { 'content-type': type } })
 
-test('a file that is sent comes back as text in a text area, harmless as HTML (wire facts 3.13)', async () => {
+test('a file that is sent comes back as text in a text area, harmless as HTML (W3.13)', async () => {
   const answer = await echo(user.visitor, formOf('</textarea><script>"\'&ä'))
   assert.equal(answer.status, 200)
   assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8')
@@ -29,7 +29,7 @@ test('a letter that is split between two packets comes back whole', async () => 
   assert.equal((await echo(user.visitor, formOf(text))).text, `<textarea>status:200\n${text}</textarea>`)
 })
 
-test('refusals of an echo keep the form that its pages read (wire facts 3.13)', async () => {
+test('refusals of an echo keep the form that its pages read (W3.13)', async () => {
   for (const [answer, status] of [
     [await echo(guest, formOf('a')), 401],
     [await echo(user.visitor, '{}', 'application/json'), 415],
@@ -54,7 +54,7 @@ test('a page of another site cannot have a file echoed (D2.9)', async () => {
 const validate = (visitor: Visitor, type: string, body: string): Promise<Answer> =>
   visitor.ask('validator', { method: 'POST', body, headers: { 'content-type': type } })
 
-test('a graph is checked without being stored (wire facts 3.16)', async () => {
+test('a graph is checked without being stored (W3.16)', async () => {
   for (const [type, good, bad] of [
     ['text/turtle', '<#a> <#b> <#c> .', '<#a> <#b'],
     ['application/json', '{"http://ex.org/": {}}', '{"ex": {}}'],
@@ -80,7 +80,7 @@ test('only signed-in users have graphs checked, and only graphs', async () => {
   assertRefused(await validate(user.visitor, 'text/turtle', ' '.repeat(8 * 2 ** 20 + 1)), 413, 'body-too-large')
 })
 
-test('who administers an entry sees what is indexed of it (wire facts 3.14)', async () => {
+test('who administers an entry sees what is indexed of it (W3.14)', async () => {
   const context = await newContext(admin)
   const resource = `${admin.base}${context}/resource/it`
   await newEntry(admin, context, '?id=it', { metadata: graphOf(resource, TITLE, textTerm('One'), textTerm('Two')) })

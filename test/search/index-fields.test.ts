@@ -13,7 +13,7 @@ const place = { context: '3', id: '1', by: '7', now: 1000 }
 const strings = ({ strings }: IndexFields, field: string): string[] =>
   strings.filter(([name]) => name === field).map(([, value]) => value)
 
-test('the names of predicates are hashed as clients hash them (wire facts 3.10.4)', () => {
+test('the names of predicates are hashed as clients hash them (W3.10.4)', () => {
   const known = {
     [`${DCT}title`]: '3f2ae919',
     [`${FOAF}name`]: '893797ba',
@@ -24,7 +24,7 @@ test('the names of predicates are hashed as clients hash them (wire facts 3.10.4
   for (const [predicate, hash] of Object.entries(known)) assert.equal(predicateHash(predicate), hash)
 })
 
-test('every field that is filled is one that can be searched (wire facts 3.10.4)', () => {
+test('every field that is filled is one that can be searched (W3.10.4)', () => {
   const entry = newEntry({
     ...place,
     acl: { admin: ['a'], mread: ['b'], mwrite: ['c'], rread: ['d'], rwrite: ['e'] },
@@ -75,14 +75,14 @@ test('every field that is filled is one that can be searched (wire facts 3.10.4)
   assert.equal(numbers.get(`metadata.predicate.date.${predicateHash(`${DCT}issued`)}`), Date.UTC(2020))
 })
 
-test('first and last name together are a title (wire facts 3.10.4)', () => {
+test('first and last name together are a title (W3.10.4)', () => {
   const metadata = { [R]: { [`${FOAF}firstName`]: [literal('Ann')], [`${FOAF}lastName`]: [literal('Lee')] } }
   assert.equal(indexFieldsOf(newEntry({ ...place, metadata })).ngrams.get('title'), 'Ann Lee')
   const half = { [R]: { [`${FOAF}firstName`]: [literal('Ann')] } }
   assert.equal(indexFieldsOf(newEntry({ ...place, metadata: half })).ngrams.get('title'), undefined)
 })
 
-test('metadata are the local ones, for a Reference the copy, for a LinkReference both (wire facts 3.10.4)', () => {
+test('metadata are the local ones, for a Reference the copy, for a LinkReference both (W3.10.4)', () => {
   const graph = (text: string) => ({ 'x:r': { [`${DCT}title`]: [literal(text)] } })
   const given = { ...place, externalResource: 'x:r', metadata: graph('near'), cachedExternalMetadata: graph('far') }
   const titleOf = (entryType: 'Link' | 'Reference' | 'LinkReference') =>
@@ -92,7 +92,7 @@ test('metadata are the local ones, for a Reference the copy, for a LinkReference
   assert.equal(titleOf('LinkReference'), 'near\nfar')
 })
 
-test('what nobody can search or would fill the index is left out or cut (wire facts 3.10.4)', () => {
+test('what nobody can search or would fill the index is left out or cut (W3.10.4)', () => {
   const many = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`x:p${n}`, [literal('v')]]))
   assert.equal(indexFieldsOf(newEntry({ ...place, metadata: { [R]: many } })).ngrams.size, 1001, 'and `name`')
   const long = { [R]: { [`${DCT}title`]: [literal(`a\0${'b'.repeat(100_000)}`)] } }
@@ -102,7 +102,7 @@ test('what nobody can search or would fill the index is left out or cut (wire fa
   assert.deepEqual(strings(index, 'metadata.predicate.literal_s.3f2ae919'), [])
 })
 
-test('dates are of ISO 8601, whole numbers are those that can be told apart (wire facts 3.10.4)', () => {
+test('dates are of ISO 8601, whole numbers are those that can be told apart (W3.10.4)', () => {
   assert.equal(readDate('2020-02-03'), Date.UTC(2020, 1, 3))
   assert.equal(readDate('2020-02-03T04:05:06.700Z'), Date.UTC(2020, 1, 3, 4, 5, 6, 700))
   assert.equal(readDate('2020-02-03T04:05:06+02:00'), Date.UTC(2020, 1, 3, 2, 5, 6))

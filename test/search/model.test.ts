@@ -203,7 +203,7 @@ async function openStores(t: { after(work: () => Promise<void>): void }): Promis
   return [one, other]
 }
 
-test('whatever has been written, by this process or another, and whoever asks: number, page and facets are those of now (wire facts 3.10.2, 3.10.5)', async t => {
+test('whatever has been written, by this process or another, and whoever asks: number, page and facets are those of now (W3.10.2, W3.10.5)', async t => {
   const [one, other] = await openStores(t)
   const searches = [
     new Search(one, entrySource, { scanThreshold: 2 }),
@@ -245,7 +245,7 @@ test('whatever has been written, by this process or another, and whoever asks: n
 
 const keepsSets = { skip: onPostgres && 'PostgreSQL is asked anew each time' }
 
-test('after more changes than are on record the next search is of now (wire facts 3.10.5)', keepsSets, async t => {
+test('after more changes than are on record the next search is of now (W3.10.5)', keepsSets, async t => {
   const [one, other] = await openStores(t)
   const search = new Search(one, entrySource, { scanThreshold: 0 })
   const write = (tx: Queries, id: string, title: string, exists: boolean): Promise<void> => {

@@ -60,17 +60,17 @@ const table: ReadonlyArray<readonly [text: string, expected: string]> = [
   ['and', 'all=and'],
 ]
 for (const [text, expected] of table) {
-  test(`\`${text}\` is read as ${expected} (wire facts 3.10.3)`, () => assert.equal(shown(parseQuery(text)), expected))
+  test(`\`${text}\` is read as ${expected} (W3.10.3)`, () => assert.equal(shown(parseQuery(text)), expected))
 }
 
-test('filters have commas between them, not inside quotes, brackets or behind backslashes (wire facts 3.10.1)', () => {
+test('filters have commas between them, not inside quotes, brackets or behind backslashes (W3.10.1)', () => {
   assert.deepEqual(parseFilters('a:b, c:"d,e",f:(g,h),i\\,j,').map(shown), ['a=b', 'c="d,e"', 'f=g,h', 'all=i,j'])
   assert.deepEqual(parseFilters(''), [])
 })
 
 const refuses = (text: string): void => assert.throws(() => parseQuery(text), InvalidInput, text.slice(0, 40))
 
-test('a query has bounds: characters, depth, terms, wildcards (wire facts 3.10.2)', () => {
+test('a query has bounds: characters, depth, terms, wildcards (W3.10.2)', () => {
   assert.equal(shown(parseQuery(`${'('.repeat(32)}a${')'.repeat(32)}`)), 'all=a')
   refuses(`${'('.repeat(33)}a${')'.repeat(33)}`)
   parseQuery(Array.from({ length: 256 }, (_, n) => `a${n}`).join(' '))
@@ -117,7 +117,7 @@ const piece = fc.constantFrom(
   '.',
 )
 
-test('no text does anything but be read or be refused (wire facts 3.10.2)', () => {
+test('no text does anything but be read or be refused (W3.10.2)', () => {
   const hostile = fc.oneof(
     fc.array(piece, { maxLength: 40 }).map(all => all.join('')),
     fc.string({ unit: 'binary' }),
@@ -134,7 +134,7 @@ test('no text does anything but be read or be refused (wire facts 3.10.2)', () =
   fc.assert(property, { numRuns: 2000 })
 })
 
-test('64 KiB of anything repeated, whole or cut to what is allowed, take less than a second (wire facts 3.10.5)', () => {
+test('64 KiB of anything repeated, whole or cut to what is allowed, take less than a second (W3.10.5)', () => {
   const unit = fc.array(piece, { minLength: 1, maxLength: 4 }).map(all => all.join(''))
   const property = fc.property(unit, fc.constantFrom(65_536, 16_384), (text, size) => {
     const hostile = text.repeat(size / text.length + 1).slice(0, size)

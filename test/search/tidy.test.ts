@@ -10,7 +10,7 @@ import { schema } from '../../src/assembly/schema.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { sql } from '../../src/stores/sql.ts'
 
-test('deleted entries leave nothing in the index, those of a deleted context nothing after the next tidying (wire facts 3.10.5)', async t => {
+test('deleted entries leave nothing in the index, those of a deleted context nothing after the next tidying (W3.10.5)', async t => {
   const database = await openSqliteDatabase(':memory:')
   t.after(() => database.close())
   await migrate(database, schema)

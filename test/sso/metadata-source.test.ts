@@ -129,7 +129,7 @@ test('an unknown key brings one early reload a minute, and says whether the keys
   assert.deepEqual((await source.current()).keys, [keyNamed('other').pem])
 })
 
-test('a provider that changes its key right after the first load is not refused (issue 15, A.2)', async t => {
+test('a provider that changes its key right after the first load is not refused', async t => {
   const { idp, source } = await start(t, 1_000_000)
   await source.current()
   idp.publish({ keys: [keyNamed('other')] })

@@ -115,7 +115,7 @@ inBrowser('all logins are listed, one’s own marked; one of them ends, then all
   await close()
 })
 
-inBrowser('the contexts that one can write to have their quota as a bar and in words (interface 2.6)', async b => {
+inBrowser('the contexts that one can write to have their quota as a bar and in words (I2.6)', async b => {
   const { id, name } = await newUser()
   const [roomy, full, free] = [
     await newContext(admin, [id]),

@@ -80,7 +80,7 @@ test('the page and its files are the same for everybody, so no token is looked a
   assert.deepEqual([status, headers['set-cookie']], [200, undefined])
 })
 
-test('what a new password must be like is told to anybody (interface 5.6)', async t => {
+test('what a new password must be like is told to anybody (I5.6)', async t => {
   const { rules, maxLength } = (await service.visitor().get('auth/password-rules')).json<{
     readonly rules: ReadonlyArray<{ readonly name: string }>
     readonly maxLength: number

@@ -80,7 +80,7 @@ test('adminpw wins while it is set, obeys no rules, and is forgotten afterwards 
   assert.equal((await second.visitor().signIn('admin', ADMIN_PASSWORD)).status, 200)
 })
 
-test('logins are lost with a restart, contents are not (interface 2.1)', async t => {
+test('logins are lost with a restart, contents are not (I2.1)', async t => {
   const settings = { 'service.auth.token.store': 'memory' }
   const first = await startProcess(t, { settings })
   const admin = await first.admin()

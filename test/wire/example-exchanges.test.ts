@@ -4,7 +4,7 @@ import { DCT, graphOf, RDF_TYPE, STORE, TITLE, uriTerm } from '../support/conten
 import { type Answer, ask, Visitor } from '../support/http-client.ts'
 import { newContext, newUser, startProcess } from '../support/service.ts'
 
-// Chapter 7 of the wire facts, request for request, where decisions do not say otherwise.
+// The example exchanges (W7), request for request, except where a decision differs.
 const settings = { 'service.nonadmin.group-context-creation': 'on', 'service.data.quota': 'on' }
 const service = await startProcess({ after }, { settings })
 const admin = await service.admin()
@@ -24,7 +24,7 @@ const send = (method: string, path: string, body?: unknown, headers = {}): Promi
 const dateOf = (answer: Answer, plus = 0): string =>
   new Date(Date.parse(String(answer.headers['last-modified'])) + plus * 1000).toUTCString()
 
-test('signing in, with the form and the cookie as the Node client sends them (wire facts 7.1, 7.2)', async () => {
+test('signing in, with the form and the cookie as the Node client sends them (W7)', async () => {
   const login = await ask(`${base}auth/cookie`, {
     method: 'POST',
     headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
@@ -42,7 +42,7 @@ test('signing in, with the form and the cookie as the Node client sends them (wi
   assert.equal((await ask(`${base}auth/user`, { headers })).json()['user'], name, 'which ends nothing')
 })
 
-test('a context, an entry in a list of it, and the entry read (wire facts 7.3, 7.4, 7.5)', async () => {
+test('a context, an entry in a list of it, and the entry read (W7)', async () => {
   const info = graphOf(`${base}_newId`, RDF_TYPE, uriTerm(`${STORE}Context`))
   const made = await admin.post('_contexts?graphtype=context', { info })
   assert.equal(made.status, 201)
@@ -86,7 +86,7 @@ test('a context, an entry in a list of it, and the entry read (wire facts 7.3, 7
   assert.match(JSON.stringify(created), /"value":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","datatype":".*#dateTime"/)
 })
 
-test('metadata changed, and a change that comes too late (wire facts 7.6, 3.0.6)', async () => {
+test('metadata changed, and a change that comes too late (W7, W3.0.6)', async () => {
   const made = await send('POST', context)
   const path = `${context}/metadata/${String(made.json()['entryId'])}`
   const graph = graphOf('http://example.org/', TITLE, { type: 'literal', value: 'Field notes, part 2' })
@@ -100,7 +100,7 @@ test('metadata changed, and a change that comes too late (wire facts 7.6, 3.0.6)
   assert.equal((await send('PUT', path, graph, { 'if-unmodified-since': 'Invalid Date' })).status, 204)
 })
 
-test('a link reference, then its access list (wire facts 7.7)', async () => {
+test('a link reference, then its access list (W7)', async () => {
   const query = 'resource=http%3A%2F%2Fex.org%2Fpage&cached-external-metadata=http%3A%2F%2Fex.org%2Fpage.rdf'
   const made = await send('POST', `${context}?${query}&entrytype=linkreference`)
   const id = String(made.json()['entryId'])
@@ -120,7 +120,7 @@ test('a link reference, then its access list (wire facts 7.7)', async () => {
   assert.equal((await new Visitor(base).get(`${context}/metadata/${id}`)).status, 401)
 })
 
-test('a list put into another order, and a file uploaded and fetched (wire facts 7.8, 7.9)', async () => {
+test('a list put into another order, and a file uploaded and fetched (W7)', async () => {
   const one = String((await send('POST', context)).json()['entryId'])
   const two = String((await send('POST', context)).json()['entryId'])
   const list = String((await send('POST', `${context}?graphtype=list`, { resource: [one, two] })).json()['entryId'])
@@ -147,7 +147,7 @@ test('a list put into another order, and a file uploaded and fetched (wire facts
   assert.match(String(file.headers['digest']), /^sha-256=[0-9a-f]{64}$/)
 })
 
-test('search, a group with its context, and a quota (wire facts 7.10, 7.11, 7.12)', async () => {
+test('search, a group with its context, and a quota (W7)', async () => {
   const found = (await visitor.get(`search?type=solr&query=graphType:User+AND+username:${name}&limit=2`)).json<{
     resource: { children: Array<Record<string, unknown>> }
   }>()

@@ -58,7 +58,7 @@ function upload({
 const HELD = 20
 const superagent = 'node-superagent/10.3.0'
 
-test('superagent on Node gets the answer to a chunked upload 20 ms after its last byte, no sooner (wire facts 3.8.1)', async () => {
+test('superagent on Node gets the answer to a chunked upload 20 ms after its last byte, no sooner (W3.8.1)', async () => {
   for (let count = 0; count < 20; count++) {
     const [status, taken] = await upload({ client: count % 2 === 0 ? superagent : undefined })
     assert.equal(status, 201)
@@ -66,7 +66,7 @@ test('superagent on Node gets the answer to a chunked upload 20 ms after its las
   }
 })
 
-test('so it does when the upload is refused, before or amid its bytes (wire facts 3.8.1)', async () => {
+test('so it does when the upload is refused, before or amid its bytes (W3.8.1)', async () => {
   const refusals = [
     [401, { cookie: false }],
     [404, { path: `${context}/resource/nothing` }],
@@ -79,7 +79,7 @@ test('so it does when the upload is refused, before or amid its bytes (wire fact
   }
 })
 
-test('nobody else waits, nor does superagent when it tells the length (wire facts 3.8.1)', async () => {
+test('nobody else waits, nor does superagent when it tells the length (W3.8.1)', async () => {
   for (const how of [
     { client: 'curl/8.0' },
     { client: 'Mozilla/5.0 node-superagent' },

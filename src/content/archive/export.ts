@@ -51,7 +51,7 @@ const IDS = 500
 /** After this many entries, other requests get their turn. */
 const TURN = 50
 
-/** Exports a context as an archive (wire facts 3.16). */
+/** Exports a context as an archive (W3.16). */
 export class ContextExport {
   readonly #deps: Dependencies
 

@@ -50,7 +50,7 @@ type Stored = ReadonlyMap<string, FileRecord>
 /** After this many entries, other requests get their turn. */
 const TURN = 50
 
-/** Replaces everything in a context with the content of an archive (wire facts 3.16). */
+/** Replaces everything in a context with the content of an archive (W3.16). */
 export class ContextImport {
   readonly #deps: Dependencies
 

@@ -18,7 +18,7 @@ const token = /^[A-Za-z0-9_-]{16,256}$/
 
 /**
  * The cookies of one request, parsed once. Lenient about all that is not asked for: clients send whole Set-Cookie texts
- * back, with attributes and with items that have no value (wire facts 3.1.2).
+ * back, with attributes and with items that have no value (W3.1.2).
  */
 export class RequestCookies {
   static readonly none = new RequestCookies(new Map())
@@ -43,7 +43,7 @@ export class RequestCookies {
     return new RequestCookies(values)
   }
 
-  /** The same without any `auth_token` (interface 4: `ignoreAuth`). */
+  /** The same without any `auth_token` (I4: `ignoreAuth`). */
   withoutAuth(): RequestCookies {
     return new RequestCookies(new Map([...this.#values].filter(([name]) => name !== AUTH_COOKIE)))
   }
@@ -90,7 +90,7 @@ const cookiesOf = (reply: FastifyReply): string[] => {
   return present === undefined ? [] : [present].flat().map(String)
 }
 
-/** Writes and clears the cookie with one and the same path and flags (interface 5.2, D2.5, D2.8). */
+/** Writes and clears the cookie with one and the same path and flags (I5.2, D2.5, D2.8). */
 export class AuthCookie {
   readonly #attributes: string
 

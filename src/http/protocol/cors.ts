@@ -15,7 +15,7 @@ const requestHeaders =
   'Accept, Content-Type, Content-Disposition, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, X-Requested-With'
 const exposed = 'Location, Last-Modified, ETag, Content-Disposition, Retry-After, X-Request-Id'
 
-/** Which pages of other sites may use the service, and how (wire facts 3.0.5). Credentials only for listed origins. */
+/** Which pages of other sites may use the service, and how (W3.0.5). Credentials only for listed origins. */
 export class Cors {
   readonly #options: CorsOptions
   readonly #listed: ReadonlySet<string>

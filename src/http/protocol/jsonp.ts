@@ -6,7 +6,7 @@ const callbackName = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/
 const LONGEST_NAME = 128
 
 /**
- * The function that a page of another site wants the answer handed to, by loading it as a script (wire facts 3.0.4). Such
+ * The function that a page of another site wants the answer handed to, by loading it as a script (W3.0.4). Such
  * an answer can be read by every site, whatever CORS says, so it is a guest's; under `/auth/` there is none (D2.9).
  * @throws {InvalidInput} for anything but a name
  */

@@ -8,7 +8,7 @@ const LISTENS_AFTER: Milliseconds = 20 + 1
 
 /**
  * Holds the answer to a chunked upload back for clients that begin to listen only when their upload has closed, superagent
- * on Node: it would miss an answer that comes at once, a refusal too, and wait for half a minute (wire facts 3.8.1).
+ * on Node: it would miss an answer that comes at once, a refusal too, and wait for half a minute (W3.8.1).
  */
 export async function holdForLateListener(request: IncomingMessage): Promise<void> {
   if (!request.complete && !request.destroyed) await drain(request)

@@ -43,7 +43,7 @@ export class Parameters {
   }
 }
 
-/** A bare flag means yes, and so does `true` (wire facts 3.0.4). */
+/** A bare flag means yes, and so does `true` (W3.0.4). */
 export function isFlagSet(parameters: Parameters, name: string): boolean {
   const value = parameters.get(name)
   return value !== undefined && !['false', 'off', '0'].includes(value.toLowerCase())
@@ -57,7 +57,7 @@ export function readWholeNumber(parameters: Parameters, name: string): number | 
   throw new InvalidInput('invalid-query', `\`${name}\` is a whole number from 0 on, not "${text}".`)
 }
 
-/** Feeds of contexts, lists and searches (wire facts 3.8.5). @throws {NotSupported} */
+/** Feeds of contexts, lists and searches (W3.8.5). @throws {NotSupported} */
 export function refuseFeed({ parameters }: { readonly parameters: Parameters }): void {
   if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
 }

@@ -35,7 +35,7 @@ const Statistics = object({
   ontologyTermUsage: usages,
 })
 
-/** Contexts as a whole: exported to one file, replaced by one, counted (wire facts 3.16). */
+/** Contexts as a whole: exported to one file, replaced by one, counted (W3.16). */
 export const archiveRoutes = [
   route({
     id: 'exportContext',

@@ -14,7 +14,7 @@ import { route } from '../interface/route.ts'
 import { mapOf, named, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
 
-/** A time in UTC without a zone, with six fraction digits (interface 2.3). */
+/** A time in UTC without a zone, with six fraction digits (I2.3). */
 const zoneless = text({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}$' })
 
 const Logins = named(
@@ -33,7 +33,7 @@ const Logins = named(
 
 const Removal = openObject({ token: optional(text()), scope: optional(oneOf('others', 'all')) })
 
-/** The active logins of a user, and ending them (interface 2.3, 2.4; D3.2, D3.3). */
+/** The active logins of a user, and ending them (I2.3, I2.4; D3.2, D3.3). */
 export const authTokenRoutes = [
   route({
     id: 'listLogins',

@@ -18,7 +18,7 @@ import type { Uses } from '../services.ts'
 
 const logoutAnswers = { 204: done, 303: redirect('For a browser: to the login page.') } as const
 
-/** Routes for signing out and for the current user (interface 4, 5.1; D2.4, D3). */
+/** Routes for signing out and for the current user (I4, I5.1; D2.4, D3). */
 export const authRoutes = [
   route({
     id: 'logout',

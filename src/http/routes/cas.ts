@@ -15,7 +15,7 @@ const AGAIN = 'again'
 
 type CasServices = CompletionServices & Uses<'options'>
 
-/** Signing in by CAS and SAML 1.1 (interface 4, 5.4; D9). */
+/** Signing in by CAS and SAML 1.1 (I4, I5.4; D9). */
 export const casRoutes = [
   route({
     id: 'signInByCas',

@@ -72,7 +72,7 @@ const entryLinks: Links = {
   deleteEntry: newEntry,
 }
 
-/** Contexts as resources: what they hold, new entries, name and quota (wire facts 3.2, 3.9; D7.1, D7.2). */
+/** Contexts as resources: what they hold, new entries, name and quota (W3.2, W3.9; D7.1, D7.2). */
 export const contextRoutes = [
   route({
     id: 'createEntry',

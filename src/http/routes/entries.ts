@@ -40,7 +40,7 @@ export const graphAnswer = (description: string) => content(description, mediaTy
 
 const chapter = 'Entries'
 
-/** Entries: the whole, info, name, deletion (wire facts 3.3, 3.4). */
+/** Entries: the whole, info, name, deletion (W3.3, W3.4). */
 export const entryRoutes = [
   route({
     id: 'readEntry',
@@ -154,7 +154,7 @@ export const entryRoutes = [
   }),
 ]
 
-/** In a syntax of RDF an entry is its info (wire facts 3.3.1). */
+/** In a syntax of RDF an entry is its info (W3.3.1). */
 async function sendInfo(
   { base, views }: Uses<'base' | 'views'>,
   request: FastifyRequest,

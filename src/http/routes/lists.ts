@@ -14,7 +14,7 @@ import type { Uses } from '../services.ts'
 import { graphAnswer, loadEntry } from './entries.ts'
 import { putResource, resourceBody, type ResourceServices, uploadRefusals } from './resources.ts'
 
-/** Moving entries between lists, what browsers write by POST, and what points at an entry (wire facts 3.8.5, 3.6). */
+/** Moving entries between lists, what browsers write by POST, and what points at an entry (W3.8.5, W3.6). */
 export const listRoutes = [
   route({
     id: 'postToResource',

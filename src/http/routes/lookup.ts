@@ -30,7 +30,7 @@ const lookup = {
   compressible: true,
 } as const
 
-/** Metadata by the URI of what they are about (wire facts 3.12). */
+/** Metadata by the URI of what they are about (W3.12). */
 export const lookupRoutes = [
   route({
     ...lookup,

@@ -52,7 +52,7 @@ const Status = named(
 const pointInTime = (description: string) =>
   custom<Milliseconds | undefined>(description, readTime, { keywords: { format: 'date-time' } })
 
-/** Routes for administrators: state of the service, lockouts, audit trail (wire facts 3.14, D6.5). */
+/** Routes for administrators: state of the service, lockouts, audit trail (W3.14, D6.5). */
 export const managementRoutes = [
   route({
     id: 'readService',

@@ -52,7 +52,7 @@ const graphAnswers = { 200: graphAnswer('The graph.'), 304: unchanged } as const
 /** An entry that refers to metadata elsewhere. */
 const linked = { entry: { example: 'linked' } }
 
-/** Metadata: those kept here, the copy of those kept elsewhere, both together (wire facts 3.5, 3.6). */
+/** Metadata: those kept here, the copy of those kept elsewhere, both together (W3.5, W3.6). */
 export const metadataRoutes = [
   route({
     id: 'readMetadata',
@@ -239,7 +239,7 @@ async function getRevision(
   throw new NotFound('not-found', `There is no revision ${number} of these metadata.`)
 }
 
-/** The copy has a tag of its own. Dates are those of the entry, as clients know no other (wire facts 3.0.5, 3.0.6). */
+/** The copy has a tag of its own. Dates are those of the entry, as clients know no other (W3.0.5, W3.0.6). */
 const cachedValidators = (entry: Entry): Validators => ({
   etag: entryValidators({ modified: entry.cached ?? entry.modified }).etag,
   modified: entry.modified,
@@ -266,7 +266,7 @@ async function findCached(
   throw denied(caller, 'read the metadata that this entry refers to')
 }
 
-/** wire facts 3.5 */
+/** W3.5 */
 function nameFile(request: FastifyRequest, reply: FastifyReply, entry: Entry, { syntax }: Representation): void {
   const type = request.parameters.has('download') ? 'attachment' : 'inline'
   reply.header('content-disposition', contentDisposition(`${fileNameOf(entry)}.${syntax.extension}`, type))

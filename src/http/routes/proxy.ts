@@ -33,7 +33,7 @@ const proxied = {
 
 const isOn = ({ proxy }: Uses<'proxy'>): boolean => proxy !== undefined
 
-/** Documents of other servers (wire facts 3.15). */
+/** Documents of other servers (W3.15). */
 export const proxyRoutes = [
   route({
     ...proxied,

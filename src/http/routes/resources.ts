@@ -56,7 +56,7 @@ const resourceQuery = {
   ...orderQuery,
 }
 
-/** Resources by graph type: files, texts, graphs, lists, users, groups (wire facts 3.7, 3.8; D7). */
+/** Resources by graph type: files, texts, graphs, lists, users, groups (W3.7, W3.8; D7). */
 export const resourceRoutes = [
   route({
     id: 'readResource',
@@ -209,7 +209,7 @@ async function getResource(
 const changesWithItsEntry = ({ graphType }: Entry, { sort, first }: Order): boolean =>
   !['User', 'Group', 'Context', 'SystemContext'].includes(graphType) && sort === undefined && first === undefined
 
-/** A list in RDF (wire facts 3.8.5). */
+/** A list in RDF (W3.8.5). */
 const sequenceOf = (list: Entry, members: readonly string[]): Graph => ({
   [resourceUri(list)]: Object.fromEntries([
     [rdf.type, [uri(rdf.Seq)]],
@@ -232,7 +232,7 @@ function decodeSafely(uri: string): string {
   }
 }
 
-/** Also what browsers send as POST with `method=put` (wire facts 3.0.4). */
+/** Also what browsers send as POST with `method=put` (W3.0.4). */
 export async function putResource(
   deps: ResourceServices,
   request: FastifyRequest,
@@ -248,7 +248,7 @@ export async function putResource(
     case 'None':
       return await receiveFile(deps, request, reply, placed)
     case 'String': {
-      // Clients label the text as JSON; it is taken as it comes (wire facts 3.8.2).
+      // Clients label the text as JSON; it is taken as it comes (W3.8.2).
       const read = (): Promise<string> => deps.bodies.text(request.raw, reply.raw)
       return sendChanged(reply, await deps.resources.putString(caller, placed, read, condition))
     }
@@ -270,7 +270,7 @@ export async function putResource(
   }
 }
 
-/** Removes the members of a list, or deletes it with all entries in it (wire facts 3.8.5). */
+/** Removes the members of a list, or deletes it with all entries in it (W3.8.5). */
 async function deleteList(
   deps: Uses<'entries' | 'lists'>,
   request: FastifyRequest,

@@ -25,7 +25,7 @@ const responseForm = formBody(
 
 const isOn = ({ sso }: Uses<'sso'>): boolean => sso.saml !== undefined
 
-/** Signing in by SAML 2.0 (interface 4, 5.3; D8): to the provider, back with its response, our own metadata. */
+/** Signing in by SAML 2.0 (I4, I5.3; D8): to the provider, back with its response, our own metadata. */
 export const samlRoutes = [
   route({
     id: 'signInBySaml',

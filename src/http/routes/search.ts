@@ -41,7 +41,7 @@ const number = <T extends number | undefined>(description: string, otherwise: T)
     keywords: { type: 'integer', ...(otherwise === undefined ? {} : { default: otherwise }) },
   })
 
-/** Finding entries (wire facts 3.10). */
+/** Finding entries (W3.10). */
 export const searchRoutes = [
   route({
     id: 'search',

@@ -35,7 +35,7 @@ const credentials = formBody(
   { example: { auth_username: 'anna', auth_password: 'Summer-Rain-2026' } },
 )
 
-/** Signing in by cookie, and the page for it (interface 4, 5.1; D2). */
+/** Signing in by cookie, and the page for it (I4, I5.1; D2). */
 export const signInRoutes = [
   route({
     id: 'signIn',

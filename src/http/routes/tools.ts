@@ -21,7 +21,7 @@ import { loadEntry } from './entries.ts'
 
 const MAX_ECHOED: Bytes = 10 * 1_048_576
 
-/** Beside the content: an upload sent back, RDF checked, the index of an entry (wire facts 3.13, 3.14, 3.16). */
+/** Beside the content: an upload sent back, RDF checked, the index of an entry (W3.13, W3.14, W3.16). */
 export const toolRoutes = [
   route({
     id: 'echo',

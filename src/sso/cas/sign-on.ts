@@ -21,7 +21,7 @@ export interface CasReturn {
   readonly ticket: string
 }
 
-/** Signing in by a CAS server (interface 5.4, D9). */
+/** Signing in by a CAS server (I5.4, D9). */
 export class CasSignOn {
   readonly #deps: Dependencies
   readonly #options: CasSignOnOptions

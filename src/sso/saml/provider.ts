@@ -31,7 +31,7 @@ export interface SamlProviderOptions {
   readonly encryption: KeyPair | undefined
 }
 
-/** One SAML 2.0 identity provider (interface 5.3, D8): sends users there and checks the responses they return with. */
+/** One SAML 2.0 identity provider (I5.3, D8): sends users there and checks the responses they return with. */
 export class SamlProvider {
   readonly name: string
   readonly metadata: MetadataSource

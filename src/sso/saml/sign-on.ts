@@ -45,7 +45,7 @@ export interface SamlReturn {
   readonly idp: string | undefined
 }
 
-/** Signing in by SAML 2.0 with one or more identity providers (interface 5.3, D8). */
+/** Signing in by SAML 2.0 with one or more identity providers (I5.3, D8). */
 export class SamlSignOn {
   readonly #deps: Dependencies
   readonly #options: SamlSignOnOptions
