@@ -232,7 +232,7 @@ inBrowser('60 small files take hardly more requests than files; each batch is an
 inBrowser(
   'with read access there is no way to change files; without access the page says so, and where to go',
   async b => {
-    const { page, complaints, close } = await newPerson(b, { refusals: [404] })
+    const { page, complaints, close } = await newPerson(b, { refusals: [403, 404] })
     const context = await newContext(admin)
     const read = [{ type: 'uri', value: `${service.base}_principals/resource/${id}` }]
     const info = { [`${service.base}${context}`]: { 'http://entrystore.org/terms/read': read } }

@@ -1,4 +1,4 @@
-import { ask } from './api.ts'
+import { ask, Problem } from './api.ts'
 import { part } from './base.ts'
 import { currentLanguage } from './language.ts'
 
@@ -62,14 +62,27 @@ interface ContextEntry extends Omit<ListedContext, 'contextId'> {
   readonly info: Graph
 }
 
+/** A context of which the person may not read anything. */
+const closedContext = (contextId: string): Context => ({
+  contextId,
+  rights: [],
+  info: {},
+  isOwner: false,
+  canWrite: false,
+  canRead: false,
+})
+
 /** @param key id or name. @throws {Problem} */
 export async function loadContext(key: string, signal?: AbortSignal): Promise<Context> {
   const options = signal ? { signal } : {}
-  const {
-    entryId,
-    rights = [],
-    ...context
-  } = await ask<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, options)
+  let found: ContextEntry
+  try {
+    found = await ask<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, options)
+  } catch (error) {
+    if (error instanceof Problem && error.status === 403) return closedContext(key)
+    throw error
+  }
+  const { entryId, rights = [], ...context } = found
   const isOwner = rights.includes('administer')
   const canWrite = isOwner || rights.includes('writeresource')
   return {
