@@ -151,7 +151,7 @@ inBrowser('a forgotten password: by mail to a page that names the rules and what
   await page.click('text=Forgot your password?')
   await page.fill('[name=email]', person.name)
   await page.click('form button')
-  await page.waitForSelector('text=a mail with a link is on its way')
+  await page.waitForSelector('text=an e-mail with a link is on its way')
   await page.goto(linkOf(await smtp.take(person.name)).link)
   assert.match(await page.innerText('#rules'), /at least 10 characters[^]*a digit/)
   await page.fill('[name=password]', 'abcdefghijkl')

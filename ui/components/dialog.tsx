@@ -19,19 +19,22 @@ interface DialogProps {
 export function Dialog({ title, onClose, size, children }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
+  const isGone = useRef(false)
   useLayoutEffect(() => {
     const before = document.activeElement
     const element = dialog.current
     element?.showModal()
     focusFirstField(element)
     return () => {
+      // Closing it here is nobody's choice: the browser reports it later all the same.
+      isGone.current = true
       // While it is open nothing outside can have the focus.
       element?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [])
   return (
-    <dialog ref={dialog} class={size} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} class={size} aria-labelledby={id} onClose={() => !isGone.current && onClose()}>
       <div class="stack">
         <h2 id={id}>{title}</h2>
         {children}

@@ -37,7 +37,7 @@ export function Conflicts({ conflicts, taken, onResolved }: ConflictsProps) {
   const { name } = conflict.upload
   const canReplace = !conflict.existing.isFolder && conflict.existing.canWrite
   return (
-    <Dialog key={choices.length} title={t('nameTaken', { name: visible(name) })} onClose={() => chooseForAll('skip')}>
+    <Dialog title={t('nameTaken', { name: visible(name) })} onClose={() => chooseForAll('skip')}>
       <p>{t('nameTakenText')}</p>
       <div class="buttons">
         <Button onPress={() => choose('both')}>{t('keepBoth')}</Button>
