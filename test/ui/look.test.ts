@@ -97,6 +97,9 @@ for (const { look, ...options } of looks) {
     await page.waitForSelector('.upload .good')
     await page.waitForSelector('.toast')
     await page.locator('.toast button').click()
+    await judge('uploads')
+    // Folded up, it covers nothing on a small screen.
+    await page.locator('.tray [aria-expanded=true]').click()
     await page.locator('tbody .check input').first().check()
     await judge('files')
     await page.locator('tbody .menu button').first().click()
