@@ -6,7 +6,7 @@ import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { desktop, newPerson, openBrowser, phone, picture, requireAccessible, signIn } from '../support/ui.ts'
+import { desktop, newPerson, openBrowser, picture, requireAccessible, signIn } from '../support/ui.ts'
 
 const smtp = await startSmtpServer({ after })
 const service = await startInProcess(
@@ -52,7 +52,6 @@ for (const [key, title, quota] of contexts) {
 
 const looks = [
   { look: 'desktop-light', ...desktop, colorScheme: 'light', locale: 'en-GB' },
-  { look: 'phone-dark', ...phone, colorScheme: 'dark', locale: 'sv-SE' },
 ] as const
 
 for (const { look, ...options } of looks) {
