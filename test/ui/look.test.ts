@@ -50,9 +50,7 @@ for (const [key, title, quota] of contexts) {
   }
 }
 
-const looks = [
-  { look: 'desktop-light', ...desktop, colorScheme: 'light', locale: 'en-GB' },
-] as const
+const looks = [{ look: 'desktop-light', ...desktop, colorScheme: 'light', locale: 'en-GB' }] as const
 
 for (const { look, ...options } of looks) {
   inBrowser(`every page can be used by everybody and fits its window: ${look}`, async b => {
