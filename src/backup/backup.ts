@@ -10,7 +10,7 @@ import { type CopiedBlobs, copyBlobs, verifyBlobs } from './copy-blobs.ts'
 import { isIntact, readRows, type RowFile, writeRows } from './row-files.ts'
 import { rowsOf } from './rows.ts'
 import type { Source } from './store-copy.ts'
-import { tables } from './tables.ts'
+import { tables, tablesAt } from './tables.ts'
 
 export interface BackupOf {
   readonly database: Database
@@ -73,7 +73,7 @@ export async function openBackup(
     throw new StartupError(`The backup is of version ${manifest.program}, whose store this version does not know.`)
   }
   const rows = join(path, manifest.folder)
-  for (const { name } of tables) {
+  for (const { name } of tablesAt(manifest.schema)) {
     const file = manifest.tables.find(table => table.name === name)
     if (!file || !(await isIntact(rows, file)))
       throw new StartupError(`The backup in ${path} is damaged: table ${name}.`)

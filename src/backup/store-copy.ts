@@ -6,7 +6,7 @@ import { type Migration, migrate, schemaVersion } from '../stores/migrations.ts'
 import { name as sqlName, sql } from '../stores/sql.ts'
 import { type CopiedBlobs, copyBlobs } from './copy-blobs.ts'
 import { digestOfRows, insertRow, type Row, rowsOf } from './rows.ts'
-import { type Table, tables } from './tables.ts'
+import { type Table, tables, tablesAt } from './tables.ts'
 
 /** Where a store is copied from. */
 export interface Source {
@@ -44,7 +44,7 @@ export async function fillStore(source: Source, target: Target, schema: readonly
   // A store that has gone on to later steps holds the rows.
   if (!isLater) {
     await database.transaction(tx => copyRows(source, tx), { noTimeout: true })
-    for (const table of tables) await requireSame(table, source, database)
+    for (const table of tablesAt(source.schema)) await requireSame(table, source, database)
   }
   await migrate(database, schema)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
@@ -102,8 +102,9 @@ async function claim(target: Target): Promise<boolean> {
 }
 
 async function copyRows(source: Source, tx: Queries): Promise<void> {
-  for (const { name } of [...tables].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
-  for (const table of tables) for await (const row of source.rows(table)) await insertRow(tx, table, row)
+  const copied = tablesAt(source.schema)
+  for (const { name } of [...copied].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
+  for (const table of copied) for await (const row of source.rows(table)) await insertRow(tx, table, row)
   // No upload is under way here, and what counts are the files that are here.
   await tx.run(sql`UPDATE spaces SET reserved = 0,
     used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)

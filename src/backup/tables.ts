@@ -1,15 +1,18 @@
-/** A table whose rows belong to the store, with the columns that tell its rows apart. */
+/** A table whose rows belong to the store. */
 export interface Table {
   readonly name: string
+  /** The columns that identify a row. */
   readonly key: readonly string[]
+  /** The schema step that created the table. A table without it is as old as backups are. */
+  readonly since?: number
 }
 
-/** Those a row may refer to come first. */
+/** A table comes after those that its rows refer to. */
 export const tables: readonly Table[] = [
   { name: 'principals', key: ['id'] },
   { name: 'group_members', key: ['group_id', 'user_id'] },
   { name: 'trusted_devices', key: ['digest'] },
-  { name: 'sso_links', key: ['issuer', 'subject'] },
+  { name: 'sso_links', key: ['issuer', 'subject'], since: 14 },
   { name: 'contexts', key: ['id'] },
   { name: 'entries', key: ['context', 'id'] },
   { name: 'metadata_revisions', key: ['context', 'entry', 'number'] },
@@ -19,6 +22,9 @@ export const tables: readonly Table[] = [
   { name: 'files', key: ['context', 'entry'] },
   { name: 'audit', key: ['time', 'number'] },
 ]
+
+/** The tables of a store whose last schema step is `schema`: an older backup has no rows of later tables. */
+export const tablesAt = (schema: number): readonly Table[] => tables.filter(({ since = 0 }) => since <= schema)
 
 /**
  * What is not copied: what is going on at the moment, what ends with a login, and what is told from the other tables

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { rowsOf } from '../../src/backup/rows.ts'
 import { fillStore, requireWhole, type Source, type Target } from '../../src/backup/store-copy.ts'
-import { isLeftOut, tables } from '../../src/backup/tables.ts'
+import { isLeftOut, tables, tablesAt } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { fsck } from '../../src/files/fsck.ts'
 import { type BlobStore, newBlobKey } from '../../src/stores/blob-store.ts'
@@ -66,6 +66,20 @@ test('every table of the schema is copied, or is known not to be', async t => {
     copied.filter(name => !all.some(table => table.name === name)),
     [],
   )
+})
+
+test('a table is copied from the schema step on that created it', async t => {
+  const { database } = await openTarget(t)
+  const oldest = 7
+  for (const { id } of schema.filter(step => step.id >= oldest)) {
+    await migrate(
+      database,
+      schema.filter(step => step.id <= id),
+    )
+    const all = await database.all<{ name: string }>(sql`SELECT name FROM sqlite_schema WHERE type = 'table'`)
+    const there = tables.filter(({ name }) => all.some(table => table.name === name))
+    assert.deepEqual(tablesAt(id), there, `after step ${id}`)
+  }
 })
 
 test('the keys that pages of rows go by are those of the tables', async t => {
