@@ -5,6 +5,7 @@ import { LruCache } from '../base/lru-cache.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, AccessWriteBuffer } from './access-write-buffer.ts'
+import { LogoutKeys, type SessionRef } from './logout-keys.ts'
 import { digestOf } from './token-digest.ts'
 import type { TokenSealer } from './token-sealer.ts'
 import type { User } from './users.ts'
@@ -76,6 +77,8 @@ export interface Life {
   readonly notAfter?: Milliseconds | undefined
   /** Name of the identity provider. */
   readonly provider?: string | undefined
+  /** A secret by which the identity provider can end the session; unique among all providers. */
+  readonly logoutKey?: string | undefined
 }
 
 /** How long the server keeps a session whose cookie ends with the browser (D2.5). */
@@ -104,6 +107,7 @@ export class Sessions {
   readonly #system: System
   readonly #options: SessionOptions
   readonly #notes: AccessWriteBuffer
+  readonly #logoutKeys: LogoutKeys
   /** Shares one string for equal `User-Agent` values, because most sessions have one of a few. */
   readonly #userAgents = new LruCache(name => name, 1000)
 
@@ -112,11 +116,12 @@ export class Sessions {
     this.#vault = vault
     this.#system = system
     this.#options = options
+    this.#logoutKeys = new LogoutKeys(store)
     this.#notes = new AccessWriteBuffer(options.writeDelay, notes => this.#writeNotes(notes))
   }
 
   async open(user: User, client: Client, life: Life = {}): Promise<Session> {
-    const { requested, maximum = this.#options.maxAge, notAfter, provider } = life
+    const { requested, maximum = this.#options.maxAge, notAfter, provider, logoutKey } = life
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()
@@ -141,6 +146,7 @@ export class Sessions {
     const [id] = this.#vault.idsOf(token)
     await this.#store.add(sessionKey(id), stored, stored.expires - now)
     await this.#enlist(user.id, id)
+    if (logoutKey !== undefined) await this.#logoutKeys.add(logoutKey, { id, userId: user.id }, this.#longestLife())
     return { ...stored, id, token }
   }
 
@@ -216,6 +222,17 @@ export class Sessions {
       if (session && handleOf(session) === handle) return await this.end(session.token)
     }
     return false
+  }
+
+  /** Ends the sessions that were opened with this logout key and returns those that were still alive. The key works once. */
+  async endByLogoutKey(logoutKey: string): Promise<readonly SessionRef[]> {
+    const ended: SessionRef[] = []
+    for (const session of await this.#logoutKeys.take(logoutKey)) {
+      if (!(await this.#store.take(sessionKey(session.id)))) continue
+      ended.push(session)
+      await this.#delist(session.userId, [session.id])
+    }
+    return ended
   }
 
   /** Counts the live sessions of all users by reading each of them. */

@@ -56,6 +56,10 @@ export const errorCodes = {
     title: 'Redirect not allowed',
     help: '`successurl` and `failureurl` are absolute http(s) addresses on the own or a whitelisted host.',
   },
+  'invalid-logout-request': {
+    title: 'Invalid logout request',
+    help: '`logoutRequest` is a SAML 2.0 `LogoutRequest` in plain XML, with one service ticket as its `SessionIndex`.',
+  },
   // 401
   'not-signed-in': { title: 'Not signed in', help: 'Sign in and try again.' },
   'wrong-credentials': {

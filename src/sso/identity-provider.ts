@@ -35,6 +35,8 @@ export interface VerifiedIdentity {
   readonly once?: { readonly id: string; readonly until: Milliseconds }
   /** When the provider's own session ends, wall clock; the login here ends then as well. */
   readonly sessionEnds?: Milliseconds | undefined
+  /** A secret, new with each sign-on, by which the provider can end the login later (a CAS ticket). */
+  readonly logoutKey?: string
 }
 
 /** The rules that decide which users a provider can sign in (D8.4, D9.2). */

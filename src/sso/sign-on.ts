@@ -86,11 +86,28 @@ export class SignOn {
         address: client.address,
         detail: { mechanism: policy.name },
       })
-      const life = { maximum: policy.maxAge, notAfter: identity.sessionEnds, provider: policy.name }
+      const life = {
+        maximum: policy.maxAge,
+        notAfter: identity.sessionEnds,
+        provider: policy.name,
+        logoutKey: identity.logoutKey && logoutKeyOf(policy.name, identity.logoutKey),
+      }
       return { user, session: await sessions.open(user, client, life), successUrl }
     } catch (error) {
       if (error instanceof Overloaded && flow) await flows.restore(flow)
       throw await this.reported(error, policy.name, failureUrl, client)
+    }
+  }
+
+  /** Ends the logins that the provider opened with this key, on all nodes. A key that is not known changes nothing. */
+  async endLogins(provider: string, logoutKey: string, client: Client): Promise<void> {
+    for (const { userId } of await this.#deps.sessions.endByLogoutKey(logoutKeyOf(provider, logoutKey))) {
+      await this.#deps.audit.record({
+        event: 'logout',
+        userId,
+        address: client.address,
+        detail: { mechanism: provider },
+      })
     }
   }
 
@@ -104,3 +121,6 @@ export class SignOn {
     return error.reportedAs(correlation, failureUrl)
   }
 }
+
+/** No provider can end the logins of another one. */
+const logoutKeyOf = (provider: string, key: string): string => `${provider}\n${key}`

@@ -151,3 +151,16 @@ test('the store holds no token, and the id it uses is no token either', async ()
   for await (const pair of shared.scan('')) assert.equal(JSON.stringify(pair).includes(session.token), false)
   assert.equal(await a.find(session.id), undefined)
 })
+
+test('a single logout at one node ends the login that another node opened, once (D19.11)', async () => {
+  const { a, b } = openNodes()
+  const [session, other] = [await a.open(bob, client, { logoutKey: 'cas ST-1' }), await a.open(bob, client)]
+  assert.deepEqual(await b.endByLogoutKey('cas ST-2'), [])
+  assert.deepEqual(await b.endByLogoutKey('cas ST-1'), [{ id: session.id, userId: bob.id }])
+  assert.deepEqual(await b.endByLogoutKey('cas ST-1'), [])
+  assert.equal(await a.find(session.token), undefined)
+  assert.deepEqual(
+    (await a.list(bob)).map(({ id }) => id),
+    [other.id],
+  )
+})

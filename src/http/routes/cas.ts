@@ -1,7 +1,8 @@
 import { SsoRefused } from '../../sso/refusal.ts'
 import { setCookie } from '../protocol/cookies.ts'
 import { FlowCookie } from '../flow-cookie.ts'
-import { json, redirect } from '../interface/answer.ts'
+import { done, json, redirect } from '../interface/answer.ts'
+import { formBody } from '../interface/body.ts'
 import { flag, text as textParameter } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { CurrentUser } from '../interface/schemas.ts'
@@ -12,6 +13,12 @@ import { completeLogin, type CompletionServices, failLogin } from '../sso-comple
 export const CAS_PATH = 'auth/cas'
 /** Marks the second beginning of a login that came back without its flow. */
 const AGAIN = 'again'
+/** A logout message of the largest size that is accepted, percent-encoded. */
+const MAX_LOGOUT_BYTES = 49_152
+
+const exampleLogoutRequest =
+  '<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="LR-1" Version="2.0" ' +
+  'IssueInstant="2026-11-22T10:00:00Z"><samlp:SessionIndex>ST-1-example</samlp:SessionIndex></samlp:LogoutRequest>'
 
 type CasServices = CompletionServices & Uses<'options'>
 
@@ -62,6 +69,29 @@ export const casRoutes = [
         if (error instanceof SsoRefused) setCookie(reply, cookie.clear())
         return await failLogin(reply, error)
       }
+    },
+  }),
+  route({
+    id: 'endCasLogin',
+    method: 'POST',
+    url: `/${CAS_PATH}`,
+    chapter: 'Sessions',
+    summary: 'Single logout: the address to which a CAS server reports that a user has signed out there.',
+    details:
+      'Ends the login that was made with the service ticket in `SessionIndex`, on all nodes. The answer is the same ' +
+      'whether there was such a login or not. Only with `service.auth.cas=on`.',
+    body: formBody(
+      { logoutRequest: { description: 'A SAML 2.0 `LogoutRequest`, as XML.', isRequired: true } },
+      { limit: MAX_LOGOUT_BYTES, example: { logoutRequest: exampleLogoutRequest } },
+    ),
+    answers: { 204: done },
+    refusals: { 400: ['invalid-form', 'invalid-logout-request'] },
+    isOffered: ({ sso }: CasServices) => sso.cas !== undefined,
+    ignoresCaller: true,
+    handle: async ({ sso }, { reply, caller: { client }, body }) => {
+      const { logoutRequest } = await body()
+      await sso.cas?.endLogin(logoutRequest, client)
+      return await reply.status(204).send()
     },
   }),
 ]

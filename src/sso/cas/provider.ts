@@ -6,6 +6,7 @@ import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
 import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
 import { withQuery } from '../with-query.ts'
 import { type CasVersion, judgeReply } from './reply.ts'
+import { isTicket } from './ticket.ts'
 import { validationRequest } from './validation.ts'
 
 export interface CasOptions {
@@ -77,16 +78,13 @@ export class CasProvider {
     const limits = { timeout, maxBytes: MAX_BYTES, verifyTls }
     const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
     const name = judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
-    return { name, issuer: serverUrl }
+    return { name, issuer: serverUrl, logoutKey: ticket }
   }
 }
 
-/**
- * Only what needs no escaping anywhere. Longer and with more characters than the protocol has: Shibboleth and Keycloak make
- * such tickets (apereo/mod_auth_cas#134, #222). A proxy's ticket (`PT-`) is refused (D9.2).
- */
+/** @throws {SsoRefused} */
 function requireTicket(ticket: string): void {
-  if (/^ST-[A-Za-z0-9._-]{1,1024}$/.test(ticket)) return
+  if (isTicket(ticket)) return
   // What is no ticket may still hold one: it does not go into the log.
   const received = `${ticket.length} characters, beginning ${JSON.stringify(ticket.slice(0, 3))}`
   throw refused('ticket', 'ST- and up to 1024 of A-Z, a-z, 0-9, ., _ and -', received)

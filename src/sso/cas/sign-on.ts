@@ -3,6 +3,7 @@ import type { LoginFlow, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
+import { ticketInLogoutRequest } from './logout-request.ts'
 import type { CasProvider } from './provider.ts'
 
 interface Dependencies {
@@ -63,6 +64,14 @@ export class CasSignOn {
       failureUrl,
       verify: () => provider.finish(flow, ticket),
     })
+  }
+
+  /**
+   * Single logout: ends the login that was completed with the ticket which the message names. The ticket is the proof, so the
+   * message needs no other, and its sender does not learn whether there was such a login (D19.11). @throws {InvalidInput}
+   */
+  async endLogin(logoutRequest: string, client: Client): Promise<void> {
+    await this.#deps.signOn.endLogins(this.name, ticketInLogoutRequest(logoutRequest), client)
   }
 
   get isGateway(): boolean {

@@ -1,0 +1,36 @@
+import { InvalidInput } from '../../base/errors.ts'
+import { childrenNamed, parseXml, textOf, type XmlLimits, XmlRefused } from '../xml.ts'
+import { trimXml } from './only-text.ts'
+import { isTicket } from './ticket.ts'
+
+const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol'
+
+/** The largest ticket, the name of a user and the frame of the message fit in it many times. */
+const limits: XmlLimits = { bytes: 16_384, depth: 10, elements: 50, attributes: 100, attributesEach: 20, names: 20 }
+
+/**
+ * The ticket that a logout message of a CAS server names in its only `SessionIndex` (CAS protocol, 2.3.3). Nothing else in the
+ * message counts: servers fill the user name with whatever they like. @throws {InvalidInput} `invalid-logout-request`
+ */
+export function ticketInLogoutRequest(text: string): string {
+  const root = parse(text)
+  if (root.namespaceURI !== PROTOCOL || root.localName !== 'LogoutRequest')
+    throw invalid('is no SAML 2.0 LogoutRequest')
+  const [index, ...others] = childrenNamed(root, PROTOCOL, 'SessionIndex')
+  if (!index || others.length > 0) throw invalid('does not have exactly one SessionIndex')
+  const ticket = trimXml(textOf(index) ?? '')
+  if (!isTicket(ticket)) throw invalid('names no service ticket in its SessionIndex')
+  return ticket
+}
+
+function parse(text: string): Element {
+  try {
+    return parseXml(text, limits).documentElement
+  } catch (error) {
+    if (!(error instanceof XmlRefused)) throw error
+    throw invalid(`is not plain, well-formed XML (${error.reason})`, error)
+  }
+}
+
+const invalid = (what: string, cause?: unknown): InvalidInput =>
+  new InvalidInput('invalid-logout-request', `The logout request ${what}.`, { cause })
