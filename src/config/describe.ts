@@ -24,6 +24,7 @@ in a numbered list, settings that contradict each other. Unknown keys are warned
 
 - Keys that end in \`<n>\` are lists, numbered 1, 2, 3… without gaps.
 - \`<idp>\` is the name of an identity provider out of \`service.auth.saml.idps.<n>\`.
+- Another word in angle brackets at the end of a key is a name that you choose. Write a colon in it as \`\\:\`.
 - Sizes are whole numbers of bytes, or of k, m, g, t (powers of 1024): \`500m\`.
 - Durations are whole numbers with ns, us, ms, s, m, h or d: \`5m\`. No unit means milliseconds. Where seconds are asked
   for, only the number is written.

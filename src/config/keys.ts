@@ -26,7 +26,7 @@ export const groups: ReadonlyArray<{ readonly title: string; readonly keys: Read
 
 /**
  * All keys with their meaning (D10.2). `<n>` stands for the numbers 1, 2, 3… of a list without gaps, `<idp>` for the name of
- * an identity provider.
+ * an identity provider, another word at the end for a name that the operator chooses.
  */
 export const keys = {
   ...addressKeys,
@@ -48,8 +48,8 @@ export const keys = {
 
 export type Key = keyof typeof keys
 
-/** The list that defines the names for `<idp>`. */
-export const IDP_LIST = 'service.auth.saml.idps.<n>' satisfies Key
+/** The lists that define the names for `<idp>`: each protocol has its own. */
+export const IDP_LISTS = ['service.auth.saml.idps.<n>'] as const satisfies readonly Key[]
 
 /** The rows as the loader uses them: without the type of each value. */
 export const rows: ReadonlyArray<readonly [key: Key, setting: Setting]> = Object.entries(keys) as Array<[Key, Setting]>

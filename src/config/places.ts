@@ -1,30 +1,34 @@
 import { type Key, rows } from './keys.ts'
 
-/** The meaning of a written key: its row, and the values of `<idp>` and `<n>` in it. */
+/** The meaning of a written key: its row, and the values of its placeholders. */
 export interface Place {
   readonly key: Key
   readonly idp: string | undefined
   /** As written; `undefined` too when the number is missing, as in `….whitelist` for `….whitelist.<n>`. */
   readonly number: string | undefined
+  /** The last part of a key such as `….required.<claim>`; it may contain dots. */
+  readonly name: string | undefined
 }
 
 /** The place of a written key, `undefined` for an unknown one. */
 export function locate(written: string): Place | undefined {
   const key = plain.get(written)
-  if (key !== undefined) return { key, idp: undefined, number: undefined }
+  if (key !== undefined) return { key, idp: undefined, number: undefined, name: undefined }
   for (const { key, pattern } of patterns) {
     const groups = pattern.exec(written)?.groups
-    if (groups) return { key, idp: groups['idp'], number: groups['number'] }
+    if (groups) return { key, idp: groups['idp'], number: groups['number'], name: groups['name'] }
   }
   return undefined
 }
 
-/** The key as it is written for one identity provider or one number. */
-export function writeKey(key: Key, idp?: string, number?: number): string {
-  return fillIn(key, idp ?? '<idp>', number === undefined ? '<n>' : String(number))
+/** The key as it is written for one identity provider and one number of a list or one name of a map. */
+export function writeKey(key: Key, idp?: string, last?: number | string): string {
+  return fillIn(key, idp, last)
 }
 
 export const isList = (key: Key): boolean => key.endsWith('.<n>')
+/** Whether the last part of the key is a name that the operator chooses, as in `….required.<claim>`. */
+export const isMap = (key: Key): boolean => key.endsWith('>') && !isList(key)
 export const isPerIdp = (key: Key): boolean => key.includes('.<idp>.')
 
 /**
@@ -53,24 +57,23 @@ export function nearestKey(unknown: string): string | undefined {
 }
 
 const plain: ReadonlyMap<string, Key> = new Map(
-  rows.filter(([key]) => !isList(key) && !isPerIdp(key)).map(([key]) => [key, key]),
+  rows.filter(([key]) => !isList(key) && !isMap(key) && !isPerIdp(key)).map(([key]) => [key, key]),
 )
 
 const patterns: ReadonlyArray<{ readonly key: Key; readonly pattern: RegExp }> = rows
   .filter(([key]) => !plain.has(key))
   .map(([key]) => {
-    const base = key
-      .replace(/\.<n>$/, '')
+    const base = (isList(key) || isMap(key) ? key.slice(0, key.lastIndexOf('.')) : key)
       .replaceAll('.', '\\.')
       .replace('<idp>', '(?<idp>[^.]+)')
-    return { key, pattern: new RegExp(`^${base}${isList(key) ? '(?:\\.(?<number>[^.]*))?' : ''}$`) }
+    const last = isList(key) ? '(?:\\.(?<number>[^.]*))?' : isMap(key) ? '\\.(?<name>.+)' : ''
+    return { key, pattern: new RegExp(`^${base}${last}$`) }
   })
 
-function fillIn(key: Key, idp: string, number: string): string {
-  return key
-    .split('.')
-    .map(part => (part === '<idp>' ? idp : part === '<n>' ? number : part))
-    .join('.')
+function fillIn(key: Key, idp: string | undefined, last: number | string | undefined): string {
+  const parts = key.split('.').map(part => (part === '<idp>' ? (idp ?? part) : part))
+  const hasLast = last !== undefined && (isList(key) || isMap(key))
+  return (hasLast ? [...parts.slice(0, -1), last] : parts).join('.')
 }
 
 /** Whether `all` has every element of `some`, in the same order. */

@@ -1,5 +1,5 @@
-import { IDP_LIST, type Key, rows } from './keys.ts'
-import { type Place, isList, isPerIdp, locate, nearestKey, writeKey } from './places.ts'
+import { IDP_LISTS, type Key, rows } from './keys.ts'
+import { type Place, isList, isMap, locate, nearestKey, writeKey } from './places.ts'
 import { type Report, quote } from './report.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
@@ -31,7 +31,7 @@ export function readSettings(written: ReadonlyMap<string, Written>, report: Repo
   return { settings: reading.settings(), origins: reading.origins, changes: reading.changes, unknownKeys }
 }
 
-/** The written values for one row and one identity provider, by number if it is a list. */
+/** The written values for one row and one identity provider, by number if it is a list, by name if it is a map. */
 type Slot = Map<string | undefined, Written>
 /** By identity provider, `undefined` for rows without. */
 type Slots = ReadonlyMap<Key, ReadonlyMap<string | undefined, Slot>>
@@ -42,7 +42,7 @@ function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: S
   for (const [writtenKey, value] of written) {
     const place = locate(writtenKey)
     if (place) {
-      slotOf(slots, place).set(place.number, value)
+      slotOf(slots, place).set(place.number ?? place.name, value)
     } else {
       unknownKeys.push(writtenKey)
       const nearest = nearestKey(writtenKey)
@@ -73,30 +73,40 @@ class Reading {
   }
 
   settings(): Settings {
-    const idps = this.#idpNames()
+    const idps = new Map(IDP_LISTS.map(list => [list, this.#idpNames(list)]))
     const values = rows.map(([key, setting]) => {
-      if (!isPerIdp(key)) return [key, this.#value(key, setting)]
-      return [key, new Map([...idps].map(idp => [idp, this.#value(key, setting, idp)]))]
+      const names = idpNamesFor(key, idps)
+      if (!names) return [key, this.#value(key, setting)]
+      return [key, new Map([...names].map(idp => [idp, this.#value(key, setting, idp)]))]
     })
     // `SettingsOf` computes the type of each key from the kind of its row and its placeholders, as this code does.
     return Object.freeze(Object.fromEntries(values)) as Settings
   }
 
   /** Includes unlisted names: a later check reports settings of a name that is not listed. */
-  #idpNames(): ReadonlySet<string> {
-    const listed = [...(this.#slots.get(IDP_LIST)?.get(undefined)?.values() ?? [])].map(({ text }) => text.trim())
-    const configured = [...this.#slots.values()].flatMap(byIdp => [...byIdp.keys()])
+  #idpNames(list: IdpList): ReadonlySet<string> {
+    const listed = [...(this.#slots.get(list)?.get(undefined)?.values() ?? [])].map(({ text }) => text.trim())
+    const configured = [...this.#slots].flatMap(([key, byIdp]) => (belongsTo(key, list) ? [...byIdp.keys()] : []))
     return new Set([...listed, ...configured].filter(name => name !== undefined))
   }
 
   #value(key: Key, setting: Setting, idp?: string): unknown {
     const slot: Slot = this.#slots.get(key)?.get(idp) ?? new Map()
     if (isList(key)) return this.#list(key, setting, slot, idp)
+    if (isMap(key)) return this.#map(key, setting, slot, idp)
     const writtenKey = writeKey(key, idp)
     const written = slot.get(undefined)
     if (written) return this.#parse(key, setting, writtenKey, written)
     if (setting.default !== undefined) this.origins.set(writtenKey, 'default')
     return setting.default
+  }
+
+  /** An entry with an error is left out. */
+  #map(key: Key, setting: Setting, slot: Slot, idp?: string): ReadonlyMap<string, unknown> {
+    const entries = [...slot].map(([name = '', written]) => {
+      return [name, this.#parse(key, setting, writeKey(key, idp, name), written)] as const
+    })
+    return new Map(entries.filter(([, value]) => value !== undefined))
   }
 
   #list(key: Key, setting: Setting, slot: Slot, idp?: string): readonly unknown[] {
@@ -143,6 +153,16 @@ class Reading {
     if (parsed.value !== setting.default) this.changes.push({ key, writtenKey, shown })
     return parsed.value
   }
+}
+
+type IdpList = (typeof IDP_LISTS)[number]
+
+/** Whether the key is a setting of one of the identity providers on this list. */
+const belongsTo = (key: Key, list: IdpList): boolean => key.startsWith(list.replace(/idps\.<n>$/, 'idp.<idp>.'))
+
+const idpNamesFor = (key: Key, idps: ReadonlyMap<IdpList, ReadonlySet<string>>): ReadonlySet<string> | undefined => {
+  const list = IDP_LISTS.find(list => belongsTo(key, list))
+  return list && idps.get(list)
 }
 
 const isNumber = (number: string | undefined): boolean => /^[1-9]\d{0,5}$/.test(number ?? '')

@@ -1,6 +1,6 @@
 import { escapeValue } from 'properties-file/escape'
 import { type Key, keys } from './keys.ts'
-import { isList, isPerIdp, writeKey } from './places.ts'
+import { isList, isMap, isPerIdp, writeKey } from './places.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
 
@@ -36,11 +36,15 @@ export function showValue(setting: Setting, value: unknown): string {
 
 function shownOfOne(key: Key, value: unknown, idp?: string): Shown[] {
   const setting: Setting = keys[key]
-  const show = (value: unknown, number?: number): Shown => ({
-    writtenKey: writeKey(key, idp, number),
+  const show = (value: unknown, last?: number | string): Shown => ({
+    writtenKey: writeKey(key, idp, last),
     text: value === undefined ? '' : showValue(setting, value),
     isSet: value !== undefined,
   })
+  if (isMap(key)) {
+    const entries = [...(value as ReadonlyMap<string, unknown>)]
+    return entries.length > 0 ? entries.map(([name, value]) => show(value, name)) : [show(undefined)]
+  }
   const list: readonly unknown[] = isList(key) ? (value as readonly unknown[]) : []
   return list.length > 0 ? list.map((value, index) => show(value, index + 1)) : [show(isList(key) ? undefined : value)]
 }

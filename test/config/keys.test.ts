@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { choice, integer } from '../../src/config/kinds.ts'
 import { groups, keys, rows } from '../../src/config/keys.ts'
 import { loadSettings } from '../../src/config/load.ts'
-import { isList, isPerIdp, locate, nearestKey, writeKey } from '../../src/config/places.ts'
+import { isList, isMap, isPerIdp, locate, nearestKey, writeKey } from '../../src/config/places.ts'
 
 test('every key is in exactly one group', () => {
   assert.deepEqual(
@@ -15,8 +15,9 @@ test('every key is in exactly one group', () => {
 test('every key is found again as it is written, in its own row', () => {
   for (const [key] of rows) {
     const idp = isPerIdp(key) ? 'x-1' : undefined
-    const number = isList(key) ? 12 : undefined
-    assert.deepEqual(locate(writeKey(key, idp, number)), { key, idp, number: isList(key) ? '12' : undefined })
+    const last = isList(key) ? 12 : isMap(key) ? 'urn:a.b' : undefined
+    const place = { key, idp, number: isList(key) ? '12' : undefined, name: isMap(key) ? 'urn:a.b' : undefined }
+    assert.deepEqual(locate(writeKey(key, idp, last)), place)
   }
 })
 
@@ -27,9 +28,9 @@ test('every default is a value of its kind', () => {
   }
 })
 
-test('lists have no default, and secrets neither', () => {
+test('lists and maps have no default, and secrets neither', () => {
   for (const [key, setting] of rows) {
-    if (isList(key) || setting.kind.secret) assert.equal(setting.default, undefined, key)
+    if (isList(key) || isMap(key) || setting.kind.secret) assert.equal(setting.default, undefined, key)
   }
 })
 
