@@ -316,8 +316,8 @@ function createContent(settings: Settings, deps: ContentDependencies) {
     exports: new ContextExport(deps),
     imports: new ContextImport({
       ...withEntries,
-      translate: source =>
-        translateContextExport(source, { openScratch: () => openSqliteScratch(tmpdir()), system: deps.system }),
+      translate: (source, hints) =>
+        translateContextExport(source, hints, { openScratch: () => openSqliteScratch(tmpdir()), system: deps.system }),
     }),
     statistics: new Statistics(withEntries),
   }

@@ -319,8 +319,48 @@ test('entries that no one can open are refused one by one', async t => {
   report.requireBalanced()
 })
 
+test('system users and groups that are missing are made anew', async t => {
+  const store = small().without('/_principals/entry/_guest>').without('/_principals/entry/_users>')
+  const folder = await store.write(t)
+  await assert.rejects(importFolder(t, folder), isUnusable('truncated'))
+  const { finding, user, entry } = await importFolder(t, folder, { accept: new Set(['truncated']) })
+  assert.deepEqual(finding('system-entry-missing')?.examples, ['_principals/entry/_guest', '_principals/entry/_users'])
+  assert.deepEqual([(await user('_guest'))?.['name'], (await user('_users'))?.['kind']], ['guest', 'group'])
+  assert.equal((await entry('_principals', '_guest'))?.graph_type, 'User')
+})
+
+test('revisions with gaps are numbered anew, and values that cannot be are dropped, each for itself', async t => {
+  const prov = 'http://www.w3.org/ns/prov#'
+  const store = small().entry('1', '2', { resource: 'http://example.org/elsewhere' })
+  for (const [n, time] of [
+    [1, '2020-01-01T00:00:00Z'],
+    [3, '2020-03-01T00:00:00Z'],
+  ] as const) {
+    store.say('1/entry/1', `1/metadata/1?rev=${n}`, `${prov}generatedAtTime`, typed(time, 'dateTime'))
+  }
+  store.say('1/entry/1', '1/metadata/1?rev=3', 'http://www.w3.org/2002/07/owl#sameAs', '1/metadata/1')
+  store.say('1/entry/1', '1/metadata/1', `${ES}read`, text('everybody'))
+  store.say('1/entry/1', '1/entry/1', `${DCT}creator`, 'http://example.org/anna')
+  const { finding, rows, entry, report } = await importFolder(t, await store.write(t))
+  assert.deepEqual(await rows(sql`SELECT number, time FROM metadata_revisions ORDER BY number`), [
+    { number: 1, time: Date.parse('2020-01-01T00:00:00Z') },
+    { number: 2, time: Date.parse('2020-03-01T00:00:00Z') },
+  ])
+  assert.deepEqual([(await entry('1', '1'))?.acl, (await entry('1', '1'))?.creator], ['{}', null])
+  assert.equal((await entry('1', '2'))?.resource_uri, null)
+  for (const [code, number] of [
+    ['revision-gap', 1],
+    ['bad-value', 2],
+    ['foreign-resource', 1],
+  ] as const) {
+    assert.equal(finding(code)?.number, number, code)
+  }
+  report.requireBalanced()
+})
+
 test('every code has a sentence and advice, and no report shows a secret', async t => {
   for (const { text, advice } of Object.values(findingCodes)) assert.ok(text.endsWith('.') && advice.length > 10)
+  for (const advice of Object.values(unusableCodes)) assert.ok(advice.endsWith('.') && advice.length > 10)
   const store = small()
     .user('2', 'anna', 'not-a-hash$secret')
     .user('3', 'beth')

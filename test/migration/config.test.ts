@@ -67,6 +67,19 @@ test('every key is translated, or named with the reason, and config check accept
   assert.match((await stowage(folder, ['import', 'entrystore-config', old])).stdout, /top-Secret-Password-1/)
 })
 
+test('secrets are not printed to a terminal, and go to a pipe or a file (D21.10)', async t => {
+  const folder = await temporaryFolder(t)
+  const old = join(folder, 'entrystore.properties')
+  writeFileSync(old, OLD)
+  const onTerminal = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY%3Dtrue' }
+  const run = await stowage(folder, ['import', 'entrystore-config', old], onTerminal)
+  assert.equal(run.status, 1, run.stderr)
+  assert.match(run.stdout, /^service\.auth\.adminpw=\*+$/m)
+  assert.match(run.stdout, /^service\.auth\.password\.whitelist\.1=admin$/m)
+  assert.doesNotMatch(run.stdout + run.stderr, /Secret-|-Secret/)
+  assert.match(run.stderr, /--output FILE/)
+})
+
 test('settings that contradict others are left out, with the contradiction as the reason', async t => {
   const folder = await temporaryFolder(t)
   const old = join(folder, 'entrystore.properties')

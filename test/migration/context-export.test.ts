@@ -73,6 +73,24 @@ test('a context export of EntryStore replaces the content of a context; users ar
   assert.ok(entry.includes('urn:stowage:unknown-principal:4'))
 })
 
+test('groups are matched by the names that the caller gives (D21.11)', async () => {
+  const group = (await admin.post('_principals?graphtype=group', { resource: { name: 'editors' } })).json<{
+    entryId: string
+  }>().entryId
+  const context = await newContext(admin)
+  const archive = await exportWith(TRIG)
+  const answer = await importInto(admin, context, archive, '?groups=4:editors,8:nobody')
+  assert.equal(answer.status, 200, answer.text)
+  const entry = (await admin.get(`${context}/entry/report_1?includeAll`)).text
+  assert.ok(entry.includes(`_principals/resource/${group}"`), 'the access list names the group of this name')
+  assert.ok(!entry.includes('unknown-principal:4'))
+  for (const groups of ['editors', '4', ':x', '4:', '../4:x']) {
+    const refused = await importInto(admin, context, archive, `?groups=${groups}`)
+    assert.equal(refused.status, 400, groups)
+    assert.equal(refused.json<{ code: string }>().code, 'invalid-query')
+  }
+})
+
 test('what is no complete context export is refused, and nothing is changed', async () => {
   const context = await newContext(admin)
   const cases: ReadonlyArray<readonly [Buffer, RegExp]> = [

@@ -11,8 +11,8 @@ export async function exportOf(visitor: Visitor, context: string, query = ''): P
   return answer.bytes
 }
 
-export const importInto = (visitor: Visitor, context: string, archive: Uint8Array): Promise<Answer> =>
-  visitor.ask(`${context}/import`, { method: 'POST', body: archive, headers: { 'content-type': 'application/zip' } })
+export const importInto = (visitor: Visitor, context: string, archive: Uint8Array, query = ''): Promise<Answer> =>
+  visitor.ask(`${context}/import${query}`, { method: 'POST', body: archive, headers: { 'content-type': 'application/zip' } })
 
 export interface Member {
   readonly name: string

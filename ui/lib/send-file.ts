@@ -12,10 +12,14 @@ interface Sending {
   readonly onSent: (bytes: number) => void
 }
 
-/** Sends a file as the body of a request: an entry comes with its file, or not at all. @throws {Problem} */
-export async function sendFile(sending: Sending): Promise<void> {
+/**
+ * Sends a file as the body of a request: an entry comes with its file, or not at all.
+ * @returns the JSON of the response; empty where there is none
+ * @throws {Problem}
+ */
+export async function sendFile(sending: Sending): Promise<Readonly<Record<string, unknown>>> {
   const request = await send(sending)
-  if (request.status < 300) return
+  if (request.status < 300) return parse(request.responseText)
   if (request.status === 401 && (await signedInAgain())) return await sendFile(sending)
   throw problemOf(request.status, parse(request.responseText), request.getResponseHeader('retry-after'))
 }

@@ -110,5 +110,11 @@ export interface TranslatedArchive {
   close(): Promise<void>
 }
 
+/** What the caller adds to an archive of another program. */
+export interface TranslationHints {
+  /** Names of groups by their id in the archive, for archives that name no groups. */
+  readonly groups: ReadonlyMap<string, string>
+}
+
 /** `undefined` for an archive that needs no translation. @throws {InvalidInput} `invalid-archive` */
-export type TranslateArchive = (source: RandomAccess) => Promise<TranslatedArchive | undefined>
+export type TranslateArchive = (source: RandomAccess, hints: TranslationHints) => Promise<TranslatedArchive | undefined>

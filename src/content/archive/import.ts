@@ -23,7 +23,7 @@ import {
 import type { AccessCheck } from '../../model/rights.ts'
 import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
 import { requireOrdinary } from './export.ts'
-import type { OutsideForm, TranslateArchive } from './format.ts'
+import type { OutsideForm, TranslateArchive, TranslationHints } from './format.ts'
 import type { RandomAccess } from '../../files/zip-reader.ts'
 import { Principals } from './principals.ts'
 import { wrong } from './read-lines.ts'
@@ -45,6 +45,10 @@ export interface Imported {
   readonly report?: unknown
 }
 
+interface ImportOptions extends TranslationHints {
+  readonly form: OutsideForm
+}
+
 type Stored = ReadonlyMap<string, FileRecord>
 
 /** After this many entries, other requests get their turn. */
@@ -64,14 +68,19 @@ export class ContextImport {
    * access list, name and quota, stays.
    * @throws {InvalidInput} `invalid-archive` @throws {TooLarge} `file-too-large`, `quota-exceeded`
    */
-  async import(caller: Caller, contextKey: string, incoming: Incoming, form: OutsideForm): Promise<Imported> {
+  async import(
+    caller: Caller,
+    contextKey: string,
+    incoming: Incoming,
+    { form, ...hints }: ImportOptions,
+  ): Promise<Imported> {
     const placed = await this.#deps.entries.getContextEntry(contextKey)
     const judge: AccessCheck = caller => requireSuperUser(caller, 'import a context')
     judge(caller, placed)
     const context = placed.entry.id
     requireOrdinary(context)
     const imported = await this.#deps.stagedImports.receive(context, incoming, async staged => {
-      const translated = await this.#deps.translate(staged.archive)
+      const translated = await this.#deps.translate(staged.archive, hints)
       try {
         const archive = translated?.archive ?? staged.archive
         await staged.reserve(await surveyArchive(archive))

@@ -7,11 +7,12 @@ import { contentDisposition } from '../protocol/content-disposition.ts'
 import { clientGoneSignal } from '../protocol/client-gone-signal.ts'
 import { content, json } from '../interface/answer.ts'
 import { streamedBody } from '../interface/body.ts'
-import { flag as flagParameter, text as textParameter } from '../interface/parameters.ts'
+import { custom, flag as flagParameter, invalid, text as textParameter } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { anyOf, anything, flag, list, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count } from '../interface/schemas.ts'
 import { firstFile } from '../protocol/multipart.ts'
+import type { Parameters } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
 
 const chapter = 'Archives and statistics'
@@ -65,6 +66,14 @@ export const archiveRoutes = [
     chapter,
     summary: 'Replace all entries of a context by those of an exported zip, sent as it is or in a form.',
     access: 'the user `_admin`',
+    details: 'The zip is an export of this service, or of EntryStore; then the response has a `report`.',
+    query: {
+      groups: custom(
+        'For an export of EntryStore, which names no groups: their ids there and their names here, `4:editors,7:authors`.',
+        readGroups,
+        { example: '4:editors' },
+      ),
+    },
     body: streamedBody([...zipTypes, 'multipart/form-data'], { isRequired: true }),
     answers: {
       200: content(
@@ -84,11 +93,14 @@ export const archiveRoutes = [
     },
     handle: async (
       { base, bodies, imports }: Uses<'base' | 'bodies' | 'imports'>,
-      { request, reply, caller, params },
+      { request, reply, caller, params, query },
     ) => {
       const isForm = mediaTypeOf(request.raw) === 'multipart/form-data'
       const incoming = isForm ? formArchive({ bodies }, request, reply) : rawArchive({ bodies }, request, reply)
-      const imported = await imports.import(caller, params.context, incoming, base)
+      const imported = await imports.import(caller, params.context, incoming, {
+        form: base,
+        groups: query.groups,
+      })
       // A form in a frame expects this, and shows nothing of it.
       return isForm ? await reply.type('text/html; charset=utf-8').send('<textarea></textarea>') : imported
     },
@@ -113,6 +125,18 @@ export const archiveRoutes = [
       await statistics.of(caller, params.context, params.type),
   }),
 ]
+
+/** @throws {InvalidInput} `invalid-query` */
+function readGroups(parameters: Parameters, name: string): ReadonlyMap<string, string> {
+  const pairs = (parameters.get(name) ?? '').split(',').filter(pair => pair !== '')
+  return new Map(
+    pairs.map(pair => {
+      const [, id = '', group = ''] = /^([A-Za-z0-9_-]{1,128}):(.{1,255})$/u.exec(pair) ?? []
+      if (id === '') throw invalid(`\`${name}\` must be pairs of id and name such as 4:editors,7:authors.`)
+      return [id, group] as const
+    }),
+  )
+}
 
 /** Graphs in an archive have one syntax, so that there is one way to read it. @throws {NotAcceptable} */
 function requireRdfJson(format: string | undefined): void {

@@ -15,6 +15,7 @@ import {
   type OutsideForm,
   SUMMARY,
   type TranslatedArchive,
+  type TranslationHints,
   VERSION,
 } from '../../content/archive/format.ts'
 import { describeEntry, describeRevision } from '../../content/archive/lines.ts'
@@ -58,6 +59,7 @@ interface Dependencies {
  */
 export async function translateContextExport(
   source: RandomAccess,
+  { groups }: TranslationHints,
   { openScratch, system }: Dependencies,
 ): Promise<TranslatedArchive | undefined> {
   const parts = new Map<string, ZipPart>()
@@ -65,14 +67,14 @@ export async function translateContextExport(
     if (parts.size === 0 && part.name === MANIFEST) return undefined
     parts.set(part.name, part)
   }
-  const graphs = parts.get(GRAPHS)
-  if (!graphs) return undefined
+  const triples = parts.get(GRAPHS)
+  if (!triples) return undefined
   const scratch = await openScratch()
   try {
-    const origin = readProperties(await textOf(parts.get(PROPERTIES)))
+    const origin = { ...readProperties(await textOf(parts.get(PROPERTIES))), groups }
     const report = new Report()
     const quads = new QuadTable(scratch)
-    await load(graphs, quads, report)
+    await load(triples, quads, report)
     const translation = new Translation({ scratch, system, quads, report, parts, origin })
     await translation.convert()
     const archive = await store(scratch, system, translation.members())
@@ -92,6 +94,8 @@ interface Origin {
   readonly context: string
   /** Id → name, of users. */
   readonly users: ReadonlyMap<string, string | undefined>
+  /** Id → name, from the caller: the export does not name groups. */
+  readonly groups: ReadonlyMap<string, string>
 }
 
 async function textOf(part: ZipPart | undefined): Promise<string> {
@@ -103,7 +107,7 @@ async function textOf(part: ZipPart | undefined): Promise<string> {
 }
 
 /** @throws {Unusable} `not-an-export` */
-function readProperties(text: string): Origin {
+function readProperties(text: string): Omit<Origin, 'groups'> {
   const properties = new Map(new Properties(text).getProperties().map(({ key, value }) => [key, value]))
   const entry = properties.get('contextEntryURI') ?? ''
   const [, base = '', context = ''] = /^(https?:\/\/[^\s?#]+\/)_contexts\/entry\/([A-Za-z0-9_-]+)$/.exec(entry) ?? []
@@ -162,11 +166,14 @@ class Translation {
 
   async convert(): Promise<void> {
     const { scratch, system, quads, report, origin } = this.#given
-    const { base, context, users } = origin
+    const { base, context, users, groups } = origin
     const ids = scratch.map()
     const lists = new ListMemberships(scratch, report, ({ id }) => ids.get(id) !== undefined)
     const survey: Survey = {
-      principals: new Map([...users.keys(), ...Object.keys(systemNames)].map(id => [id, 'user'])),
+      principals: new Map([
+        ...[...users.keys(), ...Object.keys(systemNames)].map(id => [id, 'user'] as const),
+        ...[...groups.keys()].map(id => [id, 'group'] as const),
+      ]),
       contexts: new Set([context]),
       dropped: new Map(),
     }
@@ -222,9 +229,10 @@ class Translation {
     yield member(MANIFEST, manifest)
     const summary = { entries: 0, revisions: 0, files: 0, bytes: 0 }
     let batch = 0
-    let lines = [...origin.users].flatMap(([id, name]) =>
-      name === undefined ? [] : [{ principal: { id, kind: 'user', name } }],
-    ) as unknown[]
+    let lines: unknown[] = [
+      ...[...origin.users].flatMap(([id, name]) => (name === undefined ? [] : [{ id, kind: 'user', name }])),
+      ...[...origin.groups].map(([id, name]) => ({ id, kind: 'group', name })),
+    ].map(principal => ({ principal }))
     const flush = function* (): Generator<ZipMember> {
       if (lines.length > 0) yield member(batchName(++batch), ...lines)
       lines = []

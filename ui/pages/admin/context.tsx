@@ -17,6 +17,7 @@ import { visible } from '../../lib/text.ts'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { ContextAccess } from '../sharing/context-access.tsx'
 import { ContextQuota } from './context-quota.tsx'
+import { ContextArchive } from './context-archive.tsx'
 
 export interface ContextEntry {
   readonly entryId: string
@@ -52,7 +53,12 @@ function ContextOf({ id }: { readonly id: string }) {
               <ContextQuota id={context.entryId} title={title} quota={context.quota} again={again} />
             </div>
             <ContextAccess id={context.entryId} info={context.info} again={again} />
-            {!context.entryId.startsWith('_') && <DeleteContext id={context.entryId} name={context.name ?? title} />}
+            {!context.entryId.startsWith('_') && (
+              <>
+                <ContextArchive id={context.entryId} name={context.name ?? title} />
+                <DeleteContext id={context.entryId} name={context.name ?? title} />
+              </>
+            )}
           </>
         )}
       </Await>
