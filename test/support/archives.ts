@@ -12,7 +12,11 @@ export async function exportOf(visitor: Visitor, context: string, query = ''): P
 }
 
 export const importInto = (visitor: Visitor, context: string, archive: Uint8Array, query = ''): Promise<Answer> =>
-  visitor.ask(`${context}/import${query}`, { method: 'POST', body: archive, headers: { 'content-type': 'application/zip' } })
+  visitor.ask(`${context}/import${query}`, {
+    method: 'POST',
+    body: archive,
+    headers: { 'content-type': 'application/zip' },
+  })
 
 export interface Member {
   readonly name: string
