@@ -50,7 +50,7 @@ export interface CreationRequest {
   /** Entry URI of the template whose metadata are copied. */
   readonly templateUri: string | undefined
   /** Fetches the body. The result is a function that reads it with every `_newId` replaced; it is called more than once. */
-  readonly body: Read<(newId: string) => CreationBody>
+  readonly body: Read<(newId: string) => Promise<CreationBody>>
   /** Reads the `resource` of a graph. */
   readonly readGraph: (value: unknown) => Graph
 }
@@ -77,7 +77,7 @@ export interface PreparedCreation {
   readonly caller: Caller
   readonly context: string
   readonly request: CreationRequest
-  readonly readBody: (newId: string) => CreationBody
+  readonly readBody: (newId: string) => Promise<CreationBody>
   readonly password: string | undefined
 }
 
@@ -112,7 +112,7 @@ export class Creation {
     requirePossible(context, request)
     // Hashing takes long and must not happen inside the transaction.
     const readBody = await request.body()
-    const password = await this.#hashOf(request.graphType, readBody(NEW_ID))
+    const password = await this.#hashOf(request.graphType, await readBody(NEW_ID))
     return { caller, context, request, readBody, password }
   }
 
@@ -126,7 +126,7 @@ export class Creation {
     // Checked again inside the transaction, because context and list may have changed before the body arrived.
     const now = await placeFor(tx, maker, context, request.listUri)
     const id = await freeId(tx, context, request.id)
-    const body = readBody(id)
+    const body = await readBody(id)
     const described = complete(this.#describe({ context, id, request, body, caller: maker }))
     const entry = await this.#placed(tx, maker, described, now, request)
     const whole = await this.#withResource(writer, { maker, entry, place: now, request, body, password })

@@ -1,5 +1,6 @@
 import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { type Graph, parseRdfJson } from './graph.ts'
+import { tooManyStatements } from './graph-size.ts'
 
 /** A term from an RDF parser. This file decides which terms can be stored. */
 export interface ParsedTerm {
@@ -24,11 +25,17 @@ export class GraphBuilder {
   readonly #subjects: Record<string, Record<string, unknown[]>> = Object.create(null) as Record<string, never>
   readonly #labels = new Map<string, string>()
   readonly #tag: (language: string) => string
+  readonly #maxStatements: number
   #characters = 0
+  #statements = 0
 
-  /** @param tags `lower` when the parser writes every language tag in lower case: they are given their usual case back. */
-  constructor(tags: 'as-written' | 'lower' = 'as-written') {
+  /**
+   * @param tags `lower` when the parser writes every language tag in lower case: they are given their usual case back.
+   * @param maxStatements counted as they are written down, doubles too
+   */
+  constructor(tags: 'as-written' | 'lower' = 'as-written', maxStatements = Number.POSITIVE_INFINITY) {
     this.#tag = tags === 'lower' ? usualCase : language => language
+    this.#maxStatements = maxStatements
   }
 
   /** @throws {InvalidInput} `invalid-graph` for what is no plain statement @throws {TooLarge} */
@@ -36,6 +43,7 @@ export class GraphBuilder {
     if (graph.termType !== 'DefaultGraph') {
       throw invalid('Named graphs and formulas cannot be kept: send the statements in the default graph.')
     }
+    if (++this.#statements > this.#maxStatements) throw tooManyStatements(this.#maxStatements)
     this.#characters += subject.value.length + predicate.value.length + object.value.length
     if (this.#characters > MAX_CHARACTERS) {
       throw new TooLarge('graph-too-large', `Written out, the graph has more than ${MAX_CHARACTERS} characters.`, {

@@ -57,7 +57,7 @@ export class GraphReader {
    */
   async read(syntax: Syntax, text: string, base: string, { caller, clientGone }: Reading): Promise<Graph> {
     const isShort = text.length <= (syntax.name === 'json' ? SHORT_JSON : SHORT)
-    if (isShort) return this.requireSize(await syntax.read(text, base))
+    if (isShort) return this.requireSize(await syntax.read(text, base, this.#limits.maxStatements))
     const task = { mediaType: syntax.mediaTypes[0] ?? '', text, base, limits: this.#limits }
     const outcome = await this.#run(task, caller, clientGone)
     if ('refused' in outcome) throw refusalFrom(outcome.refused)

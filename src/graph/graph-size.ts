@@ -14,10 +14,12 @@ export const defaultGraphLimits: GraphLimits = { maxStatements: 50_000, maxSize:
 /** Returns the graph. @throws {TooLarge} `graph-too-large` */
 export function requireGraphSize(graph: Graph, { maxStatements, maxSize }: GraphLimits): Graph {
   const { statements, bytes } = sizeOf(graph)
-  if (statements > maxStatements) throw tooLarge(`more than ${maxStatements} statements`, maxStatements)
+  if (statements > maxStatements) throw tooManyStatements(maxStatements)
   if (bytes > maxSize) throw tooLarge(`more than ${maxSize} bytes as RDF/JSON`, maxSize)
   return graph
 }
+
+export const tooManyStatements = (limit: number): TooLarge => tooLarge(`more than ${limit} statements`, limit)
 
 const tooLarge = (what: string, limit: number): TooLarge =>
   new TooLarge('graph-too-large', `The graph has ${what}.`, { extra: { limit } })

@@ -59,7 +59,8 @@ export function graphOf(statements: Iterable<Statement>): Graph {
 
 const FEW = 16
 
-const keyOf = ({ type, value, lang, datatype }: Term): string => JSON.stringify([type, lang, datatype, value])
+// Only the value can contain a line break, and it comes last.
+const keyOf = ({ type, value, lang = '', datatype = '' }: Term): string => `${type}\n${lang}\n${datatype}\n${value}`
 
 const sameTerm = (a: Term, b: Term): boolean =>
   a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype

@@ -1,21 +1,19 @@
 import type { JsonLdDocument, Options } from 'jsonld'
 import { InvalidInput } from '../base/errors.ts'
+import { isTooDeep, MAX_JSON_DEPTH } from '../base/json.ts'
 import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
 import { type Graph, statementsOf, type Term } from './graph.ts'
 import { BlankLabels, isBlankLabel } from './text.ts'
 import { rdf } from './vocabulary.ts'
 
-/** The library goes down by calling itself. */
-const DEEPEST = 500
-
 /**
  * Contexts of elsewhere are refused, never fetched.
  * @throws {InvalidInput} `invalid-graph`
  */
-export async function readJsonLd(text: string, base: string): Promise<Graph> {
+export async function readJsonLd(text: string, base: string, maxStatements?: number): Promise<Graph> {
   const document = parseDocument(text)
   const { default: jsonld } = await import('jsonld')
-  const builder = new GraphBuilder('lower')
+  const builder = new GraphBuilder('lower', maxStatements)
   let refused: string | undefined
   const documentLoader = (url: string): Promise<never> => {
     refused = url
@@ -33,6 +31,8 @@ export async function readJsonLd(text: string, base: string): Promise<Graph> {
 }
 
 function parseDocument(text: string): JsonLdDocument {
+  // The library goes down by calling itself.
+  if (isTooDeep(text)) throw invalid(`The document is nested deeper than ${MAX_JSON_DEPTH} levels.`)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -42,18 +42,7 @@ function parseDocument(text: string): JsonLdDocument {
   }
   // A bare string would be an address to fetch the document from.
   if (typeof value !== 'object' || value === null) throw invalid('JSON-LD is a JSON object or an array.')
-  requireShallow(value)
   return value
-}
-
-function requireShallow(value: object): void {
-  let level: object[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > DEEPEST) throw invalid(`The document is nested deeper than ${DEEPEST} levels.`)
-    level = level.flatMap(parent =>
-      (Object.values(parent) as unknown[]).filter(child => typeof child === 'object' && child !== null),
-    )
-  }
 }
 
 /** The graph as JSON-LD without a context: every name written out. The empty graph is `{}`, as clients know it. */

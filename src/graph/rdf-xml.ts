@@ -7,9 +7,9 @@ import { escaped, unwritable } from './xml-text.ts'
 const DEEPEST = 500
 
 /** @throws {InvalidInput} `invalid-graph`, naming the line */
-export async function readRdfXml(text: string, base: string): Promise<Graph> {
+export async function readRdfXml(text: string, base: string, maxStatements?: number): Promise<Graph> {
   const { RdfXmlParser } = await import('rdfxml-streaming-parser')
-  const builder = new GraphBuilder('lower')
+  const builder = new GraphBuilder('lower', maxStatements)
   /** Every level costs the library as much as all those above it. */
   class ShallowParser extends RdfXmlParser {
     #depth = 0

@@ -23,7 +23,7 @@ async function read({ mediaType, text, base, limits }: ReadTask): Promise<ReadOu
   try {
     const syntax = findSyntax(mediaType)
     if (!syntax) throw new Error(`There is no syntax for ${mediaType}.`)
-    return { graph: JSON.stringify(requireGraphSize(await syntax.read(text, base), limits)) }
+    return { graph: JSON.stringify(requireGraphSize(await syntax.read(text, base, limits.maxStatements), limits)) }
   } catch (error) {
     const refused = plainRefusal(error)
     if (!refused) throw error

@@ -14,8 +14,12 @@ export interface Syntax {
   readonly mediaTypes: readonly string[]
   /** Of files. */
   readonly extension: string
-  /** @param base what relative references stand for @throws {InvalidInput} `invalid-graph` */
-  readonly read: (text: string, base: string) => Graph | Promise<Graph>
+  /**
+   * @param base what relative references stand for
+   * @param maxStatements after which reading stops; `requireGraphSize` judges the graph
+   * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} `graph-too-large`
+   */
+  readonly read: (text: string, base: string, maxStatements?: number) => Graph | Promise<Graph>
   /** Piece by piece, so that others get their turn. @throws {NotAcceptable} when the syntax cannot say it */
   readonly write: (graph: Graph) => Iterable<string>
 }
@@ -33,7 +37,7 @@ export const syntaxes: readonly Syntax[] = [
     name: 'ttl',
     mediaTypes: ['text/turtle', 'application/x-turtle'],
     extension: 'ttl',
-    read: async (text, base) => await readTurtle(text, base, 'Turtle'),
+    read: async (text, base, most) => await readTurtle(text, base, 'Turtle', most),
     write: writeTurtle,
   },
   {
@@ -54,21 +58,21 @@ export const syntaxes: readonly Syntax[] = [
     name: 'nt',
     mediaTypes: ['application/n-triples'],
     extension: 'nt',
-    read: async (text, base) => await readTurtle(text, base, 'N-Triples'),
+    read: async (text, base, most) => await readTurtle(text, base, 'N-Triples', most),
     write: writeNTriples,
   },
   {
     name: 'n3',
     mediaTypes: ['text/n3', 'text/rdf+n3'],
     extension: 'n3',
-    read: async (text, base) => await readTurtle(text, base, 'N3'),
+    read: async (text, base, most) => await readTurtle(text, base, 'N3', most),
     write: writeTurtle,
   },
   {
     name: 'trig',
     mediaTypes: ['application/trig', 'application/x-trig'],
     extension: 'trig',
-    read: async (text, base) => await readTurtle(text, base, 'TriG'),
+    read: async (text, base, most) => await readTurtle(text, base, 'TriG', most),
     write: writeTurtle,
   },
   {

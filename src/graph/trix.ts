@@ -9,9 +9,9 @@ const XML = 'http://www.w3.org/XML/1998/namespace'
 const ELEMENT_NODE = 1
 
 /** One graph without a name. @throws {InvalidInput} `invalid-graph` */
-export async function readTrix(text: string): Promise<Graph> {
+export async function readTrix(text: string, _base?: string, maxStatements?: number): Promise<Graph> {
   const { DOMParser } = await import('@xmldom/xmldom')
-  const builder = new GraphBuilder()
+  const builder = new GraphBuilder('as-written', maxStatements)
   try {
     // Nothing in this syntax needs one, and what entities come to is not known beforehand.
     if (/<!DOCTYPE/i.test(text)) throw invalid('it has a DOCTYPE')

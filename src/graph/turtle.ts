@@ -1,6 +1,7 @@
 import type { ParserOptions } from 'n3'
 import { GraphBuilder, type ParsedTerm, refusalOf } from './graph-builder.ts'
 import type { Graph } from './graph.ts'
+import { tooManyStatements } from './graph-size.ts'
 import { BlankLabels, bracketed, isBlankLabel, literal, subjectsOf } from './text.ts'
 import { prefixes, rdf } from './vocabulary.ts'
 
@@ -8,13 +9,22 @@ import { prefixes, rdf } from './vocabulary.ts'
 export type TurtleSyntax = 'Turtle' | 'N-Triples' | 'TriG' | 'N3'
 
 /** @throws {InvalidInput} `invalid-graph`, naming the line */
-export async function readTurtle(text: string, base: string, syntax: TurtleSyntax): Promise<Graph> {
+export async function readTurtle(
+  text: string,
+  base: string,
+  syntax: TurtleSyntax,
+  maxStatements?: number,
+): Promise<Graph> {
   const { Parser } = await import('n3')
-  const builder = new GraphBuilder()
+  const builder = new GraphBuilder('as-written', maxStatements)
   try {
     // N-Triples has no relative references, and its parser wants no base.
     const baseIRI = syntax === 'N-Triples' ? {} : { baseIRI: base }
-    const parser = new Parser({ ...baseIRI, format: syntax, factory: plainTerms() as ParserOptions['factory'] })
+    const parser = new Parser({
+      ...baseIRI,
+      format: syntax,
+      factory: plainTerms(maxStatements) as ParserOptions['factory'],
+    })
     for (const quad of parser.parse(text)) builder.add(quad)
     return builder.finish()
   } catch (error) {
@@ -27,9 +37,13 @@ interface IdentifiedTerm extends ParsedTerm {
   readonly id: string
 }
 
-/** Makes plain terms: those of the library write language tags in lower case. */
-export function plainTerms(): unknown {
+/**
+ * Makes plain terms: those of the library write language tags in lower case. The library returns all statements at once, so
+ * they are counted here. @throws {TooLarge} while it parses
+ */
+export function plainTerms(maxStatements = Number.POSITIVE_INFINITY): unknown {
   let fresh = 0
+  let statements = 0
   const named = (value: string): IdentifiedTerm => ({ termType: 'NamedNode', value, id: value })
   const defaultGraph: ParsedTerm = { termType: 'DefaultGraph', value: '' }
   return {
@@ -48,14 +62,10 @@ export function plainTerms(): unknown {
       return { termType: 'Unknown', value }
     },
     defaultGraph: () => defaultGraph,
-    quad: (subject: ParsedTerm, predicate: ParsedTerm, object: ParsedTerm, graph = defaultGraph) => ({
-      termType: 'Quad',
-      value: '',
-      subject,
-      predicate,
-      object,
-      graph,
-    }),
+    quad: (subject: ParsedTerm, predicate: ParsedTerm, object: ParsedTerm, graph = defaultGraph) => {
+      if (++statements > maxStatements) throw tooManyStatements(maxStatements)
+      return { termType: 'Quad', value: '', subject, predicate, object, graph }
+    },
   }
 }
 

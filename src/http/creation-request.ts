@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
+import { turnAfter } from '../base/turns.ts'
 import type { Bytes } from '../base/units.ts'
 import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../model/addresses.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation.ts'
@@ -74,7 +75,9 @@ export function readCreation(
       const sent = await bodies.jsonText(request.raw, reply.raw)
       const bases = graphBases(base, pathPart(request, 'context'), graphType)
       const text = await graphsToRdfJson(deps, request, sent, bases)
-      return newId => readBody(withNewId(text, newId, deps.options.body.maxJson), readGraph)
+      // Most bodies do not contain the id, and are parsed once.
+      const parsed = text.includes(NEW_ID) ? undefined : await readBody(text, readGraph)
+      return async newId => parsed ?? (await readBody(withNewId(text, newId, deps.options.body.maxJson), readGraph))
     },
     readGraph,
   }
@@ -82,11 +85,17 @@ export function readCreation(
 
 /** The limit on bodies holds for what they come to: an id is up to twenty times as long as what stands for it. */
 function withNewId(text: string, newId: string, limit: Bytes): string {
-  const expanded = text.length + (text.split(NEW_ID).length - 1) * (newId.length - NEW_ID.length)
+  const expanded = text.length + countOf(NEW_ID, text) * (newId.length - NEW_ID.length)
   if (expanded <= limit) return text.replaceAll(NEW_ID, newId)
   throw new TooLarge('body-too-large', `With every ${NEW_ID} replaced, the body has more than ${limit} characters.`, {
     extra: { limit },
   })
+}
+
+function countOf(part: string, text: string): number {
+  let count = 0
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++
+  return count
 }
 
 /** The members of the body that are graphs, and the addresses that they will have. */
@@ -100,15 +109,22 @@ function graphBases(base: BaseAddress, context: string, graphType: GraphType): R
   }
 }
 
-function readBody(text: string, readGraph: (value: unknown) => Graph): CreationBody {
+async function readBody(text: string, readGraph: (value: unknown) => Graph): Promise<CreationBody> {
   if (text.trim() === '') return {}
+  await turnAfter(text)
   const json = parseJson(text)
+  await turnAfter(text)
   if (!isObject(json)) throw new InvalidInput('invalid-json', 'The body of a creation is a JSON object.')
+  const read = async (value: unknown): Promise<Graph> => {
+    const graph = readGraph(value)
+    await turnAfter(text)
+    return graph
+  }
   const { metadata, info, resource, 'cached-external-metadata': cached } = json
   return {
-    ...(metadata === undefined ? {} : { metadata: readGraph(metadata) }),
-    ...(cached === undefined ? {} : { cachedExternalMetadata: readGraph(cached) }),
-    ...(info === undefined ? {} : { info: readGraph(info) }),
+    ...(metadata === undefined ? {} : { metadata: await read(metadata) }),
+    ...(cached === undefined ? {} : { cachedExternalMetadata: await read(cached) }),
+    ...(info === undefined ? {} : { info: await read(info) }),
     ...(resource === undefined ? {} : { resource }),
   }
 }

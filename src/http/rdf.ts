@@ -1,15 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Negotiator from 'negotiator'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
+import { turnAfter } from '../base/turns.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
 import { clientGoneSignal } from './protocol/client-gone-signal.ts'
 import type { BaseAddress } from './base-address.ts'
 import { announcesBody, mediaTypeOf } from './protocol/body.ts'
+import { preferredType } from './protocol/negotiate.ts'
 import { custom } from './interface/parameters.ts'
 import type { Uses } from './services.ts'
 import { addVary } from './protocol/vary.ts'
@@ -36,7 +37,7 @@ export interface Representation {
 export function representationFor(request: FastifyRequest, reply: FastifyReply): Representation {
   addVary(reply, 'Accept')
   const format = mediaTypeParameter(request, 'format')
-  const mediaType = format ?? new Negotiator(request.raw).mediaType(mediaTypes)
+  const mediaType = format ?? preferredType(request, mediaTypes)
   const syntax = mediaType === undefined ? undefined : findSyntax(mediaType)
   if (mediaType !== undefined && syntax) return { mediaType, syntax }
   const asked = format ?? request.headers.accept ?? ''
@@ -137,5 +138,9 @@ export const graphReader =
     if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(text))))
     if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
     const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
-    return deps.base.graphInside(await deps.graphs.read(syntax, text, deps.base.toAbsolute(iri), reading))
+    const graph = await deps.graphs.read(syntax, text, deps.base.toAbsolute(iri), reading)
+    await turnAfter(text)
+    const relative = deps.base.graphInside(graph)
+    await turnAfter(text)
+    return relative
   }

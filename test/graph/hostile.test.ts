@@ -77,6 +77,26 @@ test('a prefix that stands for a megabyte, used often, is too large', async () =
   await assert.rejects(read('text/turtle', text), { constructor: TooLarge, code: 'graph-too-large' })
 })
 
+test('reading stops at the limit on statements, in each syntax (D15.6)', async () => {
+  const reader = new GraphReader({ limits: { maxStatements: 100, maxSize: 2 ** 20 } })
+  const count = (least: number) => (write: (n: number) => string) => Array.from({ length: least }, (_, n) => write(n))
+  const tooMany = count(101)
+  const documents: ReadonlyArray<readonly [string, string]> = [
+    // What follows is no Turtle: it is not read any more.
+    ['text/turtle', `<a:a> <${P}> ${tooMany(n => `<a:${n}>`).join(', ')}, <a:b> ] .`],
+    ['application/n-triples', `${tooMany(n => `<a:a> <${P}> <a:${n}> .\n`).join('')}no more triples`],
+    ['application/rdf+xml', rdfXml(`<e:a>${tooMany(n => `<e:p>${n}</e:p>`).join('')}</e:open>`)],
+    ['application/ld+json', JSON.stringify({ '@id': 'a:a', [P]: tooMany(String) })],
+  ]
+  for (const [type, text] of documents) {
+    const syntax = findSyntax(type)
+    assert.ok(syntax)
+    const reading = reader.read(syntax, text, 'http://127.0.0.1:8080/1/metadata/2', { caller: 'test' })
+    await assert.rejects(reading, { constructor: TooLarge, code: 'graph-too-large' }, type)
+  }
+  await reader.close()
+})
+
 test('contexts of elsewhere are refused wherever they stand', async () => {
   const far = 'http://127.0.0.1:9/context'
   for (const document of [

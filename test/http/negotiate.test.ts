@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { acceptLanguage } from '../../src/http/protocol/negotiate.ts'
+import type { FastifyRequest } from 'fastify'
+import { acceptLanguage, preferredType } from '../../src/http/protocol/negotiate.ts'
 
 const table: ReadonlyArray<readonly [header: string | undefined, map: Record<string, number>]> = [
   [undefined, {}],
@@ -50,4 +51,14 @@ test('a header built to be slow is read in no time', () => {
   acceptLanguage(`${'a-'.repeat(200_000)}!`)
   acceptLanguage(`en;q=${' '.repeat(400_000)}x`)
   assert.ok(performance.now() - from < 5000)
+})
+
+test('Accept chooses among what there is; of many ranges the first fifty count (D15.7)', () => {
+  const preferred = (accept?: string): string | undefined =>
+    preferredType({ headers: { accept } } as FastifyRequest, ['application/json', 'text/turtle'])
+  const others = (count: number): string => Array.from({ length: count }, (_, n) => `text/x${n}`).join(',')
+  assert.equal(preferred(), 'application/json')
+  assert.equal(preferred('text/turtle;q=0.9, application/json;q=0.8'), 'text/turtle')
+  assert.equal(preferred(`${others(49)},text/turtle`), 'text/turtle')
+  assert.equal(preferred(`${others(50)},text/turtle`), undefined)
 })

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Audit } from '../../accounts/audit.ts'
 import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
 import { findGroup } from '../../accounts/groups.ts'
 import { findUser } from '../../accounts/users.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
+import { Turns } from '../../base/turns.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { Files } from '../../files/files.ts'
 import type { FileRecord } from '../../files/file-records.ts'
@@ -48,8 +48,6 @@ export interface ExportOptions {
 /** Descriptions are collected up to this size before they are written. */
 const BATCH: Bytes = 1_048_576
 const IDS = 500
-/** After this many entries, other requests get their turn. */
-const TURN = 50
 
 /** Exports a context as an archive (W3.16). */
 export class ContextExport {
@@ -93,13 +91,14 @@ export class ContextExport {
     yield json(MANIFEST, manifest)
     const summary = { entries: 0, revisions: 0, files: 0, bytes: 0 }
     const batch = new Batch()
+    const turns = new Turns()
     const principals = new Set<string>()
     for await (const { entry, found } of this.#entries(context, options)) {
       try {
         summary.entries++
         for (const line of await this.#principalLines(principals, principalsIn(entry))) batch.add(line)
         const list = await membershipOf(database, entry)
-        batch.add({ entry: describeEntry(entry, { list, file: found?.file }, options.form) })
+        await turns.after(batch.add({ entry: describeEntry(entry, { list, file: found?.file }, options.form) }))
         if (found) {
           summary.files++
           summary.bytes += found.file.size
@@ -111,7 +110,7 @@ export class ContextExport {
           if (!revision) break
           summary.revisions++
           for (const line of await this.#principalLines(principals, [revision.author])) batch.add(line)
-          batch.add({ revision: describeRevision(entry.id, revision, options.form) })
+          await turns.after(batch.add({ revision: describeRevision(entry.id, revision, options.form) }))
           if (batch.isFull) yield* batch.flush()
         }
         if (batch.isFull) yield* batch.flush()
@@ -129,11 +128,9 @@ export class ContextExport {
     options: ExportOptions,
   ): AsyncGenerator<{ readonly entry: Entry; readonly found: OpenFile | undefined }> {
     let last = ''
-    let count = 0
     for (;;) {
       const ids = await idsAfter(this.#deps.database, { context, id: last }, IDS)
       for (const id of ids) {
-        if (++count % TURN === 0) await nextTurn()
         const opened = await this.#open(context, id, options)
         if (opened) yield opened
       }
@@ -201,10 +198,12 @@ class Batch {
     return this.#size >= BATCH
   }
 
-  add(line: Line): void {
+  /** Returns the size of the line. */
+  add(line: Line): Bytes {
     const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
     this.#lines.push(bytes)
     this.#size += bytes.length
+    return bytes.length
   }
 
   *flush(): Generator<ZipMember> {

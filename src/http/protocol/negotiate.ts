@@ -1,9 +1,21 @@
 import Negotiator from 'negotiator'
 import type { FastifyRequest } from 'fastify'
 
+const MAX_MEDIA_RANGES = 50
+
+/**
+ * The one of these media types that `Accept` prefers; `undefined` when it has none of them. Its first 50 ranges count: each is
+ * compared with each type.
+ */
+export function preferredType(request: FastifyRequest, available: readonly string[]): string | undefined {
+  const { accept } = request.headers
+  const shortened = accept?.split(',', MAX_MEDIA_RANGES).join(',')
+  return new Negotiator({ headers: shortened === undefined ? {} : { accept: shortened } }).mediaType([...available])
+}
+
 /** True when the request would rather have a page than JSON. `*\/*`, as command-line clients send it, would not. */
 export const prefersHtml = (request: FastifyRequest): boolean =>
-  new Negotiator(request.raw).mediaTypes(['application/json', 'text/html'])[0] === 'text/html'
+  preferredType(request, ['application/json', 'text/html']) === 'text/html'
 
 const MAX_LANGUAGES = 50
 

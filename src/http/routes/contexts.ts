@@ -249,7 +249,7 @@ async function createWithFile(
   requested: CreationRequest,
 ) {
   const { context } = request.params as { readonly context: string }
-  const withoutBody = { ...requested, body: async () => () => ({}) }
+  const withoutBody = { ...requested, body: async () => async () => ({}) }
   const upload = readUpload(deps, request, reply)
   const { entry, file } = await deps.uploads.create(request.caller, context, withoutBody, upload)
   reply

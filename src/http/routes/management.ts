@@ -1,4 +1,3 @@
-import Negotiator from 'negotiator'
 import { availableParallelism, loadavg } from 'node:os'
 import { auditEvents } from '../../accounts/audit.ts'
 import { isGuest, requireAdmin } from '../../accounts/caller.ts'
@@ -32,7 +31,7 @@ import {
   text,
 } from '../interface/schema.ts'
 import { count, time, uri } from '../interface/schemas.ts'
-import { prefersHtml } from '../protocol/negotiate.ts'
+import { preferredType, prefersHtml } from '../protocol/negotiate.ts'
 import type { Parameters } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
 
@@ -109,7 +108,7 @@ export const managementRoutes = [
           ...stats,
         }
       }
-      const prefersText = new Negotiator(request.raw).mediaTypes(['application/json', 'text/plain'])[0] === 'text/plain'
+      const prefersText = preferredType(request, ['application/json', 'text/plain']) === 'text/plain'
       return prefersText ? await reply.type('text/plain; charset=utf-8').send('UP') : brief(version)
     },
   }),

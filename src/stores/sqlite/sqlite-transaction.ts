@@ -28,21 +28,31 @@ export class SqliteTransaction implements Queries {
 
   async all<Row>(statement: Sql): Promise<Row[]> {
     await this.#pause()
-    return this.#live().all(statement) as Row[]
+    const rows = this.#live().all(statement) as Row[]
+    await this.#pause()
+    return rows
   }
 
   async get<Row>(statement: Sql): Promise<Row | undefined> {
     await this.#pause()
-    return this.#live().get(statement) as Row | undefined
+    const row = this.#live().get(statement) as Row | undefined
+    await this.#pause()
+    return row
   }
 
   async run(statement: Sql): Promise<number> {
     await this.#pause()
-    return this.#live().run(statement)
+    const count = this.#live().run(statement)
+    await this.#pause()
+    return count
   }
 
-  async #pause(): Promise<void> {
-    if (realSystem.monotonic() - this.#begun < MAX_STRETCH) return
+  /** Before each statement and after it, so that a long statement and what its caller computes do not add up. */
+  #pause(): Promise<void> | undefined {
+    return realSystem.monotonic() - this.#begun < MAX_STRETCH ? undefined : this.#nextTurn()
+  }
+
+  async #nextTurn(): Promise<void> {
     await setImmediate()
     this.#begun = realSystem.monotonic()
   }
