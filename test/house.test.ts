@@ -180,6 +180,20 @@ test('only changes.ts writes rows of entries, and with them relations and revisi
   }
 })
 
+test('a route never receives an entry that has not been checked: http/ loads no entry and decides no right', () => {
+  const wrong = sources
+    .filter(({ path }) => path.startsWith('http/'))
+    .flatMap(({ path, text, files }) => [
+      ...files.filter(file => /^content\/(entry-loader|entry-records)\.ts$/.test(file)).map(file => `${path}: ${file}`),
+      ...[...text.matchAll(/import \{([^}]*)\} from '[^']*model\/rights\.ts'/g)].map(
+        ([, names]) => `${path}: ${names}`,
+      ),
+    ])
+  assert.deepEqual(wrong, [])
+  const users = sources.filter(({ files }) => files.includes('content/entry-loader.ts')).map(({ path }) => path)
+  assert.ok(users.includes('content/resources.ts'), 'the test finds nothing any more')
+})
+
 test('SQL stands only in the rooms that own tables', () => {
   const rooms = new Set(['stores', 'backup', ...readOwners().values()])
   const wrong = users(/\bsql`/).filter(path => !rooms.has(roomOf(path)) && !path.startsWith('stores/'))

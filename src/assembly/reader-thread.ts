@@ -1,7 +1,11 @@
 import { workerData } from 'piscina'
 import { Entries } from '../content/entries.ts'
+import { EntryLoader } from '../content/entry-loader.ts'
 import { entrySource } from '../content/entry-records.ts'
 import { EntryViews } from '../content/entry-view.ts'
+import { createKinds } from '../content/kinds/kinds.ts'
+import { Metadata } from '../content/metadata.ts'
+import { Resources } from '../content/resources.ts'
 import { Revisions } from '../content/revisions.ts'
 import { Statistics } from '../content/statistics.ts'
 import { Ledger } from '../files/quota-ledger.ts'
@@ -27,31 +31,25 @@ const cache = new DependencyCache(database, CACHE_BYTES)
 const books = { enforced: settings['service.data.quota'], defaultQuota: settings['service.data.quota.default'] }
 const ledger = new Ledger(database, realSystem, books)
 const revisions = new Revisions(settings['service.repository.provenance'])
-// Nothing is changed here, so the services that changes need are missing.
-const entries = new Entries({
-  database,
-  cache,
-  ledger,
-  revisions,
-  system: realSystem,
-} as unknown as ConstructorParameters<typeof Entries>[0])
-const lockout = {
-  lockedUntil: () => Promise.reject(new Error('users are not shown by readers')),
-} as unknown as ConstructorParameters<typeof EntryViews>[0]['lockout']
+const loader = new EntryLoader({ database, cache })
+// Nothing is changed here, and users are not shown, so the services that this needs are missing.
+const readOnly = { database, cache, loader, ledger, revisions, system: realSystem }
+const kinds = createKinds(readOnly as unknown as Parameters<typeof createKinds>[0], { requireCurrentPassword: true })
+const loading = { ...readOnly, kinds }
+const entries = new Entries(loading as unknown as ConstructorParameters<typeof Entries>[0])
+const views = new EntryViews(loading, { publicInfo: settings['service.repository.public-info'] })
 
 const answer = createReaderApp(
   {
     database,
     entries,
     ledger,
-    revisions,
+    metadata: new Metadata(loading as unknown as ConstructorParameters<typeof Metadata>[0]),
+    resources: new Resources({ loader, kinds, entries, views }),
     search: new Search(database, entrySource, { maxBytes: SEARCH_BYTES }),
-    statistics: new Statistics({ database, entries }),
+    statistics: new Statistics({ database, loader }),
     system: realSystem,
-    views: new EntryViews(
-      { database, cache, ledger, lockout, revisions },
-      { publicInfo: settings['service.repository.public-info'] },
-    ),
+    views,
   },
   {
     base: new BaseAddress(base),

@@ -14,22 +14,21 @@ import { translateContextExport } from '../migration/entrystore/context-export.t
 import { openSqliteScratch } from '../stores/sqlite/sqlite-scratch.ts'
 import { ContextImport } from '../content/archive/import.ts'
 import { Changes } from '../content/changes.ts'
-import { ContextResource } from '../content/context-resource.ts'
 import { Creation } from '../content/creation.ts'
 import { Entries } from '../content/entries.ts'
+import { EntryLoader } from '../content/entry-loader.ts'
 import { entrySource } from '../content/entry-records.ts'
 import { EntryViews } from '../content/entry-view.ts'
 import { initialise } from '../content/initialise.ts'
+import { createKinds } from '../content/kinds/kinds.ts'
 import { ListMoves } from '../content/list-moves.ts'
-import { Lists } from '../content/lists.ts'
+import { Metadata } from '../content/metadata.ts'
 import { buildMissingRelations } from '../content/relation-rows.ts'
 import { Resources } from '../content/resources.ts'
 import { Revisions } from '../content/revisions.ts'
 import { Search } from '../search/search.ts'
 import { Statistics } from '../content/statistics.ts'
 import { hashTestPasswords } from '../content/test-data.ts'
-import { Uploads } from '../content/uploads.ts'
-import { UserResource } from '../content/user-resource.ts'
 import { Scrubber } from '../files/scrubber.ts'
 import { StagedImports } from '../files/staged-import.ts'
 import { Files } from '../files/files.ts'
@@ -294,32 +293,33 @@ interface ContentDependencies extends Accounts {
 
 /** Contexts, entries and what they hold. */
 function createContent(settings: Settings, deps: ContentDependencies) {
-  const { changes, revisions } = deps
-  const entries = new Entries(deps)
-  const withEntries = { ...deps, entries }
-  const creation = new Creation(deps, {
-    groupContextsForAll: settings['service.nonadmin.group-context-creation'],
-  })
+  const loader = new EntryLoader(deps)
+  const kinds = createKinds(
+    { ...deps, loader },
+    { requireCurrentPassword: settings['service.auth.password.require-current-password'] },
+  )
+  const contexts = kinds.ofType.Context
+  const loading = { ...deps, loader, kinds }
+  const entries = new Entries(loading)
+  const views = new EntryViews(loading, { publicInfo: settings['service.repository.public-info'] })
   return {
     entries,
-    uploads: new Uploads({ ...withEntries, creation }),
-    userResource: new UserResource(withEntries, {
-      requireCurrentPassword: settings['service.auth.password.require-current-password'],
-    }),
-    revisions,
-    creation,
-    views: new EntryViews({ ...deps, revisions }, { publicInfo: settings['service.repository.public-info'] }),
-    resources: new Resources(changes),
-    lists: new Lists(changes),
-    listMoves: new ListMoves(deps),
-    contexts: new ContextResource(withEntries),
+    views,
+    contexts,
+    creation: new Creation(
+      { ...loading, contexts },
+      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
+    ),
+    metadata: new Metadata(loading),
+    resources: new Resources({ loader, kinds, entries, views }),
+    listMoves: new ListMoves(loading),
     exports: new ContextExport(deps),
     imports: new ContextImport({
-      ...withEntries,
+      ...loading,
       translate: (source, hints) =>
         translateContextExport(source, hints, { openScratch: () => openSqliteScratch(tmpdir()), system: deps.system }),
     }),
-    statistics: new Statistics(withEntries),
+    statistics: new Statistics(loading),
   }
 }
 

@@ -9,7 +9,7 @@ import { findAddress, getContext } from './contexts.ts'
 import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { findEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
-import { isList } from './list-records.ts'
+import { isList } from '../model/entry.ts'
 import { may, requireRight } from '../model/rights.ts'
 
 /** The place of a new entry: its context, and the list that it is added to, if any. */

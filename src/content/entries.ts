@@ -1,45 +1,35 @@
 import type { Caller } from '../accounts/caller.ts'
-import { findGroup } from '../accounts/groups.ts'
 import type { Sessions } from '../accounts/sessions.ts'
-import { findUser } from '../accounts/users.ts'
-import { NotFound, WrongMethod } from '../base/errors.ts'
-import type { System } from '../base/system.ts'
-import type { Bytes } from '../base/units.ts'
+import { NotFound } from '../base/errors.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Graph } from '../graph/graph.ts'
-import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
+import { CONTEXTS, type EntryKey } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
-import { type EntryInContext, requireRight, requires } from '../model/rights.ts'
-import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
-import type { DependencyCache } from '../stores/dependency-cache.ts'
-import { hasExternalMetadata, liveSourceOf } from './cached-metadata.ts'
+import { type EntryInContext, requireRight, requires, type Right } from '../model/rights.ts'
+import type { Database, TransactionOptions } from '../stores/database.ts'
 import type { Changes, Precondition } from './changes.ts'
-import { findContext, type FoundContext, getContext } from './contexts.ts'
+import { getContext } from './contexts.ts'
 import { deleteEntries } from './deletion.ts'
-import { findEntry } from './entry-records.ts'
-import { sizeOf } from './lazy-graphs.ts'
-import { applyHomeContext, setName } from './entry-names.ts'
+import type { EntryLoader } from './entry-loader.ts'
 import { readInfo } from './info.ts'
-import { withInfo } from './info-change.ts'
-import { isList } from './list-records.ts'
+import { applyHomeContext, withInfo } from './info-change.ts'
+import { isList } from '../model/entry.ts'
 import { applyAclBelow, entriesBelow } from './list-tree.ts'
+import { type Kinds, setName } from './resource-kind.ts'
 import type { Read } from './values.ts'
 
 interface Dependencies {
   readonly database: Database
-  readonly cache: DependencyCache
+  readonly loader: EntryLoader
+  readonly kinds: Kinds
   readonly files: Files
   readonly ledger: Ledger
   readonly sessions: Sessions
-  readonly system: System
   readonly changes: Changes
 }
 
-/** The head of an entry of a context, without its access list. */
-const CONTEXT_BYTES: Bytes = 1500
-
-/** Finds entries, changes what every entry has (info, metadata, name), and deletes entries (W3.3 to 3.6). */
+/** Changes info and name of entries, and deletes entries (W3.3 to 3.6). */
 export class Entries {
   readonly #deps: Dependencies
 
@@ -47,50 +37,37 @@ export class Entries {
     this.#deps = deps
   }
 
-  /**
-   * The present entry, including every acknowledged change. @param contextKey id or name of the context. @throws {NotFound}
-   */
-  async get(contextKey: string, id: string): Promise<EntryInContext> {
-    const { context, entry: contextEntry } = await this.#getContext(contextKey)
-    const subject = `${context.id}/${id}`
-    const entry = await this.#deps.cache.get(`entry ${subject}`, async () => {
-      const value = await findEntry(this.#deps.database, { context: context.id, id })
-      return value && { value, subjects: [subject], bytes: sizeOf(value) }
-    })
-    if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
-    return { entry, contextEntry }
+  /** The entry, for a caller who has the right. @param what completes "You may not …". */
+  async get(caller: Caller, key: EntryKey, right: Right, what: string): Promise<Entry> {
+    return requireReadable(caller, await this.#deps.loader.get(key), right, what)
   }
 
-  async #getContext(key: string): Promise<FoundContext> {
-    const found = await this.#deps.cache.get(`context ${key}`, async () => {
-      const value = await getContext(this.#deps.database, key)
-      const bytes = CONTEXT_BYTES + 2 * JSON.stringify(value.entry.acl).length
-      return { value, subjects: [`${CONTEXTS}/${value.context.id}`], bytes }
-    })
-    return found ?? (await getContext(this.#deps.database, key))
+  /** The entry of a context, for a caller who has the right. @param what completes "You may not …". */
+  async getContext(caller: Caller, contextKey: string, right: Right, what: string): Promise<Entry> {
+    return requireReadable(caller, await this.#deps.loader.getContextEntry(contextKey), right, what)
   }
 
-  /** The entry of a context itself. */
-  async getContextEntry(contextKey: string): Promise<EntryInContext> {
-    const { context } = await this.#getContext(contextKey)
-    return await this.get(CONTEXTS, context.id)
+  /** The id of a context, given by its id or name. @throws {NotFound} */
+  async contextId(contextKey: string): Promise<string> {
+    return (await this.#deps.loader.getContext(contextKey)).context.id
   }
 
   /** Replaces the info (W3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */
   async putInfo(
     caller: Caller,
-    placed: EntryInContext,
-    read: Read<Graph>,
+    key: EntryKey,
+    read: (entry: Entry) => Promise<Graph>,
     precondition: Precondition,
     toMembers = false,
   ): Promise<Entry> {
-    const judge = requires('administer', 'change the info of this entry')
-    judge(caller, placed)
-    const info = await read()
+    const placed = await this.#deps.loader.get(key)
+    const check = requires('administer', 'change the info of this entry')
+    check(caller, placed)
+    const info = await read(placed.entry)
     return await this.#deps.changes.change(
       caller,
       placed,
-      { check: judge, precondition },
+      { check, precondition },
       async (entry, writer, { contextEntry }) => {
         const asked = readInfo(info, entry)
         await applyHomeContext(writer.tx, entry, asked)
@@ -101,60 +78,27 @@ export class Entries {
     )
   }
 
-  async putMetadata(
-    caller: Caller,
-    placed: EntryInContext,
-    read: Read<Graph>,
-    precondition: Precondition,
-  ): Promise<Entry> {
-    if (placed.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
-    const judge = requires('writemetadata', 'change the metadata of this entry')
-    judge(caller, placed)
-    const metadata = await read()
-    return await this.#deps.changes.change(caller, placed, { check: judge, precondition }, entry => ({
-      ...entry,
-      metadata,
-    }))
-  }
-
-  /** Replaces the copy of external metadata (W3.6). */
-  async putCachedMetadata(
-    caller: Caller,
-    placed: EntryInContext,
-    read: Read<Graph>,
-    precondition: Precondition,
-  ): Promise<Entry> {
-    if (!hasExternalMetadata(placed.entry) || liveSourceOf(placed.entry)) {
-      throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
-    }
-    const judge = requires('writemetadata', 'change the cached metadata of this entry')
-    judge(caller, placed)
-    const cachedExternalMetadata = await read()
-    return await this.#deps.changes.change(caller, placed, { check: judge, precondition }, entry => {
-      const cached = Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1)
-      return { ...entry, cachedExternalMetadata, cached }
-    })
-  }
-
-  /** The name of a user, group or context; `undefined` when it has none or the entry is of another kind. */
-  async nameOf(entry: Entry, queries: Queries = this.#deps.database): Promise<string | undefined> {
-    if (entry.context === CONTEXTS) return (await findContext(queries, entry.id))?.name
-    if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
-    const principal = entry.graphType === 'Group' ? findGroup(queries, entry.id) : findUser(queries, entry.id)
-    return (await principal)?.name
+  /** The name of a user, group or context. @throws {NotFound} when it has none or the entry is of another kind */
+  async getName(caller: Caller, key: EntryKey): Promise<string> {
+    const { database, kinds, loader } = this.#deps
+    const placed = await loader.get(key)
+    const { naming } = kinds.of(placed.entry)
+    if (naming && !naming.isPublic) requireRight(caller, 'readmetadata', placed, 'read this name')
+    const name = await naming?.find(database, placed.entry.id)
+    if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
+    return name
   }
 
   /** Sets the name of a context or group or, for administrators, of a user (D5.4); an empty name removes it. */
-  async rename(caller: Caller, placed: EntryInContext, read: Read<string>): Promise<Entry> {
-    const { entry } = placed
-    if (!hasName(entry)) throw new NotFound('not-found', 'Entries of this kind have no name.')
-    const isUser = entry.graphType === 'User'
-    const right = entry.context === CONTEXTS || isUser ? 'administer' : 'writeresource'
-    const judge = requires(right, isUser ? 'change the name of a user' : 'change this name')
-    judge(caller, placed)
+  async rename(caller: Caller, key: EntryKey, read: Read<string>): Promise<Entry> {
+    const placed = await this.#deps.loader.get(key)
+    const { naming } = this.#deps.kinds.of(placed.entry)
+    if (!naming) throw new NotFound('not-found', 'Entries of this kind have no name.')
+    const check = requires(naming.right, naming.change)
+    check(caller, placed)
     const name = await read()
-    return await this.#deps.changes.change(caller, placed, { check: judge }, async (present, writer) => {
-      await setName(writer, present, name)
+    return await this.#deps.changes.change(caller, placed, { check }, async (present, writer) => {
+      await setName(naming, writer, present, name)
       return present
     })
   }
@@ -163,10 +107,11 @@ export class Entries {
    * Deletes an entry with everything that belongs to it, and a context with all its entries (W3.3.3).
    * @param recursive deletes a list with all that it contains, which requires the right to administer the context.
    */
-  async delete(caller: Caller, placed: EntryInContext, precondition: Precondition, recursive = false): Promise<void> {
+  async delete(caller: Caller, key: EntryKey, precondition: Precondition, recursive = false): Promise<void> {
+    const placed = await this.#deps.loader.get(key)
     const { entry, contextEntry } = placed
-    const judge = requires('administer', 'delete this entry')
-    judge(caller, placed)
+    const check = requires('administer', 'delete this entry')
+    check(caller, placed)
     const takesMembers = recursive && isList(entry)
     if (takesMembers) {
       const { entry: contextsEntry } = await getContext(this.#deps.database, CONTEXTS)
@@ -177,7 +122,7 @@ export class Entries {
     const users = await this.#deps.changes.run(
       caller,
       async writer => {
-        const { entry: present } = await writer.recheck(placed, judge)
+        const { entry: present } = await writer.recheck(placed, check)
         precondition(present)
         const all = takesMembers ? [present, ...(await entriesBelow(writer.tx, present))] : [present]
         return await deleteEntries(writer, all, this.#deps)
@@ -191,7 +136,7 @@ export class Entries {
   }
 }
 
-/** True for the kinds of entry that have a name: contexts, groups, users. */
-export const hasName = (entry: Entry): boolean =>
-  entry.context === CONTEXTS ||
-  (entry.context === PRINCIPALS && entry.entryType === 'Local' && ['User', 'Group'].includes(entry.graphType))
+function requireReadable(caller: Caller, placed: EntryInContext, right: Right, what: string): Entry {
+  requireRight(caller, right, placed, what)
+  return placed.entry
+}

@@ -1,53 +1,25 @@
 import { type Caller, denied } from '../accounts/caller.ts'
-import { findGroup, type Group, membersOf } from '../accounts/groups.ts'
-import { countedUser, type Lockout } from '../accounts/lockout.ts'
-import { USERS } from '../accounts/principals.ts'
-import { findUser, listUserIds } from '../accounts/users.ts'
-import { findFile } from '../files/file-records.ts'
-import type { Ledger, Quota } from '../files/quota-ledger.ts'
+import { findGroup } from '../accounts/groups.ts'
+import { findUser, type User } from '../accounts/users.ts'
+import type { Ledger } from '../files/quota-ledger.ts'
 import { emptyGraph, type Graph, statementsOf } from '../graph/graph.ts'
+import { graphText } from '../graph/graph-text.ts'
+import { CONTEXTS, PRINCIPALS, type EntryKey } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
+import { ResponseBudget } from '../model/response-budget.ts'
+import { type EntryInContext, hasAnyRight, may, rightsOf } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
-import { graphText } from '../graph/graph-text.ts'
-import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
 import { findContext } from './contexts.ts'
-import type { Entry, EntryHead } from '../model/entry.ts'
-import { findEntryToShow } from './entry-records.ts'
+import type { EntryLoader } from './entry-loader.ts'
 import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from './list-order.ts'
-import { countListMembers, isList } from './list-records.ts'
-import { type ListPage, listPage } from './list-view.ts'
+import { countListMembers } from './list-records.ts'
+import { isList } from '../model/entry.ts'
 import { loadRelations, readableRelations, type Relations, relationsOf } from './relations.ts'
-import { ResponseBudget } from '../model/response-budget.ts'
+import type { EntryView, Kinds, Presenter, ResourceView } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
-import { hasAnyRight, may, type EntryInContext, type Right, rightsOf } from '../model/rights.ts'
-import { describeUser } from './user-resource.ts'
-
-/** An entry as one caller may see it; graphs have relative IRIs (W2.2). */
-export interface EntryView {
-  readonly entryId: string
-  readonly name?: string | undefined
-  readonly quota?: Quota | undefined
-  readonly disabled?: boolean | undefined
-  readonly info: Graph
-  readonly metadata?: Graph | undefined
-  readonly cachedExternalMetadata?: Graph | undefined
-  readonly relations?: Graph | undefined
-  readonly rights?: readonly Right[] | undefined
-  readonly resource?: ResourceView | undefined
-  /** The number of members, for a member that is itself a list. */
-  readonly size?: number | undefined
-  /** True if graphs are left out because they are too large for this response; the entry itself has them. */
-  readonly truncated?: true | undefined
-}
-
-/** The resource of a Local entry inside the entry's JSON (W2.6). */
-export type ResourceView =
-  | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'graph'; readonly graph: Graph }
-  | { readonly kind: 'list'; readonly page: ListPage<EntryView> }
-  | { readonly kind: 'group'; readonly name: string | undefined; readonly members: readonly EntryView[] }
 
 /** The data of a user or group that are stored outside its entry. */
 interface Account {
@@ -72,8 +44,9 @@ interface Surroundings {
 interface Dependencies {
   readonly database: Database
   readonly cache: DependencyCache
+  readonly loader: EntryLoader
+  readonly kinds: Kinds
   readonly ledger: Ledger
-  readonly lockout: Lockout
   readonly revisions: Revisions
 }
 
@@ -83,25 +56,18 @@ export interface EntryViewsOptions {
 }
 
 /** Presents entries to callers and leaves out what they may not read. */
-export class EntryViews {
+export class EntryViews implements Presenter {
+  readonly #deps: Dependencies
   readonly #database: Database
-  readonly #cache: DependencyCache
-  readonly #ledger: Ledger
-  readonly #lockout: Lockout
-  readonly #revisions: Revisions
   readonly #publicInfo: boolean
 
-  constructor({ database, cache, ledger, lockout, revisions }: Dependencies, { publicInfo }: EntryViewsOptions) {
-    this.#database = database
-    this.#cache = cache
-    this.#ledger = ledger
-    this.#lockout = lockout
-    this.#revisions = revisions
+  constructor(deps: Dependencies, { publicInfo }: EntryViewsOptions) {
+    this.#deps = deps
+    this.#database = deps.database
     this.#publicInfo = publicInfo
   }
 
-  /** @throws {Unauthenticated | Forbidden} unless the caller may read the info of the entry */
-  requireInfo(caller: Caller, placed: EntryInContext): void {
+  #requireInfo(caller: Caller, placed: EntryInContext): void {
     if (!this.#mayReadInfo(caller, placed)) throw denied(caller, 'read this entry')
   }
 
@@ -109,10 +75,22 @@ export class EntryViews {
     return this.#publicInfo || hasAnyRight(caller, placed)
   }
 
-  /** The statements of other entries about this one. @throws {Unauthenticated | Forbidden} like {@link requireInfo} */
-  async relations(caller: Caller, placed: EntryInContext): Promise<Graph> {
-    this.requireInfo(caller, placed)
+  /** The statements of other entries about this one, for callers who may read its info. */
+  async relations(caller: Caller, key: EntryKey): Promise<Graph> {
+    const placed = await this.#deps.loader.get(key)
+    this.#requireInfo(caller, placed)
     return await relationsOf(this.#database, caller, placed.entry, { publicInfo: this.#publicInfo })
+  }
+
+  /** The entry that an address names, as {@link of} presents it. @throws {NotFound} */
+  async read(
+    caller: Caller,
+    key: EntryKey,
+    detailed: boolean,
+    paging: Paging = wholeList,
+  ): Promise<{ readonly entry: Entry; readonly view: EntryView }> {
+    const placed = await this.#deps.loader.get(key)
+    return { entry: placed.entry, view: await this.of(caller, placed, detailed, paging) }
   }
 
   /**
@@ -120,7 +98,7 @@ export class EntryViews {
    * @param paging which members of a list, in which order.
    */
   async of(caller: Caller, placed: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
-    this.requireInfo(caller, placed)
+    this.#requireInfo(caller, placed)
     const { entry } = placed
     const { name, info, relations } = await this.#surroundingsOf(entry)
     const brief: EntryView = {
@@ -129,7 +107,7 @@ export class EntryViews {
       name,
       quota:
         entry.context === CONTEXTS && this.#mayReadQuota(caller, placed)
-          ? await this.#ledger.quotaOf(this.#database, entry.id)
+          ? await this.#deps.ledger.quotaOf(this.#database, entry.id)
           : undefined,
     }
     if (!detailed) return brief
@@ -138,7 +116,7 @@ export class EntryViews {
     return {
       ...brief,
       ...(await this.#details(caller, placed, ResponseBudget.forOne(), readable)),
-      resource: may(caller, 'readresource', placed) ? await this.#resourceOf(caller, placed, paging) : undefined,
+      resource: await this.#resourceOf(caller, placed, paging),
     }
   }
 
@@ -154,7 +132,7 @@ export class EntryViews {
       relations: await loadRelations(this.#database, entry),
     })
     // The cache key contains the version of the entry, because a newer version has other surroundings.
-    const kept = await this.#cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
+    const kept = await this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
       const value = await load()
       const bytes = 6 * graphText(value.info).length + 2 * RELATION_BYTES * value.relations.rows.length
       return { value, subjects: [subject], bytes: bytes + 2 * RELATION_BYTES * value.relations.memberships.length }
@@ -178,7 +156,7 @@ export class EntryViews {
     budget: ResponseBudget,
   ): Promise<Graph> {
     const most = entry.isAbridged ? 0 : budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES)
-    const revisions = most === 0 ? [] : await this.#revisions.list(this.#database, entry, most)
+    const revisions = most === 0 ? [] : await this.#deps.revisions.list(this.#database, entry, most)
     budget.spend(revisions.length * REVISION_BYTES)
     return describeInfo(entry, { homeContext: account?.homeContext, revisions })
   }
@@ -214,7 +192,7 @@ export class EntryViews {
   }
 
   /** A member of a list, without its own resource: a response has one level of children. */
-  async #child(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
+  async member(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
     const { entry } = placed
     const name = await this.#nameOf(caller, placed)
     const account = await this.#accountOf(entry)
@@ -251,33 +229,24 @@ export class EntryViews {
     }
   }
 
-  /** The group resource, with the data of those members that the caller may read. */
-  async group(caller: Caller, group: Group, contextEntry: EntryHead): Promise<ResourceView> {
-    const ids = group.id === USERS ? await listUserIds(this.#database) : await membersOf(this.#database, group.id)
-    const members: EntryView[] = []
-    const budget = ResponseBudget.forMany()
-    for (const id of ids) {
-      const entry = await findEntryToShow(this.#database, { context: PRINCIPALS, id }, budget)
-      const user = await findUser(this.#database, id)
-      if (!entry || !user) continue
-      const placed = { entry, contextEntry }
-      const readable = may(caller, 'readmetadata', placed)
-      members.push({
-        entryId: id,
-        name: readable ? user.name : undefined,
-        disabled: user.disabled || undefined,
-        info: await this.#shownInfo(caller, placed, user, budget),
-        metadata: readable && !entry.isAbridged ? entry.metadata : undefined,
-        relations: entry.isAbridged ? undefined : await this.#relationsOf(caller, entry, budget),
-        rights: rightsOf(caller, placed),
-        truncated: entry.isAbridged,
-      })
+  /** A member of a group. */
+  async groupMember(caller: Caller, placed: EntryInContext, user: User, budget: ResponseBudget): Promise<EntryView> {
+    const { entry } = placed
+    const readable = may(caller, 'readmetadata', placed)
+    return {
+      entryId: entry.id,
+      name: readable ? user.name : undefined,
+      disabled: user.disabled || undefined,
+      info: await this.#shownInfo(caller, placed, user, budget),
+      metadata: readable && !entry.isAbridged ? entry.metadata : undefined,
+      relations: entry.isAbridged ? undefined : await this.#relationsOf(caller, entry, budget),
+      rights: rightsOf(caller, placed),
+      truncated: entry.isAbridged,
     }
-    return { kind: 'group', name: group.name, members }
   }
 
   #mayReadQuota(caller: Caller, placed: EntryInContext): boolean {
-    return this.#ledger.enforced && may(caller, 'readresource', placed)
+    return this.#deps.ledger.enforced && may(caller, 'readresource', placed)
   }
 
   async #accountOf(entry: Entry): Promise<Account | undefined> {
@@ -286,41 +255,8 @@ export class EntryViews {
   }
 
   async #resourceOf(caller: Caller, placed: EntryInContext, paging: Paging): Promise<ResourceView | undefined> {
-    const { entry, contextEntry } = placed
-    if (entry.entryType !== 'Local') return undefined
-    switch (entry.graphType) {
-      case 'None': {
-        const file = await findFile(this.#database, entry)
-        return { kind: 'value', value: file ? { sha256: file.sha256 } : {} }
-      }
-      case 'String':
-        return { kind: 'value', value: entry.content ?? '' }
-      case 'Graph':
-      case 'Pipeline':
-        return { kind: 'graph', graph: JSON.parse(entry.content ?? '{}') as Graph }
-      case 'User': {
-        const user = await findUser(this.#database, entry.id)
-        const lockedUntil = user && (await this.#lockout.lockedUntil(countedUser(user)))
-        return { kind: 'value', value: user ? describeUser(user, lockedUntil) : {} }
-      }
-      case 'Group': {
-        const group = await findGroup(this.#database, entry.id)
-        return group ? await this.group(caller, group, contextEntry) : undefined
-      }
-      case 'List': {
-        const budget = ResponseBudget.forMany()
-        const page = await listPage(this.#database, caller, placed, paging, budget)
-        const children: EntryView[] = []
-        for (const child of page.children) {
-          children.push(await this.#child(caller, { entry: child, contextEntry }, budget))
-        }
-        return { kind: 'list', page: { ...page, children } }
-      }
-      case 'Context':
-      case 'SystemContext':
-      case 'ResultList':
-      case 'PipelineResult':
-        return { kind: 'value', value: {} }
-    }
+    const { entry } = placed
+    if (entry.entryType !== 'Local' || !may(caller, 'readresource', placed)) return undefined
+    return await this.#deps.kinds.of(entry).view(caller, placed, { presenter: this, paging })
   }
 }

@@ -1,7 +1,10 @@
 import { InvalidInput } from '../base/errors.ts'
 import { type Graph, objectsOf } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
-import { entryUri } from '../model/addresses.ts'
+import { setHomeContext } from '../accounts/groups.ts'
+import { contextIdOf, entryUri, PRINCIPALS } from '../model/addresses.ts'
+import type { Queries } from '../stores/database.ts'
+import { requireHomeContext } from './contexts.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
 import { type InfoRequest, withStatement, withSubjectMoved } from './info.ts'
 
@@ -43,4 +46,11 @@ export function withInfo(entry: Entry, asked: InfoRequest): Entry {
         ? entry.cachedExternalMetadata
         : withSubjectMoved(entry.cachedExternalMetadata, from, to),
   }
+}
+
+/** Clients send the home context of a user or group as a statement of `info`. */
+export async function applyHomeContext(tx: Queries, entry: Entry, { homeContextUri }: InfoRequest): Promise<void> {
+  if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return
+  const wanted = homeContextUri === undefined ? undefined : (contextIdOf(homeContextUri) ?? homeContextUri)
+  await setHomeContext(tx, entry.id, wanted === undefined ? undefined : await requireHomeContext(tx, wanted))
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../accounts/caller.ts'
-import { Conflict, InvalidInput, NotFound } from '../base/errors.ts'
+import { Conflict, InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, renameIris } from '../graph/graph.ts'
@@ -14,18 +14,22 @@ import {
   PRINCIPALS,
   relationsUri,
   resourceUri,
+  type EntryKey,
 } from '../model/addresses.ts'
 import { accessChange } from './access-changes.ts'
 import type { Changes, EntryWriter } from './changes.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
-import { type Entry, withModification } from '../model/entry.ts'
+import { type Entry, holdsGraph, isList, withModification } from '../model/entry.ts'
+import type { EntryLoader } from './entry-loader.ts'
 import { findEntry } from './entry-records.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import { entriesBelow } from './list-tree.ts'
+import type { Read } from './values.ts'
 import { type EntryInContext, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
+  readonly loader: EntryLoader
   readonly changes: Changes
   readonly ledger: Ledger
 }
@@ -47,7 +51,10 @@ export class ListMoves {
   }
 
   /** Resolves to the moved entry, which has a new address if it comes from another context. */
-  async move(caller: Caller, target: EntryInContext, move: Move): Promise<Entry> {
+  async move(caller: Caller, key: EntryKey, read: Read<Move>): Promise<Entry> {
+    const target = await this.#deps.loader.get(key)
+    if (!isList(target.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
+    const move = await read()
     requireRight(caller, 'writeresource', target, 'add to this list')
     return await this.#deps.changes.run(caller, async writer => {
       const { tx, caller: mover } = writer
@@ -174,7 +181,6 @@ function urisAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>
 function withUris(entry: Entry, uris: ReadonlyMap<string, string>): Entry {
   const rename = (iri: string): string => uris.get(iri) ?? iri
   const renamed = (graph: Graph): Graph => renameIris(graph, rename)
-  const holdsGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
   return {
     ...entry,
     externalResource: entry.externalResource === undefined ? undefined : rename(entry.externalResource),
@@ -182,7 +188,7 @@ function withUris(entry: Entry, uris: ReadonlyMap<string, string>): Entry {
     metadata: renamed(entry.metadata),
     cachedExternalMetadata: entry.cachedExternalMetadata && renamed(entry.cachedExternalMetadata),
     content:
-      holdsGraph && entry.content !== undefined
+      holdsGraph(entry) && entry.content !== undefined
         ? JSON.stringify(renamed(JSON.parse(entry.content) as Graph))
         : entry.content,
   }

@@ -24,6 +24,17 @@ export interface Paging extends Order {
 export const listOrder: Order = { sort: undefined, descending: false, first: undefined, language: undefined }
 export const wholeList: Paging = { ...listOrder, offset: 0, limit: 0 }
 
+/** A page of a list (W2.7). */
+export interface ListPage<Child> {
+  readonly children: readonly Child[]
+  readonly size: number
+  /** 0 when all members are in the response. */
+  readonly limit: number
+  readonly offset: number
+  /** All ids in the list's own order. */
+  readonly allUnsorted: readonly string[]
+}
+
 /** The values that a member is sorted by. */
 export interface Sortable {
   readonly graphType: GraphType
@@ -33,6 +44,9 @@ export interface Sortable {
   /** Size of its file. */
   readonly size: number
 }
+
+/** True for the list's own order, which changes only together with the list. */
+export const isOwnOrder = ({ sort, first }: Order): boolean => sort === undefined && first === undefined
 
 /**
  * The members in the requested order. Members that compare equal keep their relative order, and members without a title stay

@@ -2,11 +2,6 @@ import { Conflict } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { listed, portionsOf, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
-
-/** Lists store the order of their members; an entry is in at most one list of its context (W3.8.5). */
-export const isList = ({ entryType, graphType }: Entry): boolean =>
-  entryType === 'Local' && (graphType === 'List' || graphType === 'ResultList')
 
 /** Ids of the members in their order. */
 export async function listMembers(queries: Queries, { context, id }: EntryAddress): Promise<string[]> {

@@ -4,7 +4,7 @@ import type { Acl } from '../model/acl.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
 import type { EntryWriter } from './changes.ts'
 import { entriesInList } from './entry-records.ts'
-import { isList } from './list-records.ts'
+import { isList } from '../model/entry.ts'
 import { may } from '../model/rights.ts'
 
 /** All entries in a list and in the lists inside it, each list before its members. */

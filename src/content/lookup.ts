@@ -13,6 +13,14 @@ import { may } from '../model/rights.ts'
 export const lookupScopes = ['all', 'local', 'external'] as const
 export type LookupScope = (typeof lookupScopes)[number]
 
+export interface Lookup {
+  /** URI of the resource, in its relative form. */
+  readonly uri: string
+  readonly scope: LookupScope
+  /** Limits the search to one context. */
+  readonly context?: string
+}
+
 const BATCH = 20
 /**
  * Any user can create any number of links to one URI, so at most this many are checked before one that the caller may read.
@@ -22,14 +30,8 @@ const MAX_LOOKED_AT = 1000
 /**
  * The first entry about a resource that has the requested metadata and that the caller may read (W3.12): first the
  * entry whose own resource it is, then the links to it, oldest first within a context.
- * @param uri of the resource, in its relative form
- * @param context limits the search to one context
  */
-export async function lookUp(
-  queries: Queries,
-  caller: Caller,
-  wanted: { readonly uri: string; readonly scope: LookupScope; readonly context?: string },
-): Promise<EntryAddress | undefined> {
+export async function lookUp(queries: Queries, caller: Caller, wanted: Lookup): Promise<EntryAddress | undefined> {
   const contexts = new Map<string, EntryHead | undefined>()
   for await (const entry of entriesAbout(queries, wanted.uri, wanted.context)) {
     if (!has(entry, wanted.scope)) continue

@@ -1,75 +1,67 @@
 import type { Caller } from '../accounts/caller.ts'
-import { membersOf, setMembers } from '../accounts/groups.ts'
-import { GUEST, USERS } from '../accounts/principals.ts'
-import { findUser } from '../accounts/users.ts'
-import { Forbidden, InvalidInput } from '../base/errors.ts'
-import type { Graph } from '../graph/graph.ts'
-import { membersChange } from './access-changes.ts'
-import type { Changes, Precondition } from './changes.ts'
+import { WrongMethod } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
-import { requires, type EntryInContext } from '../model/rights.ts'
-import { type Read, requireDistinct, requireIds, requireText } from './values.ts'
+import { requireRight } from '../model/rights.ts'
+import type { Entries } from './entries.ts'
+import type { EntryKey } from '../model/addresses.ts'
+import type { EntryLoader } from './entry-loader.ts'
+import { isList } from '../model/entry.ts'
+import type { Kinds, Presenter, ResourceBody, ResourceConditions, ResourceContent, Written } from './resource-kind.ts'
 
-/** Changes the resources that are stored in the entry or with the accounts: texts, graphs, groups (W3.8). */
-export class Resources {
-  readonly #changes: Changes
-
-  constructor(changes: Changes) {
-    this.#changes = changes
-  }
-
-  async putString(
-    caller: Caller,
-    placed: EntryInContext,
-    read: Read<string>,
-    precondition: Precondition,
-  ): Promise<Entry> {
-    return await this.#putContent(caller, placed, precondition, async () => requireText(await read(), 'body'))
-  }
-
-  async putGraph(
-    caller: Caller,
-    placed: EntryInContext,
-    read: Read<Graph>,
-    precondition: Precondition,
-  ): Promise<Entry> {
-    return await this.#putContent(caller, placed, precondition, async () => JSON.stringify(await read()))
-  }
-
-  /** @param read returns the ids of the new members in their new order. */
-  async putGroup(
-    caller: Caller,
-    placed: EntryInContext,
-    read: Read<unknown>,
-    precondition: Precondition,
-  ): Promise<Entry> {
-    const judge = requires('writeresource', 'change the members of this group')
-    judge(caller, placed)
-    if (placed.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
-    const members = requireDistinct(requireIds(await read()))
-    return await this.#changes.change(caller, placed, { check: judge, precondition }, async (entry, writer) => {
-      const { tx } = writer
-      for (const id of members) {
-        // With the guest as a member, every caller would have the group's rights.
-        if (id === GUEST || !(await findUser(tx, id))) throw noMember(`"${id}" is not a user who can be a member.`)
-      }
-      writer.record(membersChange(entry.id, await membersOf(tx, entry.id), members))
-      await setMembers(tx, entry.id, members)
-      return entry
-    })
-  }
-
-  async #putContent(
-    caller: Caller,
-    placed: EntryInContext,
-    precondition: Precondition,
-    read: Read<string>,
-  ): Promise<Entry> {
-    const judge = requires('writeresource', 'change the resource of this entry')
-    judge(caller, placed)
-    const content = await read()
-    return await this.#changes.change(caller, placed, { check: judge, precondition }, entry => ({ ...entry, content }))
-  }
+interface Dependencies {
+  readonly loader: EntryLoader
+  readonly kinds: Kinds
+  readonly entries: Entries
+  /** Presents the members of lists and groups. */
+  readonly views: Presenter
 }
 
-const noMember = (detail: string): InvalidInput => new InvalidInput('invalid-member', detail)
+/** Reads and changes what entries hold; how, depends on the kind of the resource (W3.7, W3.8). */
+export class Resources {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /**
+   * The entry and its resource, for callers who may read it. The content is absent when this service does not have the resource: it is
+   * elsewhere, or a thing.
+   */
+  async read(
+    caller: Caller,
+    key: EntryKey,
+  ): Promise<{ readonly entry: Entry; readonly content: ResourceContent | undefined }> {
+    const { loader, kinds, views } = this.#deps
+    const placed = await loader.get(key)
+    requireRight(caller, 'readresource', placed, 'read the resource of this entry')
+    const { entry } = placed
+    const isHere = entry.entryType === 'Local' && entry.resourceType !== 'NamedResource'
+    return { entry, content: isHere ? await kinds.of(entry).content(caller, placed, views) : undefined }
+  }
+
+  async write(caller: Caller, key: EntryKey, body: ResourceBody, conditions: ResourceConditions): Promise<Written> {
+    const placed = await this.#deps.loader.get(key)
+    return await this.#deps.kinds.of(placed.entry).write(caller, placed, body, conditions)
+  }
+
+  /**
+   * Deletes or empties the resource. Resolves to the entry, or to `undefined` when it has been deleted as well.
+   * @param recursive on a list: deletes the list and all entries in it
+   */
+  async clear(
+    caller: Caller,
+    key: EntryKey,
+    conditions: ResourceConditions,
+    recursive: boolean,
+  ): Promise<Entry | undefined> {
+    const placed = await this.#deps.loader.get(key)
+    if (recursive && isList(placed.entry)) {
+      await this.#deps.entries.delete(caller, key, conditions.entry, true)
+      return undefined
+    }
+    const kind = this.#deps.kinds.of(placed.entry)
+    if (!kind.clear) throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
+    return await kind.clear(caller, placed, conditions)
+  }
+}

@@ -5,14 +5,14 @@ import { Limiter } from '../base/limiter.ts'
 import { type Graph, statementsOf, type Statement } from '../graph/graph.ts'
 import { rdf } from '../graph/vocabulary.ts'
 import type { Database } from '../stores/database.ts'
-import type { Entries } from './entries.ts'
+import type { EntryLoader } from './entry-loader.ts'
 import { findEntry, idsAfter } from './entry-records.ts'
 import { type UsageStatistics, UsageTally } from './usage-statistics.ts'
 import { may, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
   readonly database: Database
-  readonly entries: Entries
+  readonly loader: EntryLoader
 }
 
 export interface Count {
@@ -86,7 +86,7 @@ export class Statistics {
    */
   async of(caller: Caller, contextKey: string, requested: string): Promise<ContextStatistics> {
     const type = Object.hasOwn(synonyms, requested) ? (synonyms[requested] ?? '') : requested
-    const context = await this.#deps.entries.getContextEntry(contextKey)
+    const context = await this.#deps.loader.getContextEntry(contextKey)
     requireRight(caller, 'readresource', context, 'read the statistics of this context')
     if (!isType(type)) {
       throw new NotFound(
@@ -98,8 +98,8 @@ export class Statistics {
   }
 
   async #count(caller: Caller, context: string, type: StatisticsType): Promise<ContextStatistics> {
-    const { database, entries } = this.#deps
-    const { entry: contextEntry } = await entries.getContextEntry(context)
+    const { database, loader } = this.#deps
+    const { entry: contextEntry } = await loader.getContextEntry(context)
     const tally = new Tally()
     const usage = new UsageTally(type, isKeyword, MAX_NAMES)
     let [read, seen] = [0, 0]

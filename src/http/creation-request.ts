@@ -4,8 +4,8 @@ import { parseJson } from '../base/json.ts'
 import { turnAfter } from '../base/turns.ts'
 import type { Bytes } from '../base/units.ts'
 import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../model/addresses.ts'
-import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation.ts'
-import { type EntryType, entryTypes, type GraphType, graphTypes } from '../model/entry.ts'
+import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation-request.ts'
+import { type EntryType, entryTypes, type GraphType, graphTypes, holdsGraph } from '../model/entry.ts'
 import { isObject } from '../content/values.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { RELATIVE } from '../graph/iri.ts'
@@ -105,7 +105,7 @@ function graphBases(base: BaseAddress, context: string, graphType: GraphType): R
     metadata: base.toAbsolute(metadataUri(address)),
     info: base.toAbsolute(entryUri(address)),
     'cached-external-metadata': base.toAbsolute(cachedMetadataUri(address)),
-    ...(graphType === 'Graph' || graphType === 'Pipeline' ? { resource: base.toAbsolute(resourceUri(address)) } : {}),
+    ...(holdsGraph({ graphType }) ? { resource: base.toAbsolute(resourceUri(address)) } : {}),
   }
 }
 

@@ -4,7 +4,7 @@ import type { Sessions } from '../accounts/sessions.ts'
 import type { User } from '../accounts/users.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../model/addresses.ts'
-import type { EntryView, ResourceView } from '../content/entry-view.ts'
+import type { EntryView, ResourceView } from '../content/resource-kind.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
 import { acceptLanguage } from './protocol/negotiate.ts'
@@ -89,7 +89,7 @@ export function entryJson(view: EntryView, base: BaseAddress): string {
 
 /** The resource on its own, as it stands inside the entry's JSON. */
 export function describeResource(view: ResourceView, base: BaseAddress, form = asRdfJson): unknown {
-  switch (view.kind) {
+  switch (view.form) {
     case 'value':
       return view.value
     case 'graph':

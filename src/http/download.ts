@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { fileNameOf, mediaTypeOf as storedMediaType } from '../content/uploads.ts'
+import { fileNameOf, mediaTypeOf as storedMediaType } from '../content/file-description.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Entry } from '../model/entry.ts'
 import type { ByteRange } from '../stores/blob-store.ts'

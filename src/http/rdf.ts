@@ -7,6 +7,7 @@ import { turnAfter } from '../base/turns.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
+import type { EntryAddress } from '../model/addresses.ts'
 import { clientGoneSignal } from './protocol/client-gone-signal.ts'
 import type { BaseAddress } from './base-address.ts'
 import { announcesBody, mediaTypeOf } from './protocol/body.ts'
@@ -125,12 +126,17 @@ export function syntaxOfBody(request: FastifyRequest): Syntax {
 }
 
 /**
- * Reads the RDF body of a request into its inside form.
- * @param iri of the graph, in its inside form: what relative references in the body stand for
+ * Reads the RDF body of a request into its inside form, for an entry that the service has loaded.
+ * @param iriOf the IRI of the graph of that entry, in its inside form: what relative references in the body stand for
  */
 export const graphReader =
-  (deps: Uses<'base' | 'bodies' | 'graphs'>, request: FastifyRequest, reply: FastifyReply, iri: string) =>
-  async (): Promise<Graph> => {
+  (
+    deps: Uses<'base' | 'bodies' | 'graphs'>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    iriOf: (entry: EntryAddress) => string,
+  ) =>
+  async (entry: EntryAddress): Promise<Graph> => {
     const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await deps.bodies.text(request.raw, reply.raw)
@@ -138,7 +144,7 @@ export const graphReader =
     if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(text))))
     if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
     const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
-    const graph = await deps.graphs.read(syntax, text, deps.base.toAbsolute(iri), reading)
+    const graph = await deps.graphs.read(syntax, text, deps.base.toAbsolute(iriOf(entry)), reading)
     await turnAfter(text)
     const relative = deps.base.graphInside(graph)
     await turnAfter(text)

@@ -12,18 +12,15 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { ContextExport } from '../content/archive/export.ts'
 import type { ContextImport } from '../content/archive/import.ts'
-import type { ContextResource } from '../content/context-resource.ts'
 import type { Creation } from '../content/creation.ts'
+import type { ContextKind } from '../content/kinds/context.ts'
 import type { Entries } from '../content/entries.ts'
 import type { EntryViews } from '../content/entry-view.ts'
-import type { Revisions } from '../content/revisions.ts'
 import type { Search } from '../search/search.ts'
+import type { Metadata } from '../content/metadata.ts'
 import type { Resources } from '../content/resources.ts'
 import type { ListMoves } from '../content/list-moves.ts'
-import type { Lists } from '../content/lists.ts'
 import type { Statistics } from '../content/statistics.ts'
-import type { Uploads } from '../content/uploads.ts'
-import type { UserResource } from '../content/user-resource.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { GraphReader } from '../graph/graph-reader.ts'
@@ -97,19 +94,16 @@ export interface Rooms {
   readonly passwordReset: PasswordReset | undefined
   readonly sso: Sso
   readonly entries: Entries
-  readonly contexts: ContextResource
+  readonly contexts: ContextKind
   readonly exports: ContextExport
   readonly imports: ContextImport
   readonly statistics: Statistics
   readonly creation: Creation
-  readonly revisions: Revisions
   readonly search: Search
   readonly views: EntryViews
+  readonly metadata: Metadata
   readonly resources: Resources
-  readonly lists: Lists
   readonly listMoves: ListMoves
-  readonly uploads: Uploads
-  readonly userResource: UserResource
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader

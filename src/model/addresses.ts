@@ -5,10 +5,21 @@ export const CONTEXTS = '_contexts'
 /** The system context that holds one entry for each user and group. */
 export const PRINCIPALS = '_principals'
 
+/** The entries of a new store; in system contexts no other entry gets such an id. */
+export const isSystemEntry = ({ context, id }: EntryAddress): boolean =>
+  (context === CONTEXTS || context === PRINCIPALS) && id.startsWith('_')
+
 /** Identifies an entry: the id of its context and its own id. */
 export interface EntryAddress {
   readonly context: string
   readonly id: string
+}
+
+/** An entry as the path of a request names it. */
+export interface EntryKey {
+  /** Id or name of the context. */
+  readonly context: string
+  readonly entry: string
 }
 
 export const entryUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/entry/${id}`

@@ -74,6 +74,22 @@ export const resourceOf = (entry: EntryHead): string => entry.externalResource ?
 export const holdsFile = (entry: Entry): boolean =>
   entry.entryType === 'Local' && entry.graphType === 'None' && entry.resourceType !== 'NamedResource'
 
+/** True when the resource is a graph that is stored in the row of the entry. */
+export const holdsGraph = ({ graphType }: Pick<EntryHead, 'graphType'>): boolean =>
+  graphType === 'Graph' || graphType === 'Pipeline'
+
+/** True when the resource, a text or graph, is stored in the row of the entry. */
+export const holdsContent = (entry: Pick<EntryHead, 'entryType' | 'graphType'>): boolean =>
+  entry.entryType === 'Local' && (entry.graphType === 'String' || holdsGraph(entry))
+
+/** Lists store the order of their members; an entry is in at most one list of its context (W3.8.5). */
+export const isList = ({ entryType, graphType }: Pick<EntryHead, 'entryType' | 'graphType'>): boolean =>
+  entryType === 'Local' && (graphType === 'List' || graphType === 'ResultList')
+
+/** True for entries of the system contexts: their rows belong to accounts or to a context. */
+export const isOfSystemContext = ({ entryType, graphType }: Pick<EntryHead, 'entryType' | 'graphType'>): boolean =>
+  entryType === 'Local' && ['Context', 'SystemContext', 'User', 'Group'].includes(graphType)
+
 /** The entry after a change by a user: `modified` is later than before, and the user is among the contributors. */
 export function withModification(entry: Entry, by: string, now: Milliseconds): Entry {
   return {

@@ -219,7 +219,7 @@ class Both {
     for (const login of this.#logins) if (login.user === index && login !== (own && except)) login.ended = true
   }
 
-  /** The user's row is raised first, then what it has ended is cleared away, as `content/user-resource.ts` does. */
+  /** The user's row is raised first, then what it has ended is cleared away, as `content/kinds/user.ts` does. */
   async #newEpoch(index: number, change: Partial<User>): Promise<void> {
     const user = this.#user(index)
     this.#users[index] = { ...user, ...change, epoch: user.epoch + 1, keptSessionDigest: undefined }

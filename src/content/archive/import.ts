@@ -9,17 +9,11 @@ import { GUEST } from '../../accounts/principals.ts'
 import { aclSlots } from '../../model/acl.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import { skipNumbers } from '../contexts.ts'
-import type { Entries } from '../entries.ts'
+import type { EntryLoader } from '../entry-loader.ts'
 import type { Entry } from '../../model/entry.ts'
 import { modificationTimes } from '../entry-records.ts'
-import {
-  forgetList,
-  forgetListsOf,
-  insertMembership,
-  isList,
-  listsWithMembers,
-  type Membership,
-} from '../list-records.ts'
+import { forgetList, forgetListsOf, insertMembership, listsWithMembers, type Membership } from '../list-records.ts'
+import { isList } from '../../model/entry.ts'
 import type { AccessCheck } from '../../model/rights.ts'
 import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
 import { requireOrdinary } from './export.ts'
@@ -30,7 +24,7 @@ import { wrong } from './read-lines.ts'
 
 interface Dependencies {
   readonly changes: Changes
-  readonly entries: Entries
+  readonly loader: EntryLoader
   readonly stagedImports: StagedImports
   /** Translates archives of other programs. */
   readonly translate: TranslateArchive
@@ -74,7 +68,7 @@ export class ContextImport {
     incoming: Incoming,
     { form, ...hints }: ImportOptions,
   ): Promise<Imported> {
-    const placed = await this.#deps.entries.getContextEntry(contextKey)
+    const placed = await this.#deps.loader.getContextEntry(contextKey)
     const judge: AccessCheck = caller => requireSuperUser(caller, 'import a context')
     judge(caller, placed)
     const context = placed.entry.id

@@ -1,6 +1,6 @@
 import type { Graph } from '../../graph/graph.ts'
 import { type Acl, aclSlots } from '../../model/acl.ts'
-import type { Entry } from '../../model/entry.ts'
+import { type Entry, holdsGraph } from '../../model/entry.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
 import type { EntryLine, FileLine, OutsideForm, RevisionLine } from './format.ts'
@@ -13,7 +13,7 @@ export function describeEntry(
   { list, file }: { readonly list: Membership | undefined; readonly file: FileLine | undefined },
   form: OutsideForm,
 ): EntryLine {
-  const holdsGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
+  const isGraph = holdsGraph(entry)
   const graph = (given: Graph | undefined): Graph | undefined => given && form.graphOutside(given)
   return {
     id: entry.id,
@@ -31,8 +31,8 @@ export function describeEntry(
     metadata: form.graphOutside(entry.metadata),
     cachedExternalMetadata: graph(entry.cachedExternalMetadata),
     cached: entry.cached === undefined ? undefined : isoTime(entry.cached),
-    text: holdsGraph ? undefined : entry.content,
-    graph: holdsGraph ? form.graphOutside(JSON.parse(entry.content ?? '{}') as Graph) : undefined,
+    text: isGraph ? undefined : entry.content,
+    graph: isGraph ? form.graphOutside(JSON.parse(entry.content ?? '{}') as Graph) : undefined,
     list: list && { id: list.list, position: list.position },
     file: file && { size: file.size, sha256: file.sha256 },
   }

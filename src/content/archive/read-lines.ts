@@ -5,7 +5,15 @@ import { toRelative, isAbsoluteIri } from '../../graph/iri.ts'
 import { type Acl, aclSlots } from '../../model/acl.ts'
 import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../../model/addresses.ts'
 import { hasExternalMetadata } from '../cached-metadata.ts'
-import { type Entry, entryTypes, graphTypes, holdsFile, resourceTypes } from '../../model/entry.ts'
+import {
+  type Entry,
+  entryTypes,
+  graphTypes,
+  holdsContent,
+  holdsFile,
+  isOfSystemContext,
+  resourceTypes,
+} from '../../model/entry.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
 import { isObject } from '../values.ts'
@@ -178,7 +186,7 @@ export class LineReader {
 function requireConsistent(entry: Entry): void {
   const { id, entryType, graphType, content, metadata } = entry
   const isLocal = entryType === 'Local'
-  if (isLocal && ['Context', 'SystemContext', 'User', 'Group'].includes(graphType)) {
+  if (isOfSystemContext(entry)) {
     throw wrong(`the entry "${id}" is a ${graphType}, which is no content of a context`)
   }
   if (isLocal !== (entry.externalResource === undefined))
@@ -188,8 +196,7 @@ function requireConsistent(entry: Entry): void {
   }
   if (entryType === 'Reference' && Object.keys(metadata).length > 0)
     throw wrong(`the Reference "${id}" has metadata here`)
-  const holdsContent = isLocal && ['String', 'Graph', 'Pipeline'].includes(graphType)
-  if (content !== undefined && !holdsContent) throw wrong(`the entry "${id}" cannot hold a text or graph`)
+  if (content !== undefined && !holdsContent(entry)) throw wrong(`the entry "${id}" cannot hold a text or graph`)
 }
 
 function readMembership(value: unknown): Membership {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Bytes } from '../../base/units.ts'
 import { findOutline, type Outline } from '../../content/outline.ts'
+import { holdsContent, isList } from '../../model/entry.ts'
 import type { Database } from '../../stores/database.ts'
 import { pathPart } from '../route.ts'
 
@@ -20,8 +21,8 @@ const byEntry =
   }
 
 const isLarge = ({ size, graphType }: Outline): boolean => size > MAX_LIGHT && graphType !== 'User'
-const hasMembers = ({ entryType, graphType }: Outline): boolean =>
-  entryType === 'Local' && (graphType === 'List' || graphType === 'ResultList' || graphType === 'Group')
+const hasMembers = (entry: Outline): boolean =>
+  isList(entry) || (entry.entryType === 'Local' && entry.graphType === 'Group')
 
 /**
  * The addresses whose GET may take long, and when. What is not named here, or not heavy by its rule, is answered by the
@@ -42,9 +43,5 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/metadata/:entry': async (request, database) =>
     request.parameters.has('recursive') || request.parameters.has('rev') || (await byEntry(isLarge)(request, database)),
   // Files are streams: their bytes never wait for one another.
-  '/:context/resource/:entry': byEntry(
-    entry =>
-      entry.entryType === 'Local' &&
-      (hasMembers(entry) || (isLarge(entry) && ['String', 'Graph', 'Pipeline'].includes(entry.graphType))),
-  ),
+  '/:context/resource/:entry': byEntry(entry => hasMembers(entry) || (isLarge(entry) && holdsContent(entry))),
 }

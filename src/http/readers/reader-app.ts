@@ -18,7 +18,7 @@ import type { ReadAnswer, ReadTask } from './read-task.ts'
 /** The services that the routes of `heavy-reads.ts` use. */
 export type ReaderRooms = Pick<
   Rooms,
-  'database' | 'entries' | 'views' | 'search' | 'revisions' | 'statistics' | 'ledger' | 'system'
+  'database' | 'entries' | 'views' | 'metadata' | 'resources' | 'search' | 'statistics' | 'ledger' | 'system'
 >
 
 /** Not all routes of the service: a thread needs memory for each module that it loads. */

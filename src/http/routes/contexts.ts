@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotSupported } from '../../base/errors.ts'
-import type { ContextDescription } from '../../content/context-resource.ts'
-import type { CreationRequest } from '../../content/creation.ts'
-import { mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
+import type { CreationRequest } from '../../content/creation-request.ts'
+import { mediaTypeOf as storedMediaType } from '../../content/file-description.ts'
+import type { ContextDescription } from '../../content/resource-kind.ts'
 import { entryUri, PRINCIPALS } from '../../model/addresses.ts'
 import { fileValidators, validatorHeaders } from '../conditional.ts'
 import { creationQuery, readCreation } from '../creation-request.ts'
@@ -15,7 +15,7 @@ import { count, Graph, Ids, Quota } from '../interface/schemas.ts'
 import { refuseFeed } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
-import { changeContext, ContextState } from './context-changes.ts'
+import { ContextState, describeContext } from './context-changes.ts'
 import { sendCreated } from './entries.ts'
 
 const Created = named(
@@ -103,7 +103,7 @@ export const contextRoutes = [
       413: ['quota-exceeded', 'file-too-large', 'graph-too-large'],
     },
     handle: async (
-      deps: Uses<'base' | 'bodies' | 'creation' | 'graphs' | 'options' | 'uploads'>,
+      deps: Uses<'base' | 'bodies' | 'creation' | 'graphs' | 'options'>,
       { request, reply, caller, params, query },
     ) => {
       const requested = readCreation(deps, request, reply, query)
@@ -182,7 +182,7 @@ export const contextRoutes = [
       501: ['quota-not-supported'],
     },
     handle: async (deps: Uses<'contexts'>, { reply, caller, params, body }) =>
-      await changeContext(deps, reply, caller, params.context, body),
+      describeContext(reply, await deps.contexts.put(caller, params.context, body)),
   }),
   route({
     id: 'readQuota',
@@ -243,7 +243,7 @@ function hasQuota({ ledger }: Uses<'ledger'>): boolean {
 
 /** The body is the file, described by the same headers and parameters as in PUT of a file; there is no other body. */
 async function createWithFile(
-  deps: Uses<'base' | 'bodies' | 'uploads'>,
+  deps: Uses<'base' | 'bodies' | 'creation'>,
   request: FastifyRequest,
   reply: FastifyReply,
   requested: CreationRequest,
@@ -251,7 +251,7 @@ async function createWithFile(
   const { context } = request.params as { readonly context: string }
   const withoutBody = { ...requested, body: async () => async () => ({}) }
   const upload = readUpload(deps, request, reply)
-  const { entry, file } = await deps.uploads.create(request.caller, context, withoutBody, upload)
+  const { entry, file } = await deps.creation.createWithFile(request.caller, context, withoutBody, upload)
   reply
     .status(201)
     .headers({ ...validatorHeaders(fileValidators(entry, file)), location: deps.base.toAbsolute(entryUri(entry)) })

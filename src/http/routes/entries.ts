@@ -1,9 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { NotFound } from '../../base/errors.ts'
-import { hasName } from '../../content/entries.ts'
 import { entryUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
-import { type EntryInContext, requireRight } from '../../model/rights.ts'
 import {
   entryValidators,
   isUnchanged,
@@ -60,13 +57,17 @@ export const entryRoutes = [
     refusals: { 401: [], 403: ['not-allowed'], 404: [], 406: ['not-acceptable'] },
     conditional: 'read',
     compressible: true,
-    handle: async (deps: Uses<'base' | 'entries' | 'views'>, { request, reply, caller, query }) => {
+    handle: async (deps: Uses<'base' | 'views'>, { request, reply, caller, params, query }) => {
       const representation = representationFor(request, reply)
       const form = embeddedGraphs(request)
-      const placed = await loadEntry(deps, request)
-      if (!isPlainJson(representation)) return await sendInfo(deps, request, reply, placed, representation)
-      const view = await deps.views.of(caller, placed, query.includeAll, pagingOf(query))
-      const isCurrent = isFresh(request, reply, placed.entry)
+      if (!isPlainJson(representation)) {
+        // In a syntax of RDF an entry is its info (W3.3.1).
+        const { entry, view } = await deps.views.read(caller, params, false)
+        if (isFresh(request, reply, entry, representation)) return await reply.status(304).send()
+        return await sendStoredGraph(deps.base, reply, representation, view.info)
+      }
+      const { entry, view } = await deps.views.read(caller, params, query.includeAll, pagingOf(query))
+      const isCurrent = isFresh(request, reply, entry)
       // What only some may see, and the fill level, change without the entry: a 304 would keep an outdated view.
       const isTheSameForAll = !query.includeAll && view.quota === undefined
       if (isCurrent && isTheSameForAll) return await reply.status(304).send()
@@ -92,11 +93,10 @@ export const entryRoutes = [
     answers: { 204: done },
     refusals: { 400: ['invalid-graph', 'invalid-json', 'invalid-uri', 'invalid-value'], 401: [], 403: [], 404: [] },
     conditional: 'write',
-    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller, query }) => {
-      const placed = await loadEntry(deps, request)
-      const read = graphReader(deps, request, reply, entryUri(placed.entry))
+    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller, params, query }) => {
+      const read = graphReader(deps, request, reply, entryUri)
       const condition = preconditionOf(request)
-      return sendChanged(reply, await deps.entries.putInfo(caller, placed, read, condition, query.applyACLtoChildren))
+      return sendChanged(reply, await deps.entries.putInfo(caller, params, read, condition, query.applyACLtoChildren))
     },
   }),
   route({
@@ -110,8 +110,8 @@ export const entryRoutes = [
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: [] },
     conditional: 'write',
-    handle: async (deps: Uses<'entries'>, { request, reply, caller, query }) => {
-      await deps.entries.delete(caller, await loadEntry(deps, request), preconditionOf(request), query.recursive)
+    handle: async (deps: Uses<'entries'>, { request, reply, caller, params, query }) => {
+      await deps.entries.delete(caller, params, preconditionOf(request), query.recursive)
       return await reply.status(204).send()
     },
   }),
@@ -125,16 +125,9 @@ export const entryRoutes = [
     path: { context: { example: '_contexts' }, entry: { example: 'photos' } },
     answers: { 200: json('The name.', Name) },
     refusals: { 401: [], 403: [], 404: ['not-found'] },
-    handle: async (deps: Uses<'entries'>, { request, caller }) => {
-      const placed = await loadEntry(deps, request)
-      // All callers may look up names of contexts; names of users and groups require the right to read their metadata (wire
-      // facts 4.4).
-      const isContext = placed.entry.graphType === 'Context' || placed.entry.graphType === 'SystemContext'
-      if (hasName(placed.entry) && !isContext) requireRight(caller, 'readmetadata', placed, 'read this name')
-      const name = await deps.entries.nameOf(placed.entry)
-      if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
-      return { name }
-    },
+    handle: async ({ entries }: Uses<'entries'>, { caller, params }) => ({
+      name: await entries.getName(caller, params),
+    }),
   }),
   route({
     id: 'rename',
@@ -147,31 +140,10 @@ export const entryRoutes = [
     body: jsonBody(Name, { example: { name: 'Photos' } }),
     answers: { 204: done },
     refusals: { 400: ['invalid-name', 'invalid-type'], 401: [], 403: [], 404: [], 409: ['name-taken'] },
-    handle: async (deps: Uses<'bodies' | 'entries'>, { request, reply, caller, body }) => {
-      const placed = await loadEntry(deps, request)
-      return sendChanged(reply, await deps.entries.rename(caller, placed, async () => (await body()).name))
-    },
+    handle: async ({ entries }: Uses<'entries'>, { reply, caller, params, body }) =>
+      sendChanged(reply, await entries.rename(caller, params, async () => (await body()).name)),
   }),
 ]
-
-/** In a syntax of RDF an entry is its info (W3.3.1). */
-async function sendInfo(
-  { base, views }: Uses<'base' | 'views'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  placed: EntryInContext,
-  representation: Representation,
-): Promise<unknown> {
-  const { info } = await views.of(request.caller, placed, false)
-  if (isFresh(request, reply, placed.entry, representation)) return await reply.status(304).send()
-  return await sendStoredGraph(base, reply, representation, info)
-}
-
-/** The entry that the path names. @throws {NotFound} */
-export async function loadEntry({ entries }: Uses<'entries'>, { params }: FastifyRequest): Promise<EntryInContext> {
-  const { context, entry } = params as { readonly context: string; readonly entry: string }
-  return await entries.get(context, entry)
-}
 
 /** The conditions of the request. They are checked against the entry inside the transaction that changes it. */
 export const preconditionOf =

@@ -1,6 +1,5 @@
-import { InvalidInput, WrongMethod } from '../../base/errors.ts'
+import { InvalidInput } from '../../base/errors.ts'
 import { findAddress } from '../../content/contexts.ts'
-import { isList } from '../../content/list-records.ts'
 import { RELATIVE } from '../../graph/iri.ts'
 import { type EntryAddress, entryUri } from '../../model/addresses.ts'
 import { entryValidators, validatorHeaders } from '../conditional.ts'
@@ -11,7 +10,7 @@ import { object } from '../interface/schema.ts'
 import { StoredFile, uri } from '../interface/schemas.ts'
 import { answerFormat, representationFor, sendGraph } from '../rdf.ts'
 import type { Uses } from '../services.ts'
-import { graphAnswer, loadEntry } from './entries.ts'
+import { graphAnswer } from './entries.ts'
 import { putResource, resourceBody, type ResourceServices, uploadRefusals } from './resources.ts'
 
 /** Moving entries between lists, what browsers write by POST, and what points at an entry (W3.8.5, W3.6). */
@@ -47,14 +46,16 @@ export const listRoutes = [
       409: ['conflict'],
     },
     conditional: 'write',
-    handle: async (deps: ResourceServices & Uses<'listMoves'>, { request, reply, caller, query }) => {
-      if (query.method?.toLowerCase() === 'put') return await putResource(deps, request, reply)
-      const placed = await loadEntry(deps, request)
-      if (!isList(placed.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
-      const entry = await readAddress(deps, 'moveEntry', query.moveEntry)
-      if (!entry) throw new InvalidInput('invalid-query', 'The parameter moveEntry is missing.')
-      const from = await readAddress(deps, 'fromList', query.fromList)
-      const moved = await deps.listMoves.move(caller, placed, { entry, from, fromAny: query.removeAll })
+    handle: async (
+      deps: ResourceServices & Uses<'database' | 'listMoves'>,
+      { request, reply, caller, params, query },
+    ) => {
+      if (query.method?.toLowerCase() === 'put') return await putResource(deps, request, reply, params)
+      const moved = await deps.listMoves.move(caller, params, async () => {
+        const entry = await readAddress(deps, 'moveEntry', query.moveEntry)
+        if (!entry) throw new InvalidInput('invalid-query', 'The parameter moveEntry is missing.')
+        return { entry, from: await readAddress(deps, 'fromList', query.fromList), fromAny: query.removeAll }
+      })
       reply.headers(validatorHeaders(entryValidators(moved)))
       return { entryURI: deps.base.toAbsolute(entryUri(moved)) }
     },
@@ -74,10 +75,9 @@ export const listRoutes = [
     refusals: { 401: [], 403: ['not-allowed'], 404: [], 406: ['not-acceptable'] },
     compressible: true,
     // No validators: those of the entry do not change when another entry begins to point at it.
-    handle: async (deps: Uses<'base' | 'entries' | 'views'>, { request, reply, caller }) => {
-      const placed = await loadEntry(deps, request)
+    handle: async (deps: Uses<'base' | 'views'>, { request, reply, caller, params }) => {
       const representation = representationFor(request, reply)
-      const graph = await deps.views.relations(caller, placed)
+      const graph = await deps.views.relations(caller, params)
       return await sendGraph(reply, representation, deps.base.graphOutside(graph))
     },
   }),

@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotFound } from '../../base/errors.ts'
-import { liveSourceOf } from '../../content/cached-metadata.ts'
-import { findEntry } from '../../content/entry-records.ts'
-import { lookUp, lookupScopes, metadataIn } from '../../content/lookup.ts'
+import { lookupScopes } from '../../content/lookup.ts'
 import { RELATIVE } from '../../graph/iri.ts'
 import { isUnchanged, validatorHeaders } from '../conditional.ts'
 import { unchanged } from '../interface/answer.ts'
@@ -47,16 +45,16 @@ export const lookupRoutes = [
     summary: 'Find metadata by the URI of the resource among the entries of a context.',
     refusals: { 404: ['not-found'], 406: ['not-acceptable'] },
     handle: async (deps: LookupServices & Uses<'entries'>, { request, reply, params, query }) => {
-      const { entry } = await deps.entries.getContextEntry(params.context)
-      return await answer(deps, request, reply, query, entry.id)
+      const context = await deps.entries.contextId(params.context)
+      return await answer(deps, request, reply, query, context)
     },
   }),
 ]
 
-type LookupServices = Uses<'base' | 'database'>
+type LookupServices = Uses<'base' | 'metadata'>
 
 async function answer(
-  { base, database }: LookupServices,
+  { base, metadata }: LookupServices,
   request: FastifyRequest,
   reply: FastifyReply,
   { uri, scope }: ValuesOf<typeof lookupQuery>,
@@ -67,19 +65,18 @@ async function answer(
   const representation = representationFor(request, reply)
   const { caller } = request
   const requested = { uri: base.toRelative(uri), scope, ...(context === undefined ? {} : { context }) }
-  const found = await lookUp(database, caller, requested)
-  const entry = found && (await findEntry(database, found))
-  const metadata = entry && (await metadataIn(database, caller, entry, scope))
+  const found = await metadata.lookUp(caller, requested)
   // The answer is the same whether there is no entry or one that the caller may not read.
-  if (!entry || !metadata) throw new NotFound('not-found', 'There are no such metadata of this resource.')
-  if (!liveSourceOf(entry)) {
+  if (!found) throw new NotFound('not-found', 'There are no such metadata of this resource.')
+  const { entry, graph, modified } = found
+  if (modified !== undefined) {
     // A different entry may be the first one tomorrow and may have an earlier date, so only an ETag identifies the response.
-    const etag = `"${entry.modified}-${entry.context}-${entry.id}-${representation.syntax.name}"`
-    const state = { etag, modified: entry.modified }
+    const etag = `"${modified}-${entry.context}-${entry.id}-${representation.syntax.name}"`
+    const state = { etag, modified }
     reply.headers(validatorHeaders(state))
     if (request.headers['if-none-match'] !== undefined && isUnchanged(request.headers, state)) {
       return await reply.status(304).send()
     }
   }
-  return await sendGraph(reply, representation, base.graphOutside(metadata))
+  return await sendGraph(reply, representation, base.graphOutside(graph))
 }

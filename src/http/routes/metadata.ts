@@ -1,19 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { denied } from '../../accounts/caller.ts'
-import { NotFound, NotSupported, WrongMethod } from '../../base/errors.ts'
-import {
-  type CachedMetadata,
-  findCachedMetadata,
-  hasExternalMetadata,
-  liveSourceOf,
-  mergeGraphs,
-} from '../../content/cached-metadata.ts'
-import { linkedMetadata } from '../../content/linked-metadata.ts'
-import { fileNameOf } from '../../content/uploads.ts'
+import { NotSupported, WrongMethod } from '../../base/errors.ts'
+import { fileNameOf } from '../../content/file-description.ts'
+import type { ReadMetadata } from '../../content/metadata.ts'
 import { emptyGraph, type Graph } from '../../graph/graph.ts'
 import { cachedMetadataUri, metadataUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
-import { requireRight } from '../../model/rights.ts'
 import {
   entryValidators,
   requirePreconditions,
@@ -27,16 +18,9 @@ import { custom, flag, invalid } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { linkQuery, readLinkTraversal } from '../link-traversal.ts'
 import type { Parameters } from '../protocol/query.ts'
-import {
-  answerFormat,
-  graphReader,
-  type Representation,
-  representationFor,
-  sendGraph,
-  sendStoredGraph,
-} from '../rdf.ts'
+import { answerFormat, graphReader, type Representation, representationFor, sendStoredGraph } from '../rdf.ts'
 import type { Uses } from '../services.ts'
-import { graphAnswer, graphBody, isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
+import { graphAnswer, graphBody, isFresh, preconditionOf, sendChanged } from './entries.ts'
 
 const chapter = 'Entries'
 const readers = 'those who may read the metadata'
@@ -71,27 +55,12 @@ export const metadataRoutes = [
     refusals: { 401: [], 403: [], 404: ['not-found'], 406: ['not-acceptable'], 501: ['not-available'] },
     conditional: 'read',
     compressible: true,
-    handle: async (
-      deps: Uses<'base' | 'database' | 'entries' | 'revisions'>,
-      { request, reply, caller, query: { rev, ...query } },
-    ) => {
+    handle: async (deps: MetadataServices, { request, reply, caller, params, query: { rev, ...query } }) => {
       const representation = representationFor(request, reply)
-      const placed = await loadEntry(deps, request)
-      const { entry } = placed
-      requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
-      if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
-      if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
       const traversal = rev === undefined ? readLinkTraversal(query, deps.base) : undefined
-      if (traversal) {
-        // The answer changes with other entries, so it has no validators.
-        const linked = await linkedMetadata(deps.database, caller, entry, traversal)
-        nameFile(request, reply, entry, representation)
-        return await sendGraph(reply, representation, deps.base.graphOutside(linked))
-      }
-      const { modified, metadata } = rev === undefined ? entry : await getRevision(deps, entry, rev)
-      if (isFresh(request, reply, { modified }, representation)) return await reply.status(304).send()
-      nameFile(request, reply, entry, representation)
-      return await sendStoredGraph(deps.base, reply, representation, metadata)
+      const found = await deps.metadata.read(caller, params, { revision: rev, traversal })
+      if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
+      return await sendMetadata(deps, request, reply, { representation, found })
     },
   }),
   route({
@@ -105,11 +74,10 @@ export const metadataRoutes = [
     answers: { 204: done },
     refusals: { 400: ['invalid-graph', 'invalid-json'], 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
     conditional: 'write',
-    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller }) => {
+    handle: async (deps: ChangeServices, { request, reply, caller, params }) => {
       refuseRevision(request)
-      const placed = await loadEntry(deps, request)
-      const read = graphReader(deps, request, reply, metadataUri(placed.entry))
-      return sendChanged(reply, await deps.entries.putMetadata(caller, placed, read, preconditionOf(request)))
+      const read = graphReader(deps, request, reply, metadataUri)
+      return sendChanged(reply, await deps.metadata.put(caller, params, read, preconditionOf(request)))
     },
   }),
   route({
@@ -122,10 +90,9 @@ export const metadataRoutes = [
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
     conditional: 'write',
-    handle: async (deps: Uses<'entries'>, { request, reply, caller }) => {
+    handle: async ({ metadata }: Uses<'metadata'>, { request, reply, caller, params }) => {
       refuseRevision(request)
-      const placed = await loadEntry(deps, request)
-      return sendChanged(reply, await deps.entries.putMetadata(caller, placed, empty, preconditionOf(request)))
+      return sendChanged(reply, await metadata.put(caller, params, empty, preconditionOf(request)))
     },
   }),
   route({
@@ -142,16 +109,10 @@ export const metadataRoutes = [
     refusals: { 401: [], 403: [], 404: ['not-found'], 406: ['not-acceptable'] },
     conditional: 'read',
     compressible: true,
-    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, reply, caller }) => {
+    handle: async (deps: MetadataServices, { request, reply, caller, params }) => {
       const representation = representationFor(request, reply)
-      const placed = await loadEntry(deps, request)
-      const { entry } = placed
-      requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
-      if (!hasExternalMetadata(entry)) throw new NotFound('not-found', 'This entry has no metadata elsewhere.')
-      const cached = await findCached(deps, request, entry)
-      if (isFresh(request, reply, cached, representation)) return await reply.status(304).send()
-      nameFile(request, reply, entry, representation)
-      return await sendStoredGraph(deps.base, reply, representation, cached.graph)
+      const found = await deps.metadata.readCached(caller, params)
+      return await sendMetadata(deps, request, reply, { representation, found })
     },
   }),
   route({
@@ -166,10 +127,9 @@ export const metadataRoutes = [
     answers: { 204: done },
     refusals: { 400: ['invalid-graph', 'invalid-json'], 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
     conditional: 'write',
-    handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller }) => {
-      const placed = await loadEntry(deps, request)
-      const read = graphReader(deps, request, reply, cachedMetadataUri(placed.entry))
-      return sendCached(reply, await deps.entries.putCachedMetadata(caller, placed, read, cachedCondition(request)))
+    handle: async (deps: ChangeServices, { request, reply, caller, params }) => {
+      const read = graphReader(deps, request, reply, cachedMetadataUri)
+      return sendCached(reply, await deps.metadata.putCached(caller, params, read, cachedCondition(request)))
     },
   }),
   route({
@@ -183,10 +143,8 @@ export const metadataRoutes = [
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: [], 405: ['method-not-allowed'] },
     conditional: 'write',
-    handle: async (deps: Uses<'entries'>, { request, reply, caller }) => {
-      const placed = await loadEntry(deps, request)
-      return sendCached(reply, await deps.entries.putCachedMetadata(caller, placed, empty, cachedCondition(request)))
-    },
+    handle: async ({ metadata }: Uses<'metadata'>, { request, reply, caller, params }) =>
+      sendCached(reply, await metadata.putCached(caller, params, empty, cachedCondition(request))),
   }),
   route({
     id: 'readMergedMetadata',
@@ -200,21 +158,31 @@ export const metadataRoutes = [
     refusals: { 401: [], 403: [], 404: [], 406: ['not-acceptable'] },
     conditional: 'read',
     compressible: true,
-    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, reply, caller }) => {
+    handle: async (deps: MetadataServices, { request, reply, caller, params }) => {
       const representation = representationFor(request, reply)
-      const placed = await loadEntry(deps, request)
-      const { entry } = placed
-      requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
-      const cached = hasExternalMetadata(entry) ? await findCachedMetadata(deps.database, caller, entry) : undefined
-      // With metadata of another entry in it, the answer changes without this one.
-      const isOwn = liveSourceOf(entry) === undefined
-      if (isOwn && isFresh(request, reply, entry, representation)) return await reply.status(304).send()
-      nameFile(request, reply, entry, representation)
-      const merged = mergeGraphs(entry.metadata, cached?.graph ?? emptyGraph)
-      return await sendGraph(reply, representation, deps.base.graphOutside(merged))
+      const found = await deps.metadata.readMerged(caller, params)
+      return await sendMetadata(deps, request, reply, { representation, found })
     },
   }),
 ]
+
+type MetadataServices = Uses<'base' | 'metadata'>
+type ChangeServices = MetadataServices & Uses<'bodies' | 'graphs'>
+
+/** Without validators when the graph also changes with other entries. */
+async function sendMetadata(
+  { base }: Uses<'base'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { representation, found }: { readonly representation: Representation; readonly found: ReadMetadata },
+): Promise<unknown> {
+  const { entry, graph, modified } = found
+  if (modified !== undefined && isFresh(request, reply, { modified }, representation)) {
+    return await reply.status(304).send()
+  }
+  nameFile(request, reply, entry, representation)
+  return await sendStoredGraph(base, reply, representation, graph)
+}
 
 /** Revisions are read only. @throws {WrongMethod} */
 function refuseRevision({ parameters }: FastifyRequest): void {
@@ -226,17 +194,6 @@ function readRevision(parameters: Parameters, name: string): number | undefined 
   if (given === undefined) return undefined
   if (/^[0-9]{1,15}$/.test(given)) return Number(given)
   throw invalid(`\`${name}\` must be the number of a revision, not "${given.slice(0, 40)}".`)
-}
-
-/** A revision never changes: its tag and date are of the time when it was made. @throws {NotFound} */
-async function getRevision(
-  { database, revisions }: Uses<'database' | 'revisions'>,
-  entry: Entry,
-  number: number,
-): Promise<Pick<Entry, 'modified' | 'metadata'>> {
-  const found = await revisions.find(database, entry, number)
-  if (found) return { modified: found.time, metadata: found.metadata }
-  throw new NotFound('not-found', `There is no revision ${number} of these metadata.`)
 }
 
 /** The copy has a tag of its own. Dates are those of the entry, as clients know no other (W3.0.5, W3.0.6). */
@@ -255,16 +212,6 @@ const sendCached = (reply: FastifyReply, entry: Entry): FastifyReply =>
     .send()
 
 const empty = async (): Promise<Graph> => emptyGraph
-
-async function findCached(
-  { database }: Uses<'database'>,
-  { caller }: FastifyRequest,
-  entry: Entry,
-): Promise<CachedMetadata> {
-  const cached = await findCachedMetadata(database, caller, entry)
-  if (cached) return cached
-  throw denied(caller, 'read the metadata that this entry refers to')
-}
 
 /** W3.5 */
 function nameFile(request: FastifyRequest, reply: FastifyReply, entry: Entry, { syntax }: Representation): void {

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotSupported } from '../../base/errors.ts'
-import { requireRight } from '../../model/rights.ts'
 import { clientGoneSignal } from '../protocol/client-gone-signal.ts'
 import { content } from '../interface/answer.ts'
 import { requiredText } from '../interface/parameters.ts'
@@ -52,8 +51,7 @@ export const proxyRoutes = [
     access: 'as above, and those who may read the resource of the context',
     isOffered: isOn,
     handle: async (deps: Uses<'entries' | 'proxy'>, { request, reply, caller, params, query }) => {
-      const placed = await deps.entries.getContextEntry(params.context)
-      requireRight(caller, 'readresource', placed, 'read this context')
+      await deps.entries.getContext(caller, params.context, 'readresource', 'read this context')
       return await answer(deps, request, reply, query.url)
     },
   }),

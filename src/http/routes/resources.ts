@@ -1,16 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { findGroup } from '../../accounts/groups.ts'
-import { NotFound, WrongMethod } from '../../base/errors.ts'
-import { listOrder, type Order } from '../../content/list-order.ts'
-import { isList } from '../../content/list-records.ts'
-import { orderedMembers } from '../../content/list-view.ts'
-import { mediaTypeOf as storedMediaType } from '../../content/uploads.ts'
-import { type FileRecord, findFile } from '../../files/file-records.ts'
+import { NotFound } from '../../base/errors.ts'
+import { mediaTypeOf as storedMediaType } from '../../content/file-description.ts'
+import { isOwnOrder, listOrder } from '../../content/list-order.ts'
+import type { ResourceBody, ResourceConditions } from '../../content/resource-kind.ts'
 import { type Graph, uri } from '../../graph/graph.ts'
 import { rdf } from '../../graph/vocabulary.ts'
-import { entryUri, metadataUri, resourceUri } from '../../model/addresses.ts'
+import { type EntryKey, entryUri, metadataUri, resourceUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
-import { type EntryInContext, requireRight } from '../../model/rights.ts'
 import { fileValidators, requirePreconditions, validatorHeaders } from '../conditional.ts'
 import { describeResource } from '../describe.ts'
 import { sendFile } from '../download.ts'
@@ -33,8 +29,8 @@ import {
 } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
-import { changeContext, ContextState } from './context-changes.ts'
-import { isFresh, loadEntry, preconditionOf, sendChanged } from './entries.ts'
+import { ContextState, describeContext } from './context-changes.ts'
+import { isFresh, preconditionOf, sendChanged } from './entries.ts'
 
 /** Any bytes: a file, a text, a graph, a list of ids, the data of a user. */
 export const resourceBody = streamedBody(['*/*'])
@@ -84,7 +80,8 @@ export const resourceRoutes = [
     conditional: 'read',
     compressible: true,
     visited: true,
-    handle: async (deps: ReadServices, { request, reply, query }) => await getResource(deps, request, reply, query),
+    handle: async (deps: ReadServices, { request, reply, params, query }) =>
+      await getResource(deps, request, reply, { params, query }),
   }),
   route({
     id: 'writeResource',
@@ -109,7 +106,8 @@ export const resourceRoutes = [
       429: ['locked-out'],
     },
     conditional: 'write',
-    handle: async (deps: ResourceServices, { request, reply }) => await putResource(deps, request, reply),
+    handle: async (deps: ResourceServices, { request, reply, params }) =>
+      await putResource(deps, request, reply, params),
   }),
   route({
     id: 'deleteResource',
@@ -122,92 +120,52 @@ export const resourceRoutes = [
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: ['no-file'], 405: ['method-not-allowed'] },
     conditional: 'write',
-    handle: async (deps: Uses<'entries' | 'lists' | 'resources' | 'uploads'>, { request, reply, query }) => {
-      const placed = await loadEntry(deps, request)
-      if (isList(placed.entry)) return await deleteList(deps, request, reply, placed, query.recursive)
-      if (placed.entry.graphType === 'String') {
-        const condition = preconditionOf(request)
-        return sendChanged(reply, await deps.resources.putString(request.caller, placed, async () => '', condition))
-      }
-      if (placed.entry.graphType !== 'None') throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
-      const condition = fileCondition(request)
-      return sendChanged(reply, await deps.uploads.remove(request.caller, placed, condition))
+    handle: async ({ resources }: Uses<'resources'>, { request, reply, caller, params, query }) => {
+      const entry = await resources.clear(caller, params, conditionsOf(request), query.recursive)
+      return entry ? sendChanged(reply, entry) : await reply.status(204).send()
     },
   }),
 ]
 
-type ReadServices = Uses<'base' | 'contexts' | 'database' | 'entries' | 'files' | 'options' | 'userResource' | 'views'>
-export type ResourceServices = Uses<
-  | 'base'
-  | 'bodies'
-  | 'contexts'
-  | 'database'
-  | 'entries'
-  | 'graphs'
-  | 'lists'
-  | 'resources'
-  | 'uploads'
-  | 'userResource'
->
+type ReadServices = Uses<'base' | 'files' | 'options' | 'resources'>
+export type ResourceServices = Uses<'base' | 'bodies' | 'graphs' | 'resources'>
 
 async function getResource(
   deps: ReadServices,
   request: FastifyRequest,
   reply: FastifyReply,
-  query: ValuesOf<typeof resourceQuery>,
+  { params, query }: { readonly params: EntryKey; readonly query: ValuesOf<typeof resourceQuery> },
 ): Promise<unknown> {
-  const placed = await loadEntry(deps, request)
-  const { entry } = placed
-  requireRight(request.caller, 'readresource', placed, 'read the resource of this entry')
+  const { entry, content } = await deps.resources.read(request.caller, params)
   if (entry.entryType !== 'Local') return redirectAbroad(reply, entry)
-  if (entry.resourceType === 'NamedResource') return await reply.redirect(deps.base.toAbsolute(metadataUri(entry)), 303)
-  if (entry.graphType === 'None') return await sendFile(deps, request, reply, entry)
-  const isGraph = entry.graphType === 'Graph' || entry.graphType === 'Pipeline'
-  const representation = isGraph || isList(entry) ? representationFor(request, reply) : undefined
-  const order = isList(entry) ? orderOf(query) : listOrder
-  if (isFresh(request, reply, entry, representation) && changesWithItsEntry(entry, order))
-    return await reply.status(304).send()
-  if (representation && isGraph) {
-    return await sendGraph(reply, representation, deps.base.graphOutside(JSON.parse(entry.content ?? '{}') as Graph))
-  }
-  switch (entry.graphType) {
-    case 'String':
-      return await reply.type('text/plain; charset=utf-8').send(entry.content ?? '')
-    case 'Graph':
-    case 'Pipeline':
-      return {}
-    case 'PipelineResult':
-      // Only an import brings files to these.
-      return (await findFile(deps.database, entry)) ? await sendFile(deps, request, reply, entry) : {}
-    case 'List':
-    case 'ResultList': {
+  if (!content) return await reply.redirect(deps.base.toAbsolute(metadataUri(entry)), 303)
+  const { form } = content
+  if (form === 'file') return await sendFile(deps, request, reply, entry)
+  const representation = form === 'graph' || form === 'members' ? representationFor(request, reply) : undefined
+  const order = form === 'members' ? orderOf(query) : listOrder
+  // In another order than its own, a list also changes with its members.
+  const isCurrent = isFresh(request, reply, entry, representation) && content.isVersioned && isOwnOrder(order)
+  if (isCurrent) return await reply.status(304).send()
+  switch (content.form) {
+    case 'text':
+      return await reply.type('text/plain; charset=utf-8').send(content.read())
+    case 'graph':
+      return representation && (await sendGraph(reply, representation, deps.base.graphOutside(content.read())))
+    case 'members': {
       refuseFeed(request)
-      const members = await orderedMembers(deps.database, request.caller, placed, order)
+      const members = await content.read(order)
       if (!representation || isPlainJson(representation)) return members
       return await sendGraph(reply, representation, deps.base.graphOutside(sequenceOf(entry, members)))
     }
-    case 'User':
-      return await deps.userResource.describe(entry.id)
-    case 'Group': {
-      const group = await findGroup(deps.database, entry.id)
-      if (!group) throw new NotFound('not-found', 'There is no such group.')
-      const view = await deps.views.group(request.caller, group, placed.contextEntry)
-      return describeResource(view, deps.base, embeddedGraphs(request))
-    }
-    case 'Context':
-    case 'SystemContext':
+    case 'view':
+      return describeResource(await content.read(), deps.base, embeddedGraphs(request))
+    case 'ids':
       refuseFeed(request)
-      return await deps.contexts.list(request.caller, entry.id)
+      return await content.read()
+    case 'json':
+      return await content.read()
   }
 }
-
-/**
- * Whether the resource changes only together with its entry, so that the entry's ETag identifies its state. That is not so
- * for users (lockouts), groups (members), contexts (new entries), and lists in an order other than their own (changed
- * members).
- */
-const changesWithItsEntry = ({ graphType }: Entry, { sort, first }: Order): boolean =>
-  !['User', 'Group', 'Context', 'SystemContext'].includes(graphType) && sort === undefined && first === undefined
 
 /** A list in RDF (W3.8.5). */
 const sequenceOf = (list: Entry, members: readonly string[]): Graph => ({
@@ -237,66 +195,23 @@ export async function putResource(
   deps: ResourceServices,
   request: FastifyRequest,
   reply: FastifyReply,
+  key: EntryKey,
 ): Promise<unknown> {
-  const placed = await loadEntry(deps, request)
-  const { caller } = request
-  const condition = preconditionOf(request)
-  const readGraph = graphReader(deps, request, reply, resourceUri(placed.entry))
-  const readJson = (): Promise<unknown> => deps.bodies.json(request.raw, reply.raw)
-  const type = placed.entry.entryType === 'Local' ? placed.entry.graphType : 'None'
-  switch (type) {
-    case 'None':
-      return await receiveFile(deps, request, reply, placed)
-    case 'String': {
-      // Clients label the text as JSON; it is taken as it comes (W3.8.2).
-      const read = (): Promise<string> => deps.bodies.text(request.raw, reply.raw)
-      return sendChanged(reply, await deps.resources.putString(caller, placed, read, condition))
-    }
-    case 'Graph':
-    case 'Pipeline':
-      return sendChanged(reply, await deps.resources.putGraph(caller, placed, readGraph, condition))
-    case 'List':
-    case 'ResultList':
-      return sendChanged(reply, await deps.lists.put(caller, placed, readJson, condition))
-    case 'Group':
-      return sendChanged(reply, await deps.resources.putGroup(caller, placed, readJson, condition))
-    case 'User':
-      return sendChanged(reply, await deps.userResource.put(caller, placed, readJson, condition))
-    case 'Context':
-    case 'SystemContext':
-      return await changeContext(deps, reply, caller, placed.entry.id, readJson)
-    case 'PipelineResult':
-      throw new WrongMethod('Writing this resource', ['GET', 'HEAD'])
+  const body: ResourceBody = {
+    // Clients label the text as JSON; it is taken as it comes (W3.8.2).
+    text: () => deps.bodies.text(request.raw, reply.raw),
+    json: () => deps.bodies.json(request.raw, reply.raw),
+    graph: graphReader(deps, request, reply, resourceUri),
+    upload: () => readUpload(deps, request, reply),
   }
-}
-
-/** Removes the members of a list, or deletes it with all entries in it (W3.8.5). */
-async function deleteList(
-  deps: Uses<'entries' | 'lists'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  placed: EntryInContext,
-  isRecursive: boolean,
-): Promise<unknown> {
-  const condition = preconditionOf(request)
-  if (!isRecursive) {
-    return sendChanged(reply, await deps.lists.clear(request.caller, placed, condition))
-  }
-  await deps.entries.delete(request.caller, placed, condition, true)
-  return await reply.status(204).send()
-}
-
-const fileCondition = (request: FastifyRequest) => (entry: Entry, file: FileRecord | undefined) =>
-  requirePreconditions(request.headers, fileValidators(entry, file))
-
-async function receiveFile(
-  deps: Uses<'bodies' | 'uploads'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  placed: EntryInContext,
-): Promise<unknown> {
-  const upload = readUpload(deps, request, reply)
-  const { entry, file } = await deps.uploads.store(request.caller, placed, upload, fileCondition(request))
+  const { entry, file, context } = await deps.resources.write(request.caller, key, body, conditionsOf(request))
+  if (context) return describeContext(reply, context)
+  if (!file) return sendChanged(reply, entry)
   reply.status(201).headers(validatorHeaders(fileValidators(entry, file)))
   return { success: 'The file has been stored.', format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
 }
+
+const conditionsOf = (request: FastifyRequest): ResourceConditions => ({
+  entry: preconditionOf(request),
+  file: (entry, file) => requirePreconditions(request.headers, fileValidators(entry, file)),
+})

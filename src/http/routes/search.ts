@@ -1,5 +1,5 @@
 import { NotSupported } from '../../base/errors.ts'
-import type { EntryView } from '../../content/entry-view.ts'
+import type { EntryView } from '../../content/resource-kind.ts'
 import { CONTEXTS } from '../../model/addresses.ts'
 import { ResponseBudget } from '../../model/response-budget.ts'
 import type { EntryInContext } from '../../model/rights.ts'

@@ -4,7 +4,6 @@ import { requireSignedIn, shareOf } from '../../accounts/caller.ts'
 import { escapeHtml } from '../../base/escape-html.ts'
 import { InvalidInput, ServiceError, TooLarge, UnsupportedType } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
-import { requireRight } from '../../model/rights.ts'
 import { indexedDocument } from '../../search/index-records.ts'
 import { mediaTypeOf } from '../protocol/body.ts'
 import { clientGoneSignal } from '../protocol/client-gone-signal.ts'
@@ -17,7 +16,6 @@ import { firstFile } from '../protocol/multipart.ts'
 import { problemOf } from '../problem.ts'
 import { mediaTypes, syntaxOfBody } from '../rdf.ts'
 import type { Uses } from '../services.ts'
-import { loadEntry } from './entries.ts'
 
 const MAX_ECHOED: Bytes = 10 * 1_048_576
 
@@ -93,10 +91,9 @@ export const toolRoutes = [
       200: json('Values by field: a text, or a list where there are several.', mapOf(anyOf(text(), list(text())))),
     },
     refusals: { 401: [], 403: [], 404: [] },
-    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { request, caller }) => {
-      const placed = await loadEntry(deps, request)
-      requireRight(caller, 'administer', placed, 'see what is indexed of this entry')
-      const document = await indexedDocument(deps.database, placed.entry, iri => deps.base.toAbsolute(iri))
+    handle: async (deps: Uses<'base' | 'database' | 'entries'>, { caller, params }) => {
+      const entry = await deps.entries.get(caller, params, 'administer', 'see what is indexed of this entry')
+      const document = await indexedDocument(deps.database, entry, iri => deps.base.toAbsolute(iri))
       // Clients expect a single value by itself.
       const one = Object.entries(document).map(([field, values]) => [field, values.length === 1 ? values[0] : values])
       return Object.fromEntries(one) as unknown

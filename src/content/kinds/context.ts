@@ -1,52 +1,100 @@
-import { type Caller, requireAdmin } from '../accounts/caller.ts'
-import { requireName } from '../accounts/names.ts'
-import { findPrincipalNamed } from '../accounts/users.ts'
-import { InvalidInput, NotSupported } from '../base/errors.ts'
-import { type Bytes, UNLIMITED } from '../base/units.ts'
-import type { Ledger, Quota } from '../files/quota-ledger.ts'
-import type { Database } from '../stores/database.ts'
-import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
-import { findContextNamed } from './contexts.ts'
-import { listEntryIds } from './entry-records.ts'
-import type { Changes, EntryWriter } from './changes.ts'
-import type { Entries } from './entries.ts'
-import { setName } from './entry-names.ts'
-import type { Entry } from '../model/entry.ts'
+import { type Caller, requireAdmin } from '../../accounts/caller.ts'
+import { requireName } from '../../accounts/names.ts'
+import { findPrincipalNamed } from '../../accounts/users.ts'
+import { InvalidInput, NotSupported } from '../../base/errors.ts'
+import { type Bytes, UNLIMITED } from '../../base/units.ts'
+import type { Ledger } from '../../files/quota-ledger.ts'
+import type { Database, Queries } from '../../stores/database.ts'
+import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
+import { findContext, findContextNamed, insertContext, renameContext, requireContextName } from '../contexts.ts'
+import { listEntryIds } from '../entry-records.ts'
+import type { Changes, EntryWriter } from '../changes.ts'
+import type { EntryLoader } from '../entry-loader.ts'
+import type { Entry } from '../../model/entry.ts'
 import { requireOnly, requireQuotaValue } from './quota-request.ts'
-import { type AccessCheck, requires, requireRight } from '../model/rights.ts'
-import { isObject, type Read, requireText } from './values.ts'
+import { type AccessCheck, type EntryInContext, requires, requireRight } from '../../model/rights.ts'
+import {
+  type ContextDescription,
+  type Making,
+  type Naming,
+  type ResourceBody,
+  type ResourceContent,
+  type ResourceKind,
+  type ResourceView,
+  setName,
+  type Written,
+} from '../resource-kind.ts'
+import { isObject, type Read, requireText } from '../values.ts'
 
 interface Dependencies {
   readonly database: Database
-  readonly entries: Entries
+  readonly loader: EntryLoader
   readonly ledger: Ledger
   readonly changes: Changes
 }
 
-export interface ContextDescription {
-  readonly entry: Entry
-  readonly name: string | undefined
-  readonly quota: Quota | undefined
-}
-
-/** A context as a resource: its entries, its name, its quota (I2.6, I5.10; D7.1, D7.2). */
-export class ContextResource {
+/** A context: its entries, its name, its quota (I2.6, I5.10; D7.1, D7.2). */
+export class ContextKind implements ResourceKind {
+  readonly isCreatable: boolean
+  readonly home = CONTEXTS
+  readonly naming: Naming = {
+    isPublic: true,
+    right: 'administer',
+    change: 'change this name',
+    find: async (queries, id) => (await findContext(queries, id))?.name,
+    set: ({ tx }, id, name) => renameContext(tx, id, name.trim() === '' ? undefined : requireContextName(name)),
+  }
   readonly #deps: Dependencies
 
-  constructor(deps: Dependencies) {
+  /** @param options.isCreatable false for the system contexts, which every store has */
+  constructor(deps: Dependencies, { isCreatable = true } = {}) {
     this.#deps = deps
+    this.isCreatable = isCreatable
+  }
+
+  async create({ tx }: EntryWriter, { maker, entry, body }: Making): Promise<Entry> {
+    const resource = isObject(body.resource) ? body.resource : {}
+    const name = resource['name'] ?? resource['alias']
+    const quota = resource['quota'] === undefined ? undefined : requireQuotaValue(resource['quota'])
+    if (quota !== undefined) {
+      requireAdmin(maker, 'set a quota')
+      if (!this.#deps.ledger.enforced) throw new NotSupported('quota-not-supported', 'Quota is switched off.')
+    }
+    await this.open(tx, entry.id, name === undefined ? undefined : requireContextName(requireText(name, 'name')))
+    if (quota !== undefined) await this.#deps.ledger.setQuota(tx, entry.id, quota)
+    return entry
+  }
+
+  /** Makes the rows of a new context beside its entry. */
+  async open(tx: Queries, id: string, name: string | undefined): Promise<void> {
+    await insertContext(tx, id, name)
+    await this.#deps.ledger.open(tx, id)
+  }
+
+  async view(): Promise<ResourceView> {
+    return { form: 'value', value: {} }
+  }
+
+  async content(caller: Caller, { entry }: EntryInContext): Promise<ResourceContent> {
+    return { form: 'ids', isVersioned: false, read: () => this.list(caller, entry.id) }
+  }
+
+  /** Sets name and quota, both or neither (D7.2). */
+  async write(caller: Caller, { entry }: EntryInContext, body: ResourceBody): Promise<Written> {
+    const context = await this.put(caller, entry.id, () => body.json())
+    return { entry: context.entry, context }
   }
 
   /** Ids of all entries, for administrators. */
   async list(caller: Caller, contextKey: string): Promise<string[]> {
-    const { entry } = await this.#deps.entries.getContextEntry(contextKey)
+    const { entry } = await this.#deps.loader.getContextEntry(contextKey)
     requireAdmin(caller, 'list the entries of a context')
     return await listEntryIds(this.#deps.database, entry.id)
   }
 
   /** The id of the context or principal with this name, in an array that may be empty; for administrators. */
   async named(caller: Caller, contextKey: string, name: string): Promise<string[]> {
-    const { entry } = await this.#deps.entries.getContextEntry(contextKey)
+    const { entry } = await this.#deps.loader.getContextEntry(contextKey)
     requireAdmin(caller, 'look for a name')
     if (entry.id !== CONTEXTS && entry.id !== PRINCIPALS) return []
     const id =
@@ -59,7 +107,7 @@ export class ContextResource {
   /** For callers who may read the context's resource. */
   async quota(caller: Caller, contextKey: string): Promise<ContextDescription> {
     this.#requireQuota()
-    const placed = await this.#deps.entries.getContextEntry(contextKey)
+    const placed = await this.#deps.loader.getContextEntry(contextKey)
     requireRight(caller, 'readresource', placed, 'read the quota of this context')
     return await this.#describe(placed.entry)
   }
@@ -67,7 +115,7 @@ export class ContextResource {
   /** @param read returns `{"quota": n}` and nothing else; if absent, the manual quota is removed. */
   async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
     this.#requireQuota()
-    const placed = await this.#deps.entries.getContextEntry(contextKey)
+    const placed = await this.#deps.loader.getContextEntry(contextKey)
     const judge: AccessCheck = caller => requireAdmin(caller, 'set a quota')
     judge(caller, placed)
     const quota = read && (await this.#readQuota(placed.entry, await read()))
@@ -80,7 +128,7 @@ export class ContextResource {
 
   /** Sets name and quota, both or neither (D7.2). */
   async put(caller: Caller, contextKey: string, read: Read<unknown>): Promise<ContextDescription> {
-    const placed = await this.#deps.entries.getContextEntry(contextKey)
+    const placed = await this.#deps.loader.getContextEntry(contextKey)
     const mayChange = requires('administer', 'change this context')
     mayChange(caller, placed)
     const body = await read()
@@ -97,7 +145,7 @@ export class ContextResource {
     if (setsQuota) this.#requireQuota()
     const quota = setsQuota ? requireQuotaValue(body['quota']) : undefined
     const entry = await this.#deps.changes.change(caller, placed, { check: judge }, async (present, writer) => {
-      if (newName !== undefined) await setName(writer, present, newName)
+      if (newName !== undefined) await setName(this.naming, writer, present, newName)
       if (setsQuota) await this.#setQuota(writer, present.id, quota)
       return present
     })
@@ -112,9 +160,9 @@ export class ContextResource {
   }
 
   async #describe(entry: Entry): Promise<ContextDescription> {
-    const { database, entries, ledger } = this.#deps
+    const { database, ledger } = this.#deps
     const quota = ledger.enforced ? await ledger.quotaOf(database, entry.id) : undefined
-    return { entry, name: await entries.nameOf(entry), quota }
+    return { entry, name: await this.naming.find(database, entry.id), quota }
   }
 
   /** Clients may send the whole object that GET returned: members that cannot be set must be unchanged (I2.6). */

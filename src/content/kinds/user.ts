@@ -1,26 +1,42 @@
-import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
-import type { AuditEntry } from '../accounts/audit.ts'
-import { countedUser, type Lockout } from '../accounts/lockout.ts'
-import type { Login } from '../accounts/login.ts'
-import { requireName } from '../accounts/names.ts'
-import type { PasswordRules } from '../accounts/password-rules.ts'
-import type { Passwords } from '../accounts/passwords.ts'
-import { GUEST } from '../accounts/principals.ts'
-import type { Sessions } from '../accounts/sessions.ts'
-import { forgetDevices } from '../accounts/trusted-devices.ts'
-import { changeUser, findUser, liftLockout, type User, type UserChange } from '../accounts/users.ts'
-import { Forbidden, InvalidInput, NotFound } from '../base/errors.ts'
-import type { Milliseconds } from '../base/units.ts'
-import type { Database, Queries } from '../stores/database.ts'
-import { requireHomeContext } from './contexts.ts'
-import type { Changes, Precondition } from './changes.ts'
-import type { Entry } from '../model/entry.ts'
-import { type AccessCheck, may, type EntryInContext } from '../model/rights.ts'
+import { type Caller, denied, isAdmin } from '../../accounts/caller.ts'
+import type { AuditEntry } from '../../accounts/audit.ts'
+import { countedUser, type Lockout } from '../../accounts/lockout.ts'
+import type { Login } from '../../accounts/login.ts'
+import { requireName } from '../../accounts/names.ts'
+import type { PasswordRules } from '../../accounts/password-rules.ts'
+import type { Passwords } from '../../accounts/passwords.ts'
+import { GUEST, USERS } from '../../accounts/principals.ts'
+import type { Sessions } from '../../accounts/sessions.ts'
+import { forgetDevices } from '../../accounts/trusted-devices.ts'
+import { findGroup, membersOf, setMembers } from '../../accounts/groups.ts'
+import { changeUser, findUser, insertUser, liftLockout, type User, type UserChange } from '../../accounts/users.ts'
+import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import type { Database, Queries } from '../../stores/database.ts'
+import { requireHomeContext } from '../contexts.ts'
+import { membersChange } from '../access-changes.ts'
+import type { Changes, EntryWriter } from '../changes.ts'
+import type { CreationBody } from '../creation-request.ts'
+import { findEntryHead } from '../entry-records.ts'
+import { userAcl } from '../../model/acl.ts'
+import { PRINCIPALS } from '../../model/addresses.ts'
+import type { Entry } from '../../model/entry.ts'
+import { type AccessCheck, may, type EntryInContext, requireRight } from '../../model/rights.ts'
+import type {
+  Making,
+  Naming,
+  ResourceBody,
+  ResourceConditions,
+  ResourceContent,
+  ResourceKind,
+  ResourceView,
+  Written,
+} from '../resource-kind.ts'
 import { readFlag, readLanguage, readProperties } from './user-members.ts'
-import { isObject, type Read, requirePasswordText, requireText } from './values.ts'
+import { isObject, requirePasswordText, requireText } from '../values.ts'
 
 /** The user resource as clients see it (W2.6). */
-export interface UserDescription {
+interface UserDescription {
   readonly name?: string
   readonly homecontext?: string
   readonly language?: string
@@ -30,7 +46,7 @@ export interface UserDescription {
   readonly customProperties: Readonly<Record<string, string>>
 }
 
-export const describeUser = (user: User, lockedUntil: Milliseconds | undefined): UserDescription => ({
+const describeUser = (user: User, lockedUntil: Milliseconds | undefined): UserDescription => ({
   ...(user.name === undefined ? {} : { name: user.name }),
   ...(user.homeContext === undefined ? {} : { homecontext: user.homeContext }),
   ...(user.language === undefined ? {} : { language: user.language }),
@@ -49,7 +65,7 @@ interface Dependencies {
   readonly lockout: Lockout
 }
 
-export interface UserResourceOptions {
+export interface UserOptions {
   /** Whether users must send their current password to change it (D5.3). */
   readonly requireCurrentPassword: boolean
 }
@@ -66,25 +82,62 @@ const members = [
 type Wish = Readonly<Partial<Record<(typeof members)[number], unknown>>>
 
 /**
- * The resource of a user: password, language, home context, custom properties, and members that only administrators change.
+ * A user: name, password, language, home context, custom properties, and members that only administrators change (W2.6).
  */
-export class UserResource {
+export class UserKind implements ResourceKind {
+  readonly isCreatable = true
+  readonly home = PRINCIPALS
+  readonly initialAcl = userAcl
+  readonly naming: Naming = {
+    isPublic: false,
+    right: 'administer',
+    change: 'change the name of a user',
+    find: async (queries, id) => (await findUser(queries, id))?.name,
+    set: async (writer, id, raw) => {
+      const user = await findUser(writer.tx, id)
+      if (!user) return
+      const { name } = await changeUser(writer.tx, user, { name: requireName(raw) })
+      writer.record({ event: 'user-renamed', userId: user.id, userName: name })
+    },
+  }
   readonly #deps: Dependencies
-  readonly #options: UserResourceOptions
+  readonly #options: UserOptions
 
-  constructor(deps: Dependencies, options: UserResourceOptions) {
+  constructor(deps: Dependencies, options: UserOptions) {
     this.#deps = deps
     this.#options = options
   }
 
-  /** The user resource (W2.6). @throws {NotFound} */
-  async describe(id: string): Promise<UserDescription> {
-    const user = await this.get(id)
+  async prepare({ resource }: CreationBody): Promise<string | undefined> {
+    if (!isObject(resource) || resource['password'] === undefined) return undefined
+    const password = requirePasswordText(resource['password'], 'password')
+    this.#deps.passwordRules.require(password, [requireOptionalName(resource)])
+    return await this.#deps.passwords.hash(password)
+  }
+
+  async create(writer: EntryWriter, making: Making): Promise<Entry> {
+    const { entry, request, body, hash } = making
+    await insertRequestedUser(writer, entry.id, body.resource, hash)
+    if (request.groupUri !== undefined) await joinGroup(writer, making, request.groupUri)
+    return entry
+  }
+
+  async view(_caller: Caller, { entry }: EntryInContext): Promise<ResourceView> {
+    const user = await findUser(this.#deps.database, entry.id)
+    return { form: 'value', value: user ? await this.#describe(user) : {} }
+  }
+
+  /** A lockout changes what is shown without a change of the entry. */
+  async content(_caller: Caller, { entry }: EntryInContext): Promise<ResourceContent> {
+    return { form: 'json', isVersioned: false, read: async () => await this.#describe(await this.#get(entry.id)) }
+  }
+
+  async #describe(user: User): Promise<UserDescription> {
     return describeUser(user, await this.#deps.lockout.lockedUntil(countedUser(user)))
   }
 
   /** @throws {NotFound} */
-  async get(id: string, queries: Queries = this.#deps.database): Promise<User> {
+  async #get(id: string, queries: Queries = this.#deps.database): Promise<User> {
     const user = await findUser(queries, id)
     if (!user) throw new NotFound('not-found', `There is no user "${id}".`)
     return user
@@ -94,10 +147,15 @@ export class UserResource {
    * Applies all of the request or nothing (D5.4). The right is checked before the current password, so that a caller cannot
    * test another user's password here (D5.3).
    */
-  async put(caller: Caller, placed: EntryInContext, read: Read<unknown>, precondition: Precondition): Promise<Entry> {
-    const user = await this.get(placed.entry.id)
+  async write(
+    caller: Caller,
+    placed: EntryInContext,
+    body: ResourceBody,
+    { entry: precondition }: ResourceConditions,
+  ): Promise<Written> {
+    const user = await this.#get(placed.entry.id)
     mayChange(caller, placed)
-    const wish = readWish(await read())
+    const wish = readWish(await body.json())
     requireAllowed(caller, user, wish)
     const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
     // A user who changes their own password keeps the session in which they do it.
@@ -105,7 +163,7 @@ export class UserResource {
     const conditions = { check: mayChange, precondition }
     const entry = await this.#deps.changes.change(caller, placed, conditions, async (entry, writer) => {
       const { tx } = writer
-      const now = await this.get(entry.id, tx)
+      const now = await this.#get(entry.id, tx)
       requireAllowed(writer.caller, now, wish)
       if (change.password !== undefined) {
         // Another password may have been set while this one was hashed, to lock out people who know the old one.
@@ -120,7 +178,7 @@ export class UserResource {
     })
     // The new epoch has already ended the other sessions; this deletes them from the store.
     if (change.password !== undefined || change.disabled) await this.#deps.sessions.clearAway(user.id, own)
-    return entry
+    return { entry }
   }
 
   async #readChange(user: User, wish: Wish): Promise<UserChange> {
@@ -204,6 +262,51 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
   if (disables && (user.id === caller.user.id || user.id.startsWith('_'))) {
     throw new InvalidInput('invalid-value', 'Nobody can disable himself or a system user.')
   }
+}
+
+async function insertRequestedUser(
+  writer: EntryWriter,
+  id: string,
+  resource: unknown,
+  password: string | undefined,
+): Promise<void> {
+  const { tx } = writer
+  if (resource === undefined) {
+    await insertUser(tx, { id })
+    return writer.record({ event: 'user-created', userId: id })
+  }
+  if (!isObject(resource)) throw new InvalidInput('invalid-value', '`resource` of a user is an object.')
+  const { name: givenName = '', homecontext, language, customProperties, disabled } = resource
+  const name = requireName(requireText(givenName, 'name'))
+  const homeContext =
+    homecontext === undefined ? undefined : await requireHomeContext(tx, requireText(homecontext, 'homecontext'))
+  await insertUser(tx, { id, name, password, homeContext })
+  const user = await findUser(tx, id)
+  const change: UserChange = {
+    ...(language === undefined ? {} : { language: readLanguage(language) }),
+    ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, id) }),
+    ...(disabled === undefined ? {} : { disabled: readFlag(disabled) }),
+  }
+  if (user && Object.keys(change).length > 0) await changeUser(tx, user, change)
+  writer.record({ event: 'user-created', userId: id, userName: name })
+}
+
+/** Adding a member requires the same right as any other change of the members (W3.8). */
+async function joinGroup(
+  writer: EntryWriter,
+  { maker, entry: user, place: { contextEntry } }: Making,
+  groupUri: string,
+): Promise<void> {
+  const { tx } = writer
+  const group = /^\.\/_principals\/(?:entry|resource)\/([A-Za-z0-9_-]+)$/.exec(groupUri)?.[1]
+  const entry = group === undefined ? undefined : await findEntryHead(tx, { context: PRINCIPALS, id: group })
+  if (group === undefined || group === USERS || !entry || !(await findGroup(tx, group))) {
+    throw new InvalidInput('invalid-member', '`groupURI` does not denote a group that can be joined.')
+  }
+  requireRight(maker, 'writeresource', { entry, contextEntry }, 'change the members of this group')
+  const members = await membersOf(tx, group)
+  writer.record(membersChange(group, members, [...members, user.id]))
+  await setMembers(tx, group, [...members, user.id])
 }
 
 /** The name in the same request, if any: no password may contain it. */

@@ -1,5 +1,5 @@
-import { InvalidInput } from '../base/errors.ts'
-import { isObject, requireText } from './values.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import { isObject, requireText } from '../values.ts'
 
 /** Parses the members of a user resource, for a creation and for a change (W2.6). */
 

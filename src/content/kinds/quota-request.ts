@@ -1,5 +1,5 @@
-import { InvalidInput } from '../base/errors.ts'
-import { type Bytes, UNLIMITED } from '../base/units.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import { type Bytes, UNLIMITED } from '../../base/units.ts'
 
 /** A quota as clients may set it (D7.1). @throws {InvalidInput} `invalid-quota` */
 export function requireQuotaValue(value: unknown): Bytes {

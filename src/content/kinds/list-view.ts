@@ -1,31 +1,18 @@
-import type { Caller } from '../accounts/caller.ts'
-import { findFile } from '../files/file-records.ts'
-import type { Queries } from '../stores/database.ts'
-import type { Entry } from '../model/entry.ts'
-import { sortableEntriesInList, findEntryToShow } from './entry-records.ts'
-import { listMembers } from './list-records.ts'
-import { type Order, type Paging, pageOf, sorted, titleOf } from './list-order.ts'
-import type { ResponseBudget } from '../model/response-budget.ts'
-import { may, type EntryInContext } from '../model/rights.ts'
+import type { Caller } from '../../accounts/caller.ts'
+import { findFile } from '../../files/file-records.ts'
+import type { Queries } from '../../stores/database.ts'
+import type { Entry } from '../../model/entry.ts'
+import { sortableEntriesInList, findEntryToShow } from '../entry-records.ts'
+import { listMembers } from '../list-records.ts'
+import { isOwnOrder, type ListPage, type Order, type Paging, pageOf, sorted, titleOf } from '../list-order.ts'
+import type { ResponseBudget } from '../../model/response-budget.ts'
+import { may, type EntryInContext } from '../../model/rights.ts'
 
 /** Longer lists are returned in their own order, because sorting loads every member. */
 const MAX_SORTED = 2000
 
 /** Page size for a longer list that is requested without a limit. */
 const MAX_PAGE = 500
-
-/** A page of a list (W2.7). */
-export interface ListPage<Child> {
-  readonly children: readonly Child[]
-  readonly size: number
-  /** 0 when all members are in the response. */
-  readonly limit: number
-  readonly offset: number
-  /** All ids in the list's own order. */
-  readonly allUnsorted: readonly string[]
-}
-
-const isUnordered = ({ sort, first }: Order): boolean => sort === undefined && first === undefined
 
 /** Ids of the members in the requested order. */
 export async function orderedMembers(
@@ -44,7 +31,7 @@ async function inOrder(
   order: Order,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  if (isUnordered(order) || ids.length > MAX_SORTED) return ids
+  if (isOwnOrder(order) || ids.length > MAX_SORTED) return ids
   const { contextEntry } = list
   const sortable = []
   for (const entry of await sortableEntriesInList(queries, list.entry)) {

@@ -1,0 +1,57 @@
+import { NotFound } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
+import { CONTEXTS, type EntryKey } from '../model/addresses.ts'
+import type { EntryInContext } from '../model/rights.ts'
+import type { Database } from '../stores/database.ts'
+import type { DependencyCache } from '../stores/dependency-cache.ts'
+import { type FoundContext, getContext } from './contexts.ts'
+import { findEntry } from './entry-records.ts'
+import { sizeOf } from './lazy-graphs.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly cache: DependencyCache
+}
+
+/** The head of an entry of a context, without its access list. */
+const CONTEXT_BYTES: Bytes = 1500
+
+/**
+ * Loads entries before the right has been checked. Only the services of this room have one: what they return to a route has been
+ * checked (`test/house.test.ts`).
+ */
+export class EntryLoader {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** The present entry, including every acknowledged change. @throws {NotFound} */
+  async get({ context: contextKey, entry: id }: EntryKey): Promise<EntryInContext> {
+    const { context, entry: contextEntry } = await this.getContext(contextKey)
+    const subject = `${context.id}/${id}`
+    const entry = await this.#deps.cache.get(`entry ${subject}`, async () => {
+      const value = await findEntry(this.#deps.database, { context: context.id, id })
+      return value && { value, subjects: [subject], bytes: sizeOf(value) }
+    })
+    if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
+    return { entry, contextEntry }
+  }
+
+  /** A context, by its id or name. @throws {NotFound} */
+  async getContext(key: string): Promise<FoundContext> {
+    const found = await this.#deps.cache.get(`context ${key}`, async () => {
+      const value = await getContext(this.#deps.database, key)
+      const bytes = CONTEXT_BYTES + 2 * JSON.stringify(value.entry.acl).length
+      return { value, subjects: [`${CONTEXTS}/${value.context.id}`], bytes }
+    })
+    return found ?? (await getContext(this.#deps.database, key))
+  }
+
+  /** The entry of a context itself. @throws {NotFound} */
+  async getContextEntry(contextKey: string): Promise<EntryInContext> {
+    const { context } = await this.getContext(contextKey)
+    return await this.get({ context: CONTEXTS, entry: context.id })
+  }
+}

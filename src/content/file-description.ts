@@ -1,0 +1,48 @@
+import { InvalidInput, WrongMethod } from '../base/errors.ts'
+import { type Graph, literal, objectsOf } from '../graph/graph.ts'
+import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
+import { type Entry, holdsFile, resourceOf } from '../model/entry.ts'
+import { withStatement } from './info.ts'
+
+/** What `info` states about the file of an entry: media type, size, name. */
+
+/** The default media type of a file. */
+export const UNTYPED = 'application/octet-stream'
+
+/** @throws {WrongMethod | InvalidInput} */
+export function requireHoldsFile(entry: Entry): void {
+  if (holdsFile(entry)) return
+  const isExternal = entry.entryType !== 'Local'
+  if (isExternal) throw new WrongMethod('Uploading to an entry whose resource is elsewhere', ['GET', 'HEAD'])
+  throw new InvalidInput('invalid-type', 'This entry cannot hold a file.')
+}
+
+/** The statements of `info` about the file (W2.3); a file without a name removes the label of the previous one. */
+export function describeFile(
+  entry: Entry,
+  file: { readonly mediaType: string; readonly fileName: string | undefined; readonly size: number } | undefined,
+): Graph {
+  const r = resourceOf(entry)
+  const say = (graph: Graph, predicate: string, text: string | undefined, datatype?: string): Graph =>
+    withStatement(graph, r, predicate, text === undefined ? undefined : literal(text, datatype))
+  const typed = say(entry.statements, dct.format, file?.mediaType)
+  const measured = say(typed, dct.extent, file && String(file.size), xsd.long)
+  return say(measured, rdfs.label, file?.fileName)
+}
+
+/** The media type that the file is served with: the one in `info`, if it is valid. */
+export function mediaTypeOf(entry: Entry): string {
+  const type = objectsOf(entry.statements, resourceOf(entry), dct.format)[0]?.value
+  return type !== undefined && isMediaType(type) ? type : UNTYPED
+}
+
+/** The file name for downloads: the label without folder names (RFC 6266 4.3), else the entry's id. */
+export function fileNameOf(entry: Entry): string {
+  const label = objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? ''
+  const name = label.slice(Math.max(label.lastIndexOf('/'), label.lastIndexOf('\\')) + 1)
+  return name === '' || name === '.' || name === '..' ? entry.id : name
+}
+
+/** `type/subtype` in the characters of RFC 9110 8.3.1, without parameters. */
+export const isMediaType = (text: string): boolean =>
+  /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}\/[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}$/.test(text)

@@ -1,0 +1,81 @@
+import type { Caller } from '../../accounts/caller.ts'
+import { NotFound } from '../../base/errors.ts'
+import { findFile } from '../../files/file-records.ts'
+import type { Files } from '../../files/files.ts'
+import type { Entry } from '../../model/entry.ts'
+import { type EntryInContext, requires } from '../../model/rights.ts'
+import type { Database } from '../../stores/database.ts'
+import type { Changes } from '../changes.ts'
+import { describeFile, requireHoldsFile } from '../file-description.ts'
+import type {
+  ResourceBody,
+  ResourceConditions,
+  ResourceContent,
+  ResourceKind,
+  ResourceView,
+  Written,
+} from '../resource-kind.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly changes: Changes
+  readonly files: Files
+}
+
+const uploading = requires('writeresource', 'upload to this entry')
+const removing = requires('writeresource', 'delete the file of this entry')
+
+/** A file, or no resource yet (W3.8.1, D7). */
+export class FileKind implements ResourceKind {
+  readonly isCreatable = true
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  async view(_caller: Caller, { entry }: EntryInContext): Promise<ResourceView> {
+    const file = await findFile(this.#deps.database, entry)
+    return { form: 'value', value: file ? { sha256: file.sha256 } : {} }
+  }
+
+  async content(): Promise<ResourceContent> {
+    return { form: 'file' }
+  }
+
+  /** Checks right and precondition before any byte is requested, and again when the file has arrived. */
+  async write(
+    caller: Caller,
+    placed: EntryInContext,
+    body: ResourceBody,
+    { file: precondition }: ResourceConditions,
+  ): Promise<Written> {
+    uploading(caller, placed)
+    const { entry } = placed
+    requireHoldsFile(entry)
+    precondition(entry, await this.#deps.files.find(entry))
+    const upload = body.upload()
+    return await this.#deps.files.store(entry, upload, async (tx, file, previous) => {
+      const changed = await this.#deps.changes.within(tx, caller, async writer => {
+        const { entry: present } = await writer.recheck(placed, uploading)
+        requireHoldsFile(present)
+        precondition(present, previous)
+        const statements = describeFile(present, { ...upload.describe(), size: file.size })
+        return await writer.update(present, { ...present, statements })
+      })
+      return { entry: changed, file }
+    })
+  }
+
+  async clear(caller: Caller, placed: EntryInContext, { file: precondition }: ResourceConditions): Promise<Entry> {
+    removing(caller, placed)
+    requireHoldsFile(placed.entry)
+    const entry = await this.#deps.changes.change(caller, placed, { check: removing }, async (present, { tx }) => {
+      precondition(present, await findFile(tx, present))
+      if (!(await this.#deps.files.remove(tx, present))) throw new NotFound('no-file', 'This entry has no file.')
+      return { ...present, statements: describeFile(present, undefined) }
+    })
+    await this.#deps.files.collectGarbage()
+    return entry
+  }
+}

@@ -1,0 +1,123 @@
+import type { Caller } from '../../accounts/caller.ts'
+import { findGroup, type Group, insertGroup, membersOf, renameGroup, setMembers } from '../../accounts/groups.ts'
+import { requireName } from '../../accounts/names.ts'
+import { GUEST, USERS } from '../../accounts/principals.ts'
+import { findUser, listUserIds } from '../../accounts/users.ts'
+import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
+import { groupAcl } from '../../model/acl.ts'
+import { PRINCIPALS } from '../../model/addresses.ts'
+import type { Entry } from '../../model/entry.ts'
+import { ResponseBudget } from '../../model/response-budget.ts'
+import { type EntryInContext, requires } from '../../model/rights.ts'
+import type { Database } from '../../stores/database.ts'
+import { membersChange } from '../access-changes.ts'
+import type { Changes, EntryWriter } from '../changes.ts'
+import { findEntryToShow } from '../entry-records.ts'
+import type {
+  EntryView,
+  Making,
+  Naming,
+  Presentation,
+  Presenter,
+  ResourceBody,
+  ResourceConditions,
+  ResourceContent,
+  ResourceKind,
+  ResourceView,
+  Written,
+} from '../resource-kind.ts'
+import { isObject, requireDistinct, requireIds, requireText } from '../values.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly changes: Changes
+}
+
+const changing = requires('writeresource', 'change the members of this group')
+
+/** A group of users (W2.6, W3.8). */
+export class GroupKind implements ResourceKind {
+  readonly isCreatable = true
+  readonly home = PRINCIPALS
+  readonly initialAcl = groupAcl
+  readonly naming: Naming = {
+    isPublic: false,
+    right: 'writeresource',
+    change: 'change this name',
+    find: async (queries, id) => (await findGroup(queries, id))?.name,
+    set: ({ tx }, id, name) => renameGroup(tx, id, name.trim() === '' ? undefined : requireName(name)),
+  }
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  async create({ tx }: EntryWriter, { entry, body }: Making): Promise<Entry> {
+    const name = isObject(body.resource) ? body.resource['name'] : undefined
+    await insertGroup(tx, {
+      id: entry.id,
+      name: name === undefined ? undefined : requireName(requireText(name, 'name')),
+    })
+    return entry
+  }
+
+  async view(caller: Caller, placed: EntryInContext, { presenter }: Presentation): Promise<ResourceView | undefined> {
+    const group = await findGroup(this.#deps.database, placed.entry.id)
+    return group && (await this.#describe(caller, placed, group, presenter))
+  }
+
+  async content(caller: Caller, placed: EntryInContext, presenter: Presenter): Promise<ResourceContent> {
+    const read = async (): Promise<ResourceView> => {
+      const group = await findGroup(this.#deps.database, placed.entry.id)
+      if (!group) throw new NotFound('not-found', 'There is no such group.')
+      return await this.#describe(caller, placed, group, presenter)
+    }
+    return { form: 'view', isVersioned: false, read }
+  }
+
+  /** With the data of those members that the caller may read. */
+  async #describe(
+    caller: Caller,
+    { contextEntry }: EntryInContext,
+    group: Group,
+    presenter: Presenter,
+  ): Promise<ResourceView> {
+    const { database } = this.#deps
+    const ids = group.id === USERS ? await listUserIds(database) : await membersOf(database, group.id)
+    const members: EntryView[] = []
+    const budget = ResponseBudget.forMany()
+    for (const id of ids) {
+      const entry = await findEntryToShow(database, { context: PRINCIPALS, id }, budget)
+      const user = await findUser(database, id)
+      if (entry && user) members.push(await presenter.groupMember(caller, { entry, contextEntry }, user, budget))
+    }
+    return { form: 'group', name: group.name, members }
+  }
+
+  /** The body contains the ids of the new members in their new order. */
+  async write(
+    caller: Caller,
+    placed: EntryInContext,
+    body: ResourceBody,
+    { entry: precondition }: ResourceConditions,
+  ): Promise<Written> {
+    changing(caller, placed)
+    if (placed.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
+    const members = requireDistinct(requireIds(await body.json()))
+    const conditions = { check: changing, precondition }
+    const entry = await this.#deps.changes.change(caller, placed, conditions, async (entry, writer) => {
+      const { tx } = writer
+      for (const id of members) {
+        // With the guest as a member, every caller would have the group's rights.
+        if (id === GUEST || !(await findUser(tx, id))) throw noMember(`"${id}" is not a user who can be a member.`)
+      }
+      writer.record(membersChange(entry.id, await membersOf(tx, entry.id), members))
+      await setMembers(tx, entry.id, members)
+      return entry
+    })
+    return { entry }
+  }
+}
+
+const noMember = (detail: string): InvalidInput => new InvalidInput('invalid-member', detail)

@@ -1,0 +1,128 @@
+import { type Caller, denied } from '../accounts/caller.ts'
+import { NotFound, WrongMethod } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import { emptyGraph, type Graph } from '../graph/graph.ts'
+import type { Entry } from '../model/entry.ts'
+import { type EntryInContext, requireRight, requires } from '../model/rights.ts'
+import type { Database } from '../stores/database.ts'
+import { findCachedMetadata, hasExternalMetadata, liveSourceOf, mergeGraphs } from './cached-metadata.ts'
+import type { Changes, Precondition } from './changes.ts'
+import type { EntryKey } from '../model/addresses.ts'
+import type { EntryLoader } from './entry-loader.ts'
+import { findEntry } from './entry-records.ts'
+import { linkedMetadata, type LinkTraversal } from './linked-metadata.ts'
+import { type Lookup, lookUp, metadataIn } from './lookup.ts'
+import type { Revisions } from './revisions.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly loader: EntryLoader
+  readonly changes: Changes
+  readonly revisions: Revisions
+  readonly system: System
+}
+
+/** Metadata that the caller may read, and their entry. */
+export interface ReadMetadata {
+  readonly entry: Entry
+  readonly graph: Graph
+  /** Identifies the state of the graph. Absent when it also changes with other entries. */
+  readonly modified?: Milliseconds
+}
+
+export interface MetadataRequest {
+  /** The number of a revision. */
+  readonly revision?: number | undefined
+  /** Adds the metadata of entries that these link to. */
+  readonly traversal?: LinkTraversal | undefined
+}
+
+/** Metadata of entries: those stored here, the copy of those stored elsewhere, and both together (W3.5, W3.6). */
+export class Metadata {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  async read(caller: Caller, key: EntryKey, { revision, traversal }: MetadataRequest): Promise<ReadMetadata> {
+    const { database, revisions } = this.#deps
+    const { entry } = await this.#getReadable(caller, key)
+    if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
+    if (revision !== undefined) {
+      const found = await revisions.find(database, entry, revision)
+      if (!found) throw new NotFound('not-found', `There is no revision ${revision} of these metadata.`)
+      // A revision never changes: its tag and date are of the time when it was made.
+      return { entry, graph: found.metadata, modified: found.time }
+    }
+    if (traversal) return { entry, graph: await linkedMetadata(database, caller, entry, traversal) }
+    return { entry, graph: entry.metadata, modified: entry.modified }
+  }
+
+  /** The copy of metadata stored elsewhere, or the metadata themselves when they belong to an entry of this service. */
+  async readCached(caller: Caller, key: EntryKey): Promise<ReadMetadata> {
+    const { entry } = await this.#getReadable(caller, key)
+    if (!hasExternalMetadata(entry)) throw new NotFound('not-found', 'This entry has no metadata elsewhere.')
+    const cached = await findCachedMetadata(this.#deps.database, caller, entry)
+    if (!cached) throw denied(caller, 'read the metadata that this entry refers to')
+    return { entry, ...cached }
+  }
+
+  async readMerged(caller: Caller, key: EntryKey): Promise<ReadMetadata> {
+    const { entry } = await this.#getReadable(caller, key)
+    const cached = hasExternalMetadata(entry) ? await findCachedMetadata(this.#deps.database, caller, entry) : undefined
+    const graph = mergeGraphs(entry.metadata, cached?.graph ?? emptyGraph)
+    return liveSourceOf(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
+  }
+
+  /** The metadata of the first entry about a resource that the caller may read (W3.12). */
+  async lookUp(caller: Caller, wanted: Lookup): Promise<ReadMetadata | undefined> {
+    const { database } = this.#deps
+    const found = await lookUp(database, caller, wanted)
+    const entry = found && (await findEntry(database, found))
+    const graph = entry && (await metadataIn(database, caller, entry, wanted.scope))
+    if (!entry || !graph) return undefined
+    return liveSourceOf(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
+  }
+
+  async #getReadable(caller: Caller, key: EntryKey): Promise<EntryInContext> {
+    const placed = await this.#deps.loader.get(key)
+    requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
+    return placed
+  }
+
+  async put(
+    caller: Caller,
+    key: EntryKey,
+    read: (entry: Entry) => Promise<Graph>,
+    precondition: Precondition,
+  ): Promise<Entry> {
+    const placed = await this.#deps.loader.get(key)
+    if (placed.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
+    const check = requires('writemetadata', 'change the metadata of this entry')
+    check(caller, placed)
+    const metadata = await read(placed.entry)
+    return await this.#deps.changes.change(caller, placed, { check, precondition }, entry => ({ ...entry, metadata }))
+  }
+
+  /** Replaces the copy of metadata stored elsewhere (W3.6). */
+  async putCached(
+    caller: Caller,
+    key: EntryKey,
+    read: (entry: Entry) => Promise<Graph>,
+    precondition: Precondition,
+  ): Promise<Entry> {
+    const placed = await this.#deps.loader.get(key)
+    if (!hasExternalMetadata(placed.entry) || liveSourceOf(placed.entry)) {
+      throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
+    }
+    const check = requires('writemetadata', 'change the cached metadata of this entry')
+    check(caller, placed)
+    const cachedExternalMetadata = await read(placed.entry)
+    return await this.#deps.changes.change(caller, placed, { check, precondition }, entry => {
+      const cached = Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1)
+      return { ...entry, cachedExternalMetadata, cached }
+    })
+  }
+}
