@@ -18,7 +18,7 @@ import { CasSignOn, type CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import { MetadataCopies } from '../sso/metadata-copies.ts'
 import { SsoFailures } from '../sso/failures.ts'
 import { LoginFlows } from '../sso/login-flows.ts'
-import type { ProviderPolicy } from '../sso/identity-provider.ts'
+import type { ProviderFace, ProviderPolicy } from '../sso/identity-provider.ts'
 import { RedirectTargets } from '../sso/redirect-targets.ts'
 import {
   type IdpMetadata,
@@ -82,7 +82,8 @@ export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 
   }
 }
 
-function createCas(settings: Settings, system: System, base: () => BaseAddress): CasSignOnOptions | undefined {
+/** `undefined` while CAS is off. */
+export function createCas(settings: Settings, system: System, base: () => BaseAddress): CasSignOnOptions | undefined {
   const serverUrl = settings['service.auth.cas.server.url']
   // The settings have been checked: with the switch on, the address is there.
   if (!settings['service.auth.cas'] || serverUrl === undefined) return undefined
@@ -104,6 +105,11 @@ function createCas(settings: Settings, system: System, base: () => BaseAddress):
       domains: undefined,
       maxAge: settings['service.auth.cas.max-age'],
     },
+    face: {
+      label: settings['service.auth.cas.label'] ?? 'CAS',
+      labels: settings['service.auth.cas.label.<language>'],
+      logoutUrl: settings['service.auth.cas.server.url.logout'] ?? `${serverUrl}logout`,
+    },
     successUrl: settings['service.auth.cas.redirect-success.url'],
     failureUrl: settings['service.auth.cas.redirect-failure.url'],
   }
@@ -122,6 +128,7 @@ interface SamlSettings {
   readonly method: 'get' | 'post'
   readonly allowsUnsolicited: boolean
   readonly policy: ProviderPolicy
+  readonly face: ProviderFace
 }
 
 /** The providers of SAML and the threads that check their responses. */
@@ -151,11 +158,11 @@ export function createSamlProviders(
       settings['service.auth.saml.encryption.certificate-file'],
     ),
   }
-  const providers = all.map(({ policy, metadataUrl, metadataMaxAge, ...one }): SamlLogin => {
+  const providers = all.map(({ policy, face, metadataUrl, metadataMaxAge, ...one }): SamlLogin => {
     const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
     const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now)
     const metadata = new MetadataSource(source, { ...machine, parse, copies })
-    return { policy, provider: new SamlProvider({ ...one, ...shared }, metadata, verifier, machine.system) }
+    return { policy, face, provider: new SamlProvider({ ...one, ...shared }, metadata, verifier, machine.system) }
   })
   return { providers, close: () => verifier.close() }
 }
@@ -183,6 +190,11 @@ function samlSettings(settings: Settings): SamlSettings[] {
           domains: settings['service.auth.saml.idp.<idp>.domains.<n>'].get(idp) ?? [],
           maxAge: undefined,
         },
+        face: {
+          label: settings['service.auth.saml.idp.<idp>.label'].get(idp) ?? idp,
+          labels: settings['service.auth.saml.idp.<idp>.label.<language>'].get(idp) ?? new Map(),
+          logoutUrl: settings['service.auth.saml.idp.<idp>.logout-url'].get(idp),
+        },
       }))
   }
 }
@@ -202,6 +214,7 @@ const legacySamlSettings = (settings: Settings, acsUrl: string): SamlSettings =>
     domains: [],
     maxAge: settings['service.auth.saml.max-age'],
   },
+  face: { label: 'SAML', labels: new Map(), logoutUrl: undefined },
 })
 
 /** @throws {StartupError} when the files cannot be read or do not belong together */

@@ -23,6 +23,7 @@ Whatever is wrong stops the start, and all of it is told at once: a value that d
 in a numbered list, settings that contradict each other. Unknown keys are warned about.
 
 - Keys that end in \`<n>\` are lists, numbered 1, 2, 3… without gaps.
+- \`<language>\` is a language tag: \`en\`, \`pt-BR\`.
 - \`<idp>\` is the name of an identity provider out of \`service.auth.saml.idps.<n>\`.
 - Another word in angle brackets at the end of a key is a name that you choose. Write a colon in it as \`\\:\`.
 - Sizes are whole numbers of bytes, or of k, m, g, t (powers of 1024): \`500m\`.

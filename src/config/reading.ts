@@ -104,6 +104,9 @@ class Reading {
   /** An entry with an error is left out. */
   #map(key: Key, setting: Setting, slot: Slot, idp?: string): ReadonlyMap<string, unknown> {
     const entries = [...slot].map(([name = '', written]) => {
+      if (key.endsWith('.<language>') && !isLanguage(name)) {
+        this.#report.problem(`${writeKey(key, idp, name)} should end in a language tag such as en or pt-BR`, key)
+      }
       return [name, this.#parse(key, setting, writeKey(key, idp, name), written)] as const
     })
     return new Map(entries.filter(([, value]) => value !== undefined))
@@ -165,4 +168,5 @@ const idpNamesFor = (key: Key, idps: ReadonlyMap<IdpList, ReadonlySet<string>>):
   return list && idps.get(list)
 }
 
+const isLanguage = (tag: string): boolean => /^[a-z]{2,8}(-[a-z\d]{1,8})*$/i.test(tag)
 const isNumber = (number: string | undefined): boolean => /^[1-9]\d{0,5}$/.test(number ?? '')

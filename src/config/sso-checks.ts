@@ -11,6 +11,18 @@ export const ssoChecks: readonly Check[] = [
     message: 'SAML needs service.auth.saml.assertion-consumer-service.url',
   },
   {
+    keys: ['service.auth.saml.assertion-consumer-service.url', 'service.baseurl.folder'],
+    wrong: settings => settings['service.auth.saml'] !== 'off' && !isAcsPath(settings),
+    message: 'responses arrive at <base address>auth/saml only, so the assertion consumer service must have this path',
+  },
+  {
+    keys: ['service.auth.saml.assertion-consumer-service.url', 'service.baseurl.folder'],
+    warning: true,
+    wrong: settings => settings['service.auth.saml'] !== 'off' && !isAcsOrigin(settings),
+    message:
+      'the assertion consumer service is not at the base address, so the cookie of a login belongs to another host',
+  },
+  {
     keys: ['service.auth.saml', 'service.auth.saml.idps.<n>'],
     wrong: settings => settings['service.auth.saml'] === 'new' && settings['service.auth.saml.idps.<n>'].length === 0,
     message: 'SAML needs at least one identity provider in service.auth.saml.idps.1',
@@ -53,6 +65,19 @@ export const ssoChecks: readonly Check[] = [
     keys: ['service.auth.saml.idp.<idp>.domains.<n>'],
     wrong: settings => hasTwice([...settings['service.auth.saml.idp.<idp>.domains.<n>'].values()].flat()),
     message: 'a domain is claimed twice',
+  },
+  {
+    keys: ['service.auth.saml.idps.<n>', 'service.auth.saml.idp.<idp>.domains.<n>'],
+    warning: true,
+    wrong: settings => settings['service.auth.saml'] === 'new' && withoutDomains(settings).length > 1,
+    message:
+      'each of several identity providers without domains can sign in the users of the others: set their domains',
+  },
+  {
+    keys: ['service.auth.cas', 'service.auth.saml'],
+    warning: true,
+    wrong: settings => settings['service.auth.cas'] && settings['service.auth.saml'] !== 'off',
+    message: 'the CAS server can sign in the users of every SAML provider, because domains do not restrict CAS',
   },
   {
     keys: ['service.auth.saml.idp.<idp>.metadata.url'],
@@ -122,6 +147,26 @@ type RequiredOfIdp = 'service.auth.saml.idp.<idp>.relying-party-id' | 'service.a
 
 function isMissing(settings: Settings, key: RequiredOfIdp): boolean {
   return settings['service.auth.saml.idps.<n>'].some(idp => settings[key].get(idp) === undefined)
+}
+
+/** The path of the address to which responses go is one where this service takes them (D1.2). */
+function isAcsPath(settings: Settings): boolean {
+  const acs = settings['service.auth.saml.assertion-consumer-service.url']
+  if (acs === undefined) return true
+  const base = new URL(settings['service.baseurl.folder'] ?? 'http://127.0.0.1/').pathname.replace(/\/?$/, '/')
+  return [`${base}auth/saml`, '/store/auth/saml'].includes(new URL(acs).pathname)
+}
+
+function isAcsOrigin(settings: Settings): boolean {
+  const acs = settings['service.auth.saml.assertion-consumer-service.url']
+  const base = settings['service.baseurl.folder']
+  return acs === undefined || base === undefined || new URL(acs).origin === new URL(base).origin
+}
+
+/** Names of the SAML providers that can sign in users of every domain that no other claims (D8.4). */
+function withoutDomains(settings: Settings): string[] {
+  const domains = settings['service.auth.saml.idp.<idp>.domains.<n>']
+  return settings['service.auth.saml.idps.<n>'].filter(idp => (domains.get(idp) ?? []).length === 0)
 }
 
 function hasTwice(values: readonly string[]): boolean {

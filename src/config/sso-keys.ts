@@ -3,6 +3,22 @@ import { boolean, choice, seconds, text } from './kinds.ts'
 
 const nameOfIdp = { expects: 'a name of A-Z, a-z, 0-9, _ and -', matches: /^[\w-]+$/ }
 
+const MAX_LABEL = 80
+const labelForm = {
+  expects: `a text of at most ${MAX_LABEL} characters`,
+  matches: new RegExp(`^.{1,${MAX_LABEL}}$`, 'u'),
+}
+
+const label = (what: string, defaultLabel?: string) =>
+  text({
+    ...labelForm,
+    defaultText: defaultLabel === undefined ? 'its name in the settings' : `\`${defaultLabel}\``,
+    help: `Name of ${what} as users know it, for the sign-in page.`,
+  })
+
+const labelByLanguage = (what: string) =>
+  text({ ...labelForm, help: `Name of ${what} in one language, for browsers that prefer it.` })
+
 /** Sign-on by others, whichever protocol. */
 export const ssoKeys = {
   'service.auth.sso.landing': choice(['redirect', 'page'], {
@@ -79,6 +95,11 @@ export const samlKeys = {
   'service.auth.saml.idp.<idp>.domains.<n>': domain({
     help: 'E-mail domains whose users this identity provider, and no other, signs in.',
   }),
+  'service.auth.saml.idp.<idp>.label': label('the identity provider'),
+  'service.auth.saml.idp.<idp>.label.<language>': labelByLanguage('the identity provider'),
+  'service.auth.saml.idp.<idp>.logout-url': absoluteUrl({
+    help: 'Page where users sign out at the identity provider; the sign-in page links to it after a sign-out here.',
+  }),
   'service.auth.saml.idp.<idp>.allow-unsolicited': boolean({
     default: false,
     warn: 'is on: logins that nobody asked for here are accepted',
@@ -131,6 +152,12 @@ export const casKeys = {
     defaultText: 'from `service.auth.cas.server.url`',
     help: 'Login page of the CAS server.',
   }),
+  'service.auth.cas.server.url.logout': absoluteUrl({
+    defaultText: 'from `service.auth.cas.server.url`',
+    help: 'Page where users sign out at the CAS server; the sign-in page links to it after a sign-out here.',
+  }),
+  'service.auth.cas.label': label('the CAS server', 'CAS'),
+  'service.auth.cas.label.<language>': labelByLanguage('the CAS server'),
   'service.auth.cas.max-age': seconds({
     min: 1,
     unlimited: 'a cookie that ends with the browser',

@@ -39,6 +39,16 @@ export interface VerifiedIdentity {
   readonly logoutKey?: string
 }
 
+/** How users see a provider. */
+export interface ProviderFace {
+  /** The name for browsers that prefer none of the languages below. */
+  readonly label: string
+  /** Names by language tag. */
+  readonly labels: ReadonlyMap<string, string>
+  /** Where users can end their session at the provider; `undefined` where no page is known. */
+  readonly logoutUrl: string | undefined
+}
+
 /** The rules that decide which users a provider can sign in (D8.4, D9.2). */
 export interface ProviderPolicy {
   /** Unique among all providers; appears in logs and in the audit trail. */

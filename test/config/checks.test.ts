@@ -177,6 +177,37 @@ test('a domain belongs to one identity provider (D8.4)', () => {
   assert.match(problemOf(...saml, ...second, ...domains), /claimed twice/)
 })
 
+test('the assertion consumer service has the one path at which responses arrive (D19.14)', () => {
+  const acs = 'service.auth.saml.assertion-consumer-service.url'
+  const others = saml.filter(line => !line.startsWith(acs))
+  const problemsOf = (...lines: string[]): readonly string[] => check(...others, ...lines).problems
+  const refusal = /^responses arrive at <base address>auth\/saml only/
+  assert.deepEqual(problemsOf(`${acs}=https://h.example/store/auth/saml`), [])
+  assert.deepEqual(
+    problemsOf('service.baseurl.folder=https://h.example/a/', `${acs}=https://h.example/a/auth/saml?x=1`),
+    [],
+  )
+  for (const path of ['', 'auth/saml/', 'auth/saml/acs', 'a/auth/saml', 'store/auth/SAML', 'auth/cas'])
+    assert.match(problemsOf(`${acs}=https://h.example/${path}`)[0] ?? '', refusal, path)
+  const elsewhere = problemsOf('service.baseurl.folder=https://h.example/a/', `${acs}=https://h.example/b/auth/saml`)
+  assert.match(elsewhere[0] ?? '', refusal)
+  const host = ['service.baseurl.folder=https://h.example/', `${acs}=https://other.example/auth/saml`]
+  assert.deepEqual(problemsOf(...host), [])
+  assert.match(warningOf(...others, ...host), /the cookie of a login belongs to another host/)
+})
+
+test('identity providers that can sign in the users of each other are warned about (D19.14)', () => {
+  const second = ['service.auth.saml.idps.2=b', 'service.auth.saml.idp.b.relying-party-id=s']
+  const two = [...saml, ...second, 'service.auth.saml.idp.b.metadata.url=https://b.example/m']
+  const warning = /each of several identity providers without domains/
+  assert.match(check(...two).warnings.join(), warning)
+  assert.doesNotMatch(check(...two, 'service.auth.saml.idp.b.domains.1=b.example').warnings.join(), warning)
+  assert.doesNotMatch(check(...saml).warnings.join(), warning)
+  const cas = ['service.auth.cas=on', 'service.auth.cas.server.url=https://cas.example/']
+  assert.match(check(...saml, ...cas).warnings.join(), /the CAS server can sign in the users of every SAML provider/)
+  assert.doesNotMatch(check(...cas).warnings.join(), /the CAS server can/)
+})
+
 test('metadata over http come from this host only (D8.6)', () => {
   const url = 'service.auth.saml.idp.one.metadata.url'
   assert.match(problemOf(...saml.slice(0, 4), `${url}=http://idp.example/`), /only from this host/)

@@ -6,6 +6,7 @@ import { keys } from '../../src/config/keys.ts'
 import { type LoadedSettings, loadSettings } from '../../src/config/load.ts'
 import { writeKey } from '../../src/config/places.ts'
 import type { Setting } from '../../src/config/setting.ts'
+import { showSetting } from '../../src/config/show.ts'
 import { keysThatAre, read } from './parsing.ts'
 
 function load(text: string, ...overrides: string[]): LoadedSettings {
@@ -277,6 +278,24 @@ test('settings of identity providers are maps that hold the defaults of every na
   assert.equal(settings['service.auth.saml.idp.<idp>.redirect-method'].get('__proto__'), 'post')
   assert.deepEqual(settings['service.auth.saml.idp.<idp>.domains.<n>'].get('one'), ['example.com'])
   assert.deepEqual(settings['service.auth.saml.idp.<idp>.domains.<n>'].get('two'), [])
+})
+
+test('settings by language are maps from the tag; what is no tag is a problem', () => {
+  const { settings, report } = read(
+    'service.auth.cas.label=Example',
+    'service.auth.cas.label.pt-BR=Exemplo',
+    'service.auth.saml.idps.1=one',
+    'service.auth.saml.idp.one.label.de=Beispiel',
+    'service.auth.saml.idp.one.label.en_GB=x',
+  )
+  assert.equal(settings['service.auth.cas.label'], 'Example')
+  assert.deepEqual([...settings['service.auth.cas.label.<language>']], [['pt-BR', 'Exemplo']])
+  const byIdp = settings['service.auth.saml.idp.<idp>.label.<language>']
+  assert.equal(byIdp.get('one')?.get('de'), 'Beispiel')
+  assert.deepEqual(report.problems, [
+    'service.auth.saml.idp.one.label.en_GB should end in a language tag such as en or pt-BR',
+  ])
+  assert.deepEqual(showSetting(settings, 'service.auth.cas.label.<language>'), ['service.auth.cas.label.pt-BR=Exemplo'])
 })
 
 test('a gap in the list of one identity provider is not filled by another', () => {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { type Run, stowage } from '../support/cli.ts'
+import { serviceResponse, startFakeCas } from '../support/fake-cas.ts'
 import { listen } from '../support/listener.ts'
 import { freePort } from '../support/peers/peer-process.ts'
-import { selfSigned } from '../support/self-signed.ts'
+import { certificateOf, selfSigned } from '../support/self-signed.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const metadata = (): string =>
@@ -28,8 +30,6 @@ async function examine(t: TestContext, changed: Readonly<Record<string, string>>
     'service.auth.saml.idps.1': 'own',
     'service.auth.saml.idp.own.relying-party-id': 'urn:store',
     'service.auth.saml.idp.own.metadata.url': pathToFileURL(file).href,
-    'service.auth.cas': 'on',
-    'service.auth.cas.server.url': 'https://login.example/cas',
     ...changed,
   }
   const lines = Object.entries(settings).map(([key, value]) => `${key}=${value}\n`)
@@ -43,7 +43,7 @@ test('the doctor tells the addresses, cookie flags and certificates in force, an
   const lines = [
     'base address: https://store.example/store/',
     /^cookie: .*Path=\/store\/?; .*SameSite=Strict.*Secure/i,
-    'CAS: cas2 at https://login.example/cas/, service URL https://store.example/store/auth/cas',
+    'CAS: off',
     'SAML own: assertion consumer service https://store.example/store/auth/saml?idp=own',
     /^SAML own: metadata of https:\/\/idp\.example\/ from file:.*, 1 signing key\(s\)$/,
     /^SAML own: certificate "CN=127\.0\.0\.1" expires in \d+ days$/,
@@ -56,14 +56,76 @@ test('the doctor tells the addresses, cookie flags and certificates in force, an
 })
 
 test('the doctor finds answers of the provider that would go elsewhere', async t => {
-  for (const acs of ['https://store.example/auth/saml', 'http://store.example/store/auth/saml']) {
-    const { status, stdout } = await examine(t, { 'service.auth.saml.assertion-consumer-service.url': acs })
-    assert.equal(status, 1, acs)
-    assert.ok(
-      stdout.includes(`problem: SAML own: answers go to ${acs}?idp=own, but this service takes them at`),
-      stdout,
-    )
+  const acs = 'http://store.example/store/auth/saml'
+  const { status, stdout } = await examine(t, { 'service.auth.saml.assertion-consumer-service.url': acs })
+  assert.equal(status, 1, acs)
+  assert.ok(stdout.includes(`problem: SAML own: answers go to ${acs}?idp=own, but this service takes them at`), stdout)
+})
+
+test('the doctor asks the CAS server about a ticket that does not exist', async t => {
+  const cas = await startFakeCas(t)
+  const only = { 'service.auth.saml': 'off', 'service.auth.cas': 'on', 'service.auth.cas.server.url': cas.url }
+  for (const version of ['cas1', 'cas2', 'cas3', 'saml11']) {
+    const { status, stdout } = await examine(t, { ...only, 'service.auth.cas.version': version })
+    assert.equal(status, 0, stdout)
+    assert.ok(stdout.includes(`CAS: ${version} at ${cas.url}, service URL https://store.example/store/auth/cas\n`))
+    assert.ok(stdout.includes(`CAS: ${version} at ${cas.url}: the server answers, and refuses an unknown ticket\n`))
   }
+  assert.equal(cas.asked.length, 4)
+
+  cas.misbehave = response =>
+    response.end(
+      '<cas:serviceResponse xmlns:cas="http://www.yale.edu/tp/cas"><cas:authenticationFailure code="INVALID_SERVICE">no' +
+        '</cas:authenticationFailure></cas:serviceResponse>',
+    )
+  const unregistered = await examine(t, only)
+  assert.equal(unregistered.status, 1)
+  assert.match(unregistered.stdout, /^problem: CAS: .*does not know this service \(INVALID_SERVICE: no\)/m)
+
+  cas.misbehave = response => response.end(serviceResponse('anna'))
+  assert.match((await examine(t, only)).stdout, /^problem: CAS: .*cas-reply: expected a refusal of a ticket/m)
+
+  const gone = { ...only, 'service.auth.cas.server.url': `http://127.0.0.1:${await freePort()}/cas` }
+  const unreachable = await examine(t, gone)
+  assert.equal(unreachable.status, 1)
+  assert.match(unreachable.stdout, /^problem: CAS: .*cas-unreachable: .*ECONNREFUSED/m)
+})
+
+test('the doctor looks at the certificates of the service itself', async t => {
+  const folder = await temporaryFolder(t)
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const key = pair.privateKey.export({ type: 'pkcs8', format: 'pem' })
+  const write = async (name: string, text: string | Buffer): Promise<string> => {
+    await writeFile(join(folder, name), text)
+    return join(folder, name)
+  }
+  const signing = async (keyText: string | Buffer, certificate: string): Promise<Run> =>
+    examine(t, {
+      'service.auth.saml.signing.key-file': await write('key.pem', keyText),
+      'service.auth.saml.signing.certificate-file': await write('own.crt', certificate),
+    })
+  const good = await signing(key, certificateOf(pair))
+  assert.equal(good.status, 0, good.stdout)
+  assert.match(good.stdout, /^SAML: own signing certificate expires in \d+ days$/m)
+  const expired = await signing(key, certificateOf(pair, '2024'))
+  assert.equal(expired.status, 1)
+  assert.match(expired.stdout, /^problem: SAML: own signing certificate has expired$/m)
+  const mismatched = await signing(selfSigned().key, certificateOf(pair))
+  assert.equal(mismatched.status, 1)
+  assert.match(mismatched.stdout, /^problem: SAML: The key in .* does not belong to the certificate in .*own\.crt\.$/m)
+})
+
+test('the doctor warns when several identity providers can sign in the same users (D8.4)', async t => {
+  const { status, stdout } = await examine(t, {
+    'service.auth.saml.idps.2': 'other',
+    'service.auth.saml.idp.other.relying-party-id': 'urn:store',
+    'service.auth.saml.idp.other.metadata.url': 'file:///nowhere/metadata.xml',
+  })
+  assert.equal(status, 1)
+  assert.match(
+    stdout,
+    /^warning: each of several identity providers without domains can sign in the users of the others/m,
+  )
 })
 
 test('the doctor finds metadata that cannot be had or are of no use', async t => {

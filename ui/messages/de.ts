@@ -500,9 +500,11 @@ const de: Messages = {
   'page.signIn': 'Anmelden',
   'page.signInWith': 'Mit {name} anmelden',
   'page.signOut': 'Abmelden',
+  'page.signOutAt': 'Bei {name} abmelden',
   'page.signedIn': 'Angemeldet',
   'page.signedInAs': 'Sie sind als {name} angemeldet.',
   'page.signedInShort': 'Sie sind angemeldet.',
+  'page.signedOutHere': 'Sie sind hier abgemeldet. Ihre Sitzung bei {name} ist möglicherweise noch offen.',
   'page.toHome': 'Zu Stowage',
   'page.userName': 'Benutzername',
 }

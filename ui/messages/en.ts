@@ -483,9 +483,11 @@ export const en = {
   'page.signIn': 'Sign in',
   'page.signInWith': 'Sign in with {name}',
   'page.signOut': 'Sign out',
+  'page.signOutAt': 'Sign out at {name}',
   'page.signedIn': 'Signed in',
   'page.signedInAs': 'You are signed in as {name}.',
   'page.signedInShort': 'You are signed in.',
+  'page.signedOutHere': 'You are signed out here. Your session at {name} may still be open.',
   'page.toHome': 'Go to Stowage',
   'page.userName': 'User name',
 } as const

@@ -484,9 +484,11 @@ const sv: Messages = {
   'page.signIn': 'Logga in',
   'page.signInWith': 'Logga in med {name}',
   'page.signOut': 'Logga ut',
+  'page.signOutAt': 'Logga ut hos {name}',
   'page.signedIn': 'Inloggad',
   'page.signedInAs': 'Du är inloggad som {name}.',
   'page.signedInShort': 'Du är inloggad.',
+  'page.signedOutHere': 'Du är utloggad här. Din session hos {name} kan fortfarande vara öppen.',
   'page.toHome': 'Till Stowage',
   'page.userName': 'Användarnamn',
 }

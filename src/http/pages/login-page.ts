@@ -20,6 +20,12 @@ export interface WaysIn {
   readonly reset: string | undefined
 }
 
+/** A provider where the session of a user who has signed out here may still be open. */
+export interface OpenElsewhere {
+  readonly name: string
+  readonly logoutUrl: string | undefined
+}
+
 export interface LoginForm {
   readonly ways: WaysIn
   /** The address to open after the login; already checked. */
@@ -27,6 +33,7 @@ export interface LoginForm {
   readonly userName?: string | undefined
   readonly refusal?: Refusal | undefined
   readonly sessionHasEnded?: boolean
+  readonly left?: OpenElsewhere | undefined
   /** The script that counts down; the page works without it. */
   readonly script: string
 }
@@ -51,7 +58,15 @@ export const loginPage = (look: PageContext, form: LoginForm): string => {
   )
 }
 
-function notice({ words }: PageContext, { refusal, sessionHasEnded }: LoginForm): Html | [] {
+/** Signing in again would ask for nothing, on a computer that others use as well. */
+const leftNotice = ({ words }: PageContext, { name, logoutUrl }: OpenElsewhere): Html =>
+  html`<p class="notice" role="status">${fill(words.signedOutHere, { name })}${
+    logoutUrl === undefined ? [] : html` <a href="${logoutUrl}">${fill(words.signOutAt, { name })}</a>`
+  }</p>`
+
+function notice(look: PageContext, { refusal, sessionHasEnded, left }: LoginForm): Html | [] {
+  const { words } = look
+  if (left && !refusal) return leftNotice(look, left)
   if (!refusal) return sessionHasEnded ? html`<p class="notice" role="status">${words.sessionEnded}</p>` : []
   const { code, detail, retryAfter } = refusal
   if (retryAfter === undefined)

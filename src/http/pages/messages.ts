@@ -52,9 +52,11 @@ export const wordKeys = [
   'signIn',
   'signInWith',
   'signOut',
+  'signOutAt',
   'signedIn',
   'signedInAs',
   'signedInShort',
+  'signedOutHere',
   'toHome',
   'userName',
 ] as const

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { normaliseName } from '../../accounts/names.ts'
+import type { Session } from '../../accounts/sessions.ts'
 import { findPrincipalNamed } from '../../accounts/users.ts'
 import { NotFound, Unauthenticated } from '../../base/errors.ts'
 import { contextsOfCaller } from '../../content/contexts-of-caller.ts'
@@ -14,6 +15,7 @@ import { type Exchange, route } from '../interface/route.ts'
 import { named, object, optional, text } from '../interface/schema.ts'
 import { CurrentUser, Graph, partOf, Quota, rights } from '../interface/schemas.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
+import { withQuery } from '../../sso/with-query.ts'
 import type { Uses } from '../services.ts'
 
 const logoutAnswers = { 204: done, 303: redirect('For a browser: to the login page.') } as const
@@ -143,14 +145,20 @@ async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, '
   const { base, basic, cookie } = deps
   // With `ignoreAuth` the request carries no cookie for us: none is ended, none is cleared.
   const isIgnored = request.parameters.has('ignoreAuth')
-  for (const token of request.cookies.authTokens) await endSession(deps, request.caller.client.address, token)
+  let provider: string | undefined
+  for (const token of request.cookies.authTokens) {
+    provider = (await endSession(deps, request.caller.client.address, token))?.provider ?? provider
+  }
   const credentials = basicCredentials(request.headers.authorization)
   if (credentials) basic?.forget(credentials)
   if (!isIgnored) {
     setCookie(reply, cookie.clear())
     await endCasLogin(deps, request, reply)
   }
-  if (prefersHtml(request)) return await reply.redirect(base.at('auth/login'), 303)
+  if (prefersHtml(request)) {
+    const login = base.at('auth/login')
+    return await reply.redirect(provider === undefined ? login : withQuery(login, { left: provider }), 303)
+  }
   return await reply.status(204).send()
 }
 
@@ -173,9 +181,10 @@ async function endSession(
   { sessions, audit }: Uses<'sessions' | 'audit'>,
   address: string,
   token: string,
-): Promise<void> {
+): Promise<Session | undefined> {
   const session = await sessions.find(token)
-  if (!session || !(await sessions.end(token))) return
+  if (!session || !(await sessions.end(token))) return undefined
   const { userId } = session
   await audit.record({ event: 'logout', userId, actorId: userId, address })
+  return session
 }

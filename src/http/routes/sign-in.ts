@@ -1,8 +1,9 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { DEVICE_TTL } from '../../accounts/trusted-devices.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
+import type { ProviderFace } from '../../sso/identity-provider.ts'
 import type { SamlLogin, SamlSignOn } from '../../sso/saml/sign-on.ts'
 import type { BaseAddress } from '../base-address.ts'
 import { callerByCookie } from '../caller.ts'
@@ -16,9 +17,10 @@ import { anyOf, integer, list, named, object, optional, text } from '../interfac
 import { count, CurrentUser } from '../interface/schemas.ts'
 import { pageContext } from '../page-context.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
-import { type LoginForm, loginPage, signedInPage, type WaysIn } from '../pages/login-page.ts'
+import { type LoginForm, loginPage, type OpenElsewhere, signedInPage, type WaysIn } from '../pages/login-page.ts'
 import { onwardPage } from '../pages/sso-pages.ts'
 import { problemOf } from '../problem.ts'
+import { labelOf } from '../provider-label.ts'
 import { sendPage } from '../send-page.ts'
 import { readSuccessUrl } from '../success-url.ts'
 import type { Uses } from '../services.ts'
@@ -86,6 +88,9 @@ export const signInRoutes = [
       successurl: textParameter('Where to go afterwards, at this service.'),
       email: textParameter('An address whose organisation signs the user in: leads on to its identity provider.'),
       ended: flag('Says on the page that a session has ended.'),
+      left: textParameter(
+        'Name of the identity provider where the session of a user who has signed out here may be open.',
+      ),
     },
     answers: { 200: page('The page.'), 303: redirect('To the same page under the base address.') },
     refusals: { 400: ['invalid-form', 'unknown-idp'] },
@@ -99,7 +104,10 @@ export const signInRoutes = [
       const successUrl = readSuccessUrl(deps.base, query.successurl)
       if (query.email !== undefined) return toOrganisation(deps, { request, reply }, query.email, successUrl)
       const caller = await callerByCookie(deps, request)
-      if (!caller) return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended })
+      if (!caller) {
+        const left = query.left === undefined ? undefined : openElsewhere(deps, request, query.left)
+        return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended, left })
+      }
       const ways = { account: successUrl ?? base.at('ui/'), logout: base.at('auth/logout') }
       return sendPage(reply, signedInPage(pageContext(deps, request), caller.user.name ?? caller.user.id, ways))
     },
@@ -187,22 +195,29 @@ function sendLogin(
     ...state,
     script: deps.base.at(assetPath(deps.ui.names.login)),
     successUrl: successUrl ?? deps.base.at('ui/'),
-    ways: waysIn(deps, successUrl),
+    ways: waysIn(deps, request, successUrl),
   }
   return sendPage(reply, loginPage(pageContext(deps, request), form))
 }
 
+/** The provider with this name, for the note after a sign-out; the name comes from the address, so it may be any text. */
+function openElsewhere({ sso }: Uses<'sso'>, request: FastifyRequest, provider: string): OpenElsewhere | undefined {
+  const face = provider === sso.cas?.name ? sso.cas.face : sso.saml?.find(provider)?.face
+  return face && { name: labelOf(face, request.headers['accept-language']), logoutUrl: face.logoutUrl }
+}
+
 /** The ways to sign in that are configured. */
-function waysIn(deps: LoginPageServices, successUrl: string | undefined): WaysIn {
+function waysIn(deps: LoginPageServices, request: FastifyRequest, successUrl: string | undefined): WaysIn {
   const { base, sso, login, passwordReset } = deps
   const { saml } = sso
+  const name = (face: ProviderFace): string => labelOf(face, request.headers['accept-language'])
   const knowsDomains = saml?.providers.some(({ policy }) => (policy.domains ?? []).length > 0) ?? false
   return {
     cookie: login.takesPasswords ? base.at('auth/cookie') : undefined,
     discovery: knowsDomains ? base.at('auth/login') : undefined,
     providers: [
-      ...(saml?.providers.map(one => ({ name: one.policy.name, url: samlUrl(deps, saml, one, successUrl) })) ?? []),
-      ...(sso.cas ? [{ name: 'CAS', url: casUrl(base, successUrl) }] : []),
+      ...(saml?.providers.map(one => ({ name: name(one.face), url: samlUrl(deps, saml, one, successUrl) })) ?? []),
+      ...(sso.cas ? [{ name: name(sso.cas.face), url: casUrl(base, successUrl) }] : []),
     ],
     reset: passwordReset && login.takesPasswords ? base.at('auth/pwreset') : undefined,
   }

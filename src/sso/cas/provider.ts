@@ -70,15 +70,34 @@ export class CasProvider {
   async finish(flow: LoginFlow, ticket: string): Promise<VerifiedIdentity> {
     if (flow.provider !== this.name) throw refused('login-flow', `a login by ${this.name}`, flow.provider)
     requireTicket(ticket)
+    const { serverUrl } = this.#options
+    return { name: await this.#validate(ticket, flow.requestId), issuer: serverUrl, logoutKey: ticket }
+  }
+
+  /**
+   * Has a ticket validated that the CAS server did not issue and returns why it refused: proof that this host reaches the server, that
+   * it speaks this version and knows this service. @throws {SsoRefused} `cas-unreachable`, `cas-reply`, …
+   */
+  async probe(): Promise<string> {
+    const random = Buffer.from(this.#system.randomBytes(16)).toString('hex')
+    try {
+      await this.#validate(`ST-doctor-${random}`, `_${random}`)
+    } catch (error) {
+      if (error instanceof SsoRefused && error.failed.check === 'cas-failure') return error.failed.received ?? ''
+      throw error
+    }
+    throw refused('cas-reply', 'a refusal of a ticket that was never issued', 'the name of a user')
+  }
+
+  async #validate(ticket: string, requestId: string): Promise<string> {
     const { version, serverUrl, verifyTls, clockSkew, timeout = TIMEOUT } = this.#options
     const serviceUrl = this.#options.serviceUrl()
     const issueInstant = new Date(this.#system.now()).toISOString()
     const renews = this.#isSet('renew')
-    const asked = { version, serverUrl, serviceUrl, ticket, requestId: flow.requestId, issueInstant, renews }
+    const asked = { version, serverUrl, serviceUrl, ticket, requestId, issueInstant, renews }
     const limits = { timeout, maxBytes: MAX_BYTES, verifyTls }
     const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
-    const name = judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
-    return { name, issuer: serverUrl, logoutKey: ticket }
+    return judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../accounts/sessions.ts'
-import type { LoginFlow, ProviderPolicy } from '../identity-provider.ts'
+import type { LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
@@ -14,6 +14,7 @@ interface Dependencies {
 export interface CasSignOnOptions extends LoginTarget {
   readonly provider: CasProvider
   readonly policy: ProviderPolicy
+  readonly face: ProviderFace
 }
 
 /** What the browser of a login brings back: the flow that its cookie names, and the ticket in the address. */
@@ -34,6 +35,10 @@ export class CasSignOn {
 
   get name(): string {
     return this.#options.policy.name
+  }
+
+  get face(): ProviderFace {
+    return this.#options.face
   }
 
   /** Removes and returns the flow that this browser began: of many requests with one cookie one gets it. */

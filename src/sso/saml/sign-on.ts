@@ -1,7 +1,7 @@
 import type { Client } from '../../accounts/sessions.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { asciiDomain } from '../account-matcher.ts'
-import type { AuthRedirect, LoginFlow, ProviderPolicy } from '../identity-provider.ts'
+import type { AuthRedirect, LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
 import { SsoRefused } from '../refusal.ts'
@@ -12,6 +12,7 @@ import type { SamlProvider } from './provider.ts'
 export interface SamlLogin {
   readonly provider: SamlProvider
   readonly policy: ProviderPolicy
+  readonly face: ProviderFace
 }
 
 export interface SamlSignOnOptions extends LoginTarget {
@@ -59,6 +60,10 @@ export class SamlSignOn {
     return this.#options.providers
   }
 
+  find(name: string): SamlLogin | undefined {
+    return this.#options.providers.find(({ policy }) => policy.name === name)
+  }
+
   /** Where users are sent if the login names no address. */
   get successUrl(): string | undefined {
     return this.#options.successUrl
@@ -68,7 +73,7 @@ export class SamlSignOn {
   choose(idp: string | undefined, username: string | undefined): SamlLogin {
     const { providers, defaultProvider } = this.#options
     const named = (name: string | undefined): SamlLogin | undefined =>
-      providers.find(({ policy }) => policy.name === name)
+      name === undefined ? undefined : this.find(name)
     const domain = username?.split('@').at(-1)?.toLowerCase()
     const ascii = domain === undefined ? undefined : asciiDomain(domain)
     const byDomain = providers.find(({ policy }) => ascii !== undefined && policy.domains?.includes(ascii))

@@ -1,0 +1,114 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createCas, createSamlProviders } from '../assembly/sso.ts'
+import { StartupError } from '../base/errors.ts'
+import { createLog } from '../base/log.ts'
+import { realSystem } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Settings } from '../config/settings.ts'
+import type { BaseAddress } from '../http/base-address.ts'
+import { clockOffset } from '../sso/fetch.ts'
+import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
+import { SsoRefused } from '../sso/refusal.ts'
+import type { SamlLogin } from '../sso/saml/sign-on.ts'
+import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
+
+const DAY = 86_400_000
+/** So many days ahead it is time to ask the provider for its next certificate. */
+const SOON = 30
+/** Clocks further apart than this make trouble sooner or later. */
+const MAX_OFFSET = 30_000
+
+/** The identity providers, as far as they can be examined without a login. */
+export const examineSso = async (settings: Settings, base: BaseAddress): Promise<Diagnosis[]> => [
+  ...(await examineCas(settings, base)),
+  ...(await examineSaml(settings, base)),
+]
+
+async function examineCas(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
+  const cas = createCas(settings, realSystem, () => base)
+  if (!cas) return [ok('CAS: off')]
+  const { 'service.auth.cas.server.url': server, 'service.auth.cas.version': version } = settings
+  const title = `CAS: ${version} at ${server ?? ''}`
+  return [ok(`${title}, service URL ${base.at('auth/cas')}`), await probeCas(title, cas)]
+}
+
+/** A ticket that was never issued must be refused for this very reason. */
+async function probeCas(title: string, { provider }: CasSignOnOptions): Promise<Diagnosis> {
+  try {
+    const reason = await provider.probe()
+    if (/INVALID_SERVICE|UNAUTHORIZED_SERVICE/.test(reason)) {
+      return problem(`${title}: the server does not know this service (${reason}); register the service URL there`)
+    }
+    return ok(`${title}: the server answers, and refuses an unknown ticket`)
+  } catch (error) {
+    if (!(error instanceof SsoRefused)) throw error
+    const { check, expected, received } = error.failed
+    return problem(`${title}: ${check}: expected ${expected}; received ${received}`)
+  }
+}
+
+async function examineSaml(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
+  if (settings['service.auth.saml'] === 'off') return [ok('SAML: off')]
+  const own = await examineOwnCertificates(settings)
+  try {
+    const saml = createSamlProviders(settings, { system: realSystem, log: createLog('silent') })
+    const found = await Promise.all(saml?.providers.map(login => examineProvider(login, base)) ?? [])
+    await saml?.close()
+    return [...own, ...found.flat()]
+  } catch (error) {
+    // A key that does not belong to its certificate, or that cannot sign requests, stops the start.
+    if (!(error instanceof StartupError)) throw error
+    return [...own, problem(`SAML: ${error.message}`)]
+  }
+}
+
+/** The certificates of this service. Providers refuse expired ones, and need time to take over new ones. */
+async function examineOwnCertificates(settings: Settings): Promise<Diagnosis[]> {
+  const found: Diagnosis[] = []
+  for (const use of ['signing', 'encryption'] as const) {
+    const file = settings[`service.auth.saml.${use}.certificate-file`]
+    // What cannot be read is reported with its key.
+    const text = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined)
+    if (text === undefined) continue
+    try {
+      found.push(examineExpiry(`SAML: own ${use} certificate`, Date.parse(new X509Certificate(text).validTo)))
+    } catch {
+      continue
+    }
+  }
+  return found
+}
+
+function examineExpiry(title: string, expires: Milliseconds): Diagnosis {
+  const days = Math.floor((expires - realSystem.now()) / DAY)
+  const text = `${title} ${days < 0 ? 'has expired' : `expires in ${days} days`}`
+  return days < 0 ? problem(text) : days < SOON ? warning(text) : ok(text)
+}
+
+async function examineProvider({ provider }: SamlLogin, base: BaseAddress): Promise<Diagnosis[]> {
+  const { name, acsUrl, metadata } = provider
+  const title = `SAML ${name}`
+  const found = [ok(`${title}: assertion consumer service ${acsUrl}`), ...examineAcs(title, acsUrl, base)]
+  await metadata.current().catch(() => undefined)
+  const { url, metadata: known, problem: reason } = metadata.status
+  if (!known) return [...found, problem(`${title}: metadata cannot be had: ${reason ?? 'they are no longer valid'}`)]
+  found.push(ok(`${title}: metadata of ${known.entityId} from ${url}, ${known.keys.length} signing key(s)`))
+  for (const { subject, expires } of known.certificates) {
+    found.push(examineExpiry(`${title}: certificate "${subject}"`, expires))
+  }
+  const offset = await clockOffset(url, realSystem)
+  if (offset !== undefined) {
+    const text = `${title}: clocks differ by ${Math.round(offset / 1000)} s`
+    found.push(Math.abs(offset) > MAX_OFFSET ? warning(text) : ok(text))
+  }
+  return found
+}
+
+/** Answers that go elsewhere never arrive; the provider compares the address to the letter, and so do we. */
+function examineAcs(title: string, acsUrl: string, base: BaseAddress): Diagnosis[] {
+  const address = acsUrl.split('?')[0]
+  const own = [base.at('auth/saml'), `${base.origin}/store/auth/saml`]
+  if (address !== undefined && own.includes(address)) return []
+  return [problem(`${title}: answers go to ${acsUrl}, but this service takes them at ${own.join(' or ')}`)]
+}
