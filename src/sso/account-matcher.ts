@@ -1,3 +1,4 @@
+import type { SsoCheck } from './checks.ts'
 import { normaliseName, requireName } from '../accounts/names.ts'
 import { ADMIN, systemNames } from '../accounts/principals.ts'
 import type { Client } from '../accounts/sessions.ts'
@@ -82,5 +83,5 @@ function nameOf({ name }: VerifiedIdentity): string {
 export const asciiDomain = (domain: string): string =>
   URL.canParse(`http://${domain}/`) ? new URL(`http://${domain}/`).hostname : domain
 
-const refused = (check: string, expected: string, received: string): SsoRefused =>
+const refused = (check: SsoCheck, expected: string, received: string): SsoRefused =>
   new SsoRefused({ check, expected, received })

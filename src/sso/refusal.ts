@@ -1,9 +1,10 @@
+import type { SsoCheck } from './checks.ts'
 import { type ErrorOptions, Unauthenticated } from '../base/errors.ts'
 
 /** The check that a sign-on failed: for the log and for administrators, not for the user (D8.5). */
 export interface FailedCheck {
   /** Short and stable, for instance `audience`. */
-  readonly check: string
+  readonly check: SsoCheck
   readonly expected?: string | undefined
   readonly received?: string | undefined
 }

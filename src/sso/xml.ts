@@ -1,11 +1,14 @@
 import { DOMParser } from '@xmldom/xmldom'
 import type { Bytes } from '../base/units.ts'
 
+/** Why XML is refused. */
+export type XmlReason = 'characters' | 'comment' | 'doctype' | 'markup' | 'processing-instruction' | 'size' | 'xml'
+
 /** XML that is malformed, or holds what no message of ours needs. `reason` is short and stable. */
 export class XmlRefused extends Error {
-  readonly reason: string
+  readonly reason: XmlReason
 
-  constructor(reason: string, detail: string) {
+  constructor(reason: XmlReason, detail: string) {
     super(detail)
     this.name = 'XmlRefused'
     this.reason = reason

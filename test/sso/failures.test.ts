@@ -32,10 +32,12 @@ test('a refusal is one line of the log with everything, and the latest in the li
 
 test('the last hundred are kept, the latest first, each with a word of its own', async () => {
   const { failures } = setUp()
-  const words = Array.from({ length: 150 }, (_, n) => failures.report(new SsoRefused({ check: `c${n}` }), 'cas'))
+  const words = Array.from({ length: 150 }, (_, n) => {
+    return failures.report(new SsoRefused({ check: 'name', received: `c${n}` }), 'cas')
+  })
   const kept = await failures.list()
   assert.equal(kept.length, 100)
-  assert.deepEqual([kept[0]?.check, kept[99]?.check], ['c149', 'c50'])
+  assert.deepEqual([kept[0]?.received, kept[99]?.received], ['c149', 'c50'])
   assert.equal(new Set(words).size, 150)
 })
 

@@ -1,3 +1,4 @@
+import type { SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
 import { Limiter } from '../../base/limiter.ts'
 import type { System } from '../../base/system.ts'
@@ -121,5 +122,5 @@ async function fetchReply(fetch: Fetch): Promise<string> {
   }
 }
 
-const refused = (check: string, expected: string, received: string): SsoRefused =>
+const refused = (check: SsoCheck, expected: string, received: string): SsoRefused =>
   new SsoRefused({ check, expected, received })

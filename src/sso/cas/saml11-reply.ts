@@ -1,3 +1,4 @@
+import type { SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
 import { parseXmlTime } from '../xml-time.ts'
 import type { Milliseconds } from '../../base/units.ts'
@@ -96,5 +97,5 @@ function only(what: string, elements: readonly Element[]): Element {
   throw refused('cas-reply', `exactly one ${what}`, `${elements.length}`)
 }
 
-const refused = (check: string, expected: string, received: string): SsoRefused =>
+const refused = (check: SsoCheck, expected: string, received: string): SsoRefused =>
   new SsoRefused({ check, expected, received })

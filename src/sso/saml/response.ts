@@ -1,3 +1,4 @@
+import type { SsoCheck } from '../checks.ts'
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { SsoRefused } from '../refusal.ts'
 import { parseXmlTime } from '../xml-time.ts'
@@ -302,10 +303,10 @@ function requireTimes(element: Element, { now, clockSkew }: ExpectedResponse): v
   if (end !== undefined && now - clockSkew >= requireTime(end, 'expired')) throw expired('expired', end, now)
 }
 
-const expired = (check: string, end: string, now: Milliseconds): SsoRefused =>
+const expired = (check: SsoCheck, end: string, now: Milliseconds): SsoRefused =>
   refused(check, `before ${end}`, `${new Date(now).toISOString()}, ${now - Date.parse(end)} ms late`)
 
-function requireTime(text: string, check: string): Milliseconds {
+function requireTime(text: string, check: SsoCheck): Milliseconds {
   const time = parseXmlTime(text)
   if (time === undefined) throw refused(check, 'a date-time with a zone', text)
   return time
@@ -320,11 +321,11 @@ function requireName(element: Element, namespace: string, name: string): void {
   if (element.namespaceURI !== namespace || element.localName !== name) throw refused('root', name, element.nodeName)
 }
 
-function requireOne(parent: Element, name: string, check: string): Element {
+function requireOne(parent: Element, name: string, check: SsoCheck): Element {
   const [one, ...more] = childrenNamed(parent, SAML, name)
   if (one && more.length === 0) return one
   throw refused(check, `exactly one ${name}`, one ? `${more.length + 1}` : 'none')
 }
 
-const refused = (check: string, expected: string, received: string | null | undefined): SsoRefused =>
+const refused = (check: SsoCheck, expected: string, received: string | null | undefined): SsoRefused =>
   new SsoRefused({ check, expected, received: received ?? 'nothing' })

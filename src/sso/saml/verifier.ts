@@ -83,8 +83,8 @@ async function run(pool: Pool, task: Task, timeout: Milliseconds): Promise<Outco
     return await pool.run(task, { signal: AbortSignal.timeout(timeout) })
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) throw error
-    const failed = { check: 'time', expected: `a result within ${timeout} ms`, received: 'none' }
-    throw new SsoRefused(failed, { cause: error })
+    const expected = `a result within ${timeout} ms`
+    throw new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
   }
 }
 
