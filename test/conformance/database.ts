@@ -3,6 +3,7 @@ import { type TestContext, describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { type Database, type Queries, UniqueViolation } from '../../src/stores/database.ts'
 import { type SqlValue, sql } from '../../src/stores/sql.ts'
+import { turns } from '../support/waiting.ts'
 
 interface Thing {
   readonly id: number
@@ -38,8 +39,7 @@ export function databaseSuite(name: string, open: (t: TestContext) => Promise<Da
       const seen = await database.snapshot(async at => {
         // Not awaited where there is but one connection: there, writers wait.
         const writing = insert(database, 2)
-        const aWhile = new Promise(resolve => setTimeout(resolve, 50))
-        await (database.engine === 'postgres' ? writing : Promise.race([writing, aWhile]))
+        await (database.engine === 'postgres' ? writing : Promise.race([writing, turns()]))
         const ids = (await all(at)).map(({ id }) => id)
         assert.equal((await at.get<{ many: number }>(sql`SELECT count(*) AS many FROM things`))?.many, 1)
         await assert.rejects(at.run(sql`DELETE FROM things`))
@@ -166,7 +166,7 @@ export function databaseSuite(name: string, open: (t: TestContext) => Promise<Da
       const refused = database.transaction(async tx => {
         await insert(tx, 1)
         reading = all(database)
-        await new Promise(resolve => setTimeout(resolve, 20))
+        await Promise.race([reading, turns()])
         throw new Error('no')
       })
       await assert.rejects(refused)
@@ -246,14 +246,17 @@ export function databaseSuite(name: string, open: (t: TestContext) => Promise<Da
 
     test('close waits for what has begun, refuses the rest and may be called again', async t => {
       const database = await withThings(t)
+      let go = (): void => {}
+      const refused = new Promise<void>(resolve => void (go = resolve))
       const running = database.transaction(async tx => {
-        await new Promise(resolve => setTimeout(resolve, 10))
+        await refused
         return await insert(tx, 1)
       })
       const closing = database.close()
       await assert.rejects(insert(database, 2))
       await assert.rejects(all(database))
       await assert.rejects(database.transaction(async () => {}))
+      go()
       assert.equal(await running, 1)
       await closing
       await database.close()

@@ -28,7 +28,7 @@ for (const [header, map] of table) {
   })
 }
 
-test('of many languages the first fifty are told (D3.1)', () => {
+test('only the first fifty languages are reported (D3.1)', () => {
   const tags = Array.from({ length: 300 }, (_, index) => `x-${index}`)
   const map = acceptLanguage(tags.join(','))
   assert.deepEqual(Object.keys(map), tags.slice(0, 50))
@@ -46,11 +46,11 @@ test('no header reaches a prototype, and every weight lies between 0 and 1 (D3.1
   )
 })
 
-test('a header built to be slow is read in no time', () => {
-  const from = performance.now()
-  acceptLanguage(`${'a-'.repeat(200_000)}!`)
-  acceptLanguage(`en;q=${' '.repeat(400_000)}x`)
-  assert.ok(performance.now() - from < 5000)
+test('an item of over 100 characters is skipped without parsing it (D3.1)', () => {
+  const long = (length: number): string => `en;q=${' '.repeat(length - 8)}0.5`
+  assert.deepEqual(acceptLanguage(`${long(100)},de`), { en: 0.5, de: 1 })
+  assert.deepEqual(acceptLanguage(`${long(101)},de`), { de: 1 })
+  assert.deepEqual(acceptLanguage(`${'a-'.repeat(200_000)}!`), {})
 })
 
 test('Accept chooses among what there is; of many ranges the first fifty count (D15.7)', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { setTimeout as delay } from 'node:timers/promises'
+import { eventually } from '../support/waiting.ts'
 import type { Cluster } from '../support/cluster.ts'
-import { isClearRefusal, prepareLoad } from './cluster-load.ts'
+import { type ClusterLoad, isClearRefusal, prepareLoad } from './cluster-load.ts'
 import { filesIn, ReadFailed, WrongAnswer } from './crash-load.ts'
 import { Random } from './random.ts'
 
@@ -11,22 +11,22 @@ export interface ClusterReport {
   readonly kills: number
   readonly acknowledged: number
   readonly refused: number
-  /** Changes that were cut off. */
+  /** Changes whose response was cut off. */
   readonly open: number
   readonly logins: number
 }
 
 interface Options {
-  /** In each, every node is killed once. */
+  /** In each round every node is killed once. */
   readonly rounds: number
   readonly seed: number
   readonly onRound?: (round: number) => void
 }
 
 /**
- * Kills nodes of a cluster, one at a time, in the middle of a load that goes on, and after each round holds everything
- * against what was acknowledged: bytes by digest, fill levels and quotas by number, in the end what `fsck` finds.
- * @throws {AssertionError} naming the round and what was lost
+ * Kills nodes of a cluster, one at a time, while clients write. After each round it compares the store with what was
+ * acknowledged: bytes by digest, fill levels and quotas by number; at the end it runs `fsck`.
+ * @throws {AssertionError} with the round and what was lost
  */
 export async function proveCluster(cluster: Cluster, { rounds, seed, onRound }: Options): Promise<ClusterReport> {
   const random = new Random(seed)
@@ -36,10 +36,10 @@ export async function proveCluster(cluster: Cluster, { rounds, seed, onRound }: 
     try {
       load.begin()
       for (const node of cluster.nodes) {
-        await delay(200 + random.below(600))
+        await nextAnswers(load, 20 + random.below(60))
         await node.kill()
         kills++
-        await delay(random.below(600))
+        await nextAnswers(load, random.below(60))
         await node.start()
       }
       await load.end()
@@ -52,7 +52,13 @@ export async function proveCluster(cluster: Cluster, { rounds, seed, onRound }: 
   return { rounds, seed, kills, ...load.tally, logins: load.logins() }
 }
 
-/** What killed nodes held goes with their leases, and then there is nothing but the files. */
+/** Waits for this number of acknowledged changes. @throws when the load has failed */
+async function nextAnswers(load: ClusterLoad, count: number): Promise<void> {
+  const wanted = load.tally.acknowledged + count
+  await eventually(`${count} changes are acknowledged`, () => load.check() && load.tally.acknowledged >= wanted)
+}
+
+/** Reservations of killed nodes expire. After that, the store contains only the files. */
 async function requireNothingLeft(cluster: Cluster, files: number): Promise<void> {
   await cluster.look('UPDATE uploads SET expires = 0')
   const [node] = cluster.nodes
@@ -64,13 +70,13 @@ async function requireNothingLeft(cluster: Cluster, files: number): Promise<void
   assert.deepEqual({ ...(await cluster.look(rows)) }, { uploads: 0, reserved: 0 })
 }
 
-/** What nginx says of a node that is gone, an answer that broke off, or that too many got into one another's way. */
+/** True for nginx's response about a stopped node, for an interrupted response, and for conflicts of many requests. */
 function isCutOff(error: unknown): boolean {
   if (!(error instanceof WrongAnswer)) {
     const broken = error instanceof ReadFailed ? error.cause : error
     return broken instanceof Error && 'code' in broken && broken.code === 'ECONNRESET'
   }
   const { asked, answer } = error
-  // nginx asks the next node when one dies on a DELETE, and what the first has done is found done.
+  // nginx repeats a DELETE on the next node when the first one dies, and the first may have deleted it already.
   return answer.status === 502 || isClearRefusal(answer) || (asked === 'DELETE' && answer.status === 404)
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { performance } from 'node:perf_hooks'
-import { setTimeout as delay } from 'node:timers/promises'
 import { stowage } from '../support/cli.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { type Process, startProcess } from '../support/service.ts'
@@ -18,36 +17,36 @@ import {
   WrongAnswer,
 } from './crash-load.ts'
 import { Random } from './random.ts'
-import { eventually } from '../support/waiting.ts'
+import { eventually, turns } from '../support/waiting.ts'
 
 export interface CrashReport {
   readonly rounds: number
   readonly seed: number
   readonly acknowledged: number
   readonly refused: number
-  /** Places that a crash left between old and new. */
+  /** Entries whose last change a crash cut off, so that old and new content are both possible. */
   readonly uncertain: number
-  /** From the start of the process to its first answer, in milliseconds. */
+  /** From the start of the process to its first answer, in milliseconds; only reported. */
   readonly starts: readonly number[]
 }
 
 interface Options {
   readonly rounds: number
   readonly seed: number
-  /** Where the data lies; empty at first. */
+  /** The data folder; empty at first. */
   readonly folder: string
   readonly onRound?: (round: number) => void
 }
 
-/** Two share a context and its quota, each with places of its own. */
+/** Two workers share a context and its quota; each has its own entries. */
 const WORKERS = 6
 const CONTEXTS = 3
 const settings = { 'service.data.quota': 'on', 'service.log.level': 'error' }
 
 /**
- * Kills the real program again and again while clients write, and after each start holds everything against what was
- * acknowledged: bytes by digest, fill levels and quotas by number, blobs on the disk by count.
- * @throws {AssertionError} naming the round and what was lost
+ * Kills the program repeatedly while clients write. After each start it compares the store with what was acknowledged: bytes
+ * by digest, fill levels and quotas by number, blobs on disk by count.
+ * @throws {AssertionError} with the round and what was lost
  */
 export async function proveCrash({ rounds, seed, folder, onRound }: Options): Promise<CrashReport> {
   const random = new Random(seed)
@@ -87,7 +86,7 @@ export async function proveCrash({ rounds, seed, folder, onRound }: Options): Pr
   return { rounds, seed, acknowledged, refused, uncertain, starts }
 }
 
-/** Resolves to the number of places whose last change the crash cut off. */
+/** Resolves to the number of entries whose last change the crash cut off. */
 async function loadAndKill(
   service: Process,
   admin: Visitor,
@@ -98,16 +97,23 @@ async function loadAndKill(
   const shares = sharesOf(spaces, WORKERS)
   const workers = shares.map(async share => await work(admin, share, random.fork(), tally))
   const ends = Promise.allSettled(workers)
-  await delay(random.below(400))
-  // Now and then in the middle of an orderly stop.
+  await nextAnswers(tally, random.below(60), random)
+  // Sometimes in the middle of an orderly stop.
   if (random.chance(10)) void service.stop('SIGTERM')
-  if (random.chance(50)) await delay(random.below(20))
+  if (random.chance(50)) await turns(random.below(200))
   await service.stop('SIGKILL')
   for (const end of await ends) {
     if (end.status === 'rejected' && (end.reason instanceof WrongAnswer || !isCutOff(end.reason))) throw end.reason
   }
   gather(spaces, shares)
   return spaces.flatMap(({ places }) => places).filter(({ possible }) => possible.length > 1).length
+}
+
+/** Waits for this number of answers, and for a random moment between two of them. */
+async function nextAnswers(tally: Tally, count: number, random: Random): Promise<void> {
+  const wanted = tally.acknowledged + tally.refused + count
+  await eventually(`${count} requests are answered`, () => tally.acknowledged + tally.refused >= wanted)
+  await turns(random.below(200))
 }
 
 function isCutOff(reason: unknown): boolean {

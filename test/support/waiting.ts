@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 
-/** How long something that is bound to happen may take on a busy machine, where a server that hangs is noticed after 30 s. */
+/** The limit for a state that must come. A busy machine takes long, and a server that hangs is noticed after 30 s. */
 export const TIMEOUT = 120_000
 
-/** Waits for something that is bound to happen, and fails when it takes too long. */
+/** Waits for a state that must come. @throws when it does not come in time */
 export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + TIMEOUT
   while (!(await condition())) {
@@ -13,7 +13,7 @@ export async function eventually(what: string, condition: () => boolean | Promis
   }
 }
 
-/** Asks again until the answer is as wanted. */
+/** Polls until the value is as wanted. @throws when that takes too long */
 export async function until<T>(look: () => Promise<T> | T, isWanted: (value: T) => boolean): Promise<T> {
   const deadline = performance.now() + TIMEOUT
   for (;;) {
@@ -22,4 +22,9 @@ export async function until<T>(look: () => Promise<T> | T, isWanted: (value: T) 
     assert.ok(performance.now() < deadline, `waited in vain; the last was ${JSON.stringify(value)}`)
     await delay(10)
   }
+}
+
+/** Lets everything run that is ready to run, `count` times over. */
+export async function turns(count = 20): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await setImmediate()
 }

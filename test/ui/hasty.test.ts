@@ -34,10 +34,10 @@ async function actAtOnce(page: Page, selector: string, text?: string): Promise<v
   )
 }
 
-/** Two frames and the time after which effects come without one. */
+/** Preact runs effects in a task after the next frame, so after two frames and a task all of them have run. */
 const settle = (page: Page): Promise<void> =>
   page.evaluate(
-    () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 200)))),
+    () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))),
   )
 
 async function asAdmin(b: Parameters<typeof newPerson>[0]) {
