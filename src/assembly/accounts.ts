@@ -30,7 +30,7 @@ interface AccountsDependencies extends EphemeralStores {
   readonly team: ThreadTeam | undefined
 }
 
-/** Part of `assembly/server.ts`: who there is and who may sign in. */
+/** Part of `assembly/server.ts`: accounts and sign-in. */
 export async function createAccounts(
   settings: Settings,
   machine: Machine,
@@ -87,7 +87,7 @@ async function createPasswords(
     iterations: settings['service.auth.password.argon2.iterations'],
     parallelism: settings['service.auth.password.argon2.parallelism'],
   }
-  // The first thread bounds what all of them hash.
+  // The first thread limits the hashing of all threads.
   if (team?.isFirst === false) return await Passwords.create(cost, unlimited(), system, sharedHashing(team))
   const limiter = new Limiter({
     concurrency: settings['service.auth.password.hash.concurrency'],
@@ -104,7 +104,7 @@ async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
   const isNist = settings['service.auth.password.profile'] === 'nist'
   const minLength = settings['service.auth.password.rule.min-length']
   return new PasswordRules({
-    // The profile asks for length and for what is hard to guess; classes of characters add little to either.
+    // The profile requires length and rejects easily guessed passwords; character classes add little to either.
     lowercase: !isNist && settings['service.auth.password.rule.lowercase'],
     uppercase: !isNist && settings['service.auth.password.rule.uppercase'],
     number: !isNist && settings['service.auth.password.rule.number'],
@@ -115,11 +115,11 @@ async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
   })
 }
 
-/** `undefined` while passwords are not reset by e-mail: nothing else sends any. */
+/** `undefined` while password reset is off, because no other feature sends mail. */
 async function createMailer(settings: Settings, team: ThreadTeam | undefined): Promise<Mailer | undefined> {
   const host = settings['service.smtp.host']
   const from = settings['service.smtp.from']
-  // The settings have been checked: with the switch on, host and sender are there.
+  // The settings have been checked: with the switch on, host and sender are set.
   if (!settings['service.auth.password-reset'] || host === undefined || from === undefined) return undefined
   if (team?.isFirst === false) return sharedMailer(team)
   return await openSmtpMailer({

@@ -5,11 +5,11 @@ import { DiskSpace } from '../stores/disk-space.ts'
 import { openToOthers } from '../stores/host-limits.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
 
-/** Whether this node keeps anything in its data folder. */
+/** True when this node keeps data in its data folder. */
 export const usesFolder = (settings: Settings): boolean =>
   settings['service.repository.store.url'] === undefined || settings['service.data.store'] === 'folder'
 
-/** Where rows and files are kept, for a person to read; without passwords. */
+/** Describes where rows and files are kept, for people; without passwords. */
 export function dataPlace(settings: Settings, folder: string): string {
   const url = settings['service.repository.store.url']
   const files = settings['service.data.store']
@@ -18,7 +18,10 @@ export function dataPlace(settings: Settings, folder: string): string {
   return `${rows}, its files in ${files}`
 }
 
-/** Watches the disk of the data folder; `undefined` where nothing is kept there. Warns of a folder that others may read. */
+/**
+ * Watches the disk of the data folder, and logs a warning when other users can read the folder. Returns
+ * `undefined` when the folder is not used.
+ */
 export async function openDisk(settings: Settings, log: Log): Promise<DiskSpace | undefined> {
   if (!usesFolder(settings)) return undefined
   const folder = resolve(settings['service.data.folder'])
@@ -33,7 +36,7 @@ export async function openDisk(settings: Settings, log: Log): Promise<DiskSpace 
   })
 }
 
-/** A folder that is closed to others protects everything in it. */
+/** A folder that other users cannot enter protects everything in it. */
 export async function exposedPaths(folder: string): Promise<readonly string[]> {
   const isOpen = (await openToOthers([folder])).length > 0
   return isOpen ? [folder, ...(await openToOthers([join(folder, 'store.sqlite'), join(folder, 'files')]))] : []

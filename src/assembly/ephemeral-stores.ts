@@ -15,18 +15,21 @@ import { MemoryEphemeralStore } from '../stores/memory-ephemeral-store.ts'
 import { SharedEphemeralStore } from '../stores/shared/shared-ephemeral-store.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 
-/** What strangers can cause, and how much of it is kept. */
+/** Limits for data that unknown callers can cause. */
 const capacity: readonly Capacity[] = [
-  // Names that nobody has whose wrong passwords are counted; guessing through more of them costs an attacker hours.
+  // Counts of wrong passwords for unknown names. Displacing a count by guessing more names takes an attacker hours.
   { prefix: UNKNOWN_NAME_PREFIX, most: 100_000 },
-  // Networks from which logins at identity providers are in progress. The logins themselves are limited by these counts.
+  // Networks with logins at identity providers in progress. These counts also limit the logins themselves.
   { prefix: FLOW_COUNT_PREFIX, most: 100_000 },
 ]
 
-/** How long the time of an access waits to be written to a store that other threads or processes share. */
+/**
+ * How long the time of an access may wait before it is written to a store shared with other threads or
+ * processes.
+ */
 const WRITE_DELAY: Milliseconds = 1000
 
-/** Where logins are kept. */
+/** The stores of sessions. */
 export interface Tokens {
   readonly store: EphemeralStore
   readonly vault: TokenSealer
@@ -35,17 +38,17 @@ export interface Tokens {
 }
 
 export interface EphemeralStores {
-  /** All that may be forgotten but the logins. */
+  /** The store for all ephemeral data except sessions. */
   readonly ephemeral: EphemeralStore
   readonly tokens: Tokens
-  /** Fingerprints of the keys that tokens are sealed with, the one for new tokens first; none in memory. */
+  /** Fingerprints of the keys that seal tokens, the key for new tokens first; empty for tokens in memory. */
   readonly keyFingerprints: readonly string[]
-  /** Clears away what has expired where no engine does it by itself. */
+  /** Deletes expired data where the engine does not do it by itself. */
   readonly sweep: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Part of `assembly/server.ts`: the stores of facts that may be forgotten. @throws {StartupError} */
+/** Part of `assembly/server.ts`: the stores of ephemeral data. @throws {StartupError} */
 export async function openEphemeralStores(
   settings: Settings,
   machine: Machine,
@@ -62,7 +65,7 @@ export async function openEphemeralStores(
   return {
     ephemeral,
     tokens: {
-      // The settings have been checked: with tokens in Redis its address is there, with tokens in memory it is not.
+      // The settings have been checked: an address of Redis is set exactly when tokens are in Redis.
       store: kind === 'database' ? inDatabase : ephemeral,
       vault,
       writeDelay: kind === 'memory' && !team ? 0 : WRITE_DELAY,
@@ -74,7 +77,7 @@ export async function openEphemeralStores(
   }
 }
 
-/** In memory that all threads see, where there are several. */
+/** With several threads, the memory is shared by all of them. */
 function openInMemory(system: System, team: ThreadTeam | undefined): EphemeralStore {
   if (!team) return new MemoryEphemeralStore(system, { capacity })
   const store = new SharedEphemeralStore(system, { capacity, shared: team.facts })
@@ -82,7 +85,7 @@ function openInMemory(system: System, team: ThreadTeam | undefined): EphemeralSt
   return store
 }
 
-/** The client is loaded only where it is used: it takes 8 MB of each thread. */
+/** The client is loaded only where it is used, because it takes 8 MB in each thread. */
 async function openInRedis(url: string, log: Log): Promise<EphemeralStore> {
   const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
   return await openRedisEphemeralStore(url, log, { capacity })

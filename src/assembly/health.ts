@@ -2,13 +2,16 @@ import { StartupError } from '../base/errors.ts'
 import type { Database } from '../stores/database.ts'
 import type { DiskSpace } from '../stores/disk-space.ts'
 
-/** @throws {Error} while the disk accepts nothing new */
+/** @throws {Error} while the disk accepts no new data */
 export async function requireHealthy(disk: DiskSpace): Promise<void> {
   const state = await disk.check()
   if (state === 'full' || state === 'read-only') throw new Error(`the disk of the data folder is ${state}`)
 }
 
-/** A larger database would delay the start: some 100 MB are checked in a second. `fsck` checks all of it. */
+/**
+ * Checking takes about a second per 100 MB, so a larger database would delay the start. `fsck` checks all of
+ * it.
+ */
 const MAX_CHECKED_AT_START = 64 * 2 ** 20
 
 /** @throws {StartupError} when the engine finds its own data structures damaged */

@@ -14,12 +14,12 @@ import type { Stores } from './stores.ts'
 
 /** This process as one of several nodes on a database. */
 export interface Node {
-  /** Compares the clocks once more. */
+  /** Compares the clocks again. */
   readonly watch: () => Promise<void>
   readonly leave: () => Promise<void>
 }
 
-/** On which the nodes of one store have to agree. */
+/** Settings on which all nodes of a store must agree. */
 const common = [
   'service.baseurl.folder',
   'service.data.quota',
@@ -29,7 +29,7 @@ const common = [
   'service.auth.token.store',
 ] as const
 
-/** What this node registers. Addresses are shown without passwords. */
+/** The facts that this node registers. Addresses are shown without passwords. */
 export function nodeFacts(settings: Settings, version: string, keys: readonly string[]): NodeFacts {
   const redis = settings['service.cluster.redis.url']
   const values = common.flatMap(key => (settings[key] === undefined ? [] : [[key, String(settings[key])] as const]))
@@ -39,7 +39,7 @@ export function nodeFacts(settings: Settings, version: string, keys: readonly st
 
 /**
  * Registers this process with the nodes that share the database; with a database file there are none.
- * @throws {StartupError} when it does not fit them, or its clock is wrong
+ * @throws {StartupError} when its settings do not match theirs, or its clock is wrong
  */
 export async function joinAsNode(
   settings: Settings,
@@ -48,7 +48,7 @@ export async function joinAsNode(
   { keyFingerprints }: EphemeralStores,
 ): Promise<Node> {
   if (nodeId === undefined) return { watch: async () => {}, leave: async () => {} }
-  // The clock of the machine, whatever clock a test sets.
+  // The clock of the machine, even if a test sets another one.
   const now = (): number => realSystem.now()
   requireClock(await clockAhead(database, now))
   await joinNodes(database, nodeId, nodeFacts(settings, version, keyFingerprints))

@@ -2,7 +2,7 @@ import type { Settings } from '../config/settings.ts'
 import { Proxy } from '../proxy/proxy.ts'
 import type { Machine } from './machine.ts'
 
-/** `undefined` when nothing is fetched for others. */
+/** `undefined` when the proxy is off. */
 export function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
   if (!settings['service.proxy']) return undefined
   return new Proxy({

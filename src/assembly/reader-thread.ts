@@ -20,7 +20,7 @@ import { clocked } from '../workers/task-clock.ts'
 import type { ReaderData } from './readers.ts'
 import { openDatabase } from './stores.ts'
 
-// A thread that answers heavy reads (`http/readers/`): it has connections and caches of its own.
+// A thread that answers heavy reads (`http/readers/`), with its own connections and caches.
 lowerPriority()
 const { settings, base } = workerData as ReaderData
 const SEARCH_BYTES = 16 * 2 ** 20

@@ -13,10 +13,13 @@ const TIMEOUT: Milliseconds = 10_000
 const MAX_MEGABYTES = 256
 const MAX_THREADS = 4
 
-/** @param base is asked for when the first heavy read comes; @param share of the cores, for one of several serving threads */
+/**
+ * @param base is called when the first heavy read arrives
+ * @param share of the cores, for one of several serving threads
+ */
 export function createReaders(settings: Settings, base: () => string, share = 1): Readers {
   const cores = Math.min(availableParallelism(), MAX_THREADS)
-  // With two there is always one for the next caller.
+  // With two threads one is always free for the next caller.
   const threads = Math.max(share < 1 ? 1 : 2, Math.ceil(cores * share))
   return new WorkerPool({
     module: threadModule('reader-thread', import.meta.url),

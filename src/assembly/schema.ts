@@ -5,7 +5,10 @@ import { changeLogSteps } from '../stores/change-log.ts'
 import { commonSteps } from '../stores/schema.ts'
 import type { Migration } from '../stores/migrations.ts'
 
-/** All steps of the schema, in the order in which a store takes them. A room with tables of its own brings its steps. */
+/**
+ * All steps of the schema, in the order in which a store takes them. Each room with tables exports its own
+ * steps.
+ */
 export const schema: readonly Migration[] = [
   ...commonSteps,
   ...accountSteps,

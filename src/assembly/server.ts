@@ -63,28 +63,32 @@ import type { DiskSpace } from '../stores/disk-space.ts'
 import { ping } from '../stores/sql.ts'
 
 const SWEEP_INTERVAL = 60_000
-/** Users, access lists and entries that requests ask for again and again; of each thread. */
+/** For frequently requested users, access lists and entries, in each thread. */
 const CACHE_BYTES = 16 * 2 ** 20
-/** Compiled, this file lies beside the thread's and both end in .js; run from source, in .ts. */
+/** This file lies beside that of the thread; both end in .js when compiled and in .ts when run from source. */
 const servingThread = new URL(`./serving-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
 export interface Server {
-  /** Resolves, once requests are served, to the base address. */
+  /** Resolves to the base address when requests are served. */
   listen(): Promise<string>
-  /** From now on the service reports that it is not ready, while it still serves. */
+  /** From this call on the service reports that it is not ready, and still serves. */
   drain(): void
   /** Drains, lets requests in progress finish, then closes everything. */
   close(): Promise<void>
-  /** Resolves when a thread has ended by itself: the process should end then. Never without other threads. */
+  /**
+   * Resolves when a thread has ended by itself; the process should then end. With a single thread it never
+   * resolves.
+   */
   readonly failure: Promise<Error>
-  /** False while nobody could sign in as admin. */
+  /** False while admin has no way to sign in. */
   readonly adminHasPassword: boolean
-  /** Where rows and files are kept, for a person to read. */
+  /** Where rows and files are kept, for people. */
   readonly dataPlace: string
 }
 
 /**
- * Puts the program together: the only place that chooses drivers and turns settings into the options of each room.
+ * Assembles the program. This is the only place that chooses drivers and turns settings into the options of
+ * each room.
  * @param team for a thread that the first one has started
  */
 export async function createServer(
@@ -111,10 +115,10 @@ export async function createServer(
 interface Opened {
   readonly stores: Stores
   readonly ephemeralStores: EphemeralStores
-  /** Where several threads serve. */
+  /** Present when several threads serve. */
   readonly team: ThreadTeam | undefined
   readonly node: Node
-  /** Absent where nothing is kept in the data folder. */
+  /** Absent when the data folder is not used. */
   readonly disk: DiskSpace | undefined
 }
 
@@ -130,14 +134,14 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   }
   const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger, system)
-  // If nobody else is at work, every upload on record is one that a crash cut off.
+  // If no other process uses the store, a crash has interrupted every upload on record.
   if (!other) await garbage.recover(stores.isExclusive)
   const cache = new DependencyCache(database, CACHE_BYTES)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, team })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     verifyOnRead: settings['service.data.verify-on-read'],
-    // Files in a bucket take nothing from the disk.
+    // Files in a bucket take no space on the disk.
     requireSpace: bytes => (settings['service.data.store'] === 'folder' ? disk?.requireSpace(bytes) : undefined),
     onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
   }
@@ -210,7 +214,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       readers,
       metrics,
       readiness,
-      // Rows on a database server do not need this disk.
+      // Rows on a database server take no space on this disk.
       requireSpace: () => (settings['service.repository.store.url'] === undefined ? disk?.requireSpace() : undefined),
       checkDisk: () => void disk?.check(),
       ui,
@@ -291,7 +295,7 @@ interface ContentDependencies extends Accounts {
   readonly system: System
 }
 
-/** Contexts, entries and what they hold. */
+/** Contexts, entries and their content. */
 function createContent(settings: Settings, deps: ContentDependencies) {
   const loader = new EntryLoader(deps)
   const kinds = createKinds(
@@ -323,9 +327,10 @@ function createContent(settings: Settings, deps: ContentDependencies) {
   }
 }
 
-/** `undefined` where one thread does everything. */
+/** `undefined` with a single thread. */
 function createTeam(settings: Settings, { sources }: Machine): FirstThread | undefined {
-  // Elsewhere a listening socket cannot be shared, and with a database server several processes share the work.
+  // On other platforms threads cannot share a listening socket. With a database server, several processes
+  // share the work.
   const isPossible = sources && process.platform !== 'win32' && !settings['service.repository.store.url']
   const count = isPossible ? threadCount(settings['service.http.threads']) : 1
   return count > 1 ? new MainThread(count, servingThread, sources) : undefined
@@ -337,7 +342,7 @@ const unusable: Readonly<Record<string, string>> = {
   EACCES: 'that takes more rights than this program has',
 }
 
-/** @throws {StartupError} naming host and port when they cannot be listened on */
+/** @throws {StartupError} with host and port when listening fails */
 async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: string, port: number): Promise<void> {
   try {
     await app.listen({ host, port })
@@ -348,7 +353,7 @@ async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: s
   }
 }
 
-/** Runs the chore every minute until the timer is cleared. */
+/** Runs the task every minute until the timer is cleared. */
 function repeat(log: Log, chore: () => Promise<unknown>): NodeJS.Timeout {
   const run = (): void => {
     chore().catch((error: unknown) => log.error({ err: error }, 'tidying up failed'))

@@ -7,14 +7,15 @@ import { READY } from '../threads/thread-channel.ts'
 import { WorkerThread, type WorkerStart } from '../threads/worker-thread.ts'
 import { createServer } from './server.ts'
 
-/** What each serving thread but the first runs. */
+/** The module of each serving thread except the first. */
 
 const start = workerData as WorkerStart & { readonly extra: SettingsSources }
 if (!parentPort) throw new Error('this module is for a thread')
 const team = new WorkerThread(parentPort, start)
-// The problems and warnings of the settings have been reported by the main thread.
+// The main thread has already reported the problems and warnings of the settings.
 const { settings } = loadSettings(start.extra)
-// To the descriptor itself: the standard error of a thread goes by way of the main thread, and not at all once that is busy.
+// Writes to the descriptor directly: the standard error of a thread goes through the main thread and is
+// delayed while that is busy.
 const log = createLog(settings['service.log.level'], pino.destination({ dest: 2, sync: true }))
 const { tokenKey, version } = start.data
 const server = await createServer(

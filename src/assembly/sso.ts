@@ -41,12 +41,12 @@ interface Dependencies {
   readonly ephemeral: EphemeralStore
   readonly audit: Audit
   readonly sessions: Sessions
-  /** Known only once the server listens. */
+  /** Known only after the server has started to listen. */
   readonly base: () => BaseAddress
   readonly team: ThreadTeam | undefined
 }
 
-/** Part of `assembly/server.ts`, which would be too long with it: sign-on through identity providers. */
+/** Part of `assembly/server.ts`, to keep that short: sign-on through identity providers. */
 export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 'log'>, deps: Dependencies): Sso {
   const { database, changes, ephemeral, audit, sessions, base, team } = deps
   const { system } = machine
@@ -85,7 +85,7 @@ export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 
 /** `undefined` while CAS is off. */
 export function createCas(settings: Settings, system: System, base: () => BaseAddress): CasSignOnOptions | undefined {
   const serverUrl = settings['service.auth.cas.server.url']
-  // The settings have been checked: with the switch on, the address is there.
+  // The settings have been checked: with the switch on, the address is set.
   if (!settings['service.auth.cas'] || serverUrl === undefined) return undefined
   const name = 'cas'
   const options = {
@@ -115,10 +115,10 @@ export function createCas(settings: Settings, system: System, base: () => BaseAd
   }
 }
 
-/** What the one provider of the deprecated settings is called in logs. */
+/** The name in logs of the single provider from the deprecated settings. */
 const LEGACY_NAME = 'saml'
 
-/** What sets one SAML provider apart, from the new settings or the deprecated ones. */
+/** The settings of one SAML provider, from the new settings or the deprecated ones. */
 interface SamlSettings {
   readonly name: string
   readonly relyingPartyId: string
@@ -131,13 +131,13 @@ interface SamlSettings {
   readonly face: ProviderFace
 }
 
-/** The providers of SAML and the threads that check their responses. */
+/** The SAML providers and the threads that check their responses. */
 export interface SamlProviders {
   readonly providers: readonly SamlLogin[]
   readonly close: () => Promise<void>
 }
 
-/** `undefined` while SAML is off. @throws {StartupError} when a key file cannot be used */
+/** `undefined` while SAML is off. @throws {StartupError} when a key file is unusable */
 export function createSamlProviders(
   settings: Settings,
   machine: Pick<Machine, 'system' | 'log'>,
@@ -167,7 +167,7 @@ export function createSamlProviders(
   return { providers, close: () => verifier.close() }
 }
 
-/** The settings have been checked: what a provider needs is there. */
+/** The settings have been checked: each provider has what it needs. */
 function samlSettings(settings: Settings): SamlSettings[] {
   const acs = settings['service.auth.saml.assertion-consumer-service.url'] ?? ''
   switch (settings['service.auth.saml']) {

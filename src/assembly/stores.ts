@@ -20,14 +20,14 @@ import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-da
 
 const DATABASE_FILE = 'store.sqlite'
 const READ_CACHE: Bytes = 64 * 2 ** 20
-/** A thread that only reads does one thing at a time. */
+/** A reader thread does one thing at a time. */
 const READER_CONNECTIONS = 1
 
 export type Stores = Awaited<ReturnType<typeof openStores>>
 
 /**
- * The database of a store that is there already, which services may have open at the same time.
- * @throws {StartupError} when there is none; nothing is made then
+ * Opens the database of an existing store, which services may have open at the same time.
+ * @throws {StartupError} when there is no store; none is made
  */
 export async function openDatabase(
   settings: Settings,
@@ -55,7 +55,10 @@ export async function requireStore(settings: Settings, system: System): Promise<
   await (await openDatabase(settings, system)).close()
 }
 
-/** What the database server says it is, and where; `undefined` without one. @throws {StartupError} when it cannot be used */
+/**
+ * The version and address of the database server; `undefined` with a database file. @throws {StartupError}
+ * when the server is unusable
+ */
 export async function describeServer(settings: Settings, system: System): Promise<string | undefined> {
   const url = settings['service.repository.store.url']
   if (url === undefined) return undefined
@@ -84,24 +87,27 @@ function requireFile(settings: Settings): string {
 
 interface OpenDatabase {
   readonly database: Database
-  /** Nobody else has the store open, nor its files. */
+  /** True when no other process has the store open. */
   readonly isExclusive: boolean
-  /** By which other nodes know this process; `undefined` where no others can share the database. */
+  /** The name of this process for other nodes; `undefined` when no other node can share the database. */
   readonly nodeId: string | undefined
   readonly close: () => Promise<void>
 }
 
-/** What is asked of stores besides what the settings say. */
+/** How to open the stores, in addition to the settings. */
 interface Opening {
-  /** The tables stay as they were found. */
+  /** Leaves the tables unchanged. */
   readonly bare?: boolean
-  /** Nobody else may have the store open, also where nodes could share it. */
+  /** Requires that no other process has the store open, even where nodes could share it. */
   readonly isExclusive?: boolean
   /** The threads of this process that have the store open. */
   readonly team?: ThreadTeam | undefined
 }
 
-/** Prepares the database: made if need be, at the newest step of the schema, on PostgreSQL shared with other nodes. */
+/**
+ * Opens and prepares the database: makes it if necessary, at the newest step of the schema; on PostgreSQL
+ * together with other nodes.
+ */
 async function openPrepared(
   settings: Settings,
   system: System,
@@ -119,7 +125,8 @@ async function openPrepared(
     return await migrated(opened, bare)
   }
   const file = join(folder, DATABASE_FILE)
-  // Each thread has a connection that reads; together they remember as much as a single one would.
+  // Each thread has a connection for reading. All their caches together are as large as that of a single one
+  // would be.
   const options = { turn: team?.turn, readCache: Math.floor(READ_CACHE / (team?.count ?? 1)) }
   if (team?.isFirst === false) {
     const database = await openSqliteDatabase(file, options)
@@ -150,7 +157,7 @@ async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDataba
   }
 }
 
-/** The stores of a service. With a database file nobody else may use the folder. @throws {StartupError} */
+/** Opens the stores of a service. With a database file the folder is locked. @throws {StartupError} */
 export async function openStores(settings: Settings, system: System, opening: Opening = {}) {
   const folder = resolve(settings['service.data.folder'])
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -168,11 +175,11 @@ export async function openStores(settings: Settings, system: System, opening: Op
   }
 }
 
-/** Where uploaded files are. @throws {StartupError} when they cannot be there. */
+/** Opens the store of uploaded files. @throws {StartupError} when it is unusable */
 export async function openBlobs(settings: Settings): Promise<BlobStore> {
   const place = settings['service.data.store']
   if (place === 'folder') return await FolderBlobStore.open(resolve(settings['service.data.folder'], 'files'))
-  // Only who asks for it pays for Amazon's client.
+  // Amazon's client is loaded only where it is used.
   silenceSdkWarnings()
   const { S3BlobStore } = await import('../stores/s3/s3-blob-store.ts')
   return await S3BlobStore.open(place, readEnvironment().s3)

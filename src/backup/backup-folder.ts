@@ -4,29 +4,32 @@ import { StartupError } from '../base/errors.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import type { RowFile } from './row-files.ts'
 
-/** What a backup says of itself: the file `manifest.json`, written last. */
+/** The contents of `manifest.json`, which describes a backup and is written last. */
 export interface Manifest {
   readonly format: 'stowage-backup'
   readonly version: 1
-  /** Time of the look at the store, in ISO 8601. */
+  /** The time of the snapshot, in ISO 8601. */
   readonly created: string
-  /** The version of the program that made it. */
+  /** The version of the program that made the backup. */
   readonly program: string
-  /** The step of the schema that the rows are of. */
+  /** The step of the schema at the time of the backup. */
   readonly schema: number
-  /** The folder with one file of rows for each table. */
+  /** The folder with one file of rows per table. */
   readonly folder: string
   readonly tables: readonly RowFile[]
   readonly files: { readonly count: number; readonly bytes: number }
-  /** Keys of blobs that were gone or damaged in the store itself. */
+  /** Keys of blobs that were missing or damaged in the store itself. */
   readonly damaged: readonly string[]
 }
 
 const MANIFEST = 'manifest.json'
-/** What the folder may hold; anything else is not ours to write beside. */
+/**
+ * What a backup folder may contain. A folder with anything else belongs to something else, so nothing is
+ * written there.
+ */
 const ours = /^(manifest\.json(\.new)?|files|rows-[0-9a-f]+|lock(-journal)?|stowage\.pid)$/
 
-/** @throws {StartupError} when the folder holds anything but a backup, whole or begun. */
+/** @throws {StartupError} when the folder contains anything but a complete or incomplete backup */
 export async function requireBackupFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   const strange = (await readdir(path)).find(name => !ours.test(name))
@@ -34,7 +37,7 @@ export async function requireBackupFolder(path: string): Promise<void> {
   throw new StartupError(`The folder ${path} holds something else than a backup (${strange}).`)
 }
 
-/** @throws {StartupError} when there is no backup that this version can read. */
+/** @throws {StartupError} when the folder contains no backup that this version can read */
 export async function readManifest(path: string): Promise<Manifest> {
   let manifest: Manifest
   try {
@@ -46,14 +49,14 @@ export async function readManifest(path: string): Promise<Manifest> {
   throw new StartupError(`The backup in ${path} is of a format that this version does not know.`)
 }
 
-/** A new folder for rows in a backup; resolves to its name. */
+/** Makes a new folder for rows in a backup and returns its name. */
 export async function newRowsFolder(path: string, random: (count: number) => Uint8Array): Promise<string> {
   const name = `rows-${Buffer.from(random(8)).toString('hex')}`
   await mkdir(join(path, name), { mode: 0o700 })
   return name
 }
 
-/** From now on the folder is this backup; what belonged to an earlier one goes. */
+/** Makes the folder a backup with this manifest, and removes the rows of earlier ones. */
 export async function publish(path: string, manifest: Manifest): Promise<void> {
   const temporary = join(path, `${MANIFEST}.new`)
   await rm(temporary, { force: true })
@@ -70,14 +73,14 @@ export async function publish(path: string, manifest: Manifest): Promise<void> {
   await removeRowsExcept(path, manifest.folder)
 }
 
-/** Rows of an earlier backup, or of one that did not come to its end. */
+/** Removes the rows of earlier and of incomplete backups. */
 async function removeRowsExcept(path: string, folder: string): Promise<void> {
   for (const name of await readdir(path)) {
     if (name.startsWith('rows-') && name !== folder) await rm(join(path, name), { recursive: true })
   }
 }
 
-/** Makes the names in the folder as durable as what they stand for. */
+/** Makes the names in the folder durable, as their contents already are. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
@@ -87,8 +90,8 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The bytes of the files of a backup, to be written. */
+/** The files of a backup, for writing. */
 export const openBackupBlobs = (path: string): Promise<FolderBlobStore> => FolderBlobStore.open(join(path, 'files'))
 
-/** The same, to be read only. */
+/** The files of a backup, for reading only. */
 export const backupBlobs = (path: string): FolderBlobStore => FolderBlobStore.at(join(path, 'files'))

@@ -21,9 +21,9 @@ export interface BackupOf {
 }
 
 /**
- * Copies the store as it is at one instant, while others go on working on it, into a folder that nobody else uses
- * meanwhile. Bytes that an earlier backup in the folder holds already are not copied again, and that earlier one stays
- * good until this one is complete.
+ * Copies a snapshot of the store, while others work on it, into a folder that no other process uses. Bytes
+ * that an earlier backup in the folder already contains are not copied again. The earlier backup remains
+ * usable until this one is complete.
  */
 export async function backUp({ database, blobs, system, program }: BackupOf, path: string): Promise<CopiedBlobs> {
   const [damage] = await database.findDamage()
@@ -32,7 +32,7 @@ export async function backUp({ database, blobs, system, program }: BackupOf, pat
       `The database is damaged: ${damage}. No backup was made; earlier ones are kept. Run \`stowage fsck\`.`,
     )
   }
-  // First of all: bytes that are let go of after the look at the books are still to be copied.
+  // Comes first, so that bytes deleted after the snapshot stay until they have been copied.
   const hold = await holdBlobs(database, system)
   try {
     const folder = await newRowsFolder(path, count => system.randomBytes(count))
@@ -63,7 +63,7 @@ export async function backUp({ database, blobs, system, program }: BackupOf, pat
   }
 }
 
-/** The backup as something that a store can be filled from. @throws {StartupError} when it is not whole. */
+/** Opens a backup as the source of a restore. @throws {StartupError} when the backup is incomplete */
 export async function openBackup(
   path: string,
   schema: readonly Migration[],
@@ -87,7 +87,7 @@ export async function openBackup(
 }
 
 /**
- * Checks a backup as a restore would: rows and bytes against their digests.
+ * Checks a backup as a restore would: compares rows and bytes with their digests.
  * @throws {StartupError} when the backup is incomplete or its rows are damaged
  */
 export async function verifyBackup(
@@ -106,7 +106,7 @@ async function writeTables(at: Queries, folder: string): Promise<RowFile[]> {
   return written
 }
 
-/** Bytes that only the earlier backup needed. */
+/** Removes bytes that only the earlier backup needed. */
 async function removeUnused(kept: BlobStore, rows: string): Promise<void> {
   const used = new Set<string>()
   for await (const { blob } of readRows(rows, { name: 'files' })) used.add(String(blob))

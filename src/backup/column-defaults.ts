@@ -2,10 +2,10 @@ import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import type { Row } from './rows.ts'
 
-/** For each table the values of a row that names no column; `null` where the schema has no default. */
+/** For each table, the default of each column; `null` where the schema has none. */
 export type ColumnDefaults = ReadonlyMap<string, Row>
 
-/** @param queries a SQLite database that has taken all steps of the schema */
+/** @param queries a SQLite database at the newest step of the schema */
 export async function readColumnDefaults(queries: Queries, tables: readonly string[]): Promise<ColumnDefaults> {
   const defaults = new Map<string, Row>()
   for (const table of tables) {

@@ -2,10 +2,10 @@ import { digestOf } from '../files/fsck.ts'
 import { BlobMissing, type BlobStore } from '../stores/blob-store.ts'
 import type { Row } from './rows.ts'
 
-/** How many are under way at once: a bucket takes its time for each. */
+/** The maximum number of parallel copies, because each request to a bucket takes a while. */
 const AT_ONCE = 8
 
-/** What the table `files` says about the bytes of one. */
+/** The row of table `files` about the bytes of one file. */
 export interface FileRow {
   readonly context: string
   readonly entry: string
@@ -17,13 +17,13 @@ export interface FileRow {
 export interface CopiedBlobs {
   readonly files: number
   readonly bytes: number
-  /** Those that had to be copied; the others were there. */
+  /** The number of blobs that were copied; the target already had the others. */
   readonly copied: number
-  /** Files whose bytes are gone from the source, or not those that once came. */
+  /** Files whose bytes are missing from the source or differ from the uploaded ones. */
   readonly damaged: readonly FileRow[]
 }
 
-/** Copies the bytes of all files that the target does not have yet, and judges each by its digest. */
+/** Copies the bytes of all files that the target lacks, and compares each with its digest. */
 export async function copyBlobs(rows: AsyncIterable<Row>, source: BlobStore, target: BlobStore): Promise<CopiedBlobs> {
   const totals = { files: 0, bytes: 0, copied: 0 }
   const damaged: FileRow[] = []
@@ -38,7 +38,7 @@ export async function copyBlobs(rows: AsyncIterable<Row>, source: BlobStore, tar
   return { ...totals, damaged }
 }
 
-/** Compares the bytes of all files with their digests; nothing is copied. */
+/** Compares the bytes of all files with their digests, without copying. */
 export async function verifyBlobs(rows: AsyncIterable<Row>, blobs: BlobStore): Promise<CopiedBlobs> {
   const totals = { files: 0, bytes: 0, copied: 0 }
   const damaged: FileRow[] = []
@@ -61,9 +61,9 @@ async function isThere(blobs: BlobStore, file: FileRow): Promise<boolean> {
   }
 }
 
-/** False, and nothing is there, when the source does not have the bytes. */
+/** Returns false, and leaves nothing in the target, when the source lacks the bytes. */
 async function copy(source: BlobStore, target: BlobStore, { blob, size, sha256 }: FileRow): Promise<boolean> {
-  // What is there under this key is not whole.
+  // A blob that is already under this key is incomplete.
   await target.delete(blob)
   try {
     const stored = await target.write(blob, await source.read(blob), new AbortController().signal)
@@ -75,7 +75,7 @@ async function copy(source: BlobStore, target: BlobStore, { blob, size, sha256 }
   return false
 }
 
-/** Works on several at once; after a failure no further one is begun. */
+/** Works on several items at once. After a failure, no further one is started. */
 async function inParallel<T>(items: AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
   const iterator = items[Symbol.asyncIterator]()
   const failure = new AbortController()

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import type { Row } from './rows.ts'
 import type { Table } from './tables.ts'
 
-/** What the manifest says about the rows of one table. */
+/** The manifest's entry about the rows of one table. */
 export interface RowFile {
   readonly name: string
   readonly rows: number
-  /** Of the bytes of the file, in lower-case hexadecimal. */
+  /** The digest of the file, in lower-case hexadecimal. */
   readonly sha256: string
 }
 
@@ -17,7 +17,7 @@ const BATCH = 2 ** 20
 
 const pathOf = (folder: string, name: string): string => join(folder, `${name}.ndjson`)
 
-/** A file of rows that is being written, one JSON object a line. */
+/** Writes a file of rows, one JSON object per line. */
 export class RowFileWriter {
   readonly #name: string
   readonly #file: FileHandle
@@ -40,14 +40,14 @@ export class RowFileWriter {
     if (this.#batch.length > BATCH) await this.#flush()
   }
 
-  /** The rows are on the disk when it resolves. */
+  /** Resolves when the rows are durable. */
   async finish(): Promise<RowFile> {
     await this.#flush()
     await this.#file.sync()
     return { name: this.#name, rows: this.#count, sha256: this.#hash.digest('hex') }
   }
 
-  /** Needed after `finish` and after a failure. */
+  /** Required after `finish` and after a failure. */
   async close(): Promise<void> {
     await this.#file.close()
   }
@@ -59,7 +59,7 @@ export class RowFileWriter {
   }
 }
 
-/** Writes the rows of a table; they are on the disk when it resolves. */
+/** Writes the rows of a table. Resolves when they are durable. */
 export async function writeRows(folder: string, table: Table, rows: AsyncIterable<Row>): Promise<RowFile> {
   const writer = await RowFileWriter.create(folder, table)
   try {
@@ -74,14 +74,14 @@ export async function* readRows(folder: string, { name }: Pick<Table, 'name'>): 
   for await (const line of linesOf(createReadStream(pathOf(folder, name)))) yield JSON.parse(line) as Row
 }
 
-/** Whether the file is, byte by byte, the one that was written. */
+/** True when the file has exactly the bytes that were written. */
 export async function isIntact(folder: string, { name, sha256 }: RowFile): Promise<boolean> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(pathOf(folder, name))) hash.update(chunk as Buffer)
   return hash.digest('hex') === sha256
 }
 
-/** Ends a line at a line feed and nowhere else, unlike `readline`: JSON text may hold other separators. */
+/** Splits lines at line feeds only. `readline` also splits at other separators, which JSON text may contain. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let begun: Buffer[] = []
   for await (const chunk of chunks) {

@@ -3,13 +3,13 @@ import type { Queries } from '../stores/database.ts'
 import { listed, name, type SqlValue, sql } from '../stores/sql.ts'
 import type { Table } from './tables.ts'
 
-/** Column by column; the same whatever engine it comes from. */
+/** A row by column, in the same form for every engine. */
 export type Row = Readonly<Record<string, string | number | null>>
 
-/** Few, because one entry may take some megabytes. */
+/** Small, because one entry can take some megabytes. */
 const PAGE = 100
 
-/** All rows of a table in the order of its key, in pages, so that they need not fit in memory. */
+/** All rows of a table in the order of its key, read in pages because they may not fit in memory. */
 export async function* rowsOf(queries: Queries, { name: table, key }: Table): AsyncGenerator<Row> {
   const columns = listed(key.map(name))
   let last: Row | undefined
@@ -31,7 +31,7 @@ export async function insertRow(tx: Queries, { name: table }: Table, row: Row): 
 
 const valueOf = (row: Row | undefined, column: string): SqlValue => row?.[column] ?? null
 
-/** A digest of all rows, whatever order they come in: engines sort texts differently. */
+/** A digest of all rows in any order, because engines sort texts differently. */
 export class RowsDigest {
   readonly #sum = new Uint8Array(32)
   rows = 0
@@ -48,7 +48,7 @@ export class RowsDigest {
     this.rows++
   }
 
-  /** Hexadecimal, behind the number of rows. */
+  /** The number of rows, followed by the digest in hexadecimal. */
   toString(): string {
     return `${this.rows} ${Buffer.from(this.#sum).toString('hex')}`
   }

@@ -8,9 +8,9 @@ import { type CopiedBlobs, copyBlobs } from './copy-blobs.ts'
 import { digestOfRows, insertRow, type Row, rowsOf } from './rows.ts'
 import { type Table, tables, tablesAt } from './tables.ts'
 
-/** Where a store is copied from. */
+/** The source of a copy. */
 export interface Source {
-  /** The step of the schema that the rows are of. */
+  /** The step of the schema that the rows have. */
   readonly schema: number
   readonly blobs: BlobStore
   rows(table: Table): AsyncIterable<Row>
@@ -24,14 +24,14 @@ export interface Target {
 const MARK = 'filling'
 
 /**
- * Fills a store that holds nothing. The blobs come first, then all rows in one transaction, and then everything is
- * proved by digests. A mark in the store keeps a service from using it before; who finds the mark goes on where the
- * copy was cut off.
- * @throws {StartupError} when there is something in the target already, or when it is not what was copied.
+ * Fills an empty store. First come the blobs, then all rows in one transaction, and then everything is
+ * verified by digests. A mark in the store prevents a service from using it before. A copy that finds the
+ * mark continues where the last one was interrupted.
+ * @throws {StartupError} when the target contains anything else, or differs from the source afterwards
  */
 export async function fillStore(source: Source, target: Target, schema: readonly Migration[]): Promise<CopiedBlobs> {
   const { database } = target
-  // The rows go into tables of their own time, and the later steps change them as they changed the original.
+  // The rows go into tables of their own schema step. The later steps then change them as they changed the original.
   const isLater = (await schemaVersion(database)) > source.schema
   if (!isLater)
     await migrate(
@@ -41,7 +41,7 @@ export async function fillStore(source: Source, target: Target, schema: readonly
   const isBegun = await claim(target)
   if (isLater && !isBegun) throw new StartupError('This store has been prepared for newer rows: choose an empty place.')
   const copied = await copyBlobs(source.rows(filesTable), source.blobs, target.blobs)
-  // A store that has gone on to later steps holds the rows.
+  // A store that has gone on to later steps already contains the rows.
   if (!isLater) {
     await database.transaction(tx => copyRows(source, tx), { noTimeout: true })
     for (const table of tablesAt(source.schema)) await requireSame(table, source, database)
@@ -56,7 +56,7 @@ export async function fillStore(source: Source, target: Target, schema: readonly
   return copied
 }
 
-/** @throws {StartupError} when a copy into this store has not come to its end. */
+/** @throws {StartupError} when a copy into this store is incomplete */
 export async function requireWhole(database: Database): Promise<void> {
   if (!(await isMarked(database))) return
   throw new StartupError(
@@ -76,8 +76,8 @@ async function requireSame(table: Table, source: Source, database: Database): Pr
 }
 
 /**
- * Judges a target before long work for it begins; makes its tables.
- * @throws {StartupError} when it holds something, unless an earlier copy into it was cut off
+ * Checks a target before long work for it begins, and makes its tables.
+ * @throws {StartupError} when it contains anything but the result of an interrupted copy
  */
 export async function requireFillable(target: Target, schema: readonly Migration[]): Promise<void> {
   await migrate(target.database, schema)
@@ -92,7 +92,7 @@ async function requireEmpty({ database, blobs }: Target): Promise<void> {
   }
 }
 
-/** Makes the store the copy's own; true when it was already. */
+/** Marks the store as the target of this copy. Returns true when it already was. */
 async function claim(target: Target): Promise<boolean> {
   const { database } = target
   if (await isMarked(database)) return true
@@ -102,16 +102,15 @@ async function claim(target: Target): Promise<boolean> {
 }
 
 async function copyRows(source: Source, tx: Queries): Promise<void> {
-  const copied = tablesAt(source.schema)
-  for (const { name } of [...copied].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
-  for (const table of copied) for await (const row of source.rows(table)) await insertRow(tx, table, row)
-  // No upload is under way here, and what counts are the files that are here.
+  for (const { name } of [...tables].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
+  for (const table of tables) for await (const row of source.rows(table)) await insertRow(tx, table, row)
+  // The target has no uploads in progress, and its usage comes from its own files.
   await tx.run(sql`UPDATE spaces SET reserved = 0,
     used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)
   await tx.run(sql`INSERT INTO pending_work (name) VALUES ('relations') ON CONFLICT DO NOTHING`)
 }
 
-/** Without what is counted anew. */
+/** Leaves out what is computed anew. */
 async function* known(table: Table, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
   for await (const row of rows)
     yield table.name === 'spaces' ? { context: row['context'] ?? null, quota: row['quota'] ?? null } : row

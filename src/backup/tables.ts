@@ -1,4 +1,4 @@
-/** A table whose rows belong to the store. */
+/** A table whose rows belong to the store, with the columns of its key. */
 export interface Table {
   readonly name: string
   /** The columns that identify a row. */
@@ -7,7 +7,7 @@ export interface Table {
   readonly since?: number
 }
 
-/** A table comes after those that its rows refer to. */
+/** Referenced tables come before the tables that refer to them. */
 export const tables: readonly Table[] = [
   { name: 'principals', key: ['id'] },
   { name: 'group_members', key: ['group_id', 'user_id'] },
@@ -27,8 +27,8 @@ export const tables: readonly Table[] = [
 export const tablesAt = (schema: number): readonly Table[] => tables.filter(({ since = 0 }) => since <= schema)
 
 /**
- * What is not copied: what is going on at the moment, what ends with a login, and what is told from the other tables
- * again. A link to set a new password must not come to life again after it was used.
+ * Tables that are not copied: work in progress, data of a login, and data derived from other tables. A used
+ * link to set a new password must not become valid again.
  */
 export const leftOut: readonly string[] = [
   'uploads',
@@ -44,5 +44,5 @@ export const leftOut: readonly string[] = [
   'schema_migrations',
 ]
 
-/** The search index is another one on each engine. */
+/** The search index differs between engines. */
 export const isLeftOut = (table: string): boolean => leftOut.includes(table) || table.startsWith('search_')

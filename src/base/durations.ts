@@ -12,8 +12,9 @@ const factors: Readonly<Record<string, number>> = {
 }
 
 /**
- * A duration as the settings write it (D10.4): digits and an optional ns, us, ms, s, m, h or d; no unit means
- * milliseconds. `undefined` for everything else. Nanoseconds and microseconds may give fractions of a millisecond.
+ * A duration as written in the settings (D10.4): digits and an optional ns, us, ms, s, m, h or d; without a
+ * unit, milliseconds. Returns `undefined` for any other text. Nanoseconds and microseconds can give fractions
+ * of a millisecond.
  */
 export function parseDuration(text: string): Milliseconds | undefined {
   const match = /^(\d+)(ns|us|ms|s|m|h|d)?$/i.exec(text)

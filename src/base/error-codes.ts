@@ -1,6 +1,6 @@
 /**
- * Every code a client may meet in an error body, with the title that goes with it and what to do about it.
- * Codes are stable: clients switch on them. `docs/errors.md` is generated from this table.
+ * Every code that an error body can contain, with its title and with what the client can do about it.
+ * Codes are stable, because clients depend on them. `docs/errors.md` is generated from this table.
  */
 export const errorCodes = {
   // 400

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './error-codes.ts'
 import type { Seconds } from './units.ts'
 
-/** Members of an error body beside the standard ones, for instance `quota` and `fillLevel` (D7.4). */
+/** Members of an error body in addition to the standard ones, for instance `quota` and `fillLevel` (D7.4). */
 export type ErrorExtra = Readonly<Record<string, string | number | readonly string[]>>
 
 export interface ErrorOptions {
@@ -10,8 +10,8 @@ export interface ErrorOptions {
 }
 
 /**
- * A refusal: the request was understood well enough to say no. `code` is stable, `detail` is written for a person and
- * names what was wrong. Only `http/problem.ts` knows which status goes with which class.
+ * A refusal of a request. `code` is stable; `detail` is for people and says what was wrong. Only
+ * `http/problem.ts` maps a class to a status.
  */
 export abstract class ServiceError extends Error {
   readonly code: ErrorCode
@@ -25,15 +25,15 @@ export abstract class ServiceError extends Error {
   }
 }
 
-/** The request itself is wrong: syntax, range, shape. */
+/** The request itself is wrong: its syntax, a range, its structure. */
 export class InvalidInput extends ServiceError {}
-/** Nobody is signed in, and it matters. */
+/** The request needs a user, and the caller is not signed in. */
 export class Unauthenticated extends ServiceError {}
-/** Somebody is signed in, and may not. */
+/** The signed-in user lacks the right. */
 export class Forbidden extends ServiceError {}
 export class NotFound extends ServiceError {}
 export class NotAcceptable extends ServiceError {}
-/** The body stopped coming, or came too slowly. */
+/** The body stopped arriving, or arrived too slowly. */
 export class TooSlow extends ServiceError {}
 export class Conflict extends ServiceError {}
 export class PreconditionFailed extends ServiceError {}
@@ -41,12 +41,12 @@ export class TooLarge extends ServiceError {}
 export class UnsupportedType extends ServiceError {}
 export class NotSupported extends ServiceError {}
 
-/** Another server, asked on behalf of the caller, gave an answer that is of no use. */
+/** Another server, asked on behalf of the caller, returned an unusable response. */
 export class UpstreamFailed extends ServiceError {}
-/** Another server, asked on behalf of the caller, gave no answer in time. */
+/** Another server, asked on behalf of the caller, did not respond in time. */
 export class UpstreamSilent extends ServiceError {}
 
-/** The address exists, the method does not; `allowed` becomes the `Allow` header. */
+/** The address exists, but not with this method; `allowed` becomes the `Allow` header. */
 export class WrongMethod extends ServiceError {
   readonly allowed: readonly string[]
 
@@ -75,7 +75,7 @@ export class LockedOut extends ServiceError {
   }
 }
 
-/** No room for this request now; trying again later is right (D5.1). */
+/** No capacity for this request now; the client can try again later (D5.1). */
 export class Overloaded extends ServiceError {
   readonly retryAfter: Seconds
 
@@ -90,9 +90,12 @@ export class Overloaded extends ServiceError {
   }
 }
 
-/** A server that data is kept on does not answer as it should; `cause` says why, for the log. It may be back in a moment. */
+/**
+ * A server that holds data does not respond as expected; `cause` has the reason, for the log. The state may
+ * be temporary.
+ */
 export class StoreUnavailable extends Overloaded {
-  /** `store` is what a person may know of it: the database, the files… */
+  /** `store` is the public name of what is unavailable: the database, the files… */
   constructor(
     store: string,
     { cause, retryAfter = 5 }: { readonly cause?: unknown; readonly retryAfter?: Seconds } = {},
@@ -101,28 +104,28 @@ export class StoreUnavailable extends Overloaded {
   }
 }
 
-/** The disk, or the quota of this user on it, has no space left. Deleting is still possible in most cases. */
+/** The disk, or this user's disk quota, has no space left. Deleting still works in most cases. */
 export class StorageFull extends ServiceError {
   constructor(options: { readonly cause?: unknown } = {}) {
     super('storage-full', 'The disk of the service is full. Nothing was stored.', options)
   }
 }
 
-/** The file system of the data folder accepts no writes, for instance after an error of the disk. */
+/** The file system of the data folder rejects writes, for instance after a disk error. */
 export class StorageReadOnly extends Overloaded {
   constructor(options: { readonly cause?: unknown } = {}) {
     super('The data folder of the service is read-only. Nothing was changed.', 60, 'storage-read-only', options)
   }
 }
 
-/** The engine found its own file inconsistent; the operator has to restore the database. */
+/** The engine found its own file inconsistent; the operator must restore the database. */
 export class StoreDamaged extends Overloaded {
   constructor(options: { readonly cause?: unknown } = {}) {
     super('The database is damaged. Stop the service and run `stowage fsck`.', 600, 'store-damaged', options)
   }
 }
 
-/** The bytes of a stored file are missing, or differ from those that were uploaded. */
+/** The bytes of a stored file are missing, or differ from the uploaded ones. */
 export class FileUnreadable extends Overloaded {
   constructor(code: 'file-missing' | 'file-damaged', options: { readonly cause?: unknown } = {}) {
     const what = code === 'file-missing' ? 'missing' : 'damaged'
@@ -130,7 +133,10 @@ export class FileUnreadable extends Overloaded {
   }
 }
 
-/** A start that cannot go on: wrong settings, a folder in use. The command line prints the message and exits with 1. */
+/**
+ * The program cannot start: wrong settings, a folder in use. The command line prints the message and exits
+ * with 1.
+ */
 export class StartupError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)

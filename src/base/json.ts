@@ -1,16 +1,16 @@
 import { InvalidInput } from './errors.ts'
 
-/** Deeper than any honest document. The parser needs fifty times the size of a body that consists of brackets. */
+/** More than any real document needs. For a body of brackets, the parser needs fifty times the body's size. */
 export const MAX_JSON_DEPTH = 500
 
-/** The value that a text in JSON stands for. @throws {InvalidInput} `invalid-json`, naming the place */
+/** Parses JSON. @throws {InvalidInput} `invalid-json`, with the position of the error */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text))
     throw new InvalidInput('invalid-json', `The body is nested deeper than ${MAX_JSON_DEPTH} levels.`)
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The engine's own message quotes the body, and there may be a password in it.
+    // The engine's own message quotes the body, which may contain a password.
     const place = /at position \d+/.exec((error as Error).message)?.[0]
     throw new InvalidInput('invalid-json', `The body is not JSON${place ? ` ${place}` : ''}.`)
   }

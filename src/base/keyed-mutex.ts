@@ -1,10 +1,13 @@
 import { Mutex } from './mutex.ts'
 
-/** A mutex for each key: work on one key goes through in turn, on different keys at once. It does not nest either. */
+/**
+ * A mutex for each key: work on the same key runs in turn, work on different keys runs at the same time.
+ * Calls must not be nested.
+ */
 export class KeyedMutex {
   readonly #inUse = new Map<string, { readonly mutex: Mutex; users: number }>()
 
-  /** Settles as `work` does. A key that nobody waits for takes no memory. */
+  /** Settles like `work`. A key without waiting work takes no memory. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const held = this.#inUse.get(key) ?? { mutex: new Mutex(), users: 0 }
     this.#inUse.set(key, held)

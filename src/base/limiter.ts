@@ -1,17 +1,17 @@
 import { Overloaded } from './errors.ts'
 
 export interface LimiterOptions {
-  /** How many pieces of work run at once. */
+  /** The maximum number of tasks that run at once. */
   readonly concurrency: number
-  /** How many more may wait; the next one is refused. */
+  /** The maximum number of waiting tasks; the next one is refused. */
   readonly queue: number
-  /** Names the work in the refusal, for instance "password checks". */
+  /** Names the tasks in the error message, for instance "password checks". */
   readonly what: string
 }
 
 /**
- * Runs at most so many pieces of work at once and lets a bounded number wait in order of arrival.
- * The permit is held until the work has really ended, even when its client has left.
+ * Runs a limited number of tasks at once. A limited number of others wait, in order of arrival.
+ * A task keeps its permit until it has ended, even if its client has left.
  */
 export class Limiter {
   readonly #options: LimiterOptions
@@ -26,12 +26,12 @@ export class Limiter {
     return this.#options.concurrency
   }
 
-  /** Work in progress and work that waits. */
+  /** The number of running and of waiting tasks. */
   get load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#running, waiting: this.#waiting.length }
   }
 
-  /** @throws {Overloaded} when the queue is full; the work has not begun then. */
+  /** @throws {Overloaded} when the queue is full; `work` has not started then */
   async run<T>(work: () => Promise<T>): Promise<T> {
     await this.#acquire()
     try {
@@ -52,7 +52,7 @@ export class Limiter {
     return new Promise(resolve => this.#waiting.push(resolve))
   }
 
-  /** Hands the permit straight to the next in line, so that a newcomer cannot slip in between. */
+  /** Passes the permit directly to the next waiting task, so that no new task can take it first. */
   #release(): void {
     const next = this.#waiting.shift()
     if (next) next()

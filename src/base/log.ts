@@ -4,8 +4,8 @@ export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent'
 
 /**
- * Structured log, one JSON object per line on standard error, so that a command's own output stays clean.
- * Secrets never reach it because nothing hands them over; `redact` is the second fence.
+ * A structured log, one JSON object per line, on standard error: the standard output of commands stays clean.
+ * No code passes secrets to the log; `redact` is a second protection.
  */
 export function createLog(level: LogLevel, destination: DestinationStream = process.stderr): Log {
   return pino(

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
-/** Values computed from texts that occur again and again; only the most recently used ones are kept. */
+/** Caches values computed from texts that occur repeatedly. Only the most recently used values are kept. */
 export class LruCache<Value extends {}> {
   readonly #make: (text: string) => Value
   readonly #values: LRUCache<string, Value>
 
-  /** @param most how many values are kept */
+  /** @param most the maximum number of cached values */
   constructor(make: (text: string) => Value, most: number) {
     this.#make = make
     this.#values = new LRUCache({ max: most })
@@ -15,7 +15,7 @@ export class LruCache<Value extends {}> {
     return this.#values.size
   }
 
-  /** The value of this text, computed at most once while it stays in use. */
+  /** Returns the value of this text, computed at most once while it is cached. */
   get(text: string): Value {
     const known = this.#values.get(text)
     if (known !== undefined) return known

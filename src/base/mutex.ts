@@ -1,8 +1,11 @@
-/** Lets pieces of work through one at a time, in the order of their calls. It does not nest: work that calls `run` waits for itself. */
+/**
+ * Runs one task at a time, in the order of the calls. Calls must not be nested: a task that calls `run` waits
+ * for itself.
+ */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** Settles as `work` does. Work that fails does not hinder the next. */
+  /** Settles like `work`. A failure does not affect the next task. */
   run<T>(work: () => T | Promise<T>): Promise<T> {
     const result = this.#last.then(work)
     this.#last = result.then(ignore, ignore)

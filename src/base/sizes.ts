@@ -3,8 +3,9 @@ import { type Bytes, UNLIMITED } from './units.ts'
 const factors: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 
 /**
- * A size as the settings write it (D7.8): digits and an optional k, m, g or t in any case, powers of 1024; `-1` is
- * unlimited. `undefined` for everything else: fractions, `KB`, blanks inside, other signs, more than 2^53-1 bytes.
+ * A size as written in the settings (D7.8): digits and an optional k, m, g or t in upper or lower case,
+ * powers of 1024; `-1` means unlimited. Returns `undefined` for any other text: fractions, `KB`, inner
+ * blanks, other signs, more than 2^53-1 bytes.
  */
 export function parseSize(text: string): Bytes | undefined {
   if (text === String(UNLIMITED)) return UNLIMITED

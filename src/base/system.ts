@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Milliseconds } from './units.ts'
 
-/** The machine as the rooms see it. Tests hand in one whose clock they turn and whose randomness has a seed. */
+/** Time and randomness. Tests pass a clock that they move, and randomness from a seed. */
 export interface System {
-  /** Wall clock, whole milliseconds since the Unix epoch. May jump. */
+  /** The wall clock in whole milliseconds since the Unix epoch. It may jump. */
   now(): Milliseconds
-  /** Never jumps and never goes back; only differences mean something. */
+  /** A clock that never jumps and never goes back. Only differences have a meaning. */
   monotonic(): Milliseconds
-  /** Bytes from the system's secure source. */
+  /** Bytes from the system's secure random source. */
   randomBytes(count: number): Uint8Array
 }
 

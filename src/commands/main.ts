@@ -3,7 +3,7 @@ import { printError, UsageError } from './command.ts'
 import { explainFailure } from './expected-failures.ts'
 import { commands, usage } from './commands.ts'
 
-/** Runs the verb that the arguments name, and resolves to the exit status. */
+/** Runs the command that the arguments name, and resolves to the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const [name = 'help', ...rest] = args.map(arg => aliases.get(arg) ?? arg)
   const command = commands.find(command => command.name === name)

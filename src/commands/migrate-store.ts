@@ -63,7 +63,7 @@ function readPlaces(args: readonly string[]): { readonly from: Settings; readonl
   return { from: read(from, fromSet), to: read(to, toSet) }
 }
 
-/** Not `./service.properties` where none is named: it would be the same for both. */
+/** `./service.properties` is not the default here, because it would be the same for both. */
 function read(name: string | undefined, overrides: readonly string[]): Settings {
   const file = name === undefined ? undefined : readConfigFile(name, readEnvironment())
   return loadSettings({ file, overrides }).settings

@@ -6,7 +6,7 @@ import { version } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
-/** Requests in progress get so long to finish once the service has drained; whoever supervises us kills later than this. */
+/** Time for requests in progress after draining; supervisors must wait longer before SIGKILL. */
 const DRAIN = 25_000
 
 export const serve: Command = {
@@ -40,7 +40,7 @@ export const serve: Command = {
   },
 }
 
-/** A server that cannot listen lets go of its data folder before it gives up. */
+/** A server that cannot listen releases its data folder before it gives up. */
 async function listen(server: Server): Promise<string> {
   try {
     return await server.listen()
@@ -50,7 +50,7 @@ async function listen(server: Server): Promise<string> {
   }
 }
 
-/** SIGHUP drains as well: without a handler the end of a terminal session would cut off uploads. */
+/** SIGHUP drains as well: without a handler, the end of a terminal session would interrupt uploads. */
 const stopSignal = (): Promise<NodeJS.Signals> =>
   new Promise(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, resolve)

@@ -16,11 +16,11 @@ export interface ReadSettings {
   readonly environment: Environment
   /** The path of the configuration file. */
   readonly file: string | undefined
-  /** What the settings were read from, to be read once more. */
+  /** The sources of the settings, for reading them again. */
   readonly sources: SettingsSources
 }
 
-/** Reads `--config` and `--set`, and flags of the command's own. @throws {UsageError} @throws {StartupError} */
+/** Reads `--config` and `--set`, and the command's own flags. @throws {UsageError} @throws {StartupError} */
 export function readSettings(
   args: readonly string[],
   flags: readonly string[] = [],

@@ -8,23 +8,23 @@ import { type Address, type Hosts, judgeTarget, readTarget, type Resolve, resolv
 
 export interface ProxyOptions {
   readonly hosts: Hosts
-  /** Largest document. */
+  /** The maximum size of a document. */
   readonly maxBytes: Bytes
-  /** For the whole, redirects included. */
+  /** For the whole request, redirects included. */
   readonly timeout: Milliseconds
-  /** How the service calls itself. */
+  /** The `User-Agent` of the service. */
   readonly userAgent: string
 }
 
 export interface Wanted {
   readonly url: string
   readonly accept: string | undefined
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller no longer waits. */
   readonly signal: AbortSignal
 }
 
 export interface Fetched {
-  /** Media type, with the charset if it has one. */
+  /** The media type, with the charset if there is one. */
   readonly type: string
   readonly bytes: Uint8Array
 }
@@ -32,7 +32,10 @@ export interface Fetched {
 const MAX_REDIRECTS = 5
 const redirects = new Set([301, 302, 303, 307, 308])
 
-/** Fetches documents of other servers for callers, who must not get at what only this machine can reach (W3.15). */
+/**
+ * Fetches documents of other servers for callers, without giving them access to addresses that only this
+ * machine can reach (W3.15).
+ */
 export class Proxy {
   readonly #options: ProxyOptions
   readonly #resolve: Resolve
@@ -44,8 +47,10 @@ export class Proxy {
   }
 
   /**
-   * @throws {InvalidInput} `invalid-uri` @throws {Unauthenticated | Forbidden} for whom, or from where, nothing is fetched
-   * @throws {UpstreamFailed} for an answer that is of no use @throws {UpstreamSilent} without one in time @throws {Overloaded}
+   * @throws {InvalidInput} `invalid-uri` @throws {Unauthenticated | Forbidden} when the caller may not fetch
+   * this address
+   * @throws {UpstreamFailed} for an unusable response @throws {UpstreamSilent} without a response in time
+   * @throws {Overloaded}
    */
   async fetch(caller: Caller, { url, accept, signal }: Wanted): Promise<Fetched> {
     const first = readTarget(url)
@@ -86,7 +91,7 @@ export class Proxy {
   }
 }
 
-/** The connection goes where the name was found to lead, not where it leads at the next look. */
+/** Connects to the address that was checked, even if the name resolves to another one by now. */
 const pinnedTo =
   (addresses: readonly Address[]): LookupFunction =>
   (_hostname, { all }, callback) => {
@@ -95,7 +100,7 @@ const pinnedTo =
     else callback(null, first?.address ?? '', first?.family)
   }
 
-/** Resolving takes no signal. */
+/** DNS resolution accepts no signal. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, { host }: URL): Promise<T> {
   const silent = new UpstreamSilent('upstream-silent', `${host} cannot be found in time.`)
   return await new Promise((resolve, reject) => {
@@ -108,14 +113,14 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, { host }: 
 
 function redirectTarget(location: string, from: URL): URL {
   try {
-    // Judged as it is written, unless it is relative.
+    // An absolute address is checked as it is written.
     return readTarget(/^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, from).href)
   } catch (error) {
     throw failed(from, 'redirects to what is no plain http or https URL', error)
   }
 }
 
-/** Texts that no page can run: of scripts and styles a page may take those of its own origin for its own. */
+/** Types that no page can execute: a page may load scripts and styles of its own origin. */
 function usableType(url: URL, { statusCode, headers }: Dispatcher.ResponseData): string {
   if (statusCode < 200 || statusCode > 299) throw failed(url, `answers with status ${statusCode}`)
   const encoding = headers['content-encoding'] ?? 'identity'

@@ -1,6 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Not of the public internet (IANA's special-purpose registry), or where clouds keep secrets for their machines. */
+/**
+ * Addresses outside the public internet (IANA's special-purpose registry), and those where clouds keep
+ * secrets for their machines.
+ */
 const closedRanges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -20,9 +23,12 @@ const closedRanges = [
   '224.0.0.0/3',
 ]
 
-/** Of IPv6 only this is given out so far; so IPv4 in IPv6 (mapped, translated by NAT64), loopback, link-local lie outside. */
+/**
+ * The only part of IPv6 that has been assigned so far. IPv4 in IPv6 (mapped, translated by NAT64), loopback
+ * and link-local addresses are outside.
+ */
 const givenOut = '2000::/3'
-/** Within it: protocols (Teredo among them), documentation, 6to4. */
+/** Exceptions within it: protocols (Teredo among them), documentation, 6to4. */
 const closedWithin = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
 function listOf(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
@@ -38,7 +44,7 @@ const closed4 = listOf(closedRanges, 'ipv4')
 const open6 = listOf([givenOut], 'ipv6')
 const closed6 = listOf(closedWithin, 'ipv6')
 
-/** Whether an IP address is one that everybody on the internet can reach; false for what is no address. */
+/** True for an IP address that is reachable from the whole internet; false for a text that is not an address. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !closed4.check(address, 'ipv4')
   // A zone names an interface of this machine.

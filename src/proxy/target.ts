@@ -5,11 +5,11 @@ import { Forbidden, InvalidInput } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { isPublicAddress } from './public-addresses.ts'
 
-/** Which hosts are treated otherwise than all others; as `host`, which stands for the usual ports, or `host:port`. */
+/** Hosts with special rules, as `host`, which means the default ports, or `host:port`. */
 export interface Hosts {
-  /** From these, guests may have documents fetched too. */
+  /** Guests may fetch documents from these hosts too. */
   readonly forGuests: readonly string[]
-  /** These may be at addresses that are not public. */
+  /** These hosts may have private addresses. */
   readonly private: readonly string[]
 }
 
@@ -18,10 +18,10 @@ export interface Address {
   readonly family: number
 }
 
-/** All addresses of a host; none where there is no such host. */
+/** Returns all addresses of a host; none when the host does not exist. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>
 
-/** A URL that may be fetched, and where from: whatever its name resolves to later. */
+/** A URL that may be fetched, with its resolved addresses. A later change of the name has no effect. */
 export interface Target {
   readonly url: URL
   readonly addresses: readonly Address[]
@@ -32,20 +32,21 @@ const LONGEST_URL = 8192
 /** @throws {InvalidInput} `invalid-uri` for anything but a plain http(s) URL */
 export function readTarget(text: string): URL {
   const authority = /^https?:\/\/([^/?#\\]+)(?=[/?#]|$)/i.exec(text)?.[1]
-  // What `URL` would drop or turn silently is refused: two programs could read it differently.
-  // oxlint-disable-next-line no-control-regex -- control characters are just what is refused
+  // Characters that `URL` would silently drop or replace are rejected, because two programs could read them
+  // differently.
+  // oxlint-disable-next-line no-control-regex -- rejecting control characters is the purpose
   const isPlain = authority !== undefined && text.length <= LONGEST_URL && !/[\u0000-\u0020\u007f\\]/.test(text)
   if (!isPlain || !URL.canParse(text)) throw unusable('an absolute http or https URL')
   const url = new URL(text)
   if (authority.includes('@') || url.username !== '' || url.password !== '') throw unusable('a URL without user name')
-  // 0x7f.1, 017700000001 and the like are addresses too; nobody writes them in good faith.
+  // 0x7f.1, 017700000001 and similar texts are addresses too, and have no honest use.
   const isOdd = isIPv4(url.hostname) && authority.replace(/:\d*$/, '') !== url.hostname
   if (isOdd) throw unusable('a URL with its IP address in the usual notation')
   url.hash = ''
   return url
 }
 
-/** Judges whether the URL may be fetched for the caller. @throws {Unauthenticated | Forbidden} */
+/** Checks that the URL may be fetched for the caller. @throws {Unauthenticated | Forbidden} */
 export async function judgeTarget(url: URL, caller: Caller, hosts: Hosts, resolve: Resolve): Promise<Target> {
   if (isGuest(caller) && !isListed(url, hosts.forGuests))
     throw denied(caller, 'have documents of other servers fetched')
@@ -54,8 +55,8 @@ export async function judgeTarget(url: URL, caller: Caller, hosts: Hosts, resolv
   const literal = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(literal)
   const addresses = family === 0 ? await resolve(url.hostname) : [{ address: literal, family }]
-  // Of mixed ones none is taken: a name that is public and private at once is set up to mislead. And a name that is
-  // unknown is refused alike, or inside names could be found out by asking.
+  // Mixed addresses are all rejected: a name that is public and private at once is set up to mislead. An
+  // unknown name gets the same error, otherwise callers could discover internal names.
   const isOpen = addresses.length > 0 && (isPrivate || addresses.every(({ address }) => isPublicAddress(address)))
   if (isOpen) return { url, addresses }
   throw refused(url)
@@ -73,7 +74,7 @@ function isListed(url: URL, list: readonly string[]): boolean {
 
 const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
 
-/** Below 1024 other protocols are at home, some of which take a request of HTTP for their own. */
+/** Ports below 1024 belong to other protocols, some of which would accept an HTTP request as their own. */
 const isUsualPort = (port: number): boolean => port === 80 || port === 443 || port >= 1024
 
 const refused = ({ host }: URL): Forbidden =>
@@ -83,7 +84,10 @@ const unusable = (expected: string): InvalidInput => new InvalidInput('invalid-u
 
 const DNS_TIMEOUT: Milliseconds = 5000
 
-/** Asks DNS itself: the system's own resolver would take up threads that files need, as long as a slow server likes. */
+/**
+ * Asks DNS directly: the system's own resolver would occupy threads that files need, for as long as a slow
+ * server takes.
+ */
 export const resolveByDns: Resolve = async hostname => {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT, tries: 1 })
   const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])

@@ -1,14 +1,15 @@
 import { performance } from 'node:perf_hooks'
 import type { Milliseconds } from '../base/units.ts'
 
-/** Words of each thread: its connections, and how busy it was lately, in thousandths. */
+/** The numbers of each thread: its connections, and its recent load in thousandths. */
 const WORDS = 2
 const INTERVAL: Milliseconds = 200
 const BUSY = 600
 
 /**
- * How much each thread has to do, where all of them see it. A connection belongs to the thread that accepted it, and clients keep connections:
- * a thread that has too many asks some of its clients to connect anew, and an idle one accepts them.
+ * The load of each thread, visible to all. A connection belongs to the thread that accepted it, and clients
+ * keep connections. A thread with too many asks some of its clients to reconnect, and an idle thread accepts
+ * them.
  */
 export class LoadBoard {
   readonly shared: SharedArrayBuffer
@@ -17,7 +18,7 @@ export class LoadBoard {
   readonly #count: number
   #surplus = 0
 
-  /** @param shared the board of another thread; without it a new one */
+  /** @param shared the board of another thread; without it a new one is made */
   constructor(index: number, count: number, shared?: SharedArrayBuffer) {
     this.shared = shared ?? new SharedArrayBuffer(count * WORDS * 4)
     this.#words = new Int32Array(this.shared)
@@ -25,7 +26,7 @@ export class LoadBoard {
     this.#count = count
   }
 
-  /** Says regularly how many connections this thread has and how busy it is, until the result is called. */
+  /** Publishes the connections and the load of this thread regularly, until the returned function is called. */
   watch(connections: () => number): () => void {
     let last = performance.eventLoopUtilization()
     const timer = setInterval(() => {
@@ -37,14 +38,14 @@ export class LoadBoard {
     return () => clearInterval(timer)
   }
 
-  /** Writes down this thread's load and looks at the others'. @param busy in thousandths */
+  /** Records this thread's load and compares it with the others. @param busy in thousandths */
   note(connections: number, busy: number): void {
     Atomics.store(this.#words, this.#index * WORDS, connections)
     Atomics.store(this.#words, this.#index * WORDS + 1, busy)
     this.#surplus = this.#surplusOf(connections, busy)
   }
 
-  /** Whether the client of the next answer should connect anew; so many are told as are too many. */
+  /** True when the client of the next response should reconnect; returned once per surplus connection. */
   takeSurplus(): boolean {
     if (this.#surplus <= 0) return false
     this.#surplus--

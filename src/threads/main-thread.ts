@@ -6,10 +6,10 @@ import type { Answer, FirstThread, ThreadData } from './team.ts'
 import { type Message, ThreadChannel } from './thread-channel.ts'
 import type { WorkerStart } from './worker-thread.ts'
 
-/** For objects that live briefly: by default a busy thread takes 48 MB for them, and is hardly quicker. */
+/** For short-lived objects. By default a busy thread takes 48 MB for them and is hardly faster. */
 const YOUNG_MEGABYTES = 12
 
-/** The team as the main thread sees it: it starts the others and hears of their end. */
+/** The team in the main thread, which starts the others and notices when one ends. */
 export class MainThread implements FirstThread {
   readonly count: number
   readonly isFirst = true
@@ -25,8 +25,8 @@ export class MainThread implements FirstThread {
   #fail: (error: Error) => void = () => {}
 
   /**
-   * @param entry the module that each other thread runs. It says that it is ready with `READY`
-   * @param extra what that module needs besides; it is copied
+   * @param entry the module of each other thread; it sends `READY` when it is ready
+   * @param extra further data for that module; it is copied
    */
   constructor(count: number, entry: URL, extra: unknown) {
     this.count = count

@@ -7,9 +7,10 @@ export interface HttpServer extends Server {
 }
 
 /**
- * Lets the server share its port with those of other threads. All of them have the same descriptor of the operating system, so none of them
- * closes it: it would be closed for all, and its number might stand for a file by the time that the next thread closed it. After `close` new
- * connections are ended at once, and the descriptor goes with the process.
+ * Lets the server share its port with those of other threads. All threads use the same descriptor of the
+ * operating system, so none of them closes it: that would close it for all, and its number might already
+ * belong to another file when the next thread closes it. After `close`, new connections are ended at once,
+ * and the descriptor is closed with the process.
  */
 export function sharePort(server: HttpServer, board: LoadBoard): void {
   const open = new Set<Socket>()
@@ -37,13 +38,13 @@ export function sharePort(server: HttpServer, board: LoadBoard): void {
   }
 }
 
-/** The descriptor of a server that listens. Node has no public name for it. */
+/** The descriptor of a listening server. Node has no public name for it. */
 export function descriptorOf(server: Server): number {
   const { _handle } = server as unknown as { readonly _handle: { readonly fd: number } }
   return _handle.fd
 }
 
-/** Accepts connections at the descriptor of another thread's server. */
+/** Accepts connections on the descriptor of another thread's server. */
 export async function listenAt(server: Server, fd: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -8,7 +8,7 @@ export type Message =
   | { readonly reply: number; readonly error: unknown }
   | typeof READY
 
-/** What a thread says once, when it serves requests. */
+/** Sent once by a thread when it serves requests. */
 export const READY = { ready: true } as const
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Calls between two threads, in both directions. Arguments and results are copied as `structuredClone` does. */
+/** Calls between two threads, in both directions. Arguments and results are copied as by `structuredClone`. */
 export class ThreadChannel {
   readonly #send: (message: Message) => void
   readonly #answers: ReadonlyMap<string, Answer>
@@ -24,8 +24,8 @@ export class ThreadChannel {
   #calls = 0
 
   /**
-   * @param send hands a message to the other thread, which gives it to `receive` of its own channel
-   * @param answers what the other end may call here, by name; more may be added later
+   * @param send passes a message to the other thread, which passes it to `receive` of its own channel
+   * @param answers functions that the other thread may call, by name; more can be added later
    */
   constructor(send: (message: Message) => void, answers: ReadonlyMap<string, Answer>) {
     this.#send = send
@@ -37,7 +37,10 @@ export class ThreadChannel {
     else if ('reply' in message) this.#settle(message)
   }
 
-  /** Rejects as the answer does: {@link Overloaded} with its class, any other error with its message only. */
+  /**
+   * Rejects when the other thread rejects: an {@link Overloaded} keeps its class, any other error keeps only
+   * its message.
+   */
   call<T>(name: string, argument?: unknown): Promise<T> {
     const call = ++this.#calls
     return new Promise<T>((resolve, reject) => {

@@ -5,7 +5,7 @@ import { type HttpServer, listenAt, sharePort } from './shared-port.ts'
 import type { Answer, OtherThread, ThreadData } from './team.ts'
 import { type Message, ThreadChannel } from './thread-channel.ts'
 
-/** What the main thread hands to one of the others. */
+/** The data that the main thread passes to each of the others. */
 export interface WorkerStart {
   readonly index: number
   readonly count: number
@@ -20,7 +20,7 @@ export interface WorkerStart {
   readonly extra: unknown
 }
 
-/** The team as any thread but the first sees it. */
+/** The team in any thread except the first. */
 export class WorkerThread implements OtherThread {
   readonly count: number
   readonly isFirst = false

@@ -1,15 +1,18 @@
 import { Overloaded } from '../base/errors.ts'
 
 export interface FairLimiterOptions {
-  /** How many pieces of work run at once. */
+  /** The maximum number of tasks that run at once. */
   readonly concurrency: number
-  /** How many of these one caller may have; less than all of them, so that there is always one for the others. */
+  /**
+   * The maximum number of running tasks of one caller; less than `concurrency`, so that others can always
+   * start.
+   */
   readonly concurrencyOfOne: number
-  /** How many more may wait, of all callers together. */
+  /** The maximum number of waiting tasks of all callers. */
   readonly maxWaiting: number
-  /** How many of one caller may wait. */
+  /** The maximum number of waiting tasks of one caller. */
   readonly maxWaitingOfOne: number
-  /** Names the work in the refusal, for instance "searches". */
+  /** Names the tasks in the error message, for instance "searches". */
   readonly what: string
 }
 
@@ -18,12 +21,12 @@ interface Waiting {
 }
 
 /**
- * Runs so many pieces of work at once, and lets the callers take turns: who sends a hundred waits for a hundred, and who
- * sends one waits for one of each other caller at most.
+ * Runs a limited number of tasks at once, and lets the callers take turns: a caller with a hundred tasks
+ * waits for their own, and a caller with one task waits for at most one of each other caller.
  */
 export class FairLimiter {
   readonly #options: FairLimiterOptions
-  /** Callers with waiting work, the one whose turn it is first. */
+  /** Callers with waiting tasks, the next one first. */
   readonly #queues = new Map<string, Waiting[]>()
   readonly #running = new Map<string, number>()
   #allRunning = 0
@@ -38,9 +41,9 @@ export class FairLimiter {
   }
 
   /**
-   * @param caller whose share the work takes: a user, or the address of a guest
-   * @param signal gives up waiting; work that has begun sees to it itself
-   * @throws {Overloaded} when the caller, or all together, have too much waiting; the reason of the signal
+   * @param caller whose share the task takes: a user, or the address of a guest
+   * @param signal ends the wait; a running task must watch it itself
+   * @throws {Overloaded} when too many tasks of the caller, or of all callers, wait; the reason of the signal
    */
   async run<T>(caller: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
@@ -103,7 +106,7 @@ export class FairLimiter {
     this.#startNext()
   }
 
-  /** The next caller in turn who may have more running; they then go to the end. */
+  /** Starts a task of the next caller that may run more; this caller then goes to the end. */
   #startNext(): void {
     for (const [caller, queue] of this.#queues) {
       if (!this.#mayStart(caller)) continue

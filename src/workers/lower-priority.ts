@@ -1,10 +1,10 @@
 import { setPriority } from 'node:os'
 
-/** Requests hardly notice what runs at this priority; on a busy machine it still gets on. */
+/** Work at this priority hardly delays requests, and still progresses on a busy machine. */
 const NICENESS = 10
 
-/** Lowers the priority of the thread that calls it. */
+/** Lowers the priority of the calling thread. */
 export function lowerPriority(): void {
-  // Elsewhere than on Linux it would be that of the whole program.
+  // On platforms other than Linux this would lower the priority of the whole program.
   if (process.platform === 'linux') setPriority(NICENESS)
 }

@@ -16,7 +16,7 @@ import {
 } from '../base/errors.ts'
 import type { Seconds } from '../base/units.ts'
 
-/** A refusal as a plain value: a class does not survive the way between threads. */
+/** A refusal as a plain value, because errors lose their class between threads. */
 export interface PlainRefusal {
   readonly name: string
   readonly code: ErrorCode
@@ -39,7 +39,7 @@ const classes: Readonly<Record<string, RefusalClass>> = {
   UnsupportedType,
 }
 
-/** `undefined` for what is no refusal, which is thrown as it is. */
+/** `undefined` for an error that is not a refusal; it is thrown unchanged. */
 export function plainRefusal(error: unknown): PlainRefusal | undefined {
   if (error instanceof Overloaded) {
     const { name, code, message: detail, extra, retryAfter } = error

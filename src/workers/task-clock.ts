@@ -6,28 +6,29 @@ const TICK: Milliseconds = 10
 const NOT_BEGUN = 0
 const UNKNOWN = -1
 
-/** What a thread is given to do, and where it notes that it has begun. */
+/** A task for a thread, and where the thread records that it has started. */
 export interface ClockedTask<Task> {
   readonly task: Task
-  /** Number of the thread, and its processor time at the beginning of the task, in ticks. Shared memory. */
+  /** The id of the thread, and its processor time at the start of the task, in ticks. Shared memory. */
   readonly clock: Int32Array
 }
 
 /**
- * Processor time of one task, read by the thread that waits for it. It starts with the task, not with the thread, and does
- * not run while other programs have the processor: on a busy machine a task has no less than on a quiet one.
+ * Measures the processor time of one task, from the thread that waits for it. It counts from the start of the
+ * task and not while other programs have the processor, so a task gets as much on a busy machine as on a
+ * quiet one.
  */
 export class TaskClock {
   readonly shared = new Int32Array(new SharedArrayBuffer(8))
   #begun: Milliseconds | undefined
 
-  /** Whether the task has had this much processor time, or ten times as much of any time. */
+  /** True when the task has used this much processor time, or ten times as much elapsed time. */
   isOver(timeout: Milliseconds, now: Milliseconds): boolean {
     const used = this.#used(now)
     return used > timeout || (this.#begun !== undefined && now - this.#begun > 10 * timeout)
   }
 
-  /** Time that the task has had; elsewhere than on Linux the time since it began. */
+  /** The processor time of the task; on platforms other than Linux the elapsed time since its start. */
   #used(now: Milliseconds): Milliseconds {
     const [thread = NOT_BEGUN, ticks = 0] = this.shared
     if (thread === NOT_BEGUN) return 0
@@ -36,7 +37,7 @@ export class TaskClock {
   }
 }
 
-/** The default export of a thread's module: does one task, with a clock. */
+/** The default export of a thread's module: runs one task with a clock. */
 export const clocked =
   <Task, Result>(work: (task: Task) => Promise<Result>) =>
   async ({ task, clock }: ClockedTask<Task>): Promise<Result> => {
@@ -54,7 +55,7 @@ function ownNumber(): number {
 }
 
 function ticksOf(place: string): number | undefined {
-  // The name of the thread, in brackets, may hold anything.
+  // The name of the thread, in brackets, may contain anything.
   const fields = statusOf(place)?.split(') ').at(-1)?.split(' ')
   return fields && Number(fields[11]) + Number(fields[12])
 }

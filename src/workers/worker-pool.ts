@@ -6,33 +6,33 @@ import { FairLimiter } from './fair-limiter.ts'
 import { type ClockedTask, TaskClock } from './task-clock.ts'
 
 export interface WorkerPoolOptions {
-  /** The module that is the thread; its default export, made by `clocked`, does one task. */
+  /** The module of the thread; its default export, made by `clocked`, runs one task. */
   readonly module: URL
-  /** The threads start when they are needed, and end when there has been nothing to do for five minutes. */
+  /** The number of threads. They start when needed, and end after five minutes without work. */
   readonly threads: number
-  /** Processor time of one task; with more it loses its thread. */
+  /** The maximum processor time of one task; a task that uses more loses its thread. */
   readonly timeout: Milliseconds
-  /** JavaScript memory of one thread, in megabytes. */
+  /** The JavaScript memory of one thread, in megabytes. */
   readonly maxMegabytes: number
   readonly maxWaiting: number
   readonly maxWaitingOfOne: number
-  /** Names the work in refusals, for instance "searches". */
+  /** Names the tasks in error messages, for instance "searches". */
   readonly what: string
-  /** Reaches the threads as `workerData`, asked for when the first of them starts. */
+  /** Called when the first thread starts; the threads receive the result as `workerData`. */
   readonly data?: () => unknown
 }
 
-/** A task took more time or memory than it may. */
+/** A task exceeded its limit on time or memory. */
 export class TaskLimitExceeded extends Error {}
 
-/** The client has left: a task that will be done within this time is not worth the start of another thread. */
+/** After its client has left, a task may run this much longer: if it ends by then, no new thread has to start. */
 const ABANDONED: Milliseconds = 1000
 
 const CHECK_INTERVAL: Milliseconds = 250
 /** For objects that live briefly: by default a busy thread takes 48 MB for them, and is hardly quicker. */
 const YOUNG_MEGABYTES = 12
 
-/** Threads that do tasks one after the other, each caller getting a fair share of them. */
+/** Threads that run tasks, with a fair share for each caller. */
 export class WorkerPool<Task, Result> {
   readonly #options: WorkerPoolOptions
   readonly #limiter: FairLimiter
@@ -55,8 +55,8 @@ export class WorkerPool<Task, Result> {
   }
 
   /**
-   * @param caller whose share it takes: a user, or the address of a guest
-   * @param clientGone takes a waiting task out of the queue, and ends one that still runs after a second
+   * @param caller whose share the task takes: a user, or the address of a guest
+   * @param clientGone removes a waiting task from the queue, and ends a running one after a second
    * @throws {Overloaded} @throws {TaskLimitExceeded}
    */
   async run(task: Task, caller: string, clientGone?: AbortSignal): Promise<Result> {
@@ -104,13 +104,17 @@ async function openPool<Task, Result>({
     minThreads: 0,
     maxThreads: threads,
     idleTimeout: 300_000,
-    // Otherwise an idle thread sleeps inside a turn of its event loop, and whatever waits for the next turn waits for the next task.
+    // Otherwise an idle thread sleeps inside a turn of its event loop, and work for the next turn waits until
+    // the next task.
     atomics: 'disabled',
     workerData: data?.(),
     resourceLimits: { maxOldGenerationSizeMb: maxMegabytes, maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
   })
 }
 
-/** The address of a thread's module beside the file that names it: `.js` when compiled, `.ts` when run from source. */
+/**
+ * The address of a thread's module beside the file that names it: `.js` when compiled, `.ts` when run from
+ * source.
+ */
 export const threadModule = (name: string, beside: string): URL =>
   new URL(`./${name}${beside.endsWith('.ts') ? '.ts' : '.js'}`, beside)
