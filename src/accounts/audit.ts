@@ -1,3 +1,4 @@
+import { Counters } from '../base/counters.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -80,10 +81,16 @@ export class Audit {
   readonly #log: Log
   readonly #retention: Milliseconds
   readonly #counts = new Map<AuditEvent, number>()
-  #strangers = { minute: 0, rows: 0 }
-  #last = { time: 0, count: 0 }
+  readonly #counters: Counters
 
-  constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
+  /** @param counters those of the process, if several of its threads record events */
+  constructor(
+    database: Database,
+    machine: { readonly system: System; readonly log: Log },
+    retention: Milliseconds,
+    counters = new Counters(),
+  ) {
+    this.#counters = counters
     this.#database = database
     this.#system = machine.system
     // A high log level does not suppress audit lines; `silent` does.
@@ -116,7 +123,7 @@ export class Audit {
   async insert(tx: Queries, { event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
     const time = this.#system.now()
     await tx.run(sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, detail)
-      VALUES (${time}, ${this.#nextNumber(time)}, ${event}, ${userId ?? null}, ${userName ?? null}, ${actorId ?? null},
+      VALUES (${time}, ${this.#nextNumber()}, ${event}, ${userId ?? null}, ${userName ?? null}, ${actorId ?? null},
         ${address ?? null}, ${JSON.stringify(detail)})`)
   }
 
@@ -127,13 +134,12 @@ export class Audit {
   }
 
   /**
-   * Distinguishes rows of the same millisecond and keeps their order. Partly random, because other processes write rows too:
-   * a query for the highest number would make their transactions wait for one another.
+   * Distinguishes rows of the same millisecond and keeps the order of this process. Partly random, because other processes
+   * write rows too: a query for the highest number would make their transactions wait for one another.
    */
-  #nextNumber(time: Milliseconds): number {
-    this.#last = { time, count: this.#last.time === time ? this.#last.count + 1 : 0 }
+  #nextNumber(): number {
     const [first = 0, second = 0, third = 0] = this.#system.randomBytes(3)
-    return this.#last.count * 2 ** 24 + first * 2 ** 16 + second * 2 ** 8 + third
+    return this.#counters.next() * 2 ** 24 + first * 2 ** 16 + second * 2 ** 8 + third
   }
 
   /**
@@ -141,9 +147,7 @@ export class Audit {
    * others become log lines only.
    */
   #hasRoomForStranger(time: Milliseconds): boolean {
-    const minute = Math.floor(time / 60_000)
-    if (this.#strangers.minute !== minute) this.#strangers = { minute, rows: 0 }
-    return ++this.#strangers.rows <= MAX_STRANGERS
+    return this.#counters.inMinute(Math.floor(time / 60_000)) <= MAX_STRANGERS
   }
 
   /** Returns the latest events first. */

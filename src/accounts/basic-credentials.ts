@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto'
 import { InvalidInput, Unauthenticated } from '../base/errors.ts'
-import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
+import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import type { KnownUser, UserCache } from './user-cache.ts'
 import type { Login } from './login.ts'
 import { normaliseName } from './names.ts'
 import type { Client } from './sessions.ts'
-import type { User } from './users.ts'
 
 /** How long verified credentials are accepted without another hash. */
 const TTL: Milliseconds = 300_000
-const MAX_REMEMBERED = 10_000
+/** What verified credentials begin with in the store, and how many of them it keeps. */
+export const BASIC_PREFIX = 'basic:'
+export const MAX_BASIC = 10_000
 const WRONG = 'The user name or the password is wrong.'
 
 interface Verified {
   readonly userId: string
   readonly epoch: number
-  readonly expires: Milliseconds
 }
 
 type AccessCheck = Pick<Login, 'withPassword' | 'requireStillGood'>
@@ -35,17 +35,23 @@ export interface Credentials {
 export class BasicCredentials {
   readonly #users: UserCache
   readonly #login: AccessCheck
-  readonly #system: System
-  /** Random for each process, so a memory dump of another process reveals nothing. */
+  readonly #store: EphemeralStore
   readonly #key: Uint8Array
-  readonly #verified = new Map<string, Verified>()
   readonly #checking = new Map<string, Promise<KnownUser>>()
 
-  constructor(users: UserCache, login: AccessCheck, system: System) {
+  /**
+   * @param store memory of this process, which its threads share
+   * @param key random for each process, so a memory dump of another process reveals nothing
+   */
+  constructor(
+    users: UserCache,
+    login: AccessCheck,
+    { store, key }: { readonly store: EphemeralStore; readonly key: Uint8Array },
+  ) {
     this.#users = users
     this.#login = login
-    this.#system = system
-    this.#key = system.randomBytes(32)
+    this.#store = store
+    this.#key = key
   }
 
   /** @throws {Unauthenticated} `wrong-credentials` @throws {LockedOut} @throws {Forbidden} @throws {Overloaded} */
@@ -55,17 +61,17 @@ export class BasicCredentials {
   }
 
   /** Removes these credentials from the cache (D3.4). */
-  forget(credentials: Credentials): void {
-    this.#verified.delete(this.#mac(credentials))
+  async forget(credentials: Credentials): Promise<void> {
+    await this.#store.take(BASIC_PREFIX + this.#mac(credentials))
   }
 
   async #remembered(mac: string, { name }: Credentials, client: Client): Promise<KnownUser | undefined> {
-    const verified = this.#verified.get(mac)
+    const verified = await this.#store.get<Verified>(BASIC_PREFIX + mac)
     if (!verified) return undefined
-    const known = this.#system.monotonic() < verified.expires ? await this.#users.find(verified.userId) : undefined
+    const known = await this.#users.find(verified.userId)
     const isSame = known?.user.epoch === verified.epoch
     if (isSame && (await this.#login.requireStillGood(known.user, normaliseName(name), client))) return known
-    this.#verified.delete(mac)
+    await this.#store.take(BASIC_PREFIX + mac)
     return undefined
   }
 
@@ -96,14 +102,9 @@ export class BasicCredentials {
     if (!known || known.user.disabled || known.user.epoch !== user.epoch) {
       throw new Unauthenticated('wrong-credentials', WRONG)
     }
-    this.#remember(mac, user)
+    const verified: Verified = { userId: user.id, epoch: user.epoch }
+    await this.#store.update(BASIC_PREFIX + mac, () => ({ value: verified, ttl: TTL }))
     return known
-  }
-
-  #remember(mac: string, user: User): void {
-    const oldest = this.#verified.size < MAX_REMEMBERED ? undefined : this.#verified.keys().next().value
-    if (oldest !== undefined) this.#verified.delete(oldest)
-    this.#verified.set(mac, { userId: user.id, epoch: user.epoch, expires: this.#system.monotonic() + TTL })
   }
 
   #mac({ name, password }: Credentials): string {

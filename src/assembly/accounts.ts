@@ -34,10 +34,10 @@ interface AccountsDependencies extends EphemeralStores {
 export async function createAccounts(
   settings: Settings,
   machine: Machine,
-  { database, cache, ephemeral, tokens, team }: AccountsDependencies,
+  { database, cache, ephemeral, ofProcess, tokens, team }: AccountsDependencies,
 ) {
   const { system, log } = machine
-  const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
+  const audit = new Audit(database, { system, log }, settings['service.audit.retention'], team?.counters)
   const passwords = await createPasswords(settings, machine, team)
   const passwordRules = await createPasswordRules(settings)
   const policy = new PasswordLoginPolicy({
@@ -68,7 +68,12 @@ export async function createAccounts(
     writeDelay: tokens.writeDelay,
     writesFirstAtOnce: tokens.writesFirstAtOnce,
   })
-  const basic = settings['service.auth.http-basic'] ? new BasicCredentials(users, login, system) : undefined
+  const basic = settings['service.auth.http-basic']
+    ? new BasicCredentials(users, login, {
+        store: ofProcess,
+        key: team?.key ?? system.randomBytes(32),
+      })
+    : undefined
   const mailer = await createMailer(settings, team)
   const mails = mailer && new MailQueue(mailer, log)
   if (mails && team?.isFirst === true) shareMails(team, mails)

@@ -1,3 +1,4 @@
+import { BASIC_PREFIX, MAX_BASIC } from '../accounts/basic-credentials.ts'
 import { UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
 import { plainTokens, KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
 import { StartupError } from '../base/errors.ts'
@@ -21,6 +22,7 @@ const capacity: readonly Capacity[] = [
   { prefix: UNKNOWN_NAME_PREFIX, most: 100_000 },
   // Networks with logins at identity providers in progress. These counts also limit the logins themselves.
   { prefix: FLOW_COUNT_PREFIX, most: 100_000 },
+  { prefix: BASIC_PREFIX, most: MAX_BASIC },
 ]
 
 /**
@@ -40,6 +42,8 @@ export interface Tokens {
 export interface EphemeralStores {
   /** The store for all ephemeral data except sessions. */
   readonly ephemeral: EphemeralStore
+  /** What is kept in the memory of this process in any case; its threads share it. */
+  readonly ofProcess: EphemeralStore
   readonly tokens: Tokens
   /** Fingerprints of the keys that seal tokens, the key for new tokens first; empty for tokens in memory. */
   readonly keyFingerprints: readonly string[]
@@ -61,9 +65,11 @@ export async function openEphemeralStores(
   const secrets = kind === 'memory' ? [] : await tokenSecrets(settings, machine)
   const vault = kind === 'memory' ? plainTokens : new KeyedTokenSealer(secrets, system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
-  const ephemeral = url === undefined ? openInMemory(system, team) : await openInRedis(url, log)
+  const ofProcess = openInMemory(system, team)
+  const ephemeral = url === undefined ? ofProcess : await openInRedis(url, log)
   return {
     ephemeral,
+    ofProcess,
     tokens: {
       // The settings have been checked: an address of Redis is set exactly when tokens are in Redis.
       store: kind === 'database' ? inDatabase : ephemeral,
@@ -73,7 +79,10 @@ export async function openEphemeralStores(
     },
     keyFingerprints: secrets.map(keyFingerprint),
     sweep: () => inDatabase.sweep(),
-    close: () => ephemeral.close(),
+    close: async () => {
+      await ofProcess.close()
+      if (ephemeral !== ofProcess) await ephemeral.close()
+    },
   }
 }
 

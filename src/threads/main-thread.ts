@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
+import { Counters } from '../base/counters.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { descriptorOf, type HttpServer, sharePort } from './shared-port.ts'
@@ -14,6 +16,8 @@ export class MainThread implements FirstThread {
   readonly count: number
   readonly isFirst = true
   readonly turn = new WriteTurn()
+  readonly counters = new Counters()
+  readonly key: Uint8Array = randomBytes(32)
   readonly failure: Promise<Error>
   facts: SharedArrayBuffer | undefined
   readonly #entry: URL
@@ -55,10 +59,10 @@ export class MainThread implements FirstThread {
   }
 
   async start(data: ThreadData): Promise<void> {
-    const { count, turn, facts } = this
+    const { count, turn, counters, key, facts } = this
     if (!this.#server) throw new Error('there is no server to share')
-    const common = { count, data, extra: this.#extra, fd: descriptorOf(this.#server) }
-    const shared = { turn: turn.shared, board: this.#board.shared, facts }
+    const common = { count, key, data, extra: this.#extra, fd: descriptorOf(this.#server) }
+    const shared = { turn: turn.shared, counters: counters.shared, board: this.#board.shared, facts }
     const starts = Array.from(
       { length: count - 1 },
       (_, index): WorkerStart => ({ ...common, shared, index: index + 1 }),

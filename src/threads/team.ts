@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import type { Counters } from '../base/counters.ts'
 import type { WriteTurn } from '../stores/shared/write-turn.ts'
 import type { HttpServer } from './shared-port.ts'
 
@@ -19,6 +20,9 @@ export type Answer = (argument: never) => unknown
 interface Team {
   readonly count: number
   readonly turn: WriteTurn
+  readonly counters: Counters
+  /** Random, of this process: for secrets that no other process needs. */
+  readonly key: Uint8Array
   /**
    * Shared memory for sessions, counters and login flows. The first thread makes it; the others receive it
    * here.

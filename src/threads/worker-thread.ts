@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { Counters } from '../base/counters.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { type HttpServer, listenAt, sharePort } from './shared-port.ts'
@@ -9,10 +10,12 @@ import { type Message, ThreadChannel } from './thread-channel.ts'
 export interface WorkerStart {
   readonly index: number
   readonly count: number
+  readonly key: Uint8Array
   /** The descriptor of the listening socket. */
   readonly fd: number
   readonly shared: {
     readonly turn: SharedArrayBuffer
+    readonly counters: SharedArrayBuffer
     readonly board: SharedArrayBuffer
     readonly facts: SharedArrayBuffer | undefined
   }
@@ -26,6 +29,8 @@ export class WorkerThread implements OtherThread {
   readonly isFirst = false
   readonly base: string
   readonly turn: WriteTurn
+  readonly counters: Counters
+  readonly key: Uint8Array
   facts: SharedArrayBuffer | undefined
   readonly #fd: number
   readonly #board: LoadBoard
@@ -33,10 +38,12 @@ export class WorkerThread implements OtherThread {
   readonly #channel: ThreadChannel
 
   /** @param port to the main thread */
-  constructor(port: MessagePort, { index, count, fd, shared, data }: WorkerStart) {
+  constructor(port: MessagePort, { index, count, key, fd, shared, data }: WorkerStart) {
     this.count = count
     this.base = data.base
+    this.key = key
     this.turn = new WriteTurn(shared.turn)
+    this.counters = new Counters(shared.counters)
     this.facts = shared.facts
     this.#fd = fd
     this.#board = new LoadBoard(index, count, shared.board)

@@ -5,6 +5,7 @@ import { type KnownUser, UserCache } from '../../src/accounts/user-cache.ts'
 import { changeUser, findUser, insertUser, type User } from '../../src/accounts/users.ts'
 import { Unauthenticated } from '../../src/base/errors.ts'
 import { DependencyCache } from '../../src/stores/dependency-cache.ts'
+import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 
@@ -28,11 +29,10 @@ test('a check that began before the password was changed lets in neither who ask
     },
     requireStillGood: () => Promise.resolve(true),
   }
-  const basic = new BasicCredentials(
-    new UserCache(database, new DependencyCache(database, 100_000)),
-    login,
-    new FakeSystem(),
-  )
+  const basic = new BasicCredentials(new UserCache(database, new DependencyCache(database, 100_000)), login, {
+    store: new MemoryEphemeralStore(new FakeSystem()),
+    key: new Uint8Array(32),
+  })
   const ask = (): Promise<KnownUser> => basic.user({ name: 'ann', password: 'old' }, { address: '::1', userAgent: '' })
   const before = ask()
   await changeUser(database, await present(), { password: 'new' })

@@ -1,3 +1,4 @@
+import { Counters } from '../../src/base/counters.ts'
 import { createServer, type Server } from '../../src/assembly/server.ts'
 import type { Machine } from '../../src/assembly/machine.ts'
 import type { Settings } from '../../src/config/settings.ts'
@@ -6,7 +7,7 @@ import type { HttpServer } from '../../src/threads/shared-port.ts'
 import type { Answer, FirstThread, OtherThread, ThreadData } from '../../src/threads/team.ts'
 
 /** `THREADS=4`: every service that a test starts answers with so many threads. A test that says itself how many is left alone. */
-const threads = Number(process.env['THREADS'] ?? 1)
+export const threads = Number(process.env['THREADS'] ?? 1)
 
 /** For a service in a process of its own. */
 export const threadSettings = (): Readonly<Record<string, string>> =>
@@ -28,6 +29,8 @@ class TestTeam implements FirstThread {
   readonly isFirst = true
   readonly count = threads
   readonly turn = new WriteTurn()
+  readonly counters = new Counters()
+  readonly key = new Uint8Array(32)
   readonly failure = new Promise<Error>(() => {})
   facts: SharedArrayBuffer | undefined
   readonly servers: HttpServer[] = []
@@ -82,6 +85,8 @@ class TestThread implements OtherThread {
   readonly count = threads
   readonly base: string
   readonly turn: WriteTurn
+  readonly counters: Counters
+  readonly key: Uint8Array
   server: Server | undefined
   facts: SharedArrayBuffer | undefined
   readonly #first: TestTeam
@@ -92,6 +97,8 @@ class TestThread implements OtherThread {
     this.base = base
     this.turn = new WriteTurn(first.turn.shared)
     this.facts = first.facts
+    this.counters = new Counters(first.counters.shared)
+    this.key = first.key
   }
 
   answer(name: string, answer: Answer): void {

@@ -150,7 +150,7 @@ async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, '
     provider = (await endSession(deps, request.caller.client.address, token))?.provider ?? provider
   }
   const credentials = basicCredentials(request.headers.authorization)
-  if (credentials) basic?.forget(credentials)
+  if (credentials) await basic?.forget(credentials)
   if (!isIgnored) {
     setCookie(reply, cookie.clear())
     await endCasLogin(deps, request, reply)
