@@ -14,7 +14,7 @@ export interface SsoFailure {
   readonly received: string | undefined
 }
 
-const MOST = 100
+const MAX_LISTED = 100
 const MAX_CHARACTERS = 300
 const CORRELATION_BYTES = 5
 
@@ -46,9 +46,9 @@ export class SsoFailures {
       received: cut(failed.received),
     }
     this.#latest.unshift(failure)
-    this.#latest.length = Math.min(this.#latest.length, MOST)
-    const { time: _, ...told } = failure
-    this.#log.warn(told, 'a sign-on was refused')
+    this.#latest.length = Math.min(this.#latest.length, MAX_LISTED)
+    const { time: _, ...rest } = failure
+    this.#log.warn(rest, 'a sign-on was refused')
     return failure.correlation
   }
 
@@ -60,7 +60,7 @@ export class SsoFailures {
   /** Latest first. */
   async list(): Promise<readonly SsoFailure[]> {
     const all = (await this.#ofAll()).flat()
-    return all.sort((a, b) => b.time - a.time).slice(0, MOST)
+    return all.sort((a, b) => b.time - a.time).slice(0, MAX_LISTED)
   }
 }
 

@@ -19,7 +19,7 @@ import { RequestCookies } from '../../src/http/protocol/cookies.ts'
 import { acceptLanguage } from '../../src/http/protocol/negotiate.ts'
 import { Parameters } from '../../src/http/protocol/query.ts'
 import { parseRange } from '../../src/http/protocol/range.ts'
-import { judgeReply } from '../../src/sso/cas/reply.ts'
+import { verifyReply } from '../../src/sso/cas/reply.ts'
 import { RedirectTargets } from '../../src/sso/redirect-targets.ts'
 import { MetadataRefused, parseMetadata } from '../../src/sso/saml/metadata.ts'
 import { Verifier } from '../../src/sso/saml/verifier.ts'
@@ -161,7 +161,7 @@ export async function openParsers(
         small(
           `reply of ${version}`,
           [...seeds.casReplies, serviceResponse('anna'), serviceResponse(undefined)],
-          text(value => judgeReply(version, value, cas)),
+          text(value => verifyReply(version, value, cas)),
           65_536,
         ),
       ),

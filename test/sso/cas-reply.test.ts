@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { type CasVersion, judgeReply } from '../../src/sso/cas/reply.ts'
+import { type CasVersion, verifyReply } from '../../src/sso/cas/reply.ts'
 
 const expected = { serviceUrl: 'https://store.example/auth/cas', now: Date.UTC(2026, 10, 21, 10), clockSkew: 60_000 }
 
-const nameIn = (version: CasVersion, text: string): string => judgeReply(version, text, expected)
+const nameIn = (version: CasVersion, text: string): string => verifyReply(version, text, expected)
 
 /** The check that refuses the reply. */
 function refusal(version: CasVersion, text: string): SsoRefused['failed'] {

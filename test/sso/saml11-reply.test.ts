@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { judgeReply } from '../../src/sso/cas/reply.ts'
+import { verifyReply } from '../../src/sso/cas/reply.ts'
 
 const SERVICE = 'https://store.example/auth/cas'
 const NOW = Date.UTC(2026, 10, 21, 10)
 const SKEW = 60_000
 
-const judge = (text: string): string => judgeReply('saml11', text, { serviceUrl: SERVICE, now: NOW, clockSkew: SKEW })
+const judge = (text: string): string => verifyReply('saml11', text, { serviceUrl: SERVICE, now: NOW, clockSkew: SKEW })
 
 function refusal(text: string): SsoRefused['failed'] {
   try {

@@ -6,7 +6,7 @@ import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
 import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
 import { withQuery } from '../with-query.ts'
-import { type CasVersion, judgeReply } from './reply.ts'
+import { type CasVersion, verifyReply } from './reply.ts'
 import { isTicket } from './ticket.ts'
 import { validationRequest } from './validation.ts'
 
@@ -98,7 +98,7 @@ export class CasProvider {
     const asked = { version, serverUrl, serviceUrl, ticket, requestId, issueInstant, renews }
     const limits = { timeout, maxBytes: MAX_BYTES, verifyTls }
     const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
-    return judgeReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
+    return verifyReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
   }
 }
 

@@ -8,7 +8,7 @@ import { nameInSaml11 } from './saml11-reply.ts'
 export type CasVersion = 'cas1' | 'cas2' | 'cas3' | 'saml11'
 
 /** Returns the user name in the CAS server's reply to a validation (D9.2). No attribute but the uid is read. @throws {SsoRefused} */
-export function judgeReply(version: CasVersion, text: string, expected: Expected): string {
+export function verifyReply(version: CasVersion, text: string, expected: Expected): string {
   switch (version) {
     case 'cas1':
       return nameInCas1(text)

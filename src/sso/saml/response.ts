@@ -49,7 +49,7 @@ export interface VerifiedAssertion {
  * @param encoded base64 as the form carries it
  * @throws {SsoRefused} naming the first check that failed
  */
-export async function judgeResponse(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
+export async function verifyResponse(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
   const text = decode(encoded)
   const response = parse(text)
   requireName(response, SAMLP, 'Response')
@@ -63,8 +63,8 @@ export async function judgeResponse(encoded: string, expected: ExpectedResponse)
   const signature = signatureOf(response)
   const trusted = signature ? verifiedElement(response, signature, keys) : undefined
   const assertion = await verifiedAssertion({ response, trusted }, keys, expected.decryptionKey)
-  judgeEnvelope(trusted ?? response, trusted !== undefined, expected)
-  return judgeAssertion(assertion, expected)
+  checkEnvelope(trusted ?? response, trusted !== undefined, expected)
+  return checkAssertion(assertion, expected)
 }
 
 function decode(encoded: string): string {
@@ -153,7 +153,7 @@ async function verifiedAssertion(
   const carrier = requireOneAssertion(trusted ?? response)
   if (carrier.localName === 'EncryptedAssertion') {
     const plain = decryptAssertion(carrier, decryptionKey)
-    return trusted ? openedAssertion(plain, true, keys) : untold(() => openedAssertion(plain, false, keys))
+    return trusted ? openedAssertion(plain, true, keys) : withoutDetails(() => openedAssertion(plain, false, keys))
   }
   const original = requireOneAssertion(response)
   const signature = signatureOf(original)
@@ -182,7 +182,7 @@ function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyOb
  * An attacker can send us an altered copy of the encrypted part of another user's response. Our response must not reveal
  * whether it could be decrypted; otherwise its text could be found out step by step. Administrators see the reason.
  */
-function untold(open: () => Element): Element {
+function withoutDetails(open: () => Element): Element {
   try {
     return open()
   } catch (error) {
@@ -195,7 +195,7 @@ function untold(open: () => Element): Element {
 const unsigned = (): SsoRefused => refused('signature-missing', 'a signed response or assertion', 'no signature')
 
 /** What the response says about itself; worth no more than its signature, but a contradiction is one all the same. */
-function judgeEnvelope(response: Element, isSigned: boolean, { issuer, acsUrl, requestId }: ExpectedResponse): void {
+function checkEnvelope(response: Element, isSigned: boolean, { issuer, acsUrl, requestId }: ExpectedResponse): void {
   const issuers = childrenNamed(response, SAML, 'Issuer')
   if (issuers.length > 1) throw refused('issuer', issuer, 'several')
   const [said] = issuers
@@ -210,19 +210,19 @@ function judgeEnvelope(response: Element, isSigned: boolean, { issuer, acsUrl, r
   if (inResponseTo !== requestId) throw refused('in-response-to', requestId ?? 'nothing', inResponseTo)
 }
 
-function judgeAssertion(assertion: Element, expected: ExpectedResponse): VerifiedAssertion {
+function checkAssertion(assertion: Element, expected: ExpectedResponse): VerifiedAssertion {
   requireVersion(assertion)
   const id = attributeOf(assertion, 'ID')
   if (!id || id.length > 256) throw refused('assertion-id', 'an id', id)
   requireIssuer(requireOne(assertion, 'Issuer', 'issuer'), expected.issuer)
-  judgeConditions(assertion, expected)
-  const sessionEnds = judgeAuthentication(assertion, expected)
+  checkConditions(assertion, expected)
+  const sessionEnds = checkAuthentication(assertion, expected)
   const subject = requireOne(assertion, 'Subject', 'subject')
-  const until = judgeConfirmation(subject, expected)
-  return { id, name: judgeName(subject), until, sessionEnds }
+  const until = checkConfirmation(subject, expected)
+  return { id, name: checkName(subject), until, sessionEnds }
 }
 
-function judgeConditions(assertion: Element, expected: ExpectedResponse): void {
+function checkConditions(assertion: Element, expected: ExpectedResponse): void {
   const conditions = requireOne(assertion, 'Conditions', 'conditions')
   requireTimes(conditions, expected)
   const known = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']
@@ -239,7 +239,7 @@ function judgeConditions(assertion: Element, expected: ExpectedResponse): void {
 }
 
 /** The user must have authenticated, and the provider's own session must not be over. Returns the end of that session. */
-function judgeAuthentication(assertion: Element, { now, clockSkew }: ExpectedResponse): Milliseconds | undefined {
+function checkAuthentication(assertion: Element, { now, clockSkew }: ExpectedResponse): Milliseconds | undefined {
   const statements = childrenNamed(assertion, SAML, 'AuthnStatement')
   if (statements.length === 0) throw refused('authn-statement', 'a statement of authentication', 'none')
   const ends: Milliseconds[] = []
@@ -253,7 +253,7 @@ function judgeAuthentication(assertion: Element, { now, clockSkew }: ExpectedRes
   return ends.length === 0 ? undefined : Math.min(...ends)
 }
 
-function judgeConfirmation(subject: Element, expected: ExpectedResponse): Milliseconds {
+function checkConfirmation(subject: Element, expected: ExpectedResponse): Milliseconds {
   const confirmation = requireOne(subject, 'SubjectConfirmation', 'subject-confirmation')
   const method = attributeOf(confirmation, 'Method')
   if (method !== BEARER) throw refused('subject-confirmation', BEARER, method)
@@ -270,7 +270,7 @@ function judgeConfirmation(subject: Element, expected: ExpectedResponse): Millis
 }
 
 /** Exactly one NameID that is nothing but text. */
-function judgeName(subject: Element): string {
+function checkName(subject: Element): string {
   const nameId = requireOne(subject, 'NameID', 'name-id')
   const others = childElements(subject).filter(
     child => child.namespaceURI !== SAML || !['NameID', 'SubjectConfirmation'].includes(child.localName),

@@ -2,7 +2,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import { type FailedCheck, SsoRefused } from '../refusal.ts'
 import { XmlRefused } from '../xml.ts'
 import { type IdpMetadata, MetadataRefused, parseMetadata } from './metadata.ts'
-import { type ExpectedResponse, judgeResponse, type VerifiedAssertion } from './response.ts'
+import { type ExpectedResponse, verifyResponse, type VerifiedAssertion } from './response.ts'
 
 export type Task =
   | { readonly kind: 'response'; readonly encoded: string; readonly expected: ExpectedResponse }
@@ -28,7 +28,7 @@ export async function verify({
   readonly expected: ExpectedResponse
 }): Promise<{ readonly assertion: VerifiedAssertion } | { readonly failed: FailedCheck }> {
   try {
-    return { assertion: await judgeResponse(encoded, expected) }
+    return { assertion: await verifyResponse(encoded, expected) }
   } catch (error) {
     if (error instanceof SsoRefused) return { failed: error.failed }
     if (error instanceof XmlRefused) return { failed: { check: `xml-${error.reason}`, received: error.message } }
