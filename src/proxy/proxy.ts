@@ -4,7 +4,7 @@ import type { Caller } from '../accounts/caller.ts'
 import { ServiceError, UpstreamFailed, UpstreamSilent } from '../base/errors.ts'
 import { Limiter } from '../base/limiter.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type Address, type Hosts, judgeTarget, readTarget, type Resolve, resolveByDns, type Target } from './target.ts'
+import { type Address, type Hosts, checkTarget, readTarget, type Resolve, resolveByDns, type Target } from './target.ts'
 
 export interface ProxyOptions {
   readonly hosts: Hosts
@@ -58,7 +58,7 @@ export class Proxy {
       const all = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeout)])
       let next = first
       for (let count = 0; count <= MAX_REDIRECTS; count++) {
-        const target = await untilAborted(judgeTarget(next, caller, this.#options.hosts, this.#resolve), all, next)
+        const target = await untilAborted(checkTarget(next, caller, this.#options.hosts, this.#resolve), all, next)
         const outcome = await this.#fetchOne(target, accept, all)
         if (!('location' in outcome)) return outcome
         next = redirectTarget(outcome.location, next)

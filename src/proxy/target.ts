@@ -47,7 +47,7 @@ export function readTarget(text: string): URL {
 }
 
 /** Checks that the URL may be fetched for the caller. @throws {Unauthenticated | Forbidden} */
-export async function judgeTarget(url: URL, caller: Caller, hosts: Hosts, resolve: Resolve): Promise<Target> {
+export async function checkTarget(url: URL, caller: Caller, hosts: Hosts, resolve: Resolve): Promise<Target> {
   if (isGuest(caller) && !isListed(url, hosts.forGuests))
     throw denied(caller, 'have documents of other servers fetched')
   const isPrivate = isListed(url, hosts.private)

@@ -15,7 +15,7 @@ test('a name is resolved once for a request, and the connection goes just there 
   const server = await listen(t, (_, response) => response.writeHead(200, text).end('here'))
   const { port } = new URL(server.origin)
   let asked = 0
-  // Unknown to the system: only what was judged can lead to the server.
+  // Unknown to the system: only what was checked can lead to the server.
   const host = `rebinding.invalid:${port}`
   const resolve = async () => (++asked === 1 ? [here] : [{ address: '127.0.0.9', family: 4 }])
   const proxy = new Proxy({ ...options, hosts: { forGuests: [], private: [host] } }, resolve)
@@ -36,7 +36,7 @@ test('a public name that leads to this machine on the second look is refused on 
   assert.equal(server.heard.length, 0)
 })
 
-test('each redirect is judged anew, by name and address', async t => {
+test('each redirect is checked anew, by name and address', async t => {
   const inner = await listen(t, (_, response) => response.writeHead(200, text).end('secret'))
   const outer = await listen(t, (_, response) => response.writeHead(302, { location: inner.origin }).end())
   const host = new URL(outer.origin).host

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { Forbidden, InvalidInput, Unauthenticated } from '../../src/base/errors.ts'
-import { type Hosts, judgeTarget, readTarget } from '../../src/proxy/target.ts'
+import { type Hosts, checkTarget, readTarget } from '../../src/proxy/target.ts'
 
 const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
 const user: Caller = { ...guest, user: { ...guest.user, id: '7', name: 'anna' } }
@@ -74,20 +74,20 @@ test('every way to write an address that is not public is refused, whatever the 
         `[::ffff:${a}.${b}.${c}.${d}]`,
         `[2002:${hex(a * 256 + b)}:${hex(c * 256 + d)}::1]`,
       ][form]
-      const judged = async () =>
-        await judgeTarget(readTarget(`http://${host}:8080/`), user, noHosts, resolvesTo('8.8.8.8'))
-      await assert.rejects(judged, error => error instanceof Forbidden || error instanceof InvalidInput)
+      const checked = async () =>
+        await checkTarget(readTarget(`http://${host}:8080/`), user, noHosts, resolvesTo('8.8.8.8'))
+      await assert.rejects(checked, error => error instanceof Forbidden || error instanceof InvalidInput)
     }),
   )
 })
 
 test('a name is refused if any of its addresses is not public, and alike if it has none', async () => {
-  const judge = (...addresses: readonly string[]) =>
-    judgeTarget(readTarget('http://example.org/'), user, noHosts, resolvesTo(...addresses))
-  assert.equal((await judge('8.8.8.8', '2a00:1450::1')).addresses.length, 2)
+  const check = (...addresses: readonly string[]) =>
+    checkTarget(readTarget('http://example.org/'), user, noHosts, resolvesTo(...addresses))
+  assert.equal((await check('8.8.8.8', '2a00:1450::1')).addresses.length, 2)
   const details = new Set<string>()
   for (const addresses of [['127.0.0.1'], ['8.8.8.8', '10.0.0.1'], ['::ffff:8.8.8.8'], []]) {
-    await assert.rejects(judge(...addresses), (error: unknown) => {
+    await assert.rejects(check(...addresses), (error: unknown) => {
       assert.ok(error instanceof Forbidden)
       details.add(error.message)
       return true
@@ -97,36 +97,36 @@ test('a name is refused if any of its addresses is not public, and alike if it h
 })
 
 test('ports of other protocols are not connected to', async () => {
-  const judge = (port: number) =>
-    judgeTarget(readTarget(`http://example.org:${port}/`), user, noHosts, resolvesTo('8.8.8.8'))
-  for (const port of [1, 22, 25, 110, 143, 587, 993, 1023]) await assert.rejects(judge(port), Forbidden, String(port))
-  for (const port of [80, 443, 1024, 8080, 65_535]) await judge(port)
+  const check = (port: number) =>
+    checkTarget(readTarget(`http://example.org:${port}/`), user, noHosts, resolvesTo('8.8.8.8'))
+  for (const port of [1, 22, 25, 110, 143, 587, 993, 1023]) await assert.rejects(check(port), Forbidden, String(port))
+  for (const port of [80, 443, 1024, 8080, 65_535]) await check(port)
 })
 
 test('a private host is allowed by name and port, for signed-in users', async () => {
   const hosts: Hosts = { forGuests: [], private: ['inside.example', 'other.example:8081', '[::1]:8080'] }
-  const judge = async (url: string, caller = user) =>
-    (await judgeTarget(readTarget(url), caller, hosts, resolvesTo('10.0.0.1'))).addresses[0]?.address
-  assert.equal(await judge('http://inside.example/'), '10.0.0.1')
-  assert.equal(await judge('https://INSIDE.example/'), '10.0.0.1')
-  assert.equal(await judge('http://other.example:8081/'), '10.0.0.1')
-  assert.equal(await judge('http://[::1]:8080/'), '::1')
+  const check = async (url: string, caller = user) =>
+    (await checkTarget(readTarget(url), caller, hosts, resolvesTo('10.0.0.1'))).addresses[0]?.address
+  assert.equal(await check('http://inside.example/'), '10.0.0.1')
+  assert.equal(await check('https://INSIDE.example/'), '10.0.0.1')
+  assert.equal(await check('http://other.example:8081/'), '10.0.0.1')
+  assert.equal(await check('http://[::1]:8080/'), '::1')
   for (const url of [
     'http://inside.example:8080/',
     'http://other.example/',
     'http://a.inside.example/',
     'http://[::1]/',
   ])
-    await assert.rejects(judge(url), Forbidden, url)
-  await assert.rejects(judge('http://inside.example/', guest), Unauthenticated)
+    await assert.rejects(check(url), Forbidden, url)
+  await assert.rejects(check('http://inside.example/', guest), Unauthenticated)
 })
 
 test('guests have documents fetched from listed hosts only, and not from private ones', async () => {
   const hosts: Hosts = { forGuests: ['open.example', 'both.example'], private: ['both.example'] }
-  const judge = (host: string, address: string) =>
-    judgeTarget(readTarget(`http://${host}/`), guest, hosts, resolvesTo(address))
-  await judge('open.example', '8.8.8.8')
-  await judge('both.example', '10.0.0.1')
-  await assert.rejects(judge('open.example', '10.0.0.1'), Forbidden)
-  await assert.rejects(judge('closed.example', '8.8.8.8'), Unauthenticated)
+  const check = (host: string, address: string) =>
+    checkTarget(readTarget(`http://${host}/`), guest, hosts, resolvesTo(address))
+  await check('open.example', '8.8.8.8')
+  await check('both.example', '10.0.0.1')
+  await assert.rejects(check('open.example', '10.0.0.1'), Forbidden)
+  await assert.rejects(check('closed.example', '8.8.8.8'), Unauthenticated)
 })
