@@ -8,7 +8,7 @@ import { CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, principalUri, resour
 import type { Entry } from '../model/entry.ts'
 import { findEntryHead } from './entry-records.ts'
 import { listHolding } from './list-records.ts'
-import { hasAnyRight, type Judged, may } from '../model/rights.ts'
+import { hasAnyRight, type AccessTarget, may } from '../model/rights.ts'
 
 interface RelationRow {
   source_context: string
@@ -43,9 +43,9 @@ interface Membership {
   readonly readers?: { readonly principal: string; readonly check: Check }
 }
 
-type Check = (caller: Caller, judged: Judged) => boolean
-const mayReadMetadata: Check = (caller, judged) => may(caller, 'readmetadata', judged)
-const mayReadMembers: Check = (caller, judged) => may(caller, 'readresource', judged)
+type Check = (caller: Caller, target: AccessTarget) => boolean
+const mayReadMetadata: Check = (caller, target) => may(caller, 'readmetadata', target)
+const mayReadMembers: Check = (caller, target) => may(caller, 'readresource', target)
 
 export interface RelationsOptions {
   /** Every caller may read the info of every entry. */

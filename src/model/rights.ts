@@ -7,13 +7,13 @@ import type { Entry, EntryHead } from './entry.ts'
 export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
 
 /** The input of an access decision: an entry, together with the entry of its context. */
-export interface Judged {
+export interface AccessTarget {
   readonly entry: EntryHead
   readonly contextEntry: EntryHead
 }
 
 /** A complete entry, and the entry of its context. */
-export interface EntryInContext extends Judged {
+export interface EntryInContext extends AccessTarget {
   readonly entry: Entry
 }
 
@@ -48,7 +48,7 @@ const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>
   entry.context === PRINCIPALS && entry.id === caller.user.id && entry.entryType === 'Local'
 
 /** W4.2: decides one right; the first rule that matches wins. */
-export function may(caller: Caller, right: Right, { entry, contextEntry }: Judged): boolean {
+export function may(caller: Caller, right: Right, { entry, contextEntry }: AccessTarget): boolean {
   if (isAdmin(caller)) return true
   if (isOwnUserEntry(caller, entry) && (right === 'readmetadata' || right === 'readresource')) return true
   if (has(caller, contextEntry, 'admin')) return true
@@ -61,30 +61,30 @@ export function may(caller: Caller, right: Right, { entry, contextEntry }: Judge
 }
 
 /** Whether the caller has any right on an entry. Without one they may not read its info either (D18.11). */
-export const hasAnyRight = (caller: Caller, judged: Judged): boolean =>
-  may(caller, 'administer', judged) || may(caller, 'readmetadata', judged) || may(caller, 'readresource', judged)
+export const hasAnyRight = (caller: Caller, target: AccessTarget): boolean =>
+  may(caller, 'administer', target) || may(caller, 'readmetadata', target) || may(caller, 'readresource', target)
 
 /** @throws {Unauthenticated | Forbidden} when the caller lacks the right. `what` completes "You may not …". */
-export function requireRight(caller: Caller, right: Right, placed: Judged, what: string): void {
-  if (!may(caller, right, placed)) throw denied(caller, what)
+export function requireRight(caller: Caller, right: Right, target: AccessTarget, what: string): void {
+  if (!may(caller, right, target)) throw denied(caller, what)
 }
 
 /**
  * Checks whether the caller may perform the request, and throws otherwise. Runs before a body is read, and again inside the
  * change.
  */
-export type AccessCheck = (caller: Caller, placed: Judged) => void
+export type AccessCheck = (caller: Caller, target: AccessTarget) => void
 
 /** @param what completes "You may not …". */
 export const requires =
   (right: Right, what: string): AccessCheck =>
-  (caller, placed) =>
-    requireRight(caller, right, placed, what)
+  (caller, target) =>
+    requireRight(caller, right, target, what)
 
 /** The list of rights that clients see (W4.3): `administer` alone, or the strongest right of each half. */
-export function rightsOf(caller: Caller, placed: Judged): Right[] {
-  if (may(caller, 'administer', placed)) return ['administer']
+export function rightsOf(caller: Caller, target: AccessTarget): Right[] {
+  if (may(caller, 'administer', target)) return ['administer']
   const strongest = (write: Right, read: Right): Right[] =>
-    may(caller, write, placed) ? [write] : may(caller, read, placed) ? [read] : []
+    may(caller, write, target) ? [write] : may(caller, read, target) ? [read] : []
   return [...strongest('writemetadata', 'readmetadata'), ...strongest('writeresource', 'readresource')]
 }
