@@ -3,7 +3,7 @@ import type { Hasher } from './hash-threads.ts'
 import type { PasswordScheme } from './password-scheme.ts'
 
 /** A stored hash with a higher cost is rejected without computing it: it could exhaust the machine. */
-const MOST: Argon2Cost = { memory: 1_048_576, iterations: 64, parallelism: 64 }
+const MAX_COST: Argon2Cost = { memory: 1_048_576, iterations: 64, parallelism: 64 }
 
 /**
  * argon2id in PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Every password is stored in this scheme sooner or
@@ -24,7 +24,7 @@ export class Argon2id implements PasswordScheme {
 
   async verify(password: string, stored: string): Promise<boolean> {
     const cost = costOf(stored)
-    if (!cost || exceeds(cost, MOST)) return false
+    if (!cost || exceeds(cost, MAX_COST)) return false
     return await this.#hasher.verify(password, stored)
   }
 

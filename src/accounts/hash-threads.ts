@@ -15,13 +15,13 @@ export interface Hasher {
  * would delay file reads, and a flood of logins would take CPU time from all other requests.
  */
 export class HashThreads implements Hasher {
-  readonly #most: number
+  readonly #maxThreads: number
   readonly #running = new Set<Promise<unknown>>()
   #pool: Promise<Piscina<HashTask, string | boolean>> | undefined
 
-  /** @param most maximum number of threads; each starts when it is needed */
-  constructor(most: number) {
-    this.#most = most
+  /** @param maxThreads maximum number of threads; each starts when it is needed */
+  constructor(maxThreads: number) {
+    this.#maxThreads = maxThreads
   }
 
   async hash(password: string, cost: Argon2Cost): Promise<string> {
@@ -40,7 +40,7 @@ export class HashThreads implements Hasher {
   }
 
   async #run(task: HashTask): Promise<string | boolean> {
-    this.#pool ??= openPool(this.#most)
+    this.#pool ??= openPool(this.#maxThreads)
     const work = this.#pool.then(pool => pool.run(task))
     // The pool's own `close` would end threads whose work has been queued but not started.
     this.#running.add(work)
@@ -52,9 +52,9 @@ export class HashThreads implements Hasher {
   }
 }
 
-async function openPool(most: number): Promise<Piscina<HashTask, string | boolean>> {
+async function openPool(maxThreads: number): Promise<Piscina<HashTask, string | boolean>> {
   const { Piscina } = await import('piscina')
   // This file and the thread's file lie side by side: both end in .js when compiled, in .ts when run from source.
   const thread = new URL(`./hash-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
-  return new Piscina({ filename: fileURLToPath(thread), minThreads: 0, maxThreads: most, idleTimeout: 30_000 })
+  return new Piscina({ filename: fileURLToPath(thread), minThreads: 0, maxThreads, idleTimeout: 30_000 })
 }

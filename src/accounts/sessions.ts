@@ -52,7 +52,7 @@ export interface SessionOptions {
   /** Maximum lifetime from the login on, regardless of requests (D2.6); -1 for no end. */
   readonly absoluteMaxAge: Seconds
   /** Maximum number of live sessions of one user; a new login ends the oldest one (D2.6). */
-  readonly mostPerUser: number
+  readonly maxPerUser: number
   /** How long the time of an access may wait to be written together with others; 0: each is written at once. */
   readonly writeDelay: Milliseconds
   /** Writes an access at once if the previous one is longer ago than `writeDelay`. For stores where writing is cheap. */
@@ -65,7 +65,7 @@ interface Stored extends Omit<Session, 'id' | 'token'> {
 }
 
 /** The lifetime of one login, where it differs from the settings. */
-export interface Life {
+export interface SessionLifetime {
   /** `auth_maxage`, at least 1; limited to the maximum (D2.3). */
   readonly requested?: Seconds | undefined
   /**
@@ -120,7 +120,7 @@ export class Sessions {
     this.#notes = new AccessWriteBuffer(options.writeDelay, notes => this.#writeNotes(notes))
   }
 
-  async open(user: User, client: Client, life: Life = {}): Promise<Session> {
+  async open(user: User, client: Client, lifetime: SessionLifetime = {}): Promise<Session> {
     const { requested, maximum = this.#options.maxAge, notAfter, provider, logoutKey } = life
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
@@ -305,10 +305,10 @@ export class Sessions {
 
   async #enlist(userId: string, id: string): Promise<void> {
     const ids = await this.#changeList(userId, list => [...list, id])
-    if (ids.length <= this.#options.mostPerUser) return
+    if (ids.length <= this.#options.maxPerUser) return
     const found = await Promise.all(ids.map(id => this.#get(id)))
     const live = ids.filter((_id, index) => found[index] !== undefined)
-    const surplus = live.slice(0, Math.max(0, live.length - this.#options.mostPerUser))
+    const surplus = live.slice(0, Math.max(0, live.length - this.#options.maxPerUser))
     for (const id of surplus) await this.#store.take(sessionKey(id))
     const kept = new Set(live.slice(surplus.length))
     await this.#delist(

@@ -64,7 +64,7 @@ export async function createAccounts(
     maxAge: settings['service.auth.cookie.max-age'],
     refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
     absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
-    mostPerUser: settings['service.auth.token.max-per-user'],
+    maxPerUser: settings['service.auth.token.max-per-user'],
     writeDelay: tokens.writeDelay,
     writesFirstAtOnce: tokens.writesFirstAtOnce,
   })

@@ -42,7 +42,7 @@ function openNodes(options: Partial<SessionOptions> = {}) {
       maxAge: 1000,
       refreshOnAccess: true,
       absoluteMaxAge: -1,
-      mostPerUser: 100,
+      maxPerUser: 100,
       // Longer than the test: what waits is written when the test says so.
       writeDelay: 3_600_000,
       ...options,

@@ -18,7 +18,7 @@ function open(options: Partial<SessionOptions> = {}) {
     maxAge: 100,
     refreshOnAccess: true,
     absoluteMaxAge: -1,
-    mostPerUser: 100,
+    maxPerUser: 100,
     writeDelay: 0,
     ...options,
   })
@@ -110,7 +110,7 @@ test('a cap below the max age shortens the login from the start (D2.6)', async (
 })
 
 test('one login more than allowed ends the oldest of that user, and nobody else is touched (D2.6)', async () => {
-  const { sessions, system } = open({ mostPerUser: 3 })
+  const { sessions, system } = open({ maxPerUser: 3 })
   const other = await sessions.open(userOf('eve'), client)
   const tokens: string[] = []
   for (let count = 0; count < 5; count++) {
@@ -127,7 +127,7 @@ test('one login more than allowed ends the oldest of that user, and nobody else 
 })
 
 test('logins that have run out make room before a live one has to (D2.6)', async () => {
-  const { sessions, system } = open({ mostPerUser: 2 })
+  const { sessions, system } = open({ maxPerUser: 2 })
   const oldest = await sessions.open(bob, client)
   await sessions.open(bob, client, { requested: 1 })
   system.pass(2 * SECOND)
@@ -139,7 +139,7 @@ test('logins that have run out make room before a live one has to (D2.6)', async
 })
 
 test('of many logins at once just as many stay as are allowed (D2.6)', async () => {
-  const { sessions } = open({ mostPerUser: 5 })
+  const { sessions } = open({ maxPerUser: 5 })
   const opened = await Promise.all(Array.from({ length: 40 }, () => sessions.open(bob, client)))
   assert.equal((await sessions.list(bob)).length, 5)
   const found = await Promise.all(opened.map(({ token }) => sessions.find(token)))

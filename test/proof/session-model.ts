@@ -63,7 +63,7 @@ const plan = fc.record({
     maxAge: fc.constantFrom<Seconds>(UNLIMITED, 1, 60, 100, DAY),
     refreshOnAccess: fc.boolean(),
     absoluteMaxAge: fc.constantFrom<Seconds>(UNLIMITED, 90, 150, 2 * DAY),
-    mostPerUser: fc.integer({ min: 1, max: 4 }),
+    maxPerUser: fc.integer({ min: 1, max: 4 }),
   }),
   steps: fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }),
 })
@@ -192,7 +192,7 @@ class Both {
     const { epoch } = user
     this.#logins.push({ user: index, token, begun: now, life, epoch, expires, cookieSent: now, ended: false })
     const live = this.#logins.filter(login => login.user === index && this.#isLive(login))
-    for (const old of live.slice(0, Math.max(0, live.length - this.#options.mostPerUser))) old.ended = true
+    for (const old of live.slice(0, Math.max(0, live.length - this.#options.maxPerUser))) old.ended = true
   }
 
   /** A request with the login's cookie, as `http/caller.ts` judges it. */
