@@ -134,12 +134,12 @@ export class DiskSpace {
       return this.#state
     }
     const before = this.#state
-    this.#state = this.#judge()
+    this.#state = this.#evaluate()
     if (this.#state !== before) this.#report(before)
     return this.#state
   }
 
-  #judge(): DiskState {
+  #evaluate(): DiskState {
     const { free, size, isWritable } = this.#last
     if (!isWritable) return 'read-only'
     if (free < this.#reserve) return 'full'

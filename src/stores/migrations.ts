@@ -49,8 +49,8 @@ function apply(database: Database, { id, name, statements }: Migration): Promise
     async tx => {
       if (await tx.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) return
       for (const step of statements) {
-        const told = 'parts' in step ? [step] : step[tx.engine]
-        for (const statement of told) await tx.run(worded(statement, tx.engine))
+        const statements = 'parts' in step ? [step] : step[tx.engine]
+        for (const statement of statements) await tx.run(worded(statement, tx.engine))
       }
       await tx.run(sql`INSERT INTO schema_migrations (id, name) VALUES (${id}, ${name})`)
     },

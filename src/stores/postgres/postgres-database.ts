@@ -29,7 +29,7 @@ const CROWD = 3
 const MAX_ATTEMPTS = 20
 const MAX_PAUSE: Milliseconds = 50
 /** The advisory lock of {@link Database.withExclusiveLock}: `stow` in ASCII. */
-const ALONE = 0x73746f77
+const EXCLUSIVE_LOCK = 0x73746f77
 
 /**
  * Connects to the database that `url` names.
@@ -139,7 +139,7 @@ class PostgresDatabase implements Database {
       // The lock ends with the transaction, which is open on this connection only and does nothing else.
       await connection.execute(
         `BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
-          SELECT pg_advisory_xact_lock(${ALONE})`,
+          SELECT pg_advisory_xact_lock(${EXCLUSIVE_LOCK})`,
       )
       try {
         return await work()

@@ -4,9 +4,9 @@ import type { PoolClient, QueryConfig } from 'pg'
 import type { Milliseconds } from '../../base/units.ts'
 
 /** The advisory lock shared by all processes that have the store open: `open` in ASCII. */
-const OPEN = 0x6f70656e
+const OPEN_LOCK = 0x6f70656e
 /** How long the server may take to notice that a process has gone. */
-const FAREWELL: Milliseconds = 2000
+const RELEASE_TIMEOUT: Milliseconds = 2000
 const PAUSE: Milliseconds = 50
 /** A server that has accepted a connection and does not respond for this long counts as lost. */
 const TIMEOUT: Milliseconds = 5000
@@ -23,19 +23,19 @@ export function takeStore(client: PoolClient): Promise<boolean> {
 }
 
 /** Never waits in the lock queue: a waiting exclusive request would make new shared requests of running nodes fail. */
-async function isGranted(client: PoolClient, verb: string): Promise<boolean> {
-  for (let waited = 0; !(await isTaken(client, verb)); waited += PAUSE) {
-    if (waited >= FAREWELL) return false
+async function isGranted(client: PoolClient, lockFunction: string): Promise<boolean> {
+  for (let waited = 0; !(await tryLock(client, lockFunction)); waited += PAUSE) {
+    if (waited >= RELEASE_TIMEOUT) return false
     await pause(PAUSE)
   }
   return true
 }
 
-async function isTaken(client: PoolClient, verb: string): Promise<boolean> {
-  const question: QueryConfig & { query_timeout: Milliseconds } = {
-    text: `SELECT ${verb}(${OPEN}) AS taken`,
+async function tryLock(client: PoolClient, lockFunction: string): Promise<boolean> {
+  const statement: QueryConfig & { query_timeout: Milliseconds } = {
+    text: `SELECT ${lockFunction}(${OPEN_LOCK}) AS taken`,
     query_timeout: TIMEOUT,
   }
-  const { rows } = await client.query<{ taken: number }>(question)
+  const { rows } = await client.query<{ taken: number }>(statement)
   return rows[0]?.taken === 1
 }
