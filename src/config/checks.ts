@@ -12,9 +12,9 @@ import { ssoChecks } from './sso-checks.ts'
 export function findContradictions(settings: Settings, report: Report): void {
   for (const { keys, warning, wrong, message } of checks) {
     if (keys.some(key => report.failed.has(key)) || !wrong(settings)) continue
-    const told = `${message} (${keys.flatMap(key => showSetting(settings, key)).join(', ')})`
-    if (warning) report.warning(told)
-    else report.problem(told)
+    const text = `${message} (${keys.flatMap(key => showSetting(settings, key)).join(', ')})`
+    if (warning) report.warning(text)
+    else report.problem(text)
   }
 }
 

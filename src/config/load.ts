@@ -34,14 +34,14 @@ export function loadSettings(sources: SettingsSources): LoadedSettings {
   const report = new Report()
   const written = readWritten(sources.file, sources.overrides, report)
   const { settings, origins, changes, unknownKeys } = readSettings(written, report)
-  for (const change of changes) judge(change, report)
+  for (const change of changes) checkChange(change, report)
   findContradictions(settings, report)
   if (report.problems.length > 0) throw new StartupError(report.problems.join('\n'))
   return { settings, origins, warnings: report.warnings, unknownKeys }
 }
 
 /** Adds the warnings about a value that is not the default. */
-function judge({ key, writtenKey, shown }: Change, report: Report): void {
+function checkChange({ key, writtenKey, shown }: Change, report: Report): void {
   const setting: Setting = keys[key]
   if (setting.notYet) report.problem(`${writtenKey} is not available yet in this version (it is ${shown})`, key)
   else if (setting.warn !== undefined) report.warning(`${writtenKey} ${setting.warn}`)
