@@ -10,7 +10,7 @@ export interface Refusal {
   readonly retryAfter: number | undefined
 }
 
-export interface WaysIn {
+export interface SignInMethods {
   /** Where the password form goes; `undefined` where passwords are not accepted. */
   readonly cookie: string | undefined
   /** The target of the form that finds the organisation by e-mail address; `undefined` if no domains are configured. */
@@ -27,7 +27,7 @@ export interface OpenElsewhere {
 }
 
 export interface LoginForm {
-  readonly ways: WaysIn
+  readonly methods: SignInMethods
   /** The address to open after the login; already checked. */
   readonly successUrl: string
   readonly userName?: string | undefined
@@ -38,10 +38,10 @@ export interface LoginForm {
   readonly script: string
 }
 
-/** The form for signing in, and the other ways in; works without scripts. */
+/** The form for signing in, and the other methods in; works without scripts. */
 export const loginPage = (look: PageContext, form: LoginForm): string => {
   const { words } = look
-  const { cookie, discovery, providers, reset } = form.ways
+  const { cookie, discovery, providers, reset } = form.methods
   const others = providers.length > 0 || discovery !== undefined
   return page(
     look,

@@ -17,7 +17,7 @@ import { anyOf, integer, list, named, object, optional, text } from '../interfac
 import { count, CurrentUser } from '../interface/schemas.ts'
 import { pageContext } from '../page-context.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
-import { type LoginForm, loginPage, type OpenElsewhere, signedInPage, type WaysIn } from '../pages/login-page.ts'
+import { type LoginForm, loginPage, type OpenElsewhere, signedInPage, type SignInMethods } from '../pages/login-page.ts'
 import { onwardPage } from '../pages/sso-pages.ts'
 import { problemOf } from '../problem.ts'
 import { labelOf } from '../provider-label.ts'
@@ -83,7 +83,7 @@ export const signInRoutes = [
     method: 'GET',
     url: '/auth/login',
     chapter: 'Sessions',
-    summary: 'Show the page to sign in, with all ways that are configured, or to sign out.',
+    summary: 'Show the page to sign in, with all methods that are configured, or to sign out.',
     query: {
       successurl: textParameter('Where to go afterwards, at this service.'),
       email: textParameter('An address whose organisation signs the user in: leads on to its identity provider.'),
@@ -108,8 +108,8 @@ export const signInRoutes = [
         const left = query.left === undefined ? undefined : openElsewhere(deps, request, query.left)
         return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended, left })
       }
-      const ways = { account: successUrl ?? base.at('ui/'), logout: base.at('auth/logout') }
-      return sendPage(reply, signedInPage(pageContext(deps, request), caller.user.name ?? caller.user.id, ways))
+      const methods = { account: successUrl ?? base.at('ui/'), logout: base.at('auth/logout') }
+      return sendPage(reply, signedInPage(pageContext(deps, request), caller.user.name ?? caller.user.id, methods))
     },
   }),
   route({
@@ -182,7 +182,7 @@ function toOrganisation(
   }
 }
 
-interface LoginState extends Omit<LoginForm, 'ways' | 'script' | 'successUrl'> {
+interface LoginState extends Omit<LoginForm, 'methods' | 'script' | 'successUrl'> {
   readonly successUrl: string | undefined
 }
 
@@ -195,7 +195,7 @@ function sendLogin(
     ...state,
     script: deps.base.at(assetPath(deps.ui.names.login)),
     successUrl: successUrl ?? deps.base.at('ui/'),
-    ways: waysIn(deps, request, successUrl),
+    methods: signInMethods(deps, request, successUrl),
   }
   return sendPage(reply, loginPage(pageContext(deps, request), form))
 }
@@ -206,8 +206,8 @@ function openElsewhere({ sso }: Uses<'sso'>, request: FastifyRequest, provider: 
   return face && { name: labelOf(face, request.headers['accept-language']), logoutUrl: face.logoutUrl }
 }
 
-/** The ways to sign in that are configured. */
-function waysIn(deps: LoginPageServices, request: FastifyRequest, successUrl: string | undefined): WaysIn {
+/** The methods to sign in that are configured. */
+function signInMethods(deps: LoginPageServices, request: FastifyRequest, successUrl: string | undefined): SignInMethods {
   const { base, sso, login, passwordReset } = deps
   const { saml } = sso
   const name = (face: ProviderFace): string => labelOf(face, request.headers['accept-language'])

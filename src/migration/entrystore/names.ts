@@ -21,7 +21,7 @@ export const namesOfPrincipals = (ids: Iterable<string>, names: Names, report: R
   assign([...ids].sort(byAge), names, {
     what: 'principal',
     report,
-    judge: (id, raw) => {
+    check: (id, raw) => {
       const system = Object.entries(systemNames).find(([one]) => one === id)?.[1]
       return system !== undefined && normaliseName(raw) === system ? { name: system } : accepted(() => requireName(raw))
     },
@@ -33,7 +33,7 @@ export function namesOfContexts(ids: Iterable<string>, names: Names, report: Rep
   return assign([...all].sort(byAge), names, {
     what: 'context',
     report,
-    judge: (id, raw) => {
+    check: (id, raw) => {
       if (id === CONTEXTS || id === PRINCIPALS) return { name: id }
       const found = accepted(() => requireContextName(raw))
       const isReserved = isReservedSegment(raw.trim()) || raw.trim().startsWith('_')
@@ -43,9 +43,9 @@ export function namesOfContexts(ids: Iterable<string>, names: Names, report: Rep
   })
 }
 
-type Judged = { readonly name: string } | { readonly refused: FindingCode }
+type CheckedName = { readonly name: string } | { readonly refused: FindingCode }
 
-function accepted(require: () => string): Judged {
+function accepted(require: () => string): CheckedName {
   try {
     return { name: require() }
   } catch (error) {
@@ -57,10 +57,10 @@ function accepted(require: () => string): Judged {
 interface Assignment {
   readonly what: string
   readonly report: Report
-  readonly judge: (id: string, raw: string) => Judged
+  readonly check: (id: string, raw: string) => CheckedName
 }
 
-function assign(ids: readonly string[], names: Names, { what, report, judge }: Assignment): Map<string, string> {
+function assign(ids: readonly string[], names: Names, { what, report, check }: Assignment): Map<string, string> {
   const given = new Map<string, string>()
   const taken = new Map<string, string>()
   for (const id of ids) {
@@ -68,15 +68,15 @@ function assign(ids: readonly string[], names: Names, { what, report, judge }: A
     if (raws.length > 1) report.note('several-values', `${what} ${id}: name`)
     const [raw] = raws
     if (raw === undefined) continue
-    const judged = judge(id, raw)
-    if ('refused' in judged) {
-      report.note(judged.refused, `${what} ${id}: ${raw}`)
+    const checked = check(id, raw)
+    if ('refused' in checked) {
+      report.note(checked.refused, `${what} ${id}: ${raw}`)
       continue
     }
-    const owner = taken.get(judged.name)
+    const owner = taken.get(checked.name)
     if (owner === undefined) {
-      taken.set(judged.name, id)
-      given.set(id, judged.name)
+      taken.set(checked.name, id)
+      given.set(id, checked.name)
     } else report.note('name-collision', `${what} ${id}: "${raw}" is the name of ${owner}`)
   }
   return given
