@@ -121,7 +121,7 @@ export class Sessions {
   }
 
   async open(user: User, client: Client, lifetime: SessionLifetime = {}): Promise<Session> {
-    const { requested, maximum = this.#options.maxAge, notAfter, provider, logoutKey } = life
+    const { requested, maximum = this.#options.maxAge, notAfter, provider, logoutKey } = lifetime
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()

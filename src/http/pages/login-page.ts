@@ -38,7 +38,7 @@ export interface LoginForm {
   readonly script: string
 }
 
-/** The form for signing in, and the other methods in; works without scripts. */
+/** The form for signing in, and the other methods to sign in; works without scripts. */
 export const loginPage = (look: PageContext, form: LoginForm): string => {
   const { words } = look
   const { cookie, discovery, providers, reset } = form.methods

@@ -83,7 +83,7 @@ export const signInRoutes = [
     method: 'GET',
     url: '/auth/login',
     chapter: 'Sessions',
-    summary: 'Show the page to sign in, with all methods that are configured, or to sign out.',
+    summary: 'Show the page to sign in, with all configured methods, or to sign out.',
     query: {
       successurl: textParameter('Where to go afterwards, at this service.'),
       email: textParameter('An address whose organisation signs the user in: leads on to its identity provider.'),
@@ -108,8 +108,8 @@ export const signInRoutes = [
         const left = query.left === undefined ? undefined : openElsewhere(deps, request, query.left)
         return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended, left })
       }
-      const methods = { account: successUrl ?? base.at('ui/'), logout: base.at('auth/logout') }
-      return sendPage(reply, signedInPage(pageContext(deps, request), caller.user.name ?? caller.user.id, methods))
+      const links = { account: successUrl ?? base.at('ui/'), logout: base.at('auth/logout') }
+      return sendPage(reply, signedInPage(pageContext(deps, request), caller.user.name ?? caller.user.id, links))
     },
   }),
   route({
@@ -207,7 +207,11 @@ function openElsewhere({ sso }: Uses<'sso'>, request: FastifyRequest, provider: 
 }
 
 /** The methods to sign in that are configured. */
-function signInMethods(deps: LoginPageServices, request: FastifyRequest, successUrl: string | undefined): SignInMethods {
+function signInMethods(
+  deps: LoginPageServices,
+  request: FastifyRequest,
+  successUrl: string | undefined,
+): SignInMethods {
   const { base, sso, login, passwordReset } = deps
   const { saml } = sso
   const name = (face: ProviderFace): string => labelOf(face, request.headers['accept-language'])
