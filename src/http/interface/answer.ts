@@ -2,12 +2,12 @@ import type { Content } from './body.ts'
 import { type Schema, text } from './schema.ts'
 
 /**
- * Requests that make sense after an answer (OpenAPI links): the id of an operation, and where its parameters come from, as
- * runtime expressions such as `$response.body#/entryId`.
+ * Useful requests after a response (OpenAPI links): the id of an operation, and the sources of its parameters
+ * as runtime expressions such as `$response.body#/entryId`.
  */
 export type Links = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** What an operation answers with one status. */
+/** The response of an operation with one status. */
 export interface Answer {
   readonly description: string
   readonly content?: Content
@@ -38,7 +38,7 @@ export const content = (
   ...extras,
 })
 
-/** An answer without a body. */
+/** A response without a body. */
 export const empty = (description: string, extras: Omit<Extras, 'example'> = {}): Answer => ({ description, ...extras })
 
 export const done = empty('Done.')

@@ -4,20 +4,23 @@ import type { Bytes } from '../../base/units.ts'
 import type { Bodies } from '../protocol/body.ts'
 import { anything, type JsonSchema, type Schema } from './schema.ts'
 
-/** The body of a request or of an answer. */
+/** The body of a request or a response. */
 export interface Content {
   readonly types: readonly string[]
   readonly schema: Pick<Schema, 'json' | 'definitions'>
   readonly example?: unknown
 }
 
-/** The body of a request. It is read when the handler asks for it, never before the caller's right has been checked. */
+/**
+ * The body of a request. It is read when the handler asks for it, never before the caller's right has been
+ * checked.
+ */
 export interface RequestBody<T = unknown> extends Content {
   readonly isRequired: boolean
   readonly read: (bodies: Bodies, request: FastifyRequest, reply: FastifyReply) => Promise<T>
 }
 
-/** A JSON body of this form. @throws {InvalidInput} `invalid-json` */
+/** A JSON body with this schema. @throws {InvalidInput} `invalid-json` */
 export const jsonBody = <T>(
   schema: Schema<T>,
   { example, limit }: { example?: unknown; limit?: Bytes } = {},
@@ -34,7 +37,7 @@ export const jsonBody = <T>(
   },
 })
 
-/** A JSON body that a service below checks, with more precise refusals; the schema is for the description. */
+/** A JSON body that a service checks, with more precise errors. The schema only describes it. */
 export const checkedBelow = (schema: Schema, { example }: { example?: unknown } = {}): RequestBody => ({
   types: ['application/json'],
   schema,
@@ -51,7 +54,7 @@ export type FieldValues<F extends Fields> = {
   readonly [K in keyof F]: F[K] extends { readonly isRequired: true } ? string : string | undefined
 }
 
-/** The fields of a form. @throws {InvalidInput} `invalid-form` for a field that is missing or given twice */
+/** The fields of a form. @throws {InvalidInput} `invalid-form` for a missing or repeated field */
 export const formBody = <const F extends Fields>(
   fields: F,
   { example, limit }: { example?: Readonly<Record<string, string>>; limit?: Bytes } = {},

@@ -18,7 +18,7 @@ export const isDescribed = <R extends Pick<RouteDefinition, 'description'>>(
   route: R,
 ): route is R & { readonly description: Description } => route.description !== undefined
 
-/** `/:context/entry/:entry` as OpenAPI writes it. */
+/** `/:context/entry/:entry` in the form of OpenAPI. */
 export const templateOf = (url: string): string => url.replace(/:(\w+)/g, '{$1}')
 
 export const Problem = named(
@@ -27,7 +27,7 @@ export const Problem = named(
   { description: 'Why a request was refused (RFC 9457). `code` is stable; docs/errors.md lists all of them.' },
 )
 
-/** Describes these routes. @throws {TypeError} for a link to an operation that no route of the service has */
+/** Describes these routes. @throws {TypeError} for a link to an unknown operation */
 export function describePaths(routes: readonly RouteDefinition[], everyRoute = routes): Paths {
   const described = routes.filter(isDescribed)
   const offered = new Set(described.map(({ description }) => description.id))
@@ -102,7 +102,7 @@ function describe(route: Described, isOffered: (id: string) => boolean): Record<
   }
 }
 
-/** What the named parts of paths stand for. */
+/** The meaning of the path parameters. */
 const pathParts: Readonly<
   Record<string, { readonly description: string; readonly schema: JsonSchema; example: string }>
 > = {

@@ -2,12 +2,12 @@ import { InvalidInput } from '../../base/errors.ts'
 import { isFlagSet, type Parameters } from '../protocol/query.ts'
 import type { JsonSchema } from './schema.ts'
 
-/** A parameter of a query: what it means, its form for the description, and how it is read. */
+/** A query parameter: its meaning, its schema for the description, and how it is read. */
 export interface Parameter<T> {
   readonly description: string
   readonly schema: JsonSchema
   readonly isRequired: boolean
-  /** Says by example what a value looks like; generated tests send it. */
+  /** An example value, which generated tests send. */
   readonly example?: string | number | boolean | undefined
   /** @throws {InvalidInput} `invalid-query` */
   readonly read: (parameters: Parameters, name: string) => T
@@ -15,7 +15,7 @@ export interface Parameter<T> {
 
 export type Query = Readonly<Record<string, Parameter<unknown>>>
 
-/** What a route without parameters has. */
+/** The query of a route without parameters. */
 export type NoQuery = Readonly<Record<string, never>>
 
 export type ValuesOf<Q extends Query> = { readonly [K in keyof Q]: Q[K] extends Parameter<infer T> ? T : never }
@@ -47,7 +47,7 @@ export const requiredText = (description: string, { example, keywords = {} }: Hi
   },
 })
 
-/** A flag: without a value, or `true`, it is set; `false`, `off` and `0` are as good as leaving it out. */
+/** A flag. Without a value, or with `true`, it is set; `false`, `off` and `0` mean the same as leaving it out. */
 export const flag = (description: string): Parameter<boolean> => ({
   description,
   schema: { enum: ['', 'true', 'false'] },
@@ -56,9 +56,9 @@ export const flag = (description: string): Parameter<boolean> => ({
 })
 
 /**
- * A whole number from `min` on. Empty is as good as absent.
- * @param cap a larger number counts as this one
- * @param max a larger number is refused
+ * A whole number, at least `min`. An empty value means the same as leaving it out.
+ * @param cap larger numbers are reduced to this one
+ * @param max larger numbers are refused
  */
 export const wholeNumber = (
   description: string,
@@ -82,7 +82,7 @@ export const wholeNumber = (
   },
 })
 
-/** One of these words. Empty is as good as absent. */
+/** One of these words. An empty value means the same as leaving it out. */
 export const choice = <const T extends readonly string[], const D extends T[number] | undefined>(
   description: string,
   values: T,
@@ -100,14 +100,14 @@ export const choice = <const T extends readonly string[], const D extends T[numb
   },
 })
 
-/** A parameter that is read by a function of its own. */
+/** A parameter that a function of its own reads. */
 export const custom = <T>(
   description: string,
   read: Parameter<T>['read'],
   { example, keywords = {} }: Hints = {},
 ): Parameter<T> => ({ description, schema: { type: 'string', ...keywords }, isRequired: false, example, read })
 
-/** `limit` and `offset` of the lists that come in parts: 50 at a time unless the caller says otherwise, at most 100. */
+/** `limit` and `offset` of lists that are returned in pages: 50 items by default, at most 100. */
 export const paging = {
   limit: wholeNumber('How many to return; more than 100 counts as 100.', { otherwise: 50, cap: 100 }),
   offset: wholeNumber('How many to skip.', { otherwise: 0 }),

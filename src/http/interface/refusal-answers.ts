@@ -5,7 +5,10 @@ type Described = Pick<RouteDefinition, 'url' | 'visited'> & {
   readonly description: NonNullable<RouteDefinition['description']>
 }
 
-/** The refusals of an operation by status: those it declares, and those that follow from the rest of its declaration. */
+/**
+ * The error responses of an operation by status: the declared ones, and those that follow from the rest of
+ * its declaration.
+ */
 export function refusalsOf({ description }: Described): ReadonlyMap<RefusalStatus, readonly ErrorCode[]> {
   const { refusals = {}, requires, body, query, conditional } = description
   const found = new Map<RefusalStatus, readonly ErrorCode[]>()
@@ -27,7 +30,10 @@ export function refusalsOf({ description }: Described): ReadonlyMap<RefusalStatu
   return new Map([...found].sort(([a], [b]) => a - b))
 }
 
-/** The media types of refusals: a page where people go, and where an operation answers pages only. */
+/**
+ * The media types of error responses: pages for addresses that people visit, and for operations that return
+ * only pages.
+ */
 export function refusalTypes({ visited, description }: Described): readonly string[] {
   const problem = 'application/problem+json'
   return visited || description.refusedAs !== undefined ? [problem, 'text/html'] : [problem]

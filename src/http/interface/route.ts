@@ -23,7 +23,10 @@ export const chapters = [
 ] as const
 export type Chapter = (typeof chapters)[number]
 
-/** Codes by status. A status without codes stands for the general ones: `not-signed-in`, `not-allowed`, `not-found`… */
+/**
+ * Codes by status. A status without codes stands for the general ones: `not-signed-in`, `not-allowed`,
+ * `not-found`…
+ */
 export type Refusals = Readonly<Partial<Record<RefusalStatus, readonly ErrorCode[]>>>
 export type RefusalStatus =
   | 400
@@ -51,28 +54,31 @@ export interface PathPart {
   readonly example?: string
 }
 
-/** What is said about an operation once: requests are read by it, `openapi.json` and docs/interface.md are made from it. */
+/**
+ * The only description of an operation: requests are read by it, and `openapi.json` and docs/interface.md are
+ * generated from it.
+ */
 export interface Description<Q extends Query = Query, B = unknown> {
   /** Unique and stable: the `operationId`, for generated clients. */
   readonly id: string
   readonly chapter: Chapter
   /** One sentence: what the operation does. */
   readonly summary: string
-  /** What else a caller must know. Markdown. */
+  /** Further facts for callers. Markdown. */
   readonly details?: string
   /** The permitted callers, if not all callers are permitted and `requires` does not define them. */
   readonly access?: string
-  /** Checked before anything of the request is read; `to` completes "Sign in to …" and "You may not …". */
+  /** Checked before any part of the request is read; `to` completes "Sign in to …" and "You may not …". */
   readonly requires?: { readonly role: 'admin' | 'user'; readonly to: string }
-  /** What a named part of the path stands for, where it is not any context or entry. */
+  /** The meaning of a path parameter that is not any context or entry. */
   readonly path?: Readonly<Record<string, PathPart>>
   readonly query?: Q
   readonly body?: RequestBody<B>
   readonly answers: Readonly<Record<number, Answer>>
   readonly refusals?: Refusals
-  /** Conditional headers that count: those of a reader (304, 412) or of a writer (412). */
+  /** The supported conditional headers: those of a reader (304, 412) or of a writer (412). */
   readonly conditional?: 'read' | 'write'
-  /** The media type of refusals, where it is not `application/problem+json` (and a page, where `visited`). */
+  /** The media type of errors, where it is not `application/problem+json` (and a page, where `visited`). */
   readonly refusedAs?: 'text/html'
 }
 
@@ -83,12 +89,12 @@ export type PathNames<U extends string> = U extends `${string}:${infer N}/${infe
     ? N
     : never
 
-/** A request and its reply, with what the declaration says about them already read. */
+/** A request and its reply, with everything read that the declaration describes. */
 export interface Exchange<U extends string = string, Q extends Query = Query, B = unknown> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly caller: Caller
-  /** The named parts of the path. */
+  /** The path parameters. */
   readonly params: Readonly<Record<PathNames<U>, string>>
   readonly query: ValuesOf<Q>
   /** Reads the body. Call it, or let a service call it, after the caller's right has been checked. */
@@ -98,38 +104,39 @@ export interface Exchange<U extends string = string, Q extends Query = Query, B 
 interface Declared<D, U extends string, Q extends Query, B> {
   readonly method: Method
   readonly url: U
-  /** Whether this configuration has the route at all; without it there is 404 or 405. */
+  /** False when this configuration does not have the route; the response is then 404 or 405. */
   readonly isOffered?: (deps: D) => boolean
   readonly ignoresCaller?: true
   readonly fromElsewhere?: true
   readonly visited?: true
   readonly pageAt?: string
   readonly compressible?: true
-  /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
+  /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
   readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => Promise<unknown>
 }
 
-/** A route before it has its services: `bind` gives it those that it uses. */
+/** A route without its services: `bind` passes it those that it uses. */
 export interface RouteDefinition<in D = never> {
   readonly method: Method
   readonly url: string
   readonly visited: boolean
-  /** Absent for what programs need not know: pages, and addresses that only refuse. */
+  /** Absent for routes that programs do not use: pages, and addresses that only refuse. */
   readonly description: Description | undefined
-  /** `undefined` where the configuration leaves the route out. */
+  /** `undefined` when the configuration leaves the route out. */
   readonly bind: (deps: D) => Route | undefined
 }
 
 /**
- * Declares one operation beside its handler. The handler names the services that it uses and gets a request whose query
- * has been read:
+ * Declares one operation together with its handler. The handler names the services that it uses and gets a
+ * request whose query has been read:
  *
- *     route({
- *       id: 'readQuota', method: 'GET', url: '/:context/quota', chapter: 'Contexts and quota',
- *       summary: 'Read the quota and the fill level of a context.',
- *       answers: { 200: json('The quota.', Quota) },
- *       handle: async ({ contexts }: Uses<'contexts'>, { caller, params }) => await contexts.quota(caller, params.context),
- *     })
+ * route({
+ * id: 'readQuota', method: 'GET', url: '/:context/quota', chapter: 'Contexts and quota',
+ * summary: 'Read the quota and the fill level of a context.',
+ * answers: { 200: json('The quota.', Quota) },
+ * handle: async ({ contexts }: Uses<'contexts'>, { caller, params }) => await contexts.quota(caller,
+ * params.context),
+ * })
  */
 export function route<D, const U extends string, const Q extends Query = NoQuery, B = undefined>(
   declared: Declared<D, U, Q, B> & Description<Q, B>,
@@ -137,7 +144,7 @@ export function route<D, const U extends string, const Q extends Query = NoQuery
   return define(declared, declared)
 }
 
-/** A route that is not described: a page for people, or an address whose every request is refused. */
+/** A route that is not described: a page for people, or an address that refuses every request. */
 export function undescribed<D, const U extends string>(
   declared: Declared<D, U, NoQuery, undefined>,
 ): RouteDefinition<D & { readonly bodies: Bodies }> {

@@ -1,24 +1,24 @@
-/** JSON Schema 2020-12, as it is written to `openapi.json`. */
+/** JSON Schema 2020-12, as written to `openapi.json`. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 declare const typeOfValue: unique symbol
 
 /**
- * The form of a JSON value, said once: `json` goes into the interface description, `mismatch` checks a value, and the
- * type parameter is the TypeScript type of the values that pass.
+ * The only description of a JSON value: `json` goes into the interface description, `mismatch` checks a
+ * value, and the type parameter is the TypeScript type of the values that pass.
  */
 export interface Schema<T = unknown> {
   readonly json: JsonSchema
   /** Named schemas that `json` refers to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>
-  /** What is wrong with a value, as the end of a sentence; `undefined` when nothing is. `path` names the value. */
+  /** The error in a value, as the end of a sentence; `undefined` when the value matches. `path` names the value. */
   readonly mismatch: (value: unknown, path: string) => string | undefined
   readonly [typeOfValue]?: T
 }
 
 export type TypeOf<S> = S extends Schema<infer T> ? T : never
 
-/** A member of an object that may be left out. */
+/** An optional member of an object. */
 export interface Optional<T> {
   readonly optional: Schema<T>
 }
@@ -86,7 +86,7 @@ export const list = <T>(items: Schema<T>): Schema<readonly T[]> =>
     [items],
   )
 
-/** An object with any names whose values have one form. */
+/** An object with any names whose values have one schema. */
 export const mapOf = <T>(values: Schema<T>): Schema<Readonly<Record<string, T>>> =>
   schema(
     { type: 'object', additionalProperties: values.json },
@@ -99,10 +99,10 @@ export const mapOf = <T>(values: Schema<T>): Schema<Readonly<Record<string, T>>>
 
 export const optional = <T>(member: Schema<T>): Optional<T> => ({ optional: member })
 
-/** An object with these members and no others, so that an answer with more members than described is found. */
+/** An object with exactly these members, so that a response with an undescribed member is found. */
 export const object = <const M extends Members>(members: M): Schema<ObjectOf<M>> => objectOf(members, false)
 
-/** An object with these members, and others that do not matter. */
+/** An object with these members and any others. */
 export const openObject = <const M extends Members>(members: M): Schema<ObjectOf<M>> => objectOf(members, true)
 
 function objectOf<M extends Members>(members: M, isOpen: boolean): Schema<ObjectOf<M>> {
@@ -127,7 +127,7 @@ function objectOf<M extends Members>(members: M, isOpen: boolean): Schema<Object
   return schema(json, mismatch, Object.values(schemas))
 }
 
-/** A value that has one of these forms. */
+/** A value that matches one of these schemas. */
 export const anyOf = <const S extends readonly Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> =>
   schema(
     { anyOf: schemas.map(one => one.json) },
@@ -138,7 +138,7 @@ export const anyOf = <const S extends readonly Schema[]>(...schemas: S): Schema<
     schemas,
   )
 
-/** The same form under a name in `components/schemas`; elsewhere it is only referred to. */
+/** The same schema under a name in `components/schemas`; other places refer to it. */
 export const named = <T>(name: string, form: Schema<T>, keywords: JsonSchema = {}): Schema<T> => ({
   ...form,
   json: { $ref: `#/components/schemas/${name}` },

@@ -13,7 +13,7 @@ import {
   text,
 } from './schema.ts'
 
-/** Forms that several operations have in common. Those of one operation stand beside its route. */
+/** Schemas that several operations share. A schema of a single operation is declared with its route. */
 
 export const count = integer(0)
 export const time = text({ format: 'date-time' })
@@ -68,6 +68,6 @@ export const StoredFile = named(
   object({ success: text(), format: text(), size: count, sha256: text({ pattern: '^[0-9a-f]{64}$' }) }),
 )
 
-/** A part of a list, the number of all, and which part it is. */
+/** A page of a list: its items, the number of all items, and the position of the page. */
 export const partOf = <T>(name: string, items: Schema<T>) =>
   object({ [name]: list(items), results: count, limit: count, offset: count })

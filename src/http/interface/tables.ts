@@ -4,12 +4,13 @@ import type { Parameter } from './parameters.ts'
 import { accessOf, refusalsOf } from './refusal-answers.ts'
 import { type Chapter, chapters, type Description, type RouteDefinition } from './route.ts'
 
-/** From so many parameters on they get a table of their own. */
+/** An operation with this many parameters gets a table of its own. */
 const MIN_TABLE = 3
 
 /**
- * docs/interface.md with new tables: what stands between `<!-- operations: CHAPTER -->` and `<!-- end -->` is replaced.
- * @throws {TypeError} when a chapter that has operations has no place on the page
+ * docs/interface.md with new tables, which replace everything between `<!-- operations: CHAPTER -->` and
+ * `<!-- end -->`.
+ * @throws {TypeError} when the page has no place for a chapter with operations
  */
 export function withOperationTables(page: string, routes: readonly RouteDefinition[]): string {
   const done = new Set<string>()
@@ -27,7 +28,7 @@ export function withOperationTables(page: string, routes: readonly RouteDefiniti
   return result
 }
 
-/** The tables of one chapter of docs/interface.md: its operations, and the parameters of those that have many. */
+/** The tables of one chapter of docs/interface.md: its operations, and the parameters of operations with many. */
 export function operationTables(routes: readonly RouteDefinition[], chapter: Chapter): string {
   const described = routes.filter(isDescribed).filter(({ description }) => description.chapter === chapter)
   const rows = described.map(route =>

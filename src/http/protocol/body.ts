@@ -6,22 +6,20 @@ import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Parameters } from './query.ts'
 
 export interface BodyLimits {
-  /** A body may pause this long, not longer. */
+  /** The longest pause in a body. */
   readonly idleTimeout: Milliseconds
-  /** Bytes per second that a body must reach on average, the time the service itself took not counted. */
+  /** The minimum average rate of a body, in bytes per second. Time that the service itself takes does not count. */
   readonly minimumRate: Bytes
-  /** Largest JSON or RDF body. */
+  /** The maximum size of a JSON or RDF body. */
   readonly maxJson: Bytes
 }
 
 /** The minimum rate applies only after this time. */
 const GRACE: Milliseconds = 10_000
-/** Largest form, and largest JSON where it says no more than a form could (D2.1). */
+/** The maximum size of a form, and of JSON with the same content as a form (D2.1). */
 export const MAX_FORM_BYTES: Bytes = 32_768
 
-/**
- * Reads the bodies of requests. Reads nothing and does not send `100 Continue` before a handler asks for the body (D7.4).
- */
+/** Reads request bodies. Reads nothing and sends no `100 Continue` before a handler asks for the body (D7.4). */
 export class Bodies {
   readonly #system: System
   readonly #limits: BodyLimits
@@ -32,8 +30,10 @@ export class Bodies {
   }
 
   /**
-   * The bytes as they come, with back-pressure. Leaving off early leaves the connection usable for the answer.
-   * @throws {TooSlow} when they stop or trickle, {InvalidInput} when the connection ends before they do
+   * The bytes as they arrive, with back-pressure. A reader that stops early leaves the connection usable for
+   * the response.
+   * @throws {TooSlow} when the bytes stop or arrive too slowly @throws {InvalidInput} when the connection
+   * ends too early
    */
   async *stream(request: IncomingMessage, response: ServerResponse): AsyncGenerator<Uint8Array> {
     if (request.headers.expect !== undefined) response.writeContinue()
@@ -57,7 +57,7 @@ export class Bodies {
     }
   }
 
-  /** The whole body. @throws {TooLarge} `body-too-large` */
+  /** Returns the whole body. @throws {TooLarge} `body-too-large` */
   async bytes(request: IncomingMessage, response: ServerResponse, limit: Bytes): Promise<Buffer> {
     if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
     const chunks: Uint8Array[] = []
@@ -70,7 +70,7 @@ export class Bodies {
     return Buffer.concat(chunks)
   }
 
-  /** The whole body as text. @throws {InvalidInput} when it is not UTF-8 */
+  /** Returns the whole body as text. @throws {InvalidInput} when it is not UTF-8 */
   async text(request: IncomingMessage, response: ServerResponse, limit: Bytes = this.#limits.maxJson): Promise<string> {
     const bytes = await this.bytes(request, response, limit)
     try {
@@ -80,25 +80,25 @@ export class Bodies {
     }
   }
 
-  /** The text of a JSON body; an empty one is allowed, whatever its type says. @throws {UnsupportedType} */
+  /** Returns the text of a JSON body; an empty body is allowed with any type. @throws {UnsupportedType} */
   async jsonText(request: IncomingMessage, response: ServerResponse, limit?: Bytes): Promise<string> {
     if (hasBody(request)) requireType(request, ['application/json', 'application/rdf+json'])
     return await this.text(request, response, limit)
   }
 
-  /** A JSON value. @throws {InvalidInput} `invalid-json`, also for an empty body */
+  /** Returns a JSON value. @throws {InvalidInput} `invalid-json`, also for an empty body */
   async json(request: IncomingMessage, response: ServerResponse, limit?: Bytes): Promise<unknown> {
     return parseJson(await this.jsonText(request, response, limit))
   }
 
-  /** The fields of a form (D2.1). @throws {UnsupportedType} @throws {InvalidInput} `invalid-form` */
+  /** Returns the fields of a form (D2.1). @throws {UnsupportedType} @throws {InvalidInput} `invalid-form` */
   async form(request: IncomingMessage, response: ServerResponse, limit: Bytes = MAX_FORM_BYTES): Promise<Parameters> {
     requireType(request, ['application/x-www-form-urlencoded'])
     return Parameters.parse(await this.text(request, response, limit), 'invalid-form')
   }
 }
 
-/** Whether the request announces a body, be it an empty one of known length or chunked. */
+/** True when the request announces a body, even an empty one. */
 export const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
@@ -118,7 +118,7 @@ function requireType(request: IncomingMessage, accepted: readonly string[]): voi
 const tooLarge = (limit: Bytes): TooLarge =>
   new TooLarge('body-too-large', `The body may have at most ${limit} bytes.`, { extra: { limit } })
 
-/** Resolves when there is something to read or the stream has ended in any way. */
+/** Resolves when there is something to read, or when the stream has ended or failed. */
 function nextEvent(request: IncomingMessage, timeout: Milliseconds): Promise<void> {
   return new Promise((resolve, reject) => {
     const events = ['readable', 'end', 'close', 'error'] as const

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 
-/** The request headers in which proxies pass on the address of the client. */
+/** The request headers in which proxies forward the address of the client. */
 export type ForwardingHeader = 'x-forwarded-for' | 'forwarded'
 
 /**
- * Finds the address of the client: reads one header, which the operator has chosen, from right to left, and only what
- * trusted peers wrote (D1.3). A proxy sets one header and passes on what the client wrote into the other, so that one
- * must not count.
+ * Finds the address of the client. It reads one header, chosen by the operator, from right to left, and only
+ * what trusted proxies wrote (D1.3). A proxy sets one of the headers and forwards the other as the client
+ * wrote it, so the other is ignored.
  */
 export class ClientAddresses {
   readonly #trusted = new BlockList()
@@ -27,12 +27,12 @@ export class ClientAddresses {
   of(peer: string, headers: IncomingHttpHeaders): string {
     let address = plain(peer)
     const header = headers[this.#header]
-    // Most requests claim nothing: then it does not matter which peers are trusted.
+    // Most requests lack the header, and then the list of trusted proxies does not matter.
     if (header === undefined || !this.#isTrusted(address)) return address
     const text = Array.isArray(header) ? header.join(',') : header
     for (const hop of this.#header === 'forwarded' ? forwardedFor(text) : text.split(',').reverse()) {
       const claimed = addressOf(hop)
-      // A trusted proxy that hides or garbles the address: the last one known is the best there is.
+      // When a trusted proxy hides or garbles the address, the last known address is used.
       if (claimed === undefined) return address
       address = claimed
       if (!this.#isTrusted(address)) return address
@@ -49,8 +49,8 @@ export class ClientAddresses {
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 
 /**
- * The values of `for`, the nearest hop first. RFC 7239: elements are separated by commas, and an IPv6 address is quoted; no
- * comma occurs inside either.
+ * The values of `for`, the nearest hop first. In RFC 7239 commas separate the elements, and an IPv6 address
+ * is quoted; neither contains a comma.
  */
 function forwardedFor(header: string): string[] {
   const elements = header.split(',').reverse()

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { InvalidInput } from '../../base/errors.ts'
 
-/** Aborts when the client leaves before it has its answer. */
+/** A signal that aborts when the client disconnects before it has the response. */
 export function clientGoneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => {

@@ -8,23 +8,26 @@ import { addVary } from './vary.ts'
 const codings = ['br', 'gzip'] as const
 export type Coding = (typeof codings)[number]
 
-/** Below this a response fits into one packet as it is. */
+/** A smaller response fits into one packet uncompressed. */
 const MIN_BYTES: Bytes = 1400
 const MAX_BYTES: Bytes = 16 * 2 ** 20
-/** Compression shares the thread pool with files and password hashes: beyond this, responses are sent as they are. */
+/**
+ * Compression shares the thread pool with files and password hashes. Beyond this number, responses are sent
+ * uncompressed.
+ */
 const MAX_AT_ONCE = 2
 const textTypes = /^(?:text\/(?!html)|application\/(?:json|ld\+json|rdf\+json|rdf\+xml|trig|n-triples|n-quads|xml)\b)/
 
-/** How the client wants content coded; `undefined`: as it is (RFC 9110 12.5.3). */
+/** The coding that the client prefers; `undefined` means uncompressed (RFC 9110 12.5.3). */
 export function acceptedCoding(request: FastifyRequest): Coding | undefined {
   const accepted = new Negotiator(request.raw).encodings([...codings])
   return codings.find(coding => accepted.includes(coding))
 }
 
-/** One strong tag must not stand for different bytes (RFC 9110 8.8.3). */
+/** A strong ETag must not stand for different bytes (RFC 9110 8.8.3). */
 export const codedTag = (etag: string, coding: Coding): string => etag.replace(/"$/, `.${coding}"`)
 
-/** Lets the conditions of a request name a state by the tag of any coding. */
+/** Lets conditional headers match a state by the ETag of any coding. */
 export function removeCodingFromTags({ headers }: FastifyRequest['raw']): void {
   for (const name of ['if-match', 'if-none-match', 'if-range'] as const) {
     const tags = headers[name]
@@ -43,8 +46,9 @@ const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> 
 let running = 0
 
 /**
- * Compresses the body of a route marked `compressible`. Bodies that hold a secret are on no such route: where an attacker can
- * add to a body, its compressed size reveals the secret (BREACH). Streams, that is files and archives, pass through.
+ * Compresses the body of a route marked `compressible`. No such route returns secrets: if an attacker can add
+ * to a body, its compressed size reveals the secrets in it (BREACH). Streams, that is files and archives,
+ * stay as they are.
  */
 export async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   addVary(reply, 'Accept-Encoding')
@@ -67,10 +71,10 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
   }
 }
 
-/** Whether the route allows it, and the entry is not a user or group. */
+/** True when the route allows compression and the entry is not a user or group. */
 export const isCompressible = (request: FastifyRequest): boolean =>
   request.routeOptions.config.compressible === true && !isAboutPeople(request)
 
-/** Users have properties of the client's choosing, which may be secrets. */
+/** Users have properties that clients choose, which may be secrets. */
 const isAboutPeople = ({ params }: FastifyRequest): boolean =>
   (params as Readonly<Record<string, string>>)['context'] === '_principals'

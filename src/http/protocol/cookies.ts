@@ -6,19 +6,19 @@ const AUTH_COOKIE = 'auth_token'
 const DEVICE_COOKIE = 'stowage_device'
 
 export interface CookieOptions {
-  /** Path attribute. */
+  /** The path attribute. */
   readonly path: string
   readonly httpOnly: boolean
   readonly secure: boolean
   readonly sameSite: 'none' | 'lax' | 'strict'
 }
 
-/** A value that could be a token: nothing else is ever looked up. */
+/** The form of a token. Other values are never looked up. */
 const token = /^[A-Za-z0-9_-]{16,256}$/
 
 /**
- * The cookies of one request, parsed once. Lenient about all that is not asked for: clients send whole Set-Cookie texts
- * back, with attributes and with items that have no value (W3.1.2).
+ * The cookies of one request, parsed once. Tolerates unknown items: clients send whole Set-Cookie texts back,
+ * with attributes and with items that have no value (W3.1.2).
  */
 export class RequestCookies {
   static readonly none = new RequestCookies(new Map())
@@ -43,12 +43,12 @@ export class RequestCookies {
     return new RequestCookies(values)
   }
 
-  /** The same without any `auth_token` (I4: `ignoreAuth`). */
+  /** The same cookies without any `auth_token` (I4: `ignoreAuth`). */
   withoutAuth(): RequestCookies {
     return new RequestCookies(new Map([...this.#values].filter(([name]) => name !== AUTH_COOKIE)))
   }
 
-  /** Every distinct value of a cookie that could be a token. */
+  /** Every distinct value of a cookie that has the form of a token. */
   tokens(name: string): string[] {
     return [...new Set(this.#values.get(name)?.filter(value => token.test(value)))]
   }
@@ -58,30 +58,30 @@ export class RequestCookies {
     return this.tokens(AUTH_COOKIE)
   }
 
-  /** Whether the request names `auth_token` at all, with a value that could be a token or not. */
+  /** True when the request contains an `auth_token`, even one without the form of a token. */
   get hasAuthToken(): boolean {
     return this.#values.has(AUTH_COOKIE)
   }
 
-  /** The token of a trusted device, if the request carries one. */
+  /** The token of a trusted device, if the request contains one. */
   get deviceToken(): string | undefined {
     return this.tokens(DEVICE_COOKIE)[0]
   }
 }
 
 /**
- * Sets a cookie in the answer. A cookie of the same name that was set before is replaced, all others stay. Nothing else in
- * the program writes `Set-Cookie` (`test/house.test.ts`).
+ * Sets a cookie in the response. It replaces an earlier cookie of the same name and keeps all others. No
+ * other code writes `Set-Cookie` (`test/house.test.ts`).
  */
 export function setCookie(reply: FastifyReply, cookie: string): void {
   const name = cookie.slice(0, cookie.indexOf('=') + 1)
   const others = cookiesOf(reply).filter(present => !present.startsWith(name))
-  // Fastify appends to this header, so it has to be taken away first.
+  // Fastify appends to this header, so it must be removed first.
   reply.removeHeader('set-cookie')
   reply.header('set-cookie', others.length === 0 ? cookie : [...others, cookie])
 }
 
-/** Whether the answer sets or clears `auth_token`. */
+/** True when the response sets or clears `auth_token`. */
 export const setsAuthCookie = (reply: FastifyReply): boolean =>
   cookiesOf(reply).some(cookie => cookie.startsWith(`${AUTH_COOKIE}=`))
 
@@ -90,7 +90,7 @@ const cookiesOf = (reply: FastifyReply): string[] => {
   return present === undefined ? [] : [present].flat().map(String)
 }
 
-/** Writes and clears the cookie with one and the same path and flags (I5.2, D2.5, D2.8). */
+/** Writes and clears the cookie with the same path and flags (I5.2, D2.5, D2.8). */
 export class AuthCookie {
   readonly #attributes: string
 
@@ -100,18 +100,18 @@ export class AuthCookie {
       `Path=${path}`,
       `SameSite=${sameSiteWord}`,
       ...(httpOnly ? ['HttpOnly'] : []),
-      // Browsers drop SameSite=None without Secure.
+      // Browsers reject SameSite=None without Secure.
       ...(secure || sameSite === 'none' ? ['Secure'] : []),
     ].join('; ')
   }
 
-  /** @param life `undefined` for a cookie that ends with the browser. */
+  /** @param life `undefined` for a cookie that ends with the browser */
   set(token: string, life: Seconds | undefined): string {
     const maxAge = life === undefined ? '' : `Max-Age=${life}; `
     return `${AUTH_COOKIE}=${token}; ${maxAge}${this.#attributes}`
   }
 
-  /** The cookie of a trusted device, with the same flags. */
+  /** Sets the cookie of a trusted device, with the same flags. */
   setDevice(token: string, life: Seconds): string {
     return `${DEVICE_COOKIE}=${token}; Max-Age=${life}; ${this.#attributes}`
   }

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Seconds } from '../../base/units.ts'
 
 export interface CorsOptions {
-  /** Off: no page of another site may read answers. */
+  /** When off, no page of another site can read responses. */
   readonly enabled: boolean
-  /** Exact origins; `*` lets every site read what guests may read, and nothing else. */
+  /** Exact origins. `*` lets every site read what guests may read, and nothing else. */
   readonly origins: readonly string[]
   /** How long a browser may cache the response to a preflight request. */
   readonly maxAge: Seconds
@@ -15,7 +15,10 @@ const requestHeaders =
   'Accept, Content-Type, Content-Disposition, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, X-Requested-With'
 const exposed = 'Location, Last-Modified, ETag, Content-Disposition, Retry-After, X-Request-Id'
 
-/** Which pages of other sites may use the service, and how (W3.0.5). Credentials only for listed origins. */
+/**
+ * Decides which pages of other sites may use the service, and how (W3.0.5). Credentials are allowed for
+ * listed origins only.
+ */
 export class Cors {
   readonly #options: CorsOptions
   readonly #listed: ReadonlySet<string>
@@ -27,15 +30,15 @@ export class Cors {
     this.#any = options.enabled && options.origins.includes('*')
   }
 
-  /** Whether the origin is one of those that act with a user's cookie; `*` never is (D2.9). */
+  /** True when pages of this origin may use a user's cookie; never true for `*` (D2.9). */
   trusts(origin: string): boolean {
     return this.#listed.has(origin)
   }
 
-  /** What every answer carries; nothing where CORS is off. */
+  /** The headers of every response; none when CORS is off. */
   headers(origin: string | undefined): Readonly<Record<string, string>> {
     if (!this.#options.enabled) return {}
-    // Also without an `Origin`: a cache must not give this answer to a page that sends one.
+    // Also without an `Origin`: a cache must not give this response to a page that sends one.
     const vary = { vary: 'Origin' }
     if (origin !== undefined && this.#listed.has(origin)) {
       return {
@@ -49,13 +52,13 @@ export class Cors {
     return { ...vary, 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
   }
 
-  /** Whether a browser asks if it may send a request that it would not send unasked. */
+  /** True for a preflight request. */
   isPreflight(method: string, headers: IncomingHttpHeaders): boolean {
     const isAsked = headers.origin !== undefined && headers['access-control-request-method'] !== undefined
     return this.#options.enabled && method === 'OPTIONS' && isAsked
   }
 
-  /** What the answer to a preflight carries beside {@link headers}. */
+  /** The headers of a preflight response, in addition to {@link headers}. */
   preflightHeaders(): Readonly<Record<string, string>> {
     return {
       'access-control-allow-methods': methods,

@@ -5,7 +5,7 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Refuses a state-changing request that a page of another site made with the user's cookie (D2.9).
- * @param isAllowed knows the base address's own origin and those of the CORS list
+ * @param isAllowed true for the origin of the base address and those of the CORS list
  * @throws {Forbidden} `cross-site-request`
  */
 export function refuseCrossSite(

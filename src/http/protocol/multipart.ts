@@ -6,12 +6,12 @@ import { InvalidInput } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
 
 /**
- * More than a socket gives at once. A part that ends in the piece that fills its buffer is never asked for more by the parser,
- * which then waits for ever to go on with the rest.
+ * Must exceed one socket read: the parser never asks for more after a part that ends in the chunk that fills
+ * its buffer, and then waits for ever.
  */
 const PIECE: Bytes = 262_144
 
-/** A part of a form that carries a file. */
+/** A part of a form that contains a file. */
 export interface FilePart {
   readonly fileName: string | undefined
   readonly mediaType: string
@@ -19,9 +19,9 @@ export interface FilePart {
 }
 
 /**
- * The first part of a multipart body that is a file; parts before it that are not are skipped (D7.6), later ones are read
- * and dropped. The size is for the reader of `bytes` to watch: nothing is ever cut off silently.
- * @throws {InvalidInput} when the body is malformed or ends early, or no part is a file
+ * Finds the first file in a multipart body. Parts before it are skipped (D7.6), parts after it are read and
+ * dropped. The reader of `bytes` must watch the size; nothing is truncated silently.
+ * @throws {InvalidInput} when the body is malformed or ends early, or contains no file
  */
 export async function firstFile(request: IncomingMessage, body: AsyncIterable<Uint8Array>): Promise<FilePart> {
   const parser = openParser(request)
@@ -40,13 +40,13 @@ export async function firstFile(request: IncomingMessage, body: AsyncIterable<Ui
       }
       const file = new PassThrough()
       bytes = file
-      // A reader that leaves off needs no more of the body either.
+      // A reader that stops early needs no more of the body either.
       file.once('close', () => stop.abort())
-      // The part may end only because the body broke off; the reader must see that as a failure, so its end is passed on
-      // when the whole body has been parsed.
+      // The part may have ended only because the body was interrupted. The reader must see that as a failure,
+      // so the end of the part is passed on only after the whole body has been parsed.
       part.on('error', fail)
       part.pipe(file, { end: false })
-      // A name in UTF-16 may hold half a surrogate pair, which no header can carry back.
+      // A name in UTF-16 may contain half a surrogate pair, which no header can represent.
       const name = fileName?.toWellFormed()
       resolve({ fileName: name === '' ? undefined : name, mediaType, bytes: file })
     }
@@ -67,7 +67,7 @@ function openParser(request: IncomingMessage): BusboyInstance {
   }
 }
 
-/** Refusals of the reader pass through; the parser's own errors are about the form. */
+/** Refusals of the reader stay as they are; the parser's own errors concern the form. */
 const asRefusal = (error: unknown): unknown =>
   error instanceof Error && error.constructor.name === 'Error'
     ? new InvalidInput('invalid-form', `The multipart body is malformed: ${error.message}.`, { cause: error })

@@ -13,7 +13,7 @@ export function preferredType(request: FastifyRequest, available: readonly strin
   return new Negotiator({ headers: shortened === undefined ? {} : { accept: shortened } }).mediaType([...available])
 }
 
-/** True when the request would rather have a page than JSON. `*\/*`, as command-line clients send it, would not. */
+/** True when the request prefers a page to JSON. `*\/*`, which command-line clients send, does not. */
 export const prefersHtml = (request: FastifyRequest): boolean =>
   preferredType(request, ['application/json', 'text/html']) === 'text/html'
 

@@ -1,7 +1,7 @@
 import { type ErrorCode } from '../../base/error-codes.ts'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
 
-/** Names and values of a query or a form, in order, doubles kept; nothing is guessed or dropped. */
+/** Names and values of a query or a form, in order, including duplicates. */
 export class Parameters {
   readonly #pairs: ReadonlyArray<readonly [name: string, value: string]>
   readonly #code: ErrorCode
@@ -35,7 +35,7 @@ export class Parameters {
     return this.#pairs.some(([present]) => present === name)
   }
 
-  /** The one value of a parameter. @throws {InvalidInput} when it is given more than once */
+  /** Returns the single value of a parameter. @throws {InvalidInput} when the parameter occurs more than once */
   get(name: string): string | undefined {
     const values = this.#pairs.filter(([present]) => present === name)
     if (values.length > 1) throw new InvalidInput(this.#code, `\`${name}\` is given ${values.length} times.`)
@@ -43,13 +43,16 @@ export class Parameters {
   }
 }
 
-/** A bare flag means yes, and so does `true` (W3.0.4). */
+/** True for a flag without a value, and for `true` (W3.0.4). */
 export function isFlagSet(parameters: Parameters, name: string): boolean {
   const value = parameters.get(name)
   return value !== undefined && !['false', 'off', '0'].includes(value.toLowerCase())
 }
 
-/** A number from 0 on; `undefined` where there is none. @throws {InvalidInput} `invalid-query` */
+/**
+ * Returns a whole number, 0 or more; `undefined` when the parameter is absent. @throws {InvalidInput}
+ * `invalid-query`
+ */
 export function readWholeNumber(parameters: Parameters, name: string): number | undefined {
   const text = parameters.get(name)
   if (text === undefined || text === '') return undefined
@@ -57,7 +60,7 @@ export function readWholeNumber(parameters: Parameters, name: string): number | 
   throw new InvalidInput('invalid-query', `\`${name}\` is a whole number from 0 on, not "${text}".`)
 }
 
-/** Feeds of contexts, lists and searches (W3.8.5). @throws {NotSupported} */
+/** Refuses feeds of contexts, lists and searches (W3.8.5). @throws {NotSupported} */
 export function refuseFeed({ parameters }: { readonly parameters: Parameters }): void {
   if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
 }

@@ -3,8 +3,8 @@ import type { Bytes } from '../../base/units.ts'
 import type { ByteRange } from '../../stores/blob-store.ts'
 
 /**
- * The part that a `Range` header asks for; `undefined` means all of it: no header, a header that is malformed or in
- * another unit, or several ranges, which RFC 9110 14.2 lets a server answer with the whole.
+ * The part that a `Range` header requests. `undefined` means the whole: without a header, with a malformed
+ * one, with another unit, and with several ranges, for which RFC 9110 14.2 allows it.
  * @throws {RangeNotSatisfiable}
  */
 export function parseRange(header: string | undefined, size: Bytes): ByteRange | undefined {

@@ -6,8 +6,9 @@ const MAX_DRAINED: Bytes = 8 * 1_048_576
 const LONGEST_DRAIN: Milliseconds = 5000
 
 /**
- * After an answer that left the body unread, the rest is read and dropped within bounds, then the connection is closed:
- * closing at once would make the system discard the answer, reading on would let a refused upload run to its end.
+ * After a response that left the body unread, the rest is read and dropped up to a limit, then the connection
+ * is closed. Closing at once would make the system discard the response; reading everything would let a
+ * refused upload run to its end.
  */
 export function drainUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   // Added before Node's own listener, which would discard the incoming data if no handler had begun to read.
@@ -21,7 +22,7 @@ async function closeAfterBody(request: IncomingMessage): Promise<void> {
   if (!request.complete && !(await drain(request))) request.socket.destroy()
 }
 
-/** Reads the rest of a body and drops it. Resolves to false when there is more of it than is worth while. */
+/** Reads the rest of a body and drops it. Resolves to false when the rest exceeds the limit. */
 export function drain(request: IncomingMessage): Promise<boolean> {
   return new Promise(resolve => {
     let drained = 0

@@ -7,12 +7,12 @@ import { pathPart } from '../route.ts'
 
 type Rule = (request: FastifyRequest, database: Database) => boolean | Promise<boolean>
 
-/** What is smaller is answered in less time than it takes to involve another thread. */
+/** A smaller response takes less time than involving another thread. */
 const MAX_LIGHT: Bytes = 32_768
 
 const always: Rule = () => true
 
-/** By the entry that the address names; one that does not exist is refused at once. */
+/** Decides by the entry that the address names. If the entry does not exist, the request is refused at once. */
 const byEntry =
   (isHeavy: (entry: Outline, request: FastifyRequest) => boolean): Rule =>
   async (request, database) => {
@@ -24,10 +24,7 @@ const isLarge = ({ size, graphType }: Outline): boolean => size > MAX_LIGHT && g
 const hasMembers = (entry: Outline): boolean =>
   isList(entry) || (entry.entryType === 'Local' && entry.graphType === 'Group')
 
-/**
- * The addresses whose GET may take long, and when. What is not named here, or not heavy by its rule, is answered by the
- * thread that has received the request.
- */
+/** The addresses whose GET may take long, and when. Any other request is answered by the thread that received it. */
 export const heavyReads: Readonly<Record<string, Rule>> = {
   '/search': always,
   '/lookup': always,
@@ -42,6 +39,6 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   ),
   '/:context/metadata/:entry': async (request, database) =>
     request.parameters.has('recursive') || request.parameters.has('rev') || (await byEntry(isLarge)(request, database)),
-  // Files are streams: their bytes never wait for one another.
+  // Files are streams, so their bytes never block other work.
   '/:context/resource/:entry': byEntry(entry => hasMembers(entry) || (isLarge(entry) && holdsContent(entry))),
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../accounts/caller.ts'
 import type { PlainRefusal } from '../../workers/refusals.ts'
 import type { WorkerPool } from '../../workers/worker-pool.ts'
 
-/** A GET, or a HEAD, whose answer is the same without the body. */
+/** A GET, or a HEAD, which has the same response without the body. */
 export interface ReadTask {
   /** Relative to the base address. */
   readonly url: string
@@ -15,5 +15,5 @@ export type ReadAnswer =
   | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
   | { readonly refused: PlainRefusal }
 
-/** Where heavy reads are answered. */
+/** The threads that answer heavy reads. */
 export type Readers = WorkerPool<ReadTask, ReadAnswer>

@@ -21,7 +21,7 @@ export type ReaderRooms = Pick<
   'database' | 'entries' | 'views' | 'metadata' | 'resources' | 'search' | 'statistics' | 'ledger' | 'system'
 >
 
-/** Not all routes of the service: a thread needs memory for each module that it loads. */
+/** Only some of the routes, because a thread needs memory for each module that it loads. */
 const routes: readonly RouteDefinition<Services>[] = [
   ...searchRoutes,
   ...lookupRoutes,
@@ -33,15 +33,15 @@ const routes: readonly RouteDefinition<Services>[] = [
   ...toolRoutes,
 ]
 
-/** Set by the thread that received the request, which keeps its own. */
+/** Set by the thread that received the request, which keeps its own values. */
 const notPassedOn = new Set(['content-length', 'connection', 'date', 'transfer-encoding', 'keep-alive'])
 
-/** Answers heavy reads, one after the other. */
+/** Answers heavy reads, one after another. */
 export function createReaderApp(
   rooms: ReaderRooms,
   options: Pick<Services, 'base' | 'options'>,
 ): (task: ReadTask) => Promise<ReadAnswer> {
-  // Only GET routes run here, and they use none of the services that are missing.
+  // Only GET routes run here, and they use none of the missing services.
   const deps = { ...rooms, ...options } as unknown as Services
   const app = Fastify({
     logger: false,

@@ -12,7 +12,7 @@ import type { ReadAnswer, Readers } from './read-task.ts'
 
 type Handle = Route['handle']
 
-/** The handler of a route, or one that hands heavy reads to another thread and handles the others itself. */
+/** Wraps the handler of a route: heavy reads go to another thread, all others to the handler itself. */
 export function withReaders({ method, url, handle }: Route, readers: Readers | undefined, database: Database): Handle {
   const isHeavy = method === 'GET' ? heavyReads[url] : undefined
   if (!isHeavy || !readers) return handle
@@ -31,7 +31,7 @@ async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyR
 
 async function answerOf(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<ReadAnswer> {
   const { caller, url } = request
-  // Neither credentials nor hashes are needed to read.
+  // Reading needs neither credentials nor hashes.
   const { cookie: _cookie, authorization: _authorization, ...headers } = request.raw.headers
   const { session: _session, ...known } = caller
   const task = { url, headers, caller: { ...known, user: { ...caller.user, password: undefined } } }
