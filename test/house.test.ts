@@ -6,6 +6,7 @@ import { keys } from '../src/config/keys.ts'
 import { repository } from './support/service.ts'
 
 const MAX_LINES = 400
+const MAX_FILES = 35
 
 interface Source {
   /** Relative to `src/`, with slashes. */
@@ -245,6 +246,11 @@ test('time and randomness come from base/system.ts', () => {
 test('a file has at most 400 lines', () => {
   const long = sources.filter(({ text }) => text.split('\n').length - 1 > MAX_LINES).map(({ path }) => path)
   assert.deepEqual(long, [])
+})
+
+test('a room has at most 35 files', () => {
+  const full = [...rooms.keys()].filter(room => sources.filter(({ path }) => roomOf(path) === room).length > MAX_FILES)
+  assert.deepEqual(full, [])
 })
 
 test('every room has a README of at most ten lines after its title', () => {

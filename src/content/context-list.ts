@@ -4,7 +4,9 @@ import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
-import type { EntryInContext } from '../model/rights.ts'
+import { type EntryInContext, may } from '../model/rights.ts'
+import type { Caller } from '../accounts/caller.ts'
+import { type ContextAccess, findContextsOfCaller } from '../search/contexts-of-caller.ts'
 
 /** By name; by fullness (usage relative to the quota, fullest first); by used bytes, largest first. */
 export const contextOrders = ['name', 'fullness', 'used'] as const
@@ -36,4 +38,28 @@ function orderBy(sort: ContextOrder, { enforced, defaultQuota }: Ledger): Sql {
   if (sort === 'used' || !enforced) return sql`s.used DESC,`
   const quota = sql`coalesce(s.quota, ${defaultQuota})`
   return sql`CASE WHEN ${quota} < 0 THEN -1.0 WHEN ${quota} = 0 THEN 1.0 ELSE s.used * 1.0 / ${quota} END DESC, s.used DESC,`
+}
+
+interface Wanted {
+  readonly access: ContextAccess
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The contexts to which the caller has this access, ordered by name, and their total number. */
+export async function contextsOfCaller(
+  database: Database,
+  caller: Caller,
+  wanted: Wanted,
+): Promise<{ readonly total: number; readonly contexts: readonly EntryInContext[] }> {
+  const { total, ids } = await findContextsOfCaller(database, caller, wanted)
+  const right = wanted.access === 'write' ? 'writeresource' : 'readresource'
+  const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
+  const contexts: EntryInContext[] = []
+  for (const id of ids) {
+    const entry = await findEntry(database, { context: CONTEXTS, id })
+    const placed = entry && contextEntry && { entry, contextEntry }
+    if (placed && may(caller, right, placed)) contexts.push(placed)
+  }
+  return { total, contexts }
 }

@@ -1,21 +1,21 @@
-import type { Caller } from '../accounts/caller.ts'
+import { type Caller, denied } from '../accounts/caller.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Graph } from '../graph/graph.ts'
 import { CONTEXTS, type EntryKey } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
-import { type EntryInContext, requireRight, requires, type Right } from '../model/rights.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
+import type { Acl } from '../model/acl.ts'
+import { type EntryInContext, may, requireRight, requires, type Right } from '../model/rights.ts'
 import type { Database, TransactionOptions } from '../stores/database.ts'
-import type { Changes, Precondition } from './changes.ts'
+import type { Changes, EntryWriter, Precondition } from './changes.ts'
 import { getContext } from './contexts.ts'
 import { deleteEntries } from './deletion.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { readInfo } from './info.ts'
-import { applyHomeContext, withInfo } from './info-change.ts'
+import { entriesBelow } from './entry-records.ts'
+import { applyHomeContext, readInfo, withInfo } from './info.ts'
 import { isList } from '../model/entry.ts'
-import { applyAclBelow, entriesBelow } from './list-tree.ts'
 import { type Kinds, setName } from './resource-kind.ts'
 import type { Read } from './values.ts'
 
@@ -139,4 +139,21 @@ export class Entries {
 function requireReadable(caller: Caller, placed: EntryInContext, right: Right, what: string): Entry {
   requireRight(caller, right, placed, what)
   return placed.entry
+}
+
+/**
+ * Gives all entries below a list the list's access list (W3.3.2). Users who may write to a list may put any entry
+ * into it, so this requires the right to administer each entry; if the caller lacks it for one, the whole change is
+ * rejected.
+ */
+async function applyAclBelow(
+  writer: EntryWriter,
+  { list, contextEntry, acl }: { readonly list: Entry; readonly contextEntry: EntryHead; readonly acl: Acl },
+): Promise<void> {
+  if (!isList(list)) return
+  const { caller } = writer
+  for (const entry of await entriesBelow(writer.tx, list)) {
+    if (!may(caller, 'administer', { entry, contextEntry })) throw denied(caller, `administer the entry "${entry.id}"`)
+    await writer.update(entry, { ...entry, acl })
+  }
 }

@@ -1,7 +1,7 @@
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import type { Entry, EntryHead } from '../model/entry.ts'
+import { type Entry, type EntryHead, isList } from '../model/entry.ts'
 import type { EntrySource } from '../search/entry-source.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
@@ -134,6 +134,22 @@ export async function entriesInList(queries: Queries, list: EntryAddress): Promi
     JOIN entries e ON e.context = m.context AND e.id = m.member
     WHERE m.context = ${list.context} AND m.list = ${list.id} ORDER BY m.position`)
   return rows.map(entryFromRow)
+}
+
+/** All entries in a list and in the lists inside it, each list before its members. */
+export async function entriesBelow(queries: Queries, list: Entry): Promise<Entry[]> {
+  const passed = new Set([list.id])
+  const found: Entry[] = []
+  const waiting = [list]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    for (const entry of await entriesInList(queries, next)) {
+      if (passed.has(entry.id)) continue
+      passed.add(entry.id)
+      found.push(entry)
+      if (isList(entry)) waiting.push(entry)
+    }
+  }
+  return found
 }
 
 /** The members of a list in its order, for sorting: only with the head and with metadata that are not too large. */

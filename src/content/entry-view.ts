@@ -7,18 +7,19 @@ import { graphText } from '../graph/graph-text.ts'
 import { CONTEXTS, PRINCIPALS, type EntryKey } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
-import { type EntryInContext, hasAnyRight, may, rightsOf } from '../model/rights.ts'
+import { type Access, accessOf, type EntryInContext } from '../model/rights.ts'
+import type { Hit } from '../search/search.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
 import { findContext } from './contexts.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { describeInfo } from './info.ts'
-import { type Paging, wholeList } from './list-order.ts'
+import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
 import { isList } from '../model/entry.ts'
 import { loadRelations, readableRelations, type Relations, relationsOf } from './relations.ts'
-import type { EntryView, Kinds, Presenter, ResourceView } from './resource-kind.ts'
+import type { EntryView, Kinds, Presenter } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
 
 /** The data of a user or group that are stored outside its entry. */
@@ -33,6 +34,12 @@ const MAX_REVISIONS = 100
 const REVISION_BYTES = 400
 const MAX_RELATIONS = 1000
 const RELATION_BYTES = 250
+
+/** An entry, and what the caller may do with it. */
+interface Shown {
+  readonly entry: Entry
+  readonly access: Access
+}
 
 interface Surroundings {
   /** The name of a context. */
@@ -67,12 +74,14 @@ export class EntryViews implements Presenter {
     this.#publicInfo = publicInfo
   }
 
-  #requireInfo(caller: Caller, placed: EntryInContext): void {
-    if (!this.#mayReadInfo(caller, placed)) throw denied(caller, 'read this entry')
+  #requireInfo(caller: Caller, placed: EntryInContext): Access {
+    const access = accessOf(caller, placed)
+    if (!this.#readsInfo(access)) throw denied(caller, 'read this entry')
+    return access
   }
 
-  #mayReadInfo(caller: Caller, placed: EntryInContext): boolean {
-    return this.#publicInfo || hasAnyRight(caller, placed)
+  #readsInfo({ rights }: Access): boolean {
+    return this.#publicInfo || rights.length > 0
   }
 
   /** The statements of other entries about this one, for callers who may read its info. */
@@ -98,7 +107,7 @@ export class EntryViews implements Presenter {
    * @param paging which members of a list, in which order.
    */
   async of(caller: Caller, placed: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
-    this.#requireInfo(caller, placed)
+    const access = this.#requireInfo(caller, placed)
     const { entry } = placed
     const { name, info, relations } = await this.#surroundingsOf(entry)
     const brief: EntryView = {
@@ -106,7 +115,7 @@ export class EntryViews implements Presenter {
       info,
       name,
       quota:
-        entry.context === CONTEXTS && this.#mayReadQuota(caller, placed)
+        entry.context === CONTEXTS && this.#deps.ledger.enforced && access.readsResource
           ? await this.#deps.ledger.quotaOf(this.#database, entry.id)
           : undefined,
     }
@@ -115,8 +124,11 @@ export class EntryViews implements Presenter {
     const readable = await readableRelations(this.#database, caller, entry, relations, options)
     return {
       ...brief,
-      ...(await this.#details(caller, placed, ResponseBudget.forOne(), readable)),
-      resource: await this.#resourceOf(caller, placed, paging),
+      ...(await this.#details(caller, { entry, access }, ResponseBudget.forOne(), readable)),
+      resource:
+        entry.entryType === 'Local' && access.readsResource
+          ? await this.#deps.kinds.of(entry).view(caller, placed, { presenter: this, paging })
+          : undefined,
     }
   }
 
@@ -142,12 +154,11 @@ export class EntryViews implements Presenter {
 
   /** The info of an entry inside a list or search result: empty if the caller may not read it. */
   async #shownInfo(
-    caller: Caller,
-    placed: EntryInContext,
+    { entry, access }: Shown,
     account: Pick<Account, 'homeContext'> | undefined,
     budget: ResponseBudget,
   ): Promise<Graph> {
-    return this.#mayReadInfo(caller, placed) ? await this.#infoOf(placed.entry, account, budget) : emptyGraph
+    return this.#readsInfo(access) ? await this.#infoOf(entry, account, budget) : emptyGraph
   }
 
   async #infoOf(
@@ -163,19 +174,17 @@ export class EntryViews implements Presenter {
 
   async #details(
     caller: Caller,
-    placed: EntryInContext,
+    { entry, access }: Shown,
     budget: ResponseBudget,
     relations?: Graph,
   ): Promise<Partial<EntryView>> {
-    const { entry } = placed
-    if (entry.isAbridged) return { rights: rightsOf(caller, placed), truncated: true }
-    const readsMetadata = may(caller, 'readmetadata', placed)
-    const isReference = entry.entryType === 'Reference'
+    const { rights, readsMetadata } = access
+    if (entry.isAbridged) return { rights, truncated: true }
     const showsCached = readsMetadata && hasExternalMetadata(entry)
     return {
       relations: relations ?? (await this.#relationsOf(caller, entry, budget)),
-      rights: rightsOf(caller, placed),
-      metadata: readsMetadata && !isReference ? entry.metadata : undefined,
+      rights,
+      metadata: readsMetadata && entry.entryType !== 'Reference' ? entry.metadata : undefined,
       cachedExternalMetadata: showsCached
         ? (await findCachedMetadata(this.#database, caller, entry, budget))?.graph
         : undefined,
@@ -194,69 +203,53 @@ export class EntryViews implements Presenter {
   /** A member of a list, without its own resource: a response has one level of children. */
   async member(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
     const { entry } = placed
-    const name = await this.#nameOf(caller, placed)
+    const access = accessOf(caller, placed)
     const account = await this.#accountOf(entry)
+    const showsSize = isList(entry) && access.readsResource
     return {
       entryId: entry.id,
-      name,
-      info: await this.#shownInfo(caller, placed, account, budget),
-      size:
-        isList(entry) && may(caller, 'readresource', placed)
-          ? await countListMembers(this.#database, entry)
-          : undefined,
-      ...(await this.#details(caller, placed, budget)),
+      name: (await this.#contextName(entry)) ?? (access.readsMetadata ? account?.name : undefined),
+      info: await this.#shownInfo({ entry, access }, account, budget),
+      size: showsSize ? await countListMembers(this.#database, entry) : undefined,
+      ...(await this.#details(caller, { entry, access }, budget)),
     }
   }
 
-  async #nameOf(caller: Caller, placed: EntryInContext): Promise<string | undefined> {
-    const { entry } = placed
-    if (entry.context === CONTEXTS) return (await findContext(this.#database, entry.id))?.name
-    if (!may(caller, 'readmetadata', placed)) return undefined
-    return (await this.#accountOf(entry))?.name
+  async #contextName(entry: Entry): Promise<string | undefined> {
+    return entry.context === CONTEXTS ? (await findContext(this.#database, entry.id))?.name : undefined
   }
 
   /** An entry in a list of search results, without its resource (W3.10.2). */
-  async hit(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
-    const { entry } = placed
+  async hit(caller: Caller, hit: Hit, budget: ResponseBudget): Promise<EntryView> {
+    const { entry } = hit
     const account = await this.#accountOf(entry)
-    const isContext = entry.context === CONTEXTS
     return {
       entryId: entry.id,
-      info: await this.#shownInfo(caller, placed, account, budget),
-      name: isContext ? (await findContext(this.#database, entry.id))?.name : account?.name,
+      info: await this.#shownInfo(hit, account, budget),
+      name: (await this.#contextName(entry)) ?? account?.name,
       disabled: account?.disabled || undefined,
-      ...(await this.#details(caller, placed, budget)),
+      ...(await this.#details(caller, hit, budget)),
     }
   }
 
   /** A member of a group. */
   async groupMember(caller: Caller, placed: EntryInContext, user: User, budget: ResponseBudget): Promise<EntryView> {
     const { entry } = placed
-    const readable = may(caller, 'readmetadata', placed)
+    const access = accessOf(caller, placed)
     return {
       entryId: entry.id,
-      name: readable ? user.name : undefined,
+      name: access.readsMetadata ? user.name : undefined,
       disabled: user.disabled || undefined,
-      info: await this.#shownInfo(caller, placed, user, budget),
-      metadata: readable && !entry.isAbridged ? entry.metadata : undefined,
+      info: await this.#shownInfo({ entry, access }, user, budget),
+      metadata: access.readsMetadata && !entry.isAbridged ? entry.metadata : undefined,
       relations: entry.isAbridged ? undefined : await this.#relationsOf(caller, entry, budget),
-      rights: rightsOf(caller, placed),
+      rights: access.rights,
       truncated: entry.isAbridged,
     }
-  }
-
-  #mayReadQuota(caller: Caller, placed: EntryInContext): boolean {
-    return this.#deps.ledger.enforced && may(caller, 'readresource', placed)
   }
 
   async #accountOf(entry: Entry): Promise<Account | undefined> {
     if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
     return (await findUser(this.#database, entry.id)) ?? (await findGroup(this.#database, entry.id))
-  }
-
-  async #resourceOf(caller: Caller, placed: EntryInContext, paging: Paging): Promise<ResourceView | undefined> {
-    const { entry } = placed
-    if (entry.entryType !== 'Local' || !may(caller, 'readresource', placed)) return undefined
-    return await this.#deps.kinds.of(entry).view(caller, placed, { presenter: this, paging })
   }
 }

@@ -11,8 +11,7 @@ import type { Changes, Precondition } from './changes.ts'
 import type { EntryKey } from '../model/addresses.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry } from './entry-records.ts'
-import { linkedMetadata, type LinkTraversal } from './linked-metadata.ts'
-import { type Lookup, lookUp, metadataIn } from './lookup.ts'
+import { linkedMetadata, type LinkTraversal, type Lookup, lookUp, metadataIn } from './lookup.ts'
 import type { Revisions } from './revisions.ts'
 
 interface Dependencies {

@@ -14,7 +14,7 @@ import type { Queries } from '../stores/database.ts'
 import type { EntryWriter, Precondition } from './changes.ts'
 import type { Place } from './creation-place.ts'
 import type { CreationBody, CreationRequest } from './creation-request.ts'
-import type { ListPage, Order, Paging } from './list-order.ts'
+import type { ListPage, Order, Paging } from '../model/list-order.ts'
 
 /**
  * Everything that the service does in its own way for one kind of resource. Each kind has a file in `content/kinds/` and a line in

@@ -24,6 +24,17 @@ interface Settled<T> {
   readonly growth: Bytes
 }
 
+/** How a file takes the place of the present one. */
+export interface Replacement<T> {
+  /** Checks the present file before the body is requested, and throws if the check fails. */
+  readonly check?: (present: FileRecord | undefined) => void
+  /**
+   * Runs in the transaction that counts the size. When it throws, and on every error, abort and crash, the previous file stays as it was
+   * and nothing remains reserved.
+   */
+  readonly makeVisible: (tx: Queries, file: FileRecord, previous: FileRecord | undefined) => Promise<T>
+}
+
 /** The files of entries: stores them within the quota, reads and removes them (D7). */
 export class Files {
   readonly #database: Database
@@ -56,17 +67,14 @@ export class Files {
   }
 
   /**
-   * Stores a file in place of the present one, if any. `makeVisible` runs in the transaction that counts the size: when it
-   * throws, and on every error, abort and crash, the previous file stays as it was and nothing remains reserved.
+   * Stores a file in place of the present one, if any. The record of the present file is read once before the body, and once in the
+   * transaction, because it may have changed meanwhile.
    * @throws {TooLarge} `file-too-large` or `quota-exceeded`; before `open` is called if the declared size is too large
    */
-  async store<T>(
-    place: FilePlace,
-    incoming: Incoming,
-    makeVisible: (tx: Queries, file: FileRecord, previous: FileRecord | undefined) => Promise<T>,
-  ): Promise<T> {
-    this.#requireDeclaredSize(incoming)
+  async store<T>(place: FilePlace, incoming: Incoming, { check, makeVisible }: Replacement<T>): Promise<T> {
     const replaced = await findFile(this.#database, place)
+    check?.(replaced)
+    this.#requireDeclaredSize(incoming)
     return await this.#receive(place.context, replaced, incoming, async (tx, file, reservation) => {
       const previous = await findFile(tx, place)
       const growth = file.size - (previous?.size ?? 0)
@@ -160,10 +168,6 @@ export class Files {
         if (attempt === 3) throw new FileUnreadable('file-missing', { cause: error })
       }
     }
-  }
-
-  async find(place: FilePlace): Promise<FileRecord | undefined> {
-    return await findFile(this.#database, place)
   }
 
   /**

@@ -1,4 +1,4 @@
-import { MAX_DEPTH, type LinkTraversal } from '../content/linked-metadata.ts'
+import { MAX_DEPTH, type LinkTraversal } from '../content/lookup.ts'
 import { isAbsoluteIri } from '../graph/iri.ts'
 import { prefixes } from '../graph/vocabulary.ts'
 import type { BaseAddress } from './base-address.ts'

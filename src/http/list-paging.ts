@@ -1,5 +1,5 @@
 import { graphTypes } from '../model/entry.ts'
-import { type Order, type Paging, sortKeys } from '../content/list-order.ts'
+import { type Order, type Paging, sortKeys } from '../model/list-order.ts'
 import { choice, custom, invalid, text, type ValuesOf } from './interface/parameters.ts'
 import type { Parameters } from './protocol/query.ts'
 

@@ -88,3 +88,21 @@ export function rightsOf(caller: Caller, target: AccessTarget): Right[] {
     may(caller, write, target) ? [write] : may(caller, read, target) ? [read] : []
   return [...strongest('writemetadata', 'readmetadata'), ...strongest('writeresource', 'readresource')]
 }
+
+/** What a caller may do with an entry: decided once, then used for everything that is shown of it. */
+export interface Access {
+  /** As clients see them. Empty for a caller who may not even read the info (D18.11). */
+  readonly rights: readonly Right[]
+  readonly readsMetadata: boolean
+  readonly readsResource: boolean
+}
+
+export function accessOf(caller: Caller, judged: Judged): Access {
+  const rights = rightsOf(caller, judged)
+  const readsAll = rights.includes('administer')
+  return {
+    rights,
+    readsMetadata: readsAll || rights.includes('writemetadata') || rights.includes('readmetadata'),
+    readsResource: readsAll || rights.includes('writeresource') || rights.includes('readresource'),
+  }
+}

@@ -5,7 +5,7 @@ import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
-import { may, type EntryInContext } from '../model/rights.ts'
+import { type Access, accessOf, type EntryInContext } from '../model/rights.ts'
 import { requireAffordable } from './cost.ts'
 import type { Facet, Finder, Reader, SearchRequest } from './engine.ts'
 import type { EntrySource } from './entry-source.ts'
@@ -13,10 +13,15 @@ import { indexEntry, sweep, unindexed } from './index-records.ts'
 import { PostgresFinder } from './postgres-finder.ts'
 import { SqliteFinder } from './sqlite-finder.ts'
 
+/** A hit, and what the caller may do with it: decided once, when the engine has found it. */
+export interface Hit extends EntryInContext {
+  readonly access: Access
+}
+
 export interface Found {
   /** The number of matching entries that the caller may read. */
   readonly total: number
-  readonly hits: readonly EntryInContext[]
+  readonly hits: readonly Hit[]
   readonly facets: readonly Facet[]
 }
 
@@ -75,12 +80,8 @@ export class Search {
   }
 
   /** Checks each hit of the index again with `rights.ts`. */
-  async #readable(
-    caller: Caller,
-    addresses: readonly EntryAddress[],
-    budget: ResponseBudget,
-  ): Promise<EntryInContext[]> {
-    const hits: EntryInContext[] = []
+  async #readable(caller: Caller, addresses: readonly EntryAddress[], budget: ResponseBudget): Promise<Hit[]> {
+    const hits: Hit[] = []
     const contexts = new Map<string, EntryInContext['contextEntry'] | undefined>()
     for (const address of addresses) {
       const entry = await this.#entries.findEntryToShow(this.#database, address, budget)
@@ -89,9 +90,9 @@ export class Search {
         contexts.set(address.context, await this.#entries.findEntryHead(this.#database, contextAddress))
       }
       const contextEntry = contexts.get(address.context)
-      if (entry && contextEntry && may(caller, 'readmetadata', { entry, contextEntry })) {
-        hits.push({ entry, contextEntry })
-      }
+      if (!entry || !contextEntry) continue
+      const access = accessOf(caller, { entry, contextEntry })
+      if (access.readsMetadata) hits.push({ entry, contextEntry, access })
     }
     return hits
   }

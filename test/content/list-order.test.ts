@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type GraphType, newEntry } from '../../src/model/entry.ts'
-import { listOrder, pageOf, type Sortable, sorted, sortKeys, titleOf, wholeList } from '../../src/content/list-order.ts'
+import { listOrder, pageOf, type Sortable, sorted, sortKeys, titleOf, wholeList } from '../../src/model/list-order.ts'
 import { dc, dct } from '../../src/graph/vocabulary.ts'
 
 interface Member extends Sortable {

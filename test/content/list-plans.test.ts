@@ -12,7 +12,7 @@ import {
   listMembers,
   replaceListMembers,
 } from '../../src/content/list-records.ts'
-import { entriesBelow } from '../../src/content/list-tree.ts'
+import { entriesBelow } from '../../src/content/entry-records.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/relation-rows.ts'
 import { relationsOf } from '../../src/content/relations.ts'
 import type { Queries } from '../../src/stores/database.ts'

@@ -54,7 +54,8 @@ function incoming(bytes: Buffer, isDeclared: boolean): Incoming {
 }
 
 const put = (bytes: Buffer, isDeclared = true) => ({
-  run: async ({ files }: Store) => await files.store(PLACE, incoming(bytes, isDeclared), async () => undefined),
+  run: async ({ files }: Store) =>
+    await files.store(PLACE, incoming(bytes, isDeclared), { makeVisible: async () => undefined }),
   after: bytes,
 })
 const operations = {

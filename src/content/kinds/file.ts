@@ -53,17 +53,19 @@ export class FileKind implements ResourceKind {
     uploading(caller, placed)
     const { entry } = placed
     requireHoldsFile(entry)
-    precondition(entry, await this.#deps.files.find(entry))
     const upload = body.upload()
-    return await this.#deps.files.store(entry, upload, async (tx, file, previous) => {
-      const changed = await this.#deps.changes.within(tx, caller, async writer => {
-        const { entry: present } = await writer.recheck(placed, uploading)
-        requireHoldsFile(present)
-        precondition(present, previous)
-        const statements = describeFile(present, { ...upload.describe(), size: file.size })
-        return await writer.update(present, { ...present, statements })
-      })
-      return { entry: changed, file }
+    return await this.#deps.files.store(entry, upload, {
+      check: file => precondition(entry, file),
+      makeVisible: async (tx, file, previous) => {
+        const changed = await this.#deps.changes.within(tx, caller, async writer => {
+          const { entry: present } = await writer.recheck(placed, uploading)
+          requireHoldsFile(present)
+          precondition(present, previous)
+          const statements = describeFile(present, { ...upload.describe(), size: file.size })
+          return await writer.update(present, { ...present, statements })
+        })
+        return { entry: changed, file }
+      },
     })
   }
 

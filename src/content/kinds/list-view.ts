@@ -4,7 +4,7 @@ import type { Queries } from '../../stores/database.ts'
 import type { Entry } from '../../model/entry.ts'
 import { sortableEntriesInList, findEntryToShow } from '../entry-records.ts'
 import { listMembers } from '../list-records.ts'
-import { isOwnOrder, type ListPage, type Order, type Paging, pageOf, sorted, titleOf } from '../list-order.ts'
+import { isOwnOrder, type ListPage, type Order, type Paging, pageOf, sorted, titleOf } from '../../model/list-order.ts'
 import type { ResponseBudget } from '../../model/response-budget.ts'
 import { may, type EntryInContext } from '../../model/rights.ts'
 

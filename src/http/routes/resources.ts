@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotFound } from '../../base/errors.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/file-description.ts'
-import { isOwnOrder, listOrder } from '../../content/list-order.ts'
+import { isOwnOrder, listOrder } from '../../model/list-order.ts'
 import type { ResourceBody, ResourceConditions } from '../../content/resource-kind.ts'
 import { type Graph, uri } from '../../graph/graph.ts'
 import { rdf } from '../../graph/vocabulary.ts'

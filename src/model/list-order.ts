@@ -1,6 +1,6 @@
 import { objectsOf } from '../graph/graph.ts'
 import { dc, dct } from '../graph/vocabulary.ts'
-import { type Entry, type GraphType, resourceOf } from '../model/entry.ts'
+import { type Entry, type GraphType, resourceOf } from './entry.ts'
 
 export const sortKeys = ['title', 'modified', 'created', 'size'] as const
 export type SortKey = (typeof sortKeys)[number]

@@ -1,14 +1,13 @@
-import { insertGroup } from '../accounts/groups.ts'
-import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../accounts/principals.ts'
-import { insertUser } from '../accounts/users.ts'
-import type { Ledger } from '../files/quota-ledger.ts'
-import type { Database, Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
-import { everybody } from '../model/acl.ts'
-import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
-import type { Changes } from './changes.ts'
-import { insertContext } from './contexts.ts'
-import { type GraphType, newEntry } from '../model/entry.ts'
+import { insertGroup } from '../../accounts/groups.ts'
+import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../../accounts/principals.ts'
+import { insertUser } from '../../accounts/users.ts'
+import type { Ledger } from '../../files/quota-ledger.ts'
+import type { Database, Queries } from '../../stores/database.ts'
+import { everybody } from '../../model/acl.ts'
+import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
+import type { Changes } from '../changes.ts'
+import { findContext, insertContext } from '../contexts.ts'
+import { type GraphType, newEntry } from '../../model/entry.ts'
 import { insertTestData, type TestHashes } from './test-data.ts'
 
 export interface Initialisation {
@@ -19,8 +18,7 @@ export interface Initialisation {
   readonly testHashes: () => Promise<TestHashes | undefined>
 }
 
-const isInitialised = async (queries: Queries): Promise<boolean> =>
-  (await queries.get(sql`SELECT 1 AS present FROM contexts WHERE id = ${CONTEXTS}`)) !== undefined
+const isInitialised = async (queries: Queries): Promise<boolean> => (await findContext(queries, CONTEXTS)) !== undefined
 
 /**
  * Creates the system contexts and principals of a new store, and the test data if requested. Returns false and changes
