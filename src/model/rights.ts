@@ -97,8 +97,8 @@ export interface Access {
   readonly readsResource: boolean
 }
 
-export function accessOf(caller: Caller, judged: Judged): Access {
-  const rights = rightsOf(caller, judged)
+export function accessOf(caller: Caller, target: AccessTarget): Access {
+  const rights = rightsOf(caller, target)
   const readsAll = rights.includes('administer')
   return {
     rights,
