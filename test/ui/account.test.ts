@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { addUser, GOOD_PASSWORD, NEXT_PASSWORD, WRONG_PASSWORD } from '../support/accounts.ts'
 import { newContext, startInProcess } from '../support/service.ts'
-import { newPerson, openBrowser, sendPassword, signIn } from '../support/ui.ts'
+import { newPerson, openBrowser, sendPassword, enter } from '../support/ui.ts'
 
 const settings = { 'service.data.quota': 'on', 'service.auth.password.rule.custom.1': '[-+]' }
 const service = await startInProcess({ after }, { settings })
@@ -17,7 +17,7 @@ inBrowser('the account says who one is; another language is used at once and kep
   const context = await newContext(admin, [id])
   await admin.put(`_principals/resource/${id}`, { homecontext: context })
   const { page, complaints, close } = await newPerson(b)
-  await signIn(page, service.base, name, GOOD_PASSWORD)
+  await enter(page, service.base, name, GOOD_PASSWORD)
   await page.goto(`${service.base}ui/account`)
   await page.waitForSelector('.facts')
   assert.equal(await page.title(), 'My account – Stowage')
@@ -35,7 +35,7 @@ inBrowser('the account says who one is; another language is used at once and kep
 inBrowser('a new password is judged while it is typed, refused with its reason, and set', async b => {
   const { name } = await newUser()
   const { page, complaints, close } = await newPerson(b, { refusals: [400, 403] })
-  await signIn(page, service.base, name, GOOD_PASSWORD)
+  await enter(page, service.base, name, GOOD_PASSWORD)
   await page.goto(`${service.base}ui/account`)
   const [current, next, repeated] = [
     page.getByLabel('Current password'),
@@ -85,7 +85,7 @@ inBrowser('all logins are listed, one’s own marked; one of them ends, then all
     await other.ask('auth/cookie', { form, headers: { 'user-agent': agents[index] } })
   }
   const { page, complaints, close } = await newPerson(b)
-  await signIn(page, service.base, name, GOOD_PASSWORD)
+  await enter(page, service.base, name, GOOD_PASSWORD)
   await page.goto(`${service.base}ui/account`)
   const rows = page.locator('tbody tr')
   await rows.first().waitFor()
@@ -132,7 +132,7 @@ inBrowser('the contexts that one can write to have their quota as a bar and in w
     await admin.ask(`${context}/resource/file`, { method: 'PUT', body: 'x'.repeat(size) })
   }
   const { page, complaints, close } = await newPerson(b)
-  await signIn(page, service.base, name, GOOD_PASSWORD)
+  await enter(page, service.base, name, GOOD_PASSWORD)
   await page.waitForSelector('.tile')
   const tile = (context: string) => page.locator('.tile').filter({ has: page.locator(`a[href$="/${context}/files"]`) })
   assert.equal(await page.locator('.tile').count(), 3)
@@ -150,7 +150,7 @@ inBrowser('where the service has no quota, there are no bars and no errors', asy
   const root = await plain.admin()
   const { id, name } = await addUser(root, 'otto@example.org')
   await newContext(root, [id])
-  await signIn(page, plain.base, name, GOOD_PASSWORD)
+  await enter(page, plain.base, name, GOOD_PASSWORD)
   await page.click('.tile a')
   await page.waitForSelector('text=No files yet')
   assert.equal(await page.getByRole('meter').count(), 0)

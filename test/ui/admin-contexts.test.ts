@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
-import { newPerson, openBrowser, signIn } from '../support/ui.ts'
+import { newPerson, openBrowser, enter } from '../support/ui.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
 const admin = await service.admin()
@@ -15,7 +15,7 @@ inBrowser(
   'what a newcomer does first: a user, a context that is his, a quota that refuses his second file',
   async b => {
     const { page, complaints, close } = await newPerson(b)
-    await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+    await enter(page, service.base, 'admin', ADMIN_PASSWORD)
     await page.goto(`${service.base}ui/admin/users`)
     await page.getByRole('button', { name: 'New user' }).click()
     await page.getByLabel('User name', { exact: true }).fill('anna')
@@ -35,7 +35,7 @@ inBrowser(
     await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL(/auth\/login/)
 
-    await signIn(page, service.base, 'anna', GOOD_PASSWORD)
+    await enter(page, service.base, 'anna', GOOD_PASSWORD)
     await page.click('.tile a')
     const file = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.alloc(MEGA) })
     await page.waitForSelector('.zone')
@@ -54,7 +54,7 @@ inBrowser(
 inBrowser('quota is set with a unit, lifted and taken away; a size that is none is explained (D7.1)', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await newContext(admin)
-  await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD)
   await page.goto(`${service.base}ui/admin/contexts/${context}`)
   const amount = page.getByLabel('New quota')
   const set = page.getByRole('button', { name: 'Set quota' })
@@ -86,7 +86,7 @@ inBrowser('a context is renamed and given to others by name, and taken from them
   await addUser(admin, 'peter')
   const [context, other] = [await newContext(admin, [olga.id]), await newContext(admin)]
   await admin.put(other, { alias: 'Occupied' })
-  await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD)
   await page.goto(`${service.base}ui/admin/contexts/${context}`)
   await page.waitForSelector('tbody tr:has-text("olga")')
   const name = page.getByLabel('Name', { exact: true })
@@ -136,7 +136,7 @@ inBrowser('contexts are found and ordered by fullness, with a bar each', async b
     await admin.post(`${context}?id=file`)
     await admin.ask(`${context}/resource/file`, { method: 'PUT', body: 'x'.repeat(size) })
   }
-  await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD)
   await page.goto(`${service.base}ui/admin/contexts?query=bars-`)
   const names = () => page.locator('tbody tr .strong').allInnerTexts()
   await page.waitForSelector('tbody tr')

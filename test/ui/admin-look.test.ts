@@ -3,7 +3,7 @@ import { after } from 'node:test'
 import { addUser, guess } from '../support/accounts.ts'
 import { startWithSaml } from '../support/saml-service.ts'
 import { ADMIN_PASSWORD, newContext } from '../support/service.ts'
-import { desktop, newPerson, openBrowser, phone, picture, requireAccessible, signIn } from '../support/ui.ts'
+import { desktop, newPerson, openBrowser, phone, picture, requireAccessible, enter } from '../support/ui.ts'
 
 const { service } = await startWithSaml(
   { after },
@@ -69,7 +69,7 @@ for (const { look, ...options } of looks) {
       await page.goto(`${service.base}ui/${path}`)
       await page.waitForSelector(sign)
     }
-    await signIn(page, service.base, 'admin', ADMIN_PASSWORD)
+    await enter(page, service.base, 'admin', ADMIN_PASSWORD)
     const pages = [
       ['system', 'admin', '.counts'],
       ['users', 'admin/users', 'tbody tr'],

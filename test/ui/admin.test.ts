@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { addUser, GOOD_PASSWORD, guess, NEXT_PASSWORD } from '../support/accounts.ts'
 import type { Chromium } from '../support/peers/chromium.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
-import { newPerson, openBrowser, type Person, signIn } from '../support/ui.ts'
+import { newPerson, openBrowser, type Person, enter } from '../support/ui.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
 const admin = await service.admin()
@@ -19,7 +19,7 @@ const whoIs = async (visitor: typeof admin) => (await visitor.get('auth/user')).
 
 async function asAdmin(b: Chromium, refusals: readonly number[] = []): Promise<Person> {
   const person = await newPerson(b, { refusals })
-  await signIn(person.page, service.base, 'admin', ADMIN_PASSWORD)
+  await enter(person.page, service.base, 'admin', ADMIN_PASSWORD)
   return person
 }
 
@@ -191,7 +191,7 @@ inBrowser('events are filtered by user and kind, in portions; the filter stays i
 inBrowser('somebody who is no administrator sees no administration, and is told why', async b => {
   const { id, name } = await addUser(admin, 'plain@example.org')
   const { page, complaints, close } = await newPerson(b, { refusals: [403] })
-  await signIn(page, service.base, name, GOOD_PASSWORD)
+  await enter(page, service.base, name, GOOD_PASSWORD)
   assert.equal(await page.getByRole('link', { name: 'Administration' }).count(), 0)
   const asked: string[] = []
   page.on('request', request => asked.push(request.url()))

@@ -1,62 +1,14 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { after } from 'node:test'
-import type { Page } from 'playwright-core'
-import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
-import { newContext, startInProcess } from '../support/service.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { newPerson, openBrowser, signIn } from '../support/ui.ts'
+import { GOOD_PASSWORD } from '../support/accounts.ts'
+import { drag, MEGA, pick, row, startFilesService } from '../support/files-page.ts'
+import { newContext } from '../support/service.ts'
+import { enter, newPerson, openBrowser, phone } from '../support/ui.ts'
 import { until } from '../support/waiting.ts'
 
-const MEGA = 1_048_576
-const settings = { 'service.data.quota': 'on', 'service.data.max-file-size': '60m' }
-const service = await startInProcess({ after }, { settings })
-const admin = await service.admin()
 const inBrowser = await openBrowser()
-const folder = await temporaryFolder({ after })
-
-/** A file on this machine's disk: browsers are not handed large ones otherwise. */
-async function fileOf(name: string, size: number): Promise<string> {
-  const path = join(folder, name)
-  await writeFile(path, Buffer.alloc(size, 'x'))
-  return path
-}
-
-const { id, name } = await addUser(admin, 'anna@example.org')
-
-/** A context of Anna's, and Anna on the page of its files. */
-async function atFiles(page: Page, quota = -1): Promise<string> {
-  const context = await newContext(admin, [id])
-  await admin.put(`${context}/quota`, { quota })
-  await signIn(page, service.base, name, GOOD_PASSWORD)
-  await page.goto(`${service.base}ui/contexts/${context}/files`)
-  await page.waitForSelector('.zone')
-  await page.waitForSelector('.empty')
-  return context
-}
-
-const levelOf = async (context: string): Promise<unknown> => (await admin.get(`${context}/quota`)).json()['fillLevel']
-const entriesOf = async (context: string): Promise<readonly string[]> => (await admin.get(context)).json<string[]>()
-
-/** Picks from the menu of a row. */
-async function pick(page: Page, file: string, action: string): Promise<void> {
-  await page.getByRole('button', { name: `Actions for ${file}` }).click()
-  await page.getByRole('menuitem', { name: action }).click()
-}
-
-const row = (page: Page, file: string) => page.getByRole('row').filter({ hasText: file })
-
-const store = async (context: string, file: string, body = 'x', type = 'text/plain', query = ''): Promise<string> => {
-  const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(file)}`
-  const headers = { 'content-type': type, 'content-disposition': disposition }
-  const answer = await admin.ask(`${context}?file${query}`, { method: 'POST', body, headers })
-  assert.equal(answer.status, 201, answer.text)
-  return answer.json<{ entryId: string }>().entryId
-}
-
-const filesUrl = (context: string): string => `${service.base}ui/contexts/${context}/files`
+const { service, admin, id, name, filesUrl, levelOf, entriesOf, fileOf, store, atFiles } = await startFilesService()
 
 inBrowser('50 MB go up with progress, are listed, come down again and are deleted', async b => {
   const { page, complaints, close } = await newPerson(b)
@@ -238,7 +190,7 @@ inBrowser(
     const info = { [`${service.base}${context}`]: { 'http://entrystore.org/terms/read': read } }
     await admin.put(`_contexts/entry/${context}`, info)
     await store(context, 'thing.txt')
-    await signIn(page, service.base, name, GOOD_PASSWORD)
+    await enter(page, service.base, name, GOOD_PASSWORD)
     await page.getByRole('link', { name: 'Shared with me' }).click()
     await page.locator('.tile a').filter({ hasText: context }).click()
     await row(page, 'thing.txt').waitFor()
@@ -257,48 +209,6 @@ inBrowser(
     await close()
   },
 )
-
-inBrowser('when the session ends, nothing is lost: sign in on the page, and uploads and lists go on', async b => {
-  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
-  const context = await atFiles(page)
-  await page.context().clearCookies()
-  await page.setInputFiles('input[type=file]', await fileOf('kept.txt', 10))
-  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
-  await dialog.waitFor()
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('type')), 'password')
-  await dialog.getByLabel('Password').fill(GOOD_PASSWORD)
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('text=Uploaded, 10 B')
-  assert.equal((await entriesOf(context)).length, 1)
-  await row(page, 'kept.txt').waitFor()
-
-  await page.context().clearCookies()
-  await page.getByLabel('Search files by name').fill('anything')
-  await dialog.waitFor()
-  await dialog.getByLabel('Password').fill(GOOD_PASSWORD)
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('text=Nothing found.')
-  await page.getByLabel('Search files by name').fill('')
-  await row(page, 'kept.txt').waitFor()
-  assert.deepEqual(complaints, [])
-  await close()
-})
-
-inBrowser('a warning comes before a session ends that nobody uses, and one click keeps it', async b => {
-  const { page, complaints, close } = await newPerson(b)
-  await page.clock.install()
-  await atFiles(page)
-  const response = await page.request.get(`${service.base}auth/user`)
-  const { authTokenExpires } = (await response.json()) as { authTokenExpires: string }
-  const remaining = Date.parse(authTokenExpires) - Date.parse(response.headers()['date'] ?? '')
-  await page.clock.fastForward(remaining - 90_000)
-  await page.clock.runFor(20_000)
-  const dialog = page.getByRole('dialog', { name: 'Your session ends soon' })
-  await dialog.getByRole('button', { name: 'Stay signed in' }).click()
-  await dialog.waitFor({ state: 'detached' })
-  assert.deepEqual(complaints, [])
-  await close()
-})
 
 inBrowser('long, deceptive and foreign names neither break the list nor hide anything', async b => {
   const { page, complaints, close } = await newPerson(b)
@@ -397,14 +307,15 @@ inBrowser('folders: create, upload into, go in and out, move by dialog and by dr
   await pick(page, 'loose.txt', 'Move')
   await page.getByRole('dialog').getByRole('button', { name: 'Move' }).click()
   await row(page, 'loose.txt').waitFor({ state: 'detached' })
-  await row(page, 'dragged.txt').dragTo(row(page, 'Harbour'))
+  await drag(page, row(page, 'dragged.txt'), row(page, 'Harbour'))
   await row(page, 'dragged.txt').waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'Harbour' }).click()
   await page.waitForSelector('text=2 items')
   await page.setInputFiles('input[type=file]', { name: 'inside.txt', mimeType: 'text/plain', buffer: Buffer.from('x') })
   await page.waitForSelector('text=3 items')
+  await page.waitForSelector('text=1 uploaded.')
   assert.equal(await page.innerText('h1'), 'Harbour')
-  await row(page, 'inside.txt').dragTo(page.locator('.crumbs li').nth(1))
+  await drag(page, row(page, 'inside.txt'), page.locator('.crumbs li').nth(1))
   await page.waitForSelector('text=2 items')
   await page.locator('.crumbs a').nth(1).click()
   await row(page, 'inside.txt').waitFor()
@@ -480,6 +391,29 @@ inBrowser('5,000 files: the page draws what is in the window, and scrolling to t
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
   await row(page, 'file 4999.txt').waitFor()
   assert.ok((await page.locator('tbody tr').count()) < 60)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('on a phone the upload tray is folded, and covers no row of the list, open or folded', async b => {
+  const { page, complaints, close } = await newPerson(b, phone)
+  const context = await atFiles(page)
+  for (let count = 0; count < 14; count++) await store(context, `file ${count}.txt`)
+  await page.setInputFiles('input[type=file]', await fileOf('last.txt', 10))
+  await page.waitForSelector('text=15 items')
+  await page.locator('.tray [aria-expanded=false]').waitFor()
+  /** Pixels by which the tray covers the last row when one has scrolled to the end. */
+  const covered = (): Promise<number> =>
+    page.evaluate(() => {
+      scrollTo(0, document.documentElement.scrollHeight)
+      const bottom = document.querySelector('tbody tr:last-child')?.getBoundingClientRect().bottom ?? 0
+      return bottom - (document.querySelector('.tray')?.getBoundingClientRect().top ?? 0)
+    })
+  assert.ok((await covered()) <= 0, 'folded')
+  await page.locator('.tray [aria-expanded=false]').click()
+  await page.locator('.upload .good').waitFor()
+  assert.ok((await covered()) <= 0, 'open')
+  await page.getByLabel('Select last.txt').check()
   assert.deepEqual(complaints, [])
   await close()
 })

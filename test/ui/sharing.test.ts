@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { newContext, startInProcess } from '../support/service.ts'
-import { newPerson, openBrowser, requireAccessible, signIn } from '../support/ui.ts'
+import { newPerson, openBrowser, requireAccessible, enter } from '../support/ui.ts'
 
 const service = await startInProcess({ after })
 const admin = await service.admin()
@@ -26,7 +26,7 @@ test('a signed-in user finds others by the whole name only; guests find nobody',
 inBrowser('an owner shares a context to read, the other finds it; revoked, it is gone; public needs a yes', async b => {
   const context = await newContext(admin, [anna.id])
   const { page, complaints, close } = await newPerson(b, { refusals: [404] })
-  await signIn(page, service.base, anna.name, GOOD_PASSWORD)
+  await enter(page, service.base, anna.name, GOOD_PASSWORD)
   await page.click('.tile a')
   await page.getByRole('link', { name: 'Share' }).click()
   await page.waitForSelector('tbody tr:has-text("anna@example.org")')
@@ -46,7 +46,7 @@ inBrowser('an owner shares a context to read, the other finds it; revoked, it is
   await page.waitForSelector('tbody tr:has-text("ben@example.org")')
 
   const other = await newPerson(b)
-  await signIn(other.page, service.base, ben.name, GOOD_PASSWORD)
+  await enter(other.page, service.base, ben.name, GOOD_PASSWORD)
   await other.page.getByRole('link', { name: 'Shared with me' }).click()
   await other.page.click('.tile a')
   await other.page.waitForSelector('text=You can read the files in this context')

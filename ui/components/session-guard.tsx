@@ -9,6 +9,7 @@ import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
 import { Form } from './form.tsx'
 import { Name } from './name.tsx'
+import { tellFailure } from './toast.tsx'
 
 /** How long before its end the user is asked whether the session shall go on. */
 const WARN_BEFORE = 120_000
@@ -51,8 +52,7 @@ export function SessionGuard({ me }: { readonly me: Me }) {
   }
   if (!isEnding) return null
   const stay = async (): Promise<void> => {
-    await checkSession(me)
-    setEnding(false)
+    await checkSession(me).then(() => setEnding(false), tellFailure)
   }
   return (
     <Dialog title={t('sessionEnding')} onClose={() => void stay()}>

@@ -92,11 +92,27 @@ export function onSessionEnd(signIn: () => Promise<boolean>): void {
 }
 
 let asking: Promise<boolean> | undefined
+const signIns = new EventTarget()
+const SIGN_IN = 'sign-in'
 
 /** Resolves when the user has signed in again, however many requests wait for it. */
 export async function signedInAgain(): Promise<boolean> {
-  asking ??= askToSignIn().finally(() => (asking = undefined))
+  asking ??= askToSignIn()
+    .then(isGood => {
+      if (isGood) signIns.dispatchEvent(new Event(SIGN_IN))
+      return isGood
+    })
+    .finally(() => (asking = undefined))
   return await asking
+}
+
+/**
+ * Calls back when the user has signed in again. What was fetched since the session ended may be what guests see, so each
+ * list fetches again and drops the requests that are still in progress.
+ */
+export function onSignIn(listener: () => void): () => void {
+  signIns.addEventListener(SIGN_IN, listener)
+  return () => signIns.removeEventListener(SIGN_IN, listener)
 }
 
 /** Goes to the sign-in page, which leads back to this one. Never resolves: this page is over. */

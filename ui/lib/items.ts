@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type Item, type Listing, loadItems, WINDOW } from './files.ts'
+import { onSignIn } from './api.ts'
+import { type Item, type Listing, loadItems, type Window, WINDOW } from './files.ts'
 
 /** A long list of which only the parts that are looked at have been fetched. */
 export interface Items {
@@ -21,7 +22,8 @@ interface State {
 
 const nothing: State = { results: undefined, windows: new Map(), problem: undefined }
 
-export function useItems(listing: Listing): Items {
+/** @param confirmEmpty runs before an empty list is shown, and rejects if the list may be empty because the session has ended */
+export function useItems(listing: Listing, confirmEmpty: () => Promise<void>): Items {
   const key = JSON.stringify(listing)
   const [state, setState] = useState(nothing)
   const fetching = useRef(new Map<number, AbortController>())
@@ -35,7 +37,12 @@ export function useItems(listing: Listing): Items {
       fetching.current.set(number, controller)
       stale.current.delete(number)
       const { signal } = controller
-      loadItems(listing, number * WINDOW, signal)
+      const load = async (): Promise<Window> => {
+        const found = await loadItems(listing, number * WINDOW, signal)
+        if (found.results === 0) await confirmEmpty()
+        return found
+      }
+      load()
         .then(
           ({ items, results }) =>
             signal.aborted ||
@@ -76,6 +83,7 @@ export function useItems(listing: Listing): Items {
     const [first = 0, last = 0] = shown.current
     for (let number = Math.floor(first / WINDOW); number * WINDOW <= last; number++) fetchWindow(number)
   }, [key])
+  useLayoutEffect(() => onSignIn(reload), [reload])
   const { results, windows, problem } = state
   return { results, at: index => windows.get(Math.floor(index / WINDOW))?.[index % WINDOW], need, reload, problem }
 }

@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import { onSignIn } from './api.ts'
 
 export type Loaded<T> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly error: unknown }
   | { readonly state: 'ready'; readonly value: T }
 
-/** What `load` gives, fetched when a page comes and whenever `inputs` change; with a way to fetch it again. */
+/** The result of `load`, fetched when the page is shown, when `inputs` change and after a new sign-in; and a way to fetch it again. */
 export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
@@ -21,6 +22,7 @@ export function useLoaded<T>(
     )
     return () => controller.abort()
   }, [...inputs, round])
+  useEffect(() => onSignIn(() => setRound(round => round + 1)), [])
   const again = useCallback(() => setRound(round => round + 1), [])
   return [loaded, again]
 }

@@ -66,12 +66,15 @@ function endOf(expires: string | undefined, date: string | null): number | undef
   return remaining > 0 ? Date.now() + remaining : undefined
 }
 
-/** Has the user sign in again if the session has ended meanwhile. Prolongs the session otherwise. */
+/**
+ * Has the user sign in again if the session has ended meanwhile. Prolongs the session otherwise.
+ * @throws {Problem} 401 if the user does not sign in again
+ */
 export async function checkSession(me: Me): Promise<void> {
   const { id } = await loadUser()
   if (id === me.id) return
-  if (id === GUEST) await signedInAgain()
-  else location.reload()
+  if (id !== GUEST) return location.reload()
+  if (!(await signedInAgain())) throw new Problem(401, { code: 'not-signed-in' })
 }
 
 /** Signs in once more as the same user, by password. @throws {Problem} */

@@ -26,7 +26,8 @@ interface FileListProps {
 /** Files and folders, however many: only what is in the window is drawn and fetched. */
 export function FileList({ listing, target, round, isEmptyForAReason, onSort, onChanged }: FileListProps) {
   const { me } = useSession()
-  const items = useItems(listing)
+  // Guests find nothing, without a refusal: an empty list may mean that the session has ended.
+  const items = useItems(listing, () => checkSession(me))
   const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map())
   const [action, setAction] = useState<Action>()
   const list = useRef<HTMLTableSectionElement>(null)
@@ -38,8 +39,6 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
   useLayoutEffect(() => items.need(first, last), [first, last, results])
   useChange(round, items.reload)
   useChange(JSON.stringify(listing), () => setSelected(new Map()))
-  // Guests find nothing, without a refusal: an empty list may mean that the session is over.
-  useChange(results, () => void (results === 0 && checkSession(me).catch(() => undefined)))
   const changed = (): void => {
     setSelected(new Map())
     items.reload()

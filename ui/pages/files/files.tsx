@@ -34,10 +34,9 @@ export function Files({ parts }: { readonly parts: Readonly<Record<string, strin
   const { context: key = '', folder } = parts
   const load = async (signal: AbortSignal): Promise<Place> => {
     const context = await loadContext(key, signal)
-    // A person who may read nothing here may no longer be signed in.
+    // A user who may read nothing here may no longer be signed in. After a new sign-in this is loaded again.
     if (!context.canRead) await checkSession(me)
-    const now = context.canRead ? context : await loadContext(key, signal)
-    return { context: now, folders: now.canRead ? await pathTo(now.contextId, folder, signal) : [] }
+    return { context, folders: context.canRead ? await pathTo(context.contextId, folder, signal) : [] }
   }
   const [loaded, again] = useLoaded(load, [key, folder])
   const [moves, setMoves] = useState(0)

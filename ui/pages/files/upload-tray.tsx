@@ -32,10 +32,13 @@ export function useUploads(): readonly Upload[] {
 /** So many are listed; the others are counted. */
 const MAX_SHOWN = 100
 
-/** How far uploads are, in a corner of every page: what is behind stays where it is. */
+/** On a narrow window the list of uploads is opened by the user: it would take half of it. */
+const isNarrow = (): boolean => matchMedia('(max-width: 44rem)').matches
+
+/** The progress of all uploads, at the lower edge of every page. */
 export function UploadTray() {
   const all = useUploads()
-  const [isOpen, setOpen] = useState(true)
+  const [isOpen, setOpen] = useState(() => !isNarrow())
   const active = all.filter(isActive)
   useAnnouncement(all, active.length)
   if (all.length === 0) return null
