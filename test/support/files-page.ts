@@ -18,8 +18,15 @@ export async function pick(page: Page, file: string, action: string): Promise<vo
   await page.getByRole('menuitem', { name: action, exact: true }).click()
 }
 
-/** Drags one element to another, with more than one move over the target: with one the browser may drop before it has asked. */
+/**
+ * Drags one element to another, with more than one move over the target: with one the browser may drop before it has asked.
+ * Toasts are closed first, as they could lie on what is dragged.
+ */
 export async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
+  await page.locator('.toast button').evaluateAll(buttons => {
+    for (const button of buttons) (button as HTMLElement).click()
+  })
+  await page.locator('.toast').first().waitFor({ state: 'detached' })
   await from.hover()
   await page.mouse.down()
   await to.hover()
