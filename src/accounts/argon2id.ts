@@ -1,3 +1,4 @@
+import type { Turn } from '../base/fair-queue.ts'
 import type { Argon2Cost } from './hash-thread.ts'
 import type { Hasher } from './hash-threads.ts'
 import type { PasswordScheme } from './password-scheme.ts'
@@ -22,10 +23,10 @@ export class Argon2id implements PasswordScheme {
     return stored.startsWith('$argon2id$')
   }
 
-  async verify(password: string, stored: string): Promise<boolean> {
+  async verify(password: string, stored: string, turn?: Turn): Promise<boolean> {
     const cost = costOf(stored)
     if (!cost || exceeds(cost, MAX_COST)) return false
-    return await this.#hasher.verify(password, stored)
+    return await this.#hasher.verify(password, stored, turn)
   }
 
   outdated(stored: string): boolean {

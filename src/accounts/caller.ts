@@ -1,3 +1,4 @@
+import { networkOf } from '../base/network.ts'
 import { Forbidden, type ServiceError, Unauthenticated } from '../base/errors.ts'
 import { ADMIN, ADMINS, GUEST, systemNames } from './principals.ts'
 import type { Client, Session } from './sessions.ts'
@@ -57,15 +58,3 @@ export function requireSignedIn(caller: Caller, what: string): void {
 
 /** The key that rate limits count a request under: the user, or for guests the network they come from. */
 export const shareOf = (caller: Caller): string => (isGuest(caller) ? networkOf(caller.client.address) : caller.user.id)
-
-/** An IPv4 address, or the /64 network of an IPv6 address: one subscriber usually owns the whole network. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address
-  const [start = [], end] = address.split('::').map(part => (part === '' ? [] : part.split(':')))
-  const groups = [
-    ...start,
-    ...Array.from({ length: end ? 8 - start.length - end.length : 0 }, () => '0'),
-    ...(end ?? []),
-  ]
-  return `${groups.slice(0, 4).join(':')}::/64`
-}

@@ -1,3 +1,4 @@
+import type { Turn } from '../base/fair-queue.ts'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
@@ -5,8 +6,11 @@ import type { Argon2Cost, HashTask } from './hash-thread.ts'
 /** Computes argon2id outside the thread that answers requests. */
 export interface Hasher {
   hash(password: string, cost: Argon2Cost): Promise<string>
-  /** Also returns false for a stored hash that the library cannot parse. */
-  verify(password: string, stored: string): Promise<boolean>
+  /**
+   * Also returns false for a stored hash that the library cannot parse.
+   * @param turn whom the check is for, where checks of several threads wait in one queue
+   */
+  verify(password: string, stored: string, turn?: Turn): Promise<boolean>
   close(): Promise<void>
 }
 

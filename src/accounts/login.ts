@@ -1,4 +1,5 @@
 import { Forbidden, Overloaded, Unauthenticated } from '../base/errors.ts'
+import { networkOf } from '../base/network.ts'
 import type { Database } from '../stores/database.ts'
 import type { Audit } from './audit.ts'
 import { groupsOf } from './groups.ts'
@@ -104,15 +105,17 @@ export class Login {
   async requireStillGood(user: User, name: string, client: Client): Promise<boolean> {
     if (user.disabled || user.name !== name || !this.#deps.policy.admits(name)) return false
     if (await this.#isLockable(user))
-      await this.#deps.lockout.requireNotLocked(await this.#counted({ client }, user, name))
+      await this.#deps.lockout.requireNotLocked((await this.#counted({ client }, user, name)).counted)
     return true
   }
 
   async #check(attempt: Attempt, user: User | undefined, name: string, stored: string | undefined): Promise<boolean> {
-    const verify = (): Promise<boolean> => this.#deps.passwords.verify(attempt.password, stored)
     const subject = { userId: user?.id, userName: user?.name, address: attempt.client.address }
     const { mechanism } = attempt
-    const counted = await this.#counted(attempt, user, name)
+    const { counted, isTrusted } = await this.#counted(attempt, user, name)
+    // A flood from one network delays others by one check at most, and users on their own devices hardly at all.
+    const turn = { of: networkOf(attempt.client.address), isPreferred: isTrusted }
+    const verify = (): Promise<boolean> => this.#deps.passwords.verify(attempt.password, stored, turn)
     const isLockable = user === undefined || (await this.#isLockable(user))
     // Attempts during a lock are not recorded one by one: they cost an attacker nothing and would fill the audit trail.
     const { right, locked } = isLockable
@@ -123,10 +126,16 @@ export class Login {
     return right
   }
 
-  async #counted({ client }: Pick<Attempt, 'client'>, user: User | undefined, name: string): Promise<Counted> {
-    if (!user) return countedName(name)
+  /** What failures are counted under, and whether the attempt comes from a device that the user has signed in from. */
+  async #counted(
+    { client }: Pick<Attempt, 'client'>,
+    user: User | undefined,
+    name: string,
+  ): Promise<{ readonly counted: Counted; readonly isTrusted: boolean }> {
+    if (!user) return { counted: countedName(name), isTrusted: false }
     const digest = await this.#deps.devices?.recognise(user, client.device)
-    return digest === undefined ? countedUser(user) : countedDevice(user, digest)
+    if (digest === undefined) return { counted: countedUser(user), isTrusted: false }
+    return { counted: countedDevice(user, digest), isTrusted: true }
   }
 
   async #isLockable(user: User): Promise<boolean> {

@@ -1,3 +1,4 @@
+import type { Turn } from '../base/fair-queue.ts'
 import type { Argon2id } from './argon2id.ts'
 import { derivePbkdf2, parsePbkdf2 } from './legacy-pbkdf2.ts'
 import type { PasswordScheme } from './password-scheme.ts'
@@ -24,11 +25,11 @@ export class WrappedPbkdf2 implements PasswordScheme {
     return true
   }
 
-  async verify(password: string, stored: string): Promise<boolean> {
+  async verify(password: string, stored: string, turn?: Turn): Promise<boolean> {
     const [, salt, inner] = /^([A-Za-z0-9+/]{22}==)(\$argon2id\$.+)$/.exec(stored.slice(PREFIX.length)) ?? []
     if (salt === undefined || inner === undefined) return false
     const key = await derivePbkdf2(password, salt)
-    return await this.#argon2id.verify(key.toString('base64'), inner)
+    return await this.#argon2id.verify(key.toString('base64'), inner, turn)
   }
 
   /** @param stored `base64salt$base64key` @throws {TypeError} for anything else, without repeating it */

@@ -233,3 +233,18 @@ function readKeyPair(
   }
   throw new StartupError(`The key in ${keyFile} does not belong to the certificate in ${certificateFile}.`)
 }
+
+/** When the certificates of this service expire. One that cannot be read is left out: it stops the start anyway. */
+export function ownCertificates(
+  settings: Settings,
+): ReadonlyArray<{ readonly use: 'signing' | 'encryption'; readonly expires: Milliseconds }> {
+  return (['signing', 'encryption'] as const).flatMap(use => {
+    const file = settings[`service.auth.saml.${use}.certificate-file`]
+    if (file === undefined) return []
+    try {
+      return [{ use, expires: Date.parse(new X509Certificate(readFileSync(file)).validTo) }]
+    } catch {
+      return []
+    }
+  })
+}

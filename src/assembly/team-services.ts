@@ -1,6 +1,7 @@
 import type { Argon2Cost } from '../accounts/hash-thread.ts'
 import { type Hasher, HashThreads } from '../accounts/hash-threads.ts'
 import type { MailQueue } from '../accounts/mail-queue.ts'
+import type { Turn } from '../base/fair-queue.ts'
 import type { Limiter } from '../base/limiter.ts'
 import type { Mail, Mailer } from '../stores/mailer.ts'
 import type { ThreadTeam } from '../threads/team.ts'
@@ -11,14 +12,16 @@ import type { ThreadTeam } from '../threads/team.ts'
 export function shareHashing(team: ThreadTeam, limiter: Limiter): Hasher {
   const threads = new HashThreads(limiter.concurrency)
   team.answer('hash', ([password, cost]: [string, Argon2Cost]) => limiter.run(() => threads.hash(password, cost)))
-  team.answer('verify', ([password, stored]: [string, string]) => limiter.run(() => threads.verify(password, stored)))
+  team.answer('verify', ([password, stored, turn]: [string, string, Turn | undefined]) =>
+    limiter.run(() => threads.verify(password, stored), turn),
+  )
   return threads
 }
 
 /** Has the first thread hash. It rejects with {@link Overloaded} when too many wait there. */
 export const sharedHashing = (team: ThreadTeam): Hasher => ({
   hash: (password, cost) => team.callFirst('hash', [password, cost]),
-  verify: (password, stored) => team.callFirst('verify', [password, stored]),
+  verify: (password, stored, turn) => team.callFirst('verify', [password, stored, turn]),
   close: async () => {},
 })
 

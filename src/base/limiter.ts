@@ -1,4 +1,5 @@
 import { Overloaded } from './errors.ts'
+import { FairQueue, type Turn } from './fair-queue.ts'
 
 export interface LimiterOptions {
   /** The maximum number of tasks that run at once. */
@@ -9,17 +10,23 @@ export interface LimiterOptions {
   readonly what: string
 }
 
+interface Waiting {
+  readonly begin: () => void
+  readonly refuse: () => void
+}
+
 /**
- * Runs a limited number of tasks at once. A limited number of others wait, in order of arrival.
- * A task keeps its permit until it has ended, even if its client has left.
+ * Runs a limited number of tasks at once. A limited number of others wait: callers take turns, and the tasks of one caller run in
+ * order of arrival. A task keeps its permit until it has ended, even if its client has left.
  */
 export class Limiter {
   readonly #options: LimiterOptions
-  readonly #waiting: Array<() => void> = []
+  readonly #waiting: FairQueue<Waiting>
   #running = 0
 
   constructor(options: LimiterOptions) {
     this.#options = options
+    this.#waiting = new FairQueue(options.queue)
   }
 
   get concurrency(): number {
@@ -28,12 +35,12 @@ export class Limiter {
 
   /** The number of running and of waiting tasks. */
   get load(): { readonly running: number; readonly waiting: number } {
-    return { running: this.#running, waiting: this.#waiting.length }
+    return { running: this.#running, waiting: this.#waiting.size }
   }
 
-  /** @throws {Overloaded} when the queue is full; `work` has not started then */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    await this.#acquire()
+  /** @throws {Overloaded} when the queue is full, or `work` is displaced from it; `work` has not started then */
+  async run<T>(work: () => Promise<T>, turn?: Turn): Promise<T> {
+    await this.#acquire(turn)
     try {
       return await work()
     } finally {
@@ -41,21 +48,21 @@ export class Limiter {
     }
   }
 
-  #acquire(): Promise<void> {
+  #acquire(turn: Turn | undefined): Promise<void> {
     if (this.#running < this.#options.concurrency) {
       this.#running++
       return Promise.resolve()
     }
-    if (this.#waiting.length >= this.#options.queue) {
-      return Promise.reject(new Overloaded(`Too many ${this.#options.what} at once.`))
-    }
-    return new Promise(resolve => this.#waiting.push(resolve))
+    return new Promise((begin, reject) => {
+      const refuse = (): void => reject(new Overloaded(`Too many ${this.#options.what} at once.`))
+      this.#waiting.add({ begin, refuse }, turn)?.refuse()
+    })
   }
 
   /** Passes the permit directly to the next waiting task, so that no new task can take it first. */
   #release(): void {
-    const next = this.#waiting.shift()
-    if (next) next()
+    const next = this.#waiting.next()
+    if (next) next.begin()
     else this.#running--
   }
 }

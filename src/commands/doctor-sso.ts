@@ -1,6 +1,4 @@
-import { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { createCas, createSamlProviders } from '../assembly/sso.ts'
+import { createCas, createSamlProviders, ownCertificates } from '../assembly/sso.ts'
 import { StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
@@ -50,7 +48,9 @@ async function probeCas(title: string, { provider }: CasSignOnOptions): Promise<
 
 async function examineSaml(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
   if (settings['service.auth.saml'] === 'off') return [ok('SAML: off')]
-  const own = await examineOwnCertificates(settings)
+  const own = ownCertificates(settings).map(({ use, expires }) =>
+    examineExpiry(`SAML: own ${use} certificate`, expires),
+  )
   try {
     const saml = createSamlProviders(settings, { system: realSystem, log: createLog('silent') })
     const found = await Promise.all(saml?.providers.map(login => examineProvider(login, base)) ?? [])
@@ -61,23 +61,6 @@ async function examineSaml(settings: Settings, base: BaseAddress): Promise<Diagn
     if (!(error instanceof StartupError)) throw error
     return [...own, problem(`SAML: ${error.message}`)]
   }
-}
-
-/** The certificates of this service. Providers refuse expired ones, and need time to take over new ones. */
-async function examineOwnCertificates(settings: Settings): Promise<Diagnosis[]> {
-  const found: Diagnosis[] = []
-  for (const use of ['signing', 'encryption'] as const) {
-    const file = settings[`service.auth.saml.${use}.certificate-file`]
-    // What cannot be read is reported with its key.
-    const text = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined)
-    if (text === undefined) continue
-    try {
-      found.push(examineExpiry(`SAML: own ${use} certificate`, Date.parse(new X509Certificate(text).validTo)))
-    } catch {
-      continue
-    }
-  }
-  return found
 }
 
 function examineExpiry(title: string, expires: Milliseconds): Diagnosis {

@@ -1,5 +1,5 @@
-import { isIPv6 } from 'node:net'
 import { Overloaded } from '../base/errors.ts'
+import { networkOf } from '../base/network.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
@@ -97,16 +97,3 @@ export class LoginFlows {
 }
 
 const minuteOf = (time: Milliseconds): number => Math.floor(time / MINUTE)
-
-/** An IPv4 address, or the /64 of an IPv6 address: one customer has at least that many. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? []
-  const groups = head === '' ? [] : head.split(':')
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length)
-  const all = [...groups, ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...(tail?.split(':') ?? [])]
-  return `${all
-    .slice(0, 4)
-    .map(group => Number.parseInt(group || '0', 16).toString(16))
-    .join(':')}::/64`
-}

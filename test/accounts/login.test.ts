@@ -5,12 +5,14 @@ import { Lockout } from '../../src/accounts/lockout.ts'
 import { type Attempt, Login } from '../../src/accounts/login.ts'
 import { PasswordLoginPolicy } from '../../src/accounts/password-login-policy.ts'
 import { Passwords } from '../../src/accounts/passwords.ts'
+import { TrustedDevices } from '../../src/accounts/trusted-devices.ts'
 import { findUser, insertUser } from '../../src/accounts/users.ts'
 import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
 import { Limiter } from '../../src/base/limiter.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
+import type { Turn } from '../../src/base/fair-queue.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 
@@ -21,24 +23,29 @@ const LEGACY = 'c2FsdHNhbHRzYWx0c2FsdA==$msC9OzxJukbdj2ZIUPOrM82MtPvM5eaI'
 const client = { address: '127.0.0.1', userAgent: 'test' }
 const attempt = (name: string, password: string): Attempt => ({ name, password, mechanism: 'form', client })
 
-async function start(t: { after(work: () => Promise<void>): void }, iterations = cost.iterations) {
+async function start(
+  t: { after(work: () => Promise<void>): void },
+  iterations = cost.iterations,
+  knowsDevices = false,
+) {
   const database = await newDatabase(t)
   const limiter = new Limiter({ concurrency: 2, queue: 20, what: 'password checks' })
   const passwords = await Passwords.create({ ...cost, iterations }, limiter, new FakeSystem())
   const stored = async (id: string): Promise<string> => (await findUser(database, id))?.password ?? ''
   const system = new FakeSystem()
+  const devices = knowsDevices ? new TrustedDevices(database, system) : undefined
   const login = new Login(
     {
       database,
       passwords,
       policy: new PasswordLoginPolicy({ mode: 'on', whitelist: [], blacklist: [] }),
       lockout: new Lockout(new MemoryEphemeralStore(system), system, { maxAttempts: -1, duration: 0 }),
-      devices: undefined,
+      devices,
       audit: new Audit(database, { system, log: createLog('silent') }, 86_400_000),
     },
     { adminOverride: undefined, locksAdmins: true },
   )
-  return { database, passwords, login, stored }
+  return { database, passwords, login, stored, devices }
 }
 
 test('a legacy hash is replaced by argon2id at the first login, and only by a right password (D5.1)', async t => {
@@ -82,4 +89,25 @@ test('a garbled stored hash lets nobody in and fails nothing (D2.2)', async t =>
     for (const guess of ['password', password || 'x', '$'])
       await assert.rejects(login.withPassword(attempt(`user${index}`, guess)), Unauthenticated)
   }
+})
+
+test('a login waits in the queue of its network, and before others on a device that the user knows (D19.16)', async t => {
+  const { database, login, passwords, devices } = await start(t, cost.iterations, true)
+  const turns: Array<Turn | undefined> = []
+  passwords.verify = async (_password, _stored, turn) => turns.push(turn) < 0
+  await insertUser(database, { id: '7', name: 'bob', password: LEGACY })
+  const bob = await findUser(database, '7')
+  assert.ok(bob && devices)
+  const device = await devices.trust(bob, undefined)
+  const from = async (name: string, more: Partial<Attempt['client']>): Promise<void> =>
+    await assert.rejects(login.withPassword({ ...attempt(name, 'x'), client: { ...client, ...more } }), Unauthenticated)
+  await from('bob', { address: '192.0.2.7' })
+  await from('bob', { address: '2001:db8:1:2::7', device })
+  // Another user's device is as good as none.
+  await from('eva', { address: '192.0.2.8', device })
+  assert.deepEqual(turns, [
+    { of: '192.0.2.7', isPreferred: false },
+    { of: '2001:db8:1:2::/64', isPreferred: true },
+    { of: '192.0.2.8', isPreferred: false },
+  ])
 })

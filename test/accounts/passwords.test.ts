@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Argon2id } from '../../src/accounts/argon2id.ts'
-import { HashThreads } from '../../src/accounts/hash-threads.ts'
+import { type Hasher, HashThreads } from '../../src/accounts/hash-threads.ts'
 import { legacyPbkdf2 } from '../../src/accounts/legacy-pbkdf2.ts'
 import { Passwords, requirePasswordShape } from '../../src/accounts/passwords.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
@@ -142,4 +143,31 @@ test('a check beyond the queue is refused as overloaded, and nothing of it is do
   await assert.rejects(passwords.verify('three', undefined), Overloaded)
   await Promise.all([running, waiting])
   assert.deepEqual(narrow.load, { running: 0, waiting: 0 })
+})
+
+test('220 guests at one address delay another login by one check, and a trusted device by none (D19.16)', async () => {
+  const begun: string[] = []
+  const waiting: Array<() => void> = []
+  const hasher: Hasher = {
+    hash: async () => '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0$aGFzaA',
+    verify: password => {
+      begun.push(password)
+      return new Promise(resolve => waiting.push(() => resolve(false)))
+    },
+    close: async () => {},
+  }
+  const queue = new Limiter({ concurrency: 1, queue: 1000, what: 'password checks' })
+  const passwords = await Passwords.create(cost, queue, new FakeSystem(), hasher)
+  const all = Array.from({ length: 220 }, (_, n) => passwords.verify(`guess ${n}`, undefined, { of: '192.0.2.66' }))
+  all.push(passwords.verify('honest', undefined, { of: '192.0.2.7' }))
+  all.push(passwords.verify('trusted', undefined, { of: '192.0.2.8', isPreferred: true }))
+  // Ends one check after the other, until none is begun any more.
+  for (let turn = 0; turn < all.length; turn++) {
+    await setImmediate()
+    waiting.shift()?.()
+  }
+  await Promise.all(all)
+  // The first check had begun before anybody waited.
+  assert.deepEqual(begun.slice(0, 5), ['guess 0', 'trusted', 'guess 1', 'honest', 'guess 2'])
+  assert.equal(begun.length, 222)
 })
