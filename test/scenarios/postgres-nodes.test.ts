@@ -10,7 +10,8 @@ import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
 import { sendRaw } from '../support/raw-request.ts'
 import { type InProcess, newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { blobArgs } from '../support/blobs.ts'
+import { blobArgs, blobSettings } from '../support/blobs.ts'
+import { tokenSettings } from '../support/token-store.ts'
 import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -130,7 +131,14 @@ test('a node that starts leaves the uploads of others in peace, and ends those w
 test('the commands find the store by its address and never show the password in it', async t => {
   if (!requirePeer(t, postgres)) return
   const { folder, url, start } = await newCluster(t)
-  const set = { 'service.data.folder': folder, 'service.repository.store.url': url, 'service.data.quota': 'on' }
+  const set = {
+    'service.data.folder': folder,
+    'service.repository.store.url': url,
+    'service.data.quota': 'on',
+    // `doctor` compares the settings of a node with those it is given.
+    ...blobSettings(folder),
+    ...tokenSettings(folder, {}),
+  }
   const where = Object.entries(set).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const early = await stowage(folder, ['unlock', 'admin', ...where])
   assert.deepEqual([early.status, /no store/.test(early.stderr)], [1, true], early.stderr)
