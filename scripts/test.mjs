@@ -17,6 +17,19 @@ buildUiIfStale('dist/ui')
 buildUiIfStale('build/src/ui')
 
 const SCALED = { STORE: 'postgres', BLOBS: 's3', TOKENS: 'redis' }
+/** What threads of one process must agree about. */
+const WITH_THREADS = [
+  'proof/crash',
+  'proof/http',
+  'proof/models',
+  'scenarios/audit-events',
+  'scenarios/auth-sessions',
+  'scenarios/basic-cache',
+  'scenarios/lockout-counting',
+  'scenarios/quota-filling',
+  'wire/cli-serve',
+  'wire/upload-race',
+]
 /** The rooms whose tests know the service from outside. */
 const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
 /** Left out by `npm test`: they start other servers, again and again. */
@@ -67,7 +80,12 @@ async function rest() {
     files.filter(file => file.includes(join('test', 'proof', '/'))),
     { PROOFS: 'long' },
   )
-  return (await runScaledOut()) && peers && proofs
+  process.stderr.write('Tests of what threads have in common, with four of them.\n')
+  const threads = await run(
+    files.filter(file => WITH_THREADS.some(part => file.includes(join('test', part)))),
+    { THREADS: '4' },
+  )
+  return (await runScaledOut()) && peers && proofs && threads
 }
 
 /** Resolves to whether every test of these files has passed. */

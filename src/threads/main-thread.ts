@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { Counters } from '../base/counters.ts'
+import { realSystem } from '../base/system.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { descriptorOf, type HttpServer, sharePort } from './shared-port.ts'
@@ -17,7 +17,7 @@ export class MainThread implements FirstThread {
   readonly isFirst = true
   readonly turn = new WriteTurn()
   readonly counters = new Counters()
-  readonly key: Uint8Array = randomBytes(32)
+  readonly key: Uint8Array = realSystem.randomBytes(32)
   readonly failure: Promise<Error>
   facts: SharedArrayBuffer | undefined
   readonly #entry: URL

@@ -11,7 +11,7 @@ test('whatever is tried and however the clocks move, the lockout does what the m
   assert.ok((await proveLockout({ runs: isLong ? 1500 : 300 })) > 0)
 })
 
-for (const where of ['memory', 'database'] as const) {
+for (const where of ['memory', 'memory of threads', 'database'] as const) {
   test(`whoever signs in, comes back or leaves, sessions in ${where} do what the model of D2 does`, async () => {
     assert.ok((await proveSessions(where, { runs: isLong ? 1000 : 100 })) > 0)
   })
