@@ -12,6 +12,7 @@ import { AdminSystem } from './pages/admin/system.tsx'
 import { AdminUser } from './pages/admin/user.tsx'
 import { AdminUsers } from './pages/admin/users.tsx'
 import { Files } from './pages/files/files.tsx'
+import { Trash } from './pages/files/trash.tsx'
 import { MyFiles, SharedWithMe } from './pages/home.tsx'
 import { Sharing } from './pages/sharing/sharing.tsx'
 
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   { pattern: 'account', page: Account },
   { pattern: 'contexts/:context/files', page: Files },
   { pattern: 'contexts/:context/files/:folder', page: Files },
+  { pattern: 'contexts/:context/trash', page: Trash },
   { pattern: 'contexts/:context/sharing', page: Sharing },
   { pattern: 'admin', page: AdminSystem },
   { pattern: 'admin/users', page: AdminUsers },

@@ -27,6 +27,9 @@ export const auditEvents = [
   'access-changed',
   'members-changed',
   'quota-threshold',
+  'entry-trashed',
+  'entry-restored',
+  'trash-deleted',
 ] as const
 
 export type AuditEvent = (typeof auditEvents)[number]

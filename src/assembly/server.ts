@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/first-admin-password.ts'
@@ -7,27 +6,13 @@ import { findUser } from '../accounts/users.ts'
 import { requireWhole } from '../backup/store-copy.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import type { System } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
-import { ContextExport } from '../content/archive/export.ts'
-import { translateContextExport } from '../migration/entrystore/context-export.ts'
-import { openSqliteScratch } from '../stores/sqlite/sqlite-scratch.ts'
-import { ContextImport } from '../content/archive/import.ts'
 import { Changes } from '../content/changes.ts'
-import { Creation } from '../content/creation.ts'
-import { Entries } from '../content/entries.ts'
-import { EntryLoader } from '../content/entry-loader.ts'
 import { entrySource } from '../content/entry-records.ts'
-import { EntryViews } from '../content/entry-view.ts'
 import { initialise } from '../content/setup/initialise.ts'
-import { createKinds } from '../content/kinds/kinds.ts'
-import { ListMoves } from '../content/list-moves.ts'
-import { Metadata } from '../content/metadata.ts'
 import { buildMissingRelations } from '../content/relation-rows.ts'
-import { Resources } from '../content/resources.ts'
 import { Revisions } from '../content/revisions.ts'
 import { Search } from '../search/search.ts'
-import { Statistics } from '../content/statistics.ts'
 import { hashTestPasswords } from '../content/setup/test-data.ts'
 import { Scrubber } from '../files/scrubber.ts'
 import { StagedImports } from '../files/staged-import.ts'
@@ -44,11 +29,12 @@ import { BaseAddress } from '../http/base-address.ts'
 import type { CookieOptions } from '../http/protocol/cookies.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
-import { type Accounts, createAccounts } from './accounts.ts'
+import { createAccounts } from './accounts.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
 import { joinAsNode, type Node } from './node.ts'
 import { createSso } from './sso.ts'
 import { dataPlace, openDisk } from './disk.ts'
+import { createContent } from './content.ts'
 import { createProxy } from './proxy.ts'
 import { requireHealthy, requireSound } from './health.ts'
 import { createReaders } from './readers.ts'
@@ -56,7 +42,6 @@ import { openStores, type Stores } from './stores.ts'
 import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
 import { loadUi } from './ui.ts'
-import type { Database } from '../stores/database.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import type { DiskSpace } from '../stores/disk-space.ts'
@@ -233,6 +218,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
         await disk?.restoreReserve()
         await node.watch()
         await accounts.audit.expire()
+        await content.trash.expire()
         await search.tidy()
         await pruneChangeLog(database)
         await accounts.passwordReset?.expire()
@@ -281,49 +267,6 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       await node.leave()
       await stores.close()
     },
-  }
-}
-
-interface ContentDependencies extends Accounts {
-  readonly database: Database
-  readonly cache: DependencyCache
-  readonly changes: Changes
-  readonly revisions: Revisions
-  readonly files: Files
-  readonly stagedImports: StagedImports
-  readonly ledger: Ledger
-  readonly system: System
-}
-
-/** Contexts, entries and their content. */
-function createContent(settings: Settings, deps: ContentDependencies) {
-  const loader = new EntryLoader(deps)
-  const kinds = createKinds(
-    { ...deps, loader },
-    { requireCurrentPassword: settings['service.auth.password.require-current-password'] },
-  )
-  const contexts = kinds.ofType.Context
-  const loading = { ...deps, loader, kinds }
-  const entries = new Entries(loading)
-  const views = new EntryViews(loading, { publicInfo: settings['service.repository.public-info'] })
-  return {
-    entries,
-    views,
-    contexts,
-    creation: new Creation(
-      { ...loading, contexts },
-      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
-    ),
-    metadata: new Metadata(loading),
-    resources: new Resources({ loader, kinds, entries, views }),
-    listMoves: new ListMoves(loading),
-    exports: new ContextExport(deps),
-    imports: new ContextImport({
-      ...loading,
-      translate: (source, hints) =>
-        translateContextExport(source, hints, { openScratch: () => openSqliteScratch(tmpdir()), system: deps.system }),
-    }),
-    statistics: new Statistics(loading),
   }
 }
 

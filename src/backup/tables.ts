@@ -17,6 +17,8 @@ export const tables: readonly Table[] = [
   { name: 'entries', key: ['context', 'id'] },
   { name: 'metadata_revisions', key: ['context', 'entry', 'number'] },
   { name: 'list_members', key: ['context', 'member'] },
+  { name: 'trashed_entries', key: ['context', 'id'], since: 13 },
+  { name: 'trashed_revisions', key: ['context', 'entry', 'number'], since: 13 },
   { name: 'retired_ids', key: ['context', 'id'] },
   { name: 'spaces', key: ['context'] },
   { name: 'files', key: ['context', 'entry'] },

@@ -124,6 +124,10 @@ export const errorCodes = {
     title: 'Quota exceeded',
     help: 'The context would hold `needed` more bytes than its `quota` allows at the present `fillLevel`. Nothing was stored.',
   },
+  'zip-too-large': {
+    title: 'Too many files for one zip',
+    help: 'A zip has at most `limit` files and folders. Download fewer at a time.',
+  },
   'file-too-large': {
     title: 'File too large',
     help: 'The file exceeds `limit` bytes, the largest this service accepts. Nothing was stored.',

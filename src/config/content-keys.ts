@@ -51,6 +51,12 @@ export const fileKeys = {
 
 /** Contexts, entries and search. */
 export const repositoryKeys = {
+  'service.trash.days': integer({
+    min: 0,
+    max: 3650,
+    default: 30,
+    help: 'Days after which entries in the trash are deleted permanently; 0 keeps them until a user deletes them.',
+  }),
   'service.nonadmin.group-context-creation': boolean({
     default: false,
     help: 'Let users who are not administrators create groups together with a context.',

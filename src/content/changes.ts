@@ -16,6 +16,7 @@ import { deleteEntryRow, deleteEntryRowsOf, insertEntryRow, retireId, updateEntr
 import { addRelations, dropRelations, dropRelationsOf, renewRelations } from './relation-rows.ts'
 import { addRevision, insertRevision, moveRevisions } from './revision-rows.ts'
 import type { RevisionNote } from './revisions.ts'
+import { copyToTrash, deleteTrashRow, deleteTrashRowsOf, trashedRevisions } from './trash-rows.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -134,7 +135,13 @@ export interface EntryWriter {
   /** Moves the revisions of one entry to another. @param rename applies to each of their graphs */
   moveRevisions(from: EntryAddress, to: EntryAddress, rename: (graph: Graph) => Graph): Promise<void>
   delete(address: EntryAddress): Promise<void>
-  /** Deletes all entries of a context. */
+  /** Moves an entry with its revisions to the trash. @param root the id of the entry that the user moves there */
+  moveToTrash(address: EntryAddress, root: string): Promise<void>
+  /** Brings an entry with its revisions back from the trash, as it was. */
+  restore(entry: Entry): Promise<void>
+  /** Deletes an entry that is in the trash. */
+  deleteFromTrash(address: EntryAddress): Promise<void>
+  /** Deletes all entries of a context, those in its trash included. */
   deleteAllOf(context: string): Promise<void>
   /** Makes sure that an id is never reused (users, groups and contexts). */
   retireId(address: EntryAddress): Promise<void>
@@ -219,7 +226,25 @@ class Transaction implements EntryWriter {
     await removeFromIndex(this.tx, address)
   }
 
+  async moveToTrash(address: EntryAddress, root: string): Promise<void> {
+    await copyToTrash(this.tx, address, { root, time: this.now, by: this.caller.user.id })
+    await this.delete(address)
+  }
+
+  async restore(entry: Entry): Promise<void> {
+    await this.insert(entry, { keepsRevision: false })
+    for (const { metadata, ...revision } of await trashedRevisions(this.tx, entry)) {
+      await insertRevision(this.tx, entry, revision, metadata)
+    }
+    await deleteTrashRow(this.tx, entry)
+  }
+
+  async deleteFromTrash(address: EntryAddress): Promise<void> {
+    await deleteTrashRow(this.tx, address)
+  }
+
   async deleteAllOf(context: string): Promise<void> {
+    await deleteTrashRowsOf(this.tx, context)
     await dropRelationsOf(this.tx, context)
     await deleteEntryRowsOf(this.tx, context)
     for (const [key, entry] of this.#unindexed) if (entry.context === context) this.#unindexed.delete(key)

@@ -161,8 +161,10 @@ export async function sortableEntriesInList(queries: Queries, list: EntryAddress
   return rows.map(row => ({ ...abridged(headFromRow(row)), metadata: JSON.parse(row.metadata) as Graph }))
 }
 
+/** An entry in the trash keeps its id, so that it can come back. */
 export async function isIdFree(queries: Queries, { context, id }: EntryAddress): Promise<boolean> {
   const taken = await queries.get(sql`SELECT 1 AS taken FROM entries WHERE ${at({ context, id })}
-    UNION ALL SELECT 1 AS taken FROM retired_ids WHERE ${at({ context, id })}`)
+    UNION ALL SELECT 1 AS taken FROM retired_ids WHERE ${at({ context, id })}
+    UNION ALL SELECT 1 AS taken FROM trashed_entries WHERE ${at({ context, id })}`)
   return taken === undefined
 }

@@ -46,3 +46,10 @@ export function fileNameOf(entry: Entry): string {
 /** `type/subtype` in the characters of RFC 9110 8.3.1, without parameters. */
 export const isMediaType = (text: string): boolean =>
   /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}\/[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}$/.test(text)
+
+/** The name that people see: the label that an upload writes, or the title; the id if the entry has neither. */
+export function displayName(entry: Entry): string {
+  const about = resourceOf(entry)
+  const label = objectsOf(entry.statements, about, rdfs.label)[0] ?? objectsOf(entry.metadata, about, dct.title)[0]
+  return label?.value ?? entry.id
+}

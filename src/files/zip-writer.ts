@@ -10,11 +10,17 @@ export interface ZipMember {
   readonly bytes: Readable
 }
 
+/** A folder, which may have nothing in it. */
+export interface ZipFolder {
+  /** The path with a slash at its end. */
+  readonly folder: string
+}
+
 /**
  * Returns a zip of these members as a stream: the next member is requested when the previous one has been written.
  * Destroying the stream stops it. If a member fails, the stream fails, and its output is not a valid zip.
  */
-export function writeZip(members: AsyncIterable<ZipMember>, time: Date): Readable {
+export function writeZip(members: AsyncIterable<ZipMember | ZipFolder>, time: Date): Readable {
   const zip = new yazl.ZipFile()
   const output = zip.outputStream as Readable
   const fail = (error: unknown): void => {
@@ -28,12 +34,17 @@ export function writeZip(members: AsyncIterable<ZipMember>, time: Date): Readabl
 async function fill(
   zip: yazl.ZipFile,
   output: Readable,
-  members: AsyncIterable<ZipMember>,
+  members: AsyncIterable<ZipMember | ZipFolder>,
   mtime: Date,
 ): Promise<void> {
   const left = new AbortController()
   output.once('close', () => left.abort())
-  for await (const { name, isDeflated, bytes } of members) {
+  for await (const member of members) {
+    if ('folder' in member) {
+      zip.addEmptyDirectory(member.folder, { mtime })
+      continue
+    }
+    const { name, isDeflated, bytes } = member
     try {
       // The list of members lives as long as the zip is written, so it must not keep references to their streams.
       let source: Readable | undefined = bytes

@@ -11,6 +11,7 @@ import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { ContextExport } from '../content/archive/export.ts'
+import type { FileZips } from '../content/archive/file-zip.ts'
 import type { ContextImport } from '../content/archive/import.ts'
 import type { Creation } from '../content/creation.ts'
 import type { ContextKind } from '../content/kinds/context.ts'
@@ -21,6 +22,7 @@ import type { Metadata } from '../content/metadata.ts'
 import type { Resources } from '../content/resources.ts'
 import type { ListMoves } from '../content/list-moves.ts'
 import type { Statistics } from '../content/statistics.ts'
+import type { Trash } from '../content/trash/trash.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { GraphReader } from '../graph/graph-reader.ts'
@@ -96,6 +98,7 @@ export interface Rooms {
   readonly entries: Entries
   readonly contexts: ContextKind
   readonly exports: ContextExport
+  readonly zips: FileZips
   readonly imports: ContextImport
   readonly statistics: Statistics
   readonly creation: Creation
@@ -104,6 +107,7 @@ export interface Rooms {
   readonly metadata: Metadata
   readonly resources: Resources
   readonly listMoves: ListMoves
+  readonly trash: Trash
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader

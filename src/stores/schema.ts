@@ -249,4 +249,49 @@ export const commonSteps: readonly Migration[] = [
       sql`CREATE TABLE nodes (id TEXT PRIMARY KEY, seen BIGINT NOT NULL, facts TEXT NOT NULL)`,
     ],
   },
+  {
+    id: 13,
+    name: 'trash',
+    statements: [
+      // The columns of `entries`, and before them: the entry that was moved to the trash with this one in it, when and by
+      // whom, and the list that held this one. The file stays in `files`, so its bytes still count.
+      sql`CREATE TABLE trashed_entries (
+        root TEXT NOT NULL,
+        deleted BIGINT NOT NULL,
+        deleted_by TEXT NOT NULL,
+        list TEXT,
+        position BIGINT,
+        context TEXT NOT NULL REFERENCES contexts (id),
+        id TEXT NOT NULL,
+        entry_type TEXT NOT NULL,
+        graph_type TEXT NOT NULL,
+        resource_type TEXT NOT NULL,
+        resource_uri TEXT,
+        external_metadata TEXT,
+        created BIGINT NOT NULL,
+        modified BIGINT NOT NULL,
+        creator TEXT,
+        contributors TEXT NOT NULL,
+        acl TEXT NOT NULL,
+        statements TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        cached_external_metadata TEXT,
+        cached BIGINT,
+        content TEXT,
+        PRIMARY KEY (context, id)
+      )`,
+      sql`CREATE INDEX trashed_entries_by_root ON trashed_entries (context, root)`,
+      sql`CREATE INDEX trashed_entries_by_age ON trashed_entries (deleted) WHERE id = root`,
+      sql`CREATE TABLE trashed_revisions (
+        context TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        time BIGINT NOT NULL,
+        author TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        PRIMARY KEY (context, entry, number),
+        FOREIGN KEY (context, entry) REFERENCES trashed_entries (context, id) ON DELETE CASCADE
+      )`,
+    ],
+  },
 ]

@@ -218,7 +218,7 @@ inBrowser('what others have written is shown as text: names, titles, user agents
   await page.waitForSelector('tbody tr')
   assert.ok((await page.innerText('tbody')).includes(evil('file')))
   await page.getByRole('button', { name: 'Actions for' }).click()
-  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('menuitem', { name: 'Edit details' }).click()
   await page.getByRole('dialog').waitFor()
   assert.equal(await page.locator('img:not(.brand img)').count(), 0)
   assert.match(await page.title(), /^<img/)

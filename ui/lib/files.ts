@@ -209,7 +209,3 @@ export async function move(item: Item, place: Place, from: string | undefined): 
     await ask(path, { method: 'PUT', json: value.filter(id => id !== item.entryId), ifMatch: tag })
   }
 }
-
-/** Deletes for ever; a folder with all that is in it. @throws {Problem} */
-export const remove = (item: Item): Promise<undefined> =>
-  ask(`${entryPath(item)}${item.isFolder ? '?recursive=true' : ''}`, { method: 'DELETE' })

@@ -14,6 +14,7 @@ export const chapters = [
   'Creating',
   'Entries',
   'Resources',
+  'Trash',
   'Contexts and quota',
   'Archives and statistics',
   'Search',

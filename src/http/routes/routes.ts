@@ -20,9 +20,11 @@ import { searchRoutes } from './search.ts'
 import { samlRoutes } from './saml.ts'
 import { proxyRoutes } from './proxy.ts'
 import { toolRoutes } from './tools.ts'
+import { trashRoutes } from './trash.ts'
 import { resourceRoutes } from './resources.ts'
 import { signInRoutes } from './sign-in.ts'
 import { uiRoutes } from './ui.ts'
+import { zipRoutes } from './zips.ts'
 
 /** Every route of the service, whatever the settings; they get their services from {@link bindRoutes}. */
 export const routes: readonly RouteDefinition<Services>[] = [
@@ -45,6 +47,8 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...metadataRoutes,
   ...resourceRoutes,
   ...listRoutes,
+  ...trashRoutes,
+  ...zipRoutes,
   ...uiRoutes,
 ]
 

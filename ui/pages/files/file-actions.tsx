@@ -1,15 +1,12 @@
-import { Confirm } from '../../components/dialog.tsx'
-import { attempt } from '../../components/toast.tsx'
-import { type Item, remove } from '../../lib/files.ts'
-import { number } from '../../lib/format.ts'
-import { t } from '../../lib/language.ts'
-import { visible } from '../../lib/text.ts'
+import { useEffect } from 'preact/hooks'
+import type { Item } from '../../lib/files.ts'
 import type { Target } from '../../lib/uploads.ts'
 import { EditDetails } from './edit-details.tsx'
 import { MoveTo } from './move-to.tsx'
 import { Preview } from './preview.tsx'
 import { NameDialog } from './name-dialog.tsx'
 import { ReplaceFile } from './replace-file.tsx'
+import { trashItems } from './to-trash.ts'
 
 /** What the user wants to do, and with what. */
 export interface Action {
@@ -41,30 +38,15 @@ export function FileActions({ action, target, onClose, onChanged }: FileActionsP
     case 'move':
       return <MoveTo items={items} target={target} onClose={onClose} onChanged={onChanged} />
     case 'delete':
-      return <Delete items={items} onClose={onClose} onChanged={onChanged} />
+      return <ToTrash items={items} onClose={onClose} onChanged={onChanged} />
   }
 }
 
-type DeleteProps = Omit<FileActionsProps, 'action' | 'target'> & Pick<Action, 'items'>
-
-function Delete({ items, onClose, onChanged }: DeleteProps) {
-  const names = { name: visible(items[0]?.name ?? ''), count: number(items.length) }
-  const isOne = items.length === 1
-  const removeAll = async (): Promise<void> => {
-    for (const item of items) await remove(item)
-  }
-  const confirm = async (): Promise<void> => {
-    await attempt(removeAll, t(isOne ? 'deleted' : 'deletedMany', names))
-    onChanged()
-  }
-  const holdsFolder = items.some(({ isFolder }) => isFolder)
-  return (
-    <Confirm
-      title={t(isOne ? 'deletePermanently' : 'deleteManyPermanently', names)}
-      text={t(holdsFolder ? 'deleteFolderText' : 'deleteText')}
-      action={t('delete')}
-      onConfirm={confirm}
-      onClose={onClose}
-    />
-  )
+/** Has no dialog: it can be undone. */
+function ToTrash({ items, onClose, onChanged }: Omit<FileActionsProps, 'action' | 'target'> & Pick<Action, 'items'>) {
+  useEffect(() => {
+    onClose()
+    void trashItems(items, onChanged)
+  }, [])
+  return null
 }

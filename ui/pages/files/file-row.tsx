@@ -7,6 +7,7 @@ import { ago, bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
+import { zipAddress } from '../../lib/trash.ts'
 import type { Target } from '../../lib/uploads.ts'
 import type { Action } from './file-actions.tsx'
 import { dropTarget, endDrag, startDrag } from './moving.ts'
@@ -77,10 +78,11 @@ export function FileRow(props: FileRowProps) {
 }
 
 function menuOf(item: Item, onAction: (action: Action) => void): MenuItem[] {
-  const { isFolder, size, isOwner, canWrite, canWriteMetadata } = item
+  const { context, entryId, isFolder, size, isOwner, canWrite, canWriteMetadata } = item
   const pick = (kind: Action['kind']) => () => onAction({ kind, items: [item] })
   const canRename = isFolder ? canWriteMetadata : isOwner
   return [
+    ...(isFolder ? [{ text: t('downloadZip'), download: zipAddress(context, [entryId]) }] : []),
     ...(isFolder || size === undefined
       ? []
       : [

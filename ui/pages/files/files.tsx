@@ -119,6 +119,11 @@ function FilesOf({ context, folder, moves, reload }: FilesOfProps) {
         onSort={onSort}
         onChanged={refresh}
       />
+      {canWrite && (
+        <p>
+          <Link to={`contexts/${part(contextId)}/trash`}>{t('trash')}</Link>
+        </p>
+      )}
       {!canRead && (
         <p>
           <Link to="">{t('toMyFiles')}</Link>

@@ -1,0 +1,71 @@
+import { Trash } from '../content/trash/trash.ts'
+import { tmpdir } from 'node:os'
+import type { System } from '../base/system.ts'
+import type { Settings } from '../config/settings.ts'
+import { ContextExport } from '../content/archive/export.ts'
+import { translateContextExport } from '../migration/entrystore/context-export.ts'
+import { openSqliteScratch } from '../stores/sqlite/sqlite-scratch.ts'
+import { FileZips } from '../content/archive/file-zip.ts'
+import { ContextImport } from '../content/archive/import.ts'
+import type { Changes } from '../content/changes.ts'
+import { Creation } from '../content/creation.ts'
+import { Entries } from '../content/entries.ts'
+import { EntryLoader } from '../content/entry-loader.ts'
+import { EntryViews } from '../content/entry-view.ts'
+import { createKinds } from '../content/kinds/kinds.ts'
+import { ListMoves } from '../content/list-moves.ts'
+import { Metadata } from '../content/metadata.ts'
+import { Resources } from '../content/resources.ts'
+import type { Revisions } from '../content/revisions.ts'
+import { Statistics } from '../content/statistics.ts'
+import type { StagedImports } from '../files/staged-import.ts'
+import type { Files } from '../files/files.ts'
+import type { Ledger } from '../files/quota-ledger.ts'
+import type { Accounts } from './accounts.ts'
+import type { Database } from '../stores/database.ts'
+import type { DependencyCache } from '../stores/dependency-cache.ts'
+
+interface ContentDependencies extends Accounts {
+  readonly database: Database
+  readonly cache: DependencyCache
+  readonly changes: Changes
+  readonly revisions: Revisions
+  readonly files: Files
+  readonly stagedImports: StagedImports
+  readonly ledger: Ledger
+  readonly system: System
+}
+
+/** Contexts, entries and what they hold. */
+export function createContent(settings: Settings, deps: ContentDependencies) {
+  const loader = new EntryLoader(deps)
+  const kinds = createKinds(
+    { ...deps, loader },
+    { requireCurrentPassword: settings['service.auth.password.require-current-password'] },
+  )
+  const contexts = kinds.ofType.Context
+  const loading = { ...deps, loader, kinds }
+  const entries = new Entries(loading)
+  const views = new EntryViews(loading, { publicInfo: settings['service.repository.public-info'] })
+  return {
+    entries,
+    views,
+    contexts,
+    creation: new Creation(
+      { ...loading, contexts },
+      { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },
+    ),
+    metadata: new Metadata(loading),
+    resources: new Resources({ loader, kinds, entries, views }),
+    listMoves: new ListMoves(loading),
+    zips: new FileZips(deps),
+    exports: new ContextExport(deps),
+    imports: new ContextImport({
+      ...loading,
+      translate: (source, hints) =>
+        translateContextExport(source, hints, { openScratch: () => openSqliteScratch(tmpdir()), system: deps.system }),
+    }),
+    trash: new Trash(loading, { retention: settings['service.trash.days'] * 86_400_000 }),
+    statistics: new Statistics(loading),
+  }
+}

@@ -1,0 +1,42 @@
+/** Names of files and folders in a zip that any system can extract, each once in its folder. */
+
+const MAX_CHARACTERS = 120
+/** Separators, what Windows forbids, control characters, and characters that change the direction of text. */
+// eslint-disable-next-line no-control-regex
+const unsafe = /[/\\:*?"<>|\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/** Devices of Windows, with any extension. */
+const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
+
+/** One part of a path, made from a name that a user chose. It is never empty, `.` or `..`. */
+export function safeName(name: string, otherwise: string): string {
+  const cleaned = name.toWellFormed().normalize('NFC').replace(unsafe, '_').trim()
+  // Windows drops dots and spaces at the end, so "x." and "x" would be one file.
+  const short = shortened(cleaned).replace(/[. ]+$/, '')
+  if (short === '') return otherwise
+  return reserved.test(short) ? `_${short}` : short
+}
+
+/** Keeps the extension of a long name. */
+function shortened(name: string): string {
+  const characters = [...name]
+  if (characters.length <= MAX_CHARACTERS) return name
+  const extension = /\.[^.]{1,16}$/.exec(name)?.[0] ?? ''
+  return characters.slice(0, MAX_CHARACTERS - extension.length).join('') + extension
+}
+
+/** The names that are taken in one folder. */
+export class FolderNames {
+  readonly #taken = new Set<string>()
+
+  /** The name itself, or with a number before the extension. Some systems do not distinguish case. */
+  claim(name: string): string {
+    const [, stem = name, extension = ''] = /^(.+?)(\.[^.]{1,16})?$/.exec(name) ?? []
+    for (let number = 1; ; number++) {
+      const tried = number === 1 ? name : `${stem} (${number})${extension}`
+      const key = tried.toLowerCase()
+      if (this.#taken.has(key)) continue
+      this.#taken.add(key)
+      return tried
+    }
+  }
+}

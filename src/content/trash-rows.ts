@@ -1,0 +1,148 @@
+import type { Bytes, Milliseconds } from '../base/units.ts'
+import type { EntryAddress } from '../model/addresses.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
+import type { Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import {
+  at,
+  columns,
+  columnsOfE,
+  type EntryRow,
+  entryFromRow,
+  headColumns,
+  headFromRow,
+  type HeadRow,
+} from './entry-columns.ts'
+import type { Membership } from './list-records.ts'
+
+/** Reads and writes the rows of the trash. Only `changes.ts` calls the functions that write. */
+
+export interface Trashing {
+  /** The entry that the user moves to the trash; the others are in it. */
+  readonly root: string
+  readonly time: Milliseconds
+  /** Id of a user. */
+  readonly by: string
+}
+
+/** Copies an entry with its revisions and its place in a list to the trash. */
+export async function copyToTrash(
+  tx: Queries,
+  { context, id }: EntryAddress,
+  { root, time, by }: Trashing,
+): Promise<void> {
+  await tx.run(sql`INSERT INTO trashed_entries (root, deleted, deleted_by, list, position, ${columns})
+    SELECT CAST(${root} AS TEXT), CAST(${time} AS BIGINT), CAST(${by} AS TEXT), m.list, m.position, ${columnsOfE}
+    FROM entries e LEFT JOIN list_members m ON m.context = e.context AND m.member = e.id
+    WHERE e.context = ${context} AND e.id = ${id}`)
+  await tx.run(sql`INSERT INTO trashed_revisions (context, entry, number, time, author, metadata)
+    SELECT context, entry, number, time, author, metadata FROM metadata_revisions
+    WHERE context = ${context} AND entry = ${id}`)
+}
+
+/** Removes one entry and its revisions from the trash. */
+export async function deleteTrashRow(tx: Queries, address: EntryAddress): Promise<void> {
+  await tx.run(sql`DELETE FROM trashed_entries WHERE ${at(address)}`)
+}
+
+/** Removes all entries of a context from the trash. */
+export async function deleteTrashRowsOf(tx: Queries, context: string): Promise<void> {
+  await tx.run(sql`DELETE FROM trashed_entries WHERE context = ${context}`)
+}
+
+/** When, by whom and from which list an entry was moved to the trash. */
+interface TrashNote {
+  readonly deleted: Milliseconds
+  /** Id of a user. */
+  readonly deletedBy: string
+  /** Id of the list that held it. */
+  readonly list: string | undefined
+}
+
+interface NoteRow {
+  deleted: number
+  deleted_by: string
+  list: string | null
+}
+
+const noteFromRow = ({ deleted, deleted_by: deletedBy, list }: NoteRow): TrashNote => ({
+  deleted,
+  deletedBy,
+  list: list ?? undefined,
+})
+
+/** An entry that a user has moved to the trash, without its graphs. */
+export interface TrashedHead extends TrashNote {
+  readonly entry: EntryHead
+}
+
+/** More entries than this in the trash of a context are not listed: the latest come first. */
+const MAX_LISTED = 10_000
+
+/** What users have moved to the trash of a context, the latest first; not what lies in it. */
+export async function trashedHeads(queries: Queries, context: string): Promise<TrashedHead[]> {
+  const rows = await queries.all<HeadRow & NoteRow>(sql`SELECT ${headColumns}, deleted, deleted_by, list
+    FROM trashed_entries WHERE context = ${context} AND id = root ORDER BY deleted DESC, length(id) DESC, id DESC
+    LIMIT ${MAX_LISTED}`)
+  return rows.map(row => ({ entry: headFromRow(row), ...noteFromRow(row) }))
+}
+
+/** An entry with everything that is in the trash because of it. */
+export interface TrashedSize {
+  readonly entries: number
+  readonly bytes: Bytes
+}
+
+/** By the id of the entry that was moved to the trash. */
+export async function trashedSizes(queries: Queries, context: string): Promise<ReadonlyMap<string, TrashedSize>> {
+  const rows = await queries.all<{ root: string; entries: number; bytes: number }>(sql`SELECT t.root,
+      COUNT(*) AS entries, CAST(COALESCE(SUM(f.size), 0) AS BIGINT) AS bytes
+    FROM trashed_entries t LEFT JOIN files f ON f.context = t.context AND f.entry = t.id
+    WHERE t.context = ${context} GROUP BY t.root`)
+  return new Map(rows.map(({ root, entries, bytes }) => [root, { entries, bytes }]))
+}
+
+/** An entry that a user has moved to the trash. Not one that lies in it. */
+export async function findTrashed(
+  queries: Queries,
+  address: EntryAddress,
+): Promise<(TrashNote & { readonly entry: Entry }) | undefined> {
+  const row = await queries.get<EntryRow & NoteRow>(sql`SELECT ${columns}, deleted, deleted_by, list
+    FROM trashed_entries WHERE ${at(address)} AND id = root`)
+  return row && { entry: entryFromRow(row), ...noteFromRow(row) }
+}
+
+/** An entry in the trash and its place in a list that is in the trash with it, or that held the whole. */
+export interface TrashedMember {
+  readonly entry: Entry
+  readonly membership: Membership | undefined
+}
+
+/** The entry that was moved to the trash, then all that lay in it. */
+export async function trashedWith(queries: Queries, { context, id }: EntryAddress): Promise<TrashedMember[]> {
+  const rows = await queries.all<EntryRow & { list: string | null; position: number | null }>(sql`SELECT ${columns},
+      list, position FROM trashed_entries WHERE context = ${context} AND root = ${id}
+    ORDER BY CASE WHEN id = root THEN 0 ELSE 1 END, list, position`)
+  return rows.map(row => ({
+    entry: entryFromRow(row),
+    membership: row.list === null || row.position === null ? undefined : { list: row.list, position: row.position },
+  }))
+}
+
+interface RevisionRow {
+  number: number
+  time: number
+  author: string
+  metadata: string
+}
+
+export async function trashedRevisions(queries: Queries, { context, id }: EntryAddress): Promise<RevisionRow[]> {
+  return await queries.all<RevisionRow>(sql`SELECT number, time, author, metadata FROM trashed_revisions
+    WHERE context = ${context} AND entry = ${id} ORDER BY number`)
+}
+
+/** Some entries that were moved to the trash before this moment, the oldest first. */
+export async function trashedBefore(queries: Queries, time: Milliseconds, most: number): Promise<EntryAddress[]> {
+  return await queries.all<EntryAddress>(sql`SELECT context, id FROM trashed_entries
+    WHERE id = root AND deleted < ${time} ORDER BY deleted LIMIT ${most}`)
+}

@@ -1,0 +1,265 @@
+import { type Caller, denied } from '../../accounts/caller.ts'
+import { findUser } from '../../accounts/users.ts'
+import { InvalidInput, NotFound } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
+import type { Files } from '../../files/files.ts'
+import { CONTEXTS, type EntryKey, entryUri, PRINCIPALS } from '../../model/addresses.ts'
+import { type Entry, type GraphType, isList } from '../../model/entry.ts'
+import { may, requireRight, requires } from '../../model/rights.ts'
+import type { Database, Queries } from '../../stores/database.ts'
+import type { Changes, EntryWriter, Precondition } from '../changes.ts'
+import { getContext } from '../contexts.ts'
+import { displayName } from '../file-description.ts'
+import type { EntryLoader } from '../entry-loader.ts'
+import { entriesBelow, findEntry } from '../entry-records.ts'
+import { appendToList, forgetList, insertMembership, leaveList, listHolding } from '../list-records.ts'
+import { findTrashed, trashedBefore, trashedHeads, trashedSizes, trashedWith } from '../trash-rows.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly changes: Changes
+  readonly loader: EntryLoader
+  readonly files: Files
+  readonly system: System
+}
+
+export interface TrashOptions {
+  /** How long entries stay in the trash; 0: until a user deletes them. */
+  readonly retention: Milliseconds
+}
+
+/** An entry in the trash, with all that is in it. */
+export interface TrashedEntry {
+  readonly entryId: string
+  /** The file name or the title; the id if it has neither. */
+  readonly name: string
+  readonly graphType: GraphType
+  /** The number of entries: 1, and those in the list. */
+  readonly entries: number
+  readonly bytes: Bytes
+  readonly deleted: Milliseconds
+  /** Id and name of the user who moved it to the trash. The name is absent when the user no longer exists. */
+  readonly deletedBy: { readonly id: string; readonly name: string | undefined }
+  /** Id of the list that it was in. */
+  readonly list: string | undefined
+  /** When it is deleted permanently; absent if it stays. */
+  readonly expires: Milliseconds | undefined
+}
+
+export interface TrashPage {
+  readonly items: readonly TrashedEntry[]
+  /** Of all that the caller may restore. */
+  readonly results: number
+  readonly bytes: Bytes
+}
+
+/** An entry that is back from the trash. */
+export interface Restored {
+  /** Its relative URI. */
+  readonly address: string
+  /** Id of the list that it is in again. */
+  readonly list: string | undefined
+}
+
+const trashing = requires('administer', 'move this entry to the trash')
+/** So many entries are deleted in one transaction when their time is over. */
+const BATCH = 50
+
+/**
+ * Moves entries to the trash, brings them back, and deletes them permanently (D25). Whoever administers an entry may do so. Entries in
+ * the trash are rows of another table, so that nothing else finds them; their files stay where they are and count.
+ */
+export class Trash {
+  readonly #deps: Dependencies
+  readonly #options: TrashOptions
+
+  constructor(deps: Dependencies, options: TrashOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  /**
+   * Moves an entry to the trash, a list with everything in it.
+   * @throws {Forbidden} if the caller does not administer an entry in the list
+   */
+  async put(caller: Caller, key: EntryKey, precondition: Precondition): Promise<void> {
+    const placed = await this.#deps.loader.get(key)
+    trashing(caller, placed)
+    const { context, id } = placed.entry
+    if (context === CONTEXTS || context === PRINCIPALS) {
+      throw new InvalidInput('invalid-type', 'Contexts, users and groups cannot be moved to the trash.')
+    }
+    await this.#deps.changes.run(
+      caller,
+      async writer => {
+        const { entry, contextEntry } = await writer.recheck(placed, trashing)
+        precondition(entry)
+        const below = isList(entry) ? await entriesBelow(writer.tx, entry) : []
+        for (const one of below) {
+          const what = `move the entry "${one.id}" to the trash, which is in this list`
+          requireRight(writer.caller, 'administer', { entry: one, contextEntry }, what)
+        }
+        await touchHolding(writer, entry)
+        const all = [entry, ...below]
+        for (const one of all) await writer.moveToTrash(one, id)
+        await leaveList(writer.tx, entry)
+        for (const one of all) if (isList(one)) await forgetList(writer.tx, one)
+        writer.record({ event: 'entry-trashed', detail: { context, entry: id, entries: all.length } })
+      },
+      isList(placed.entry) ? { ownCommit: true } : {},
+    )
+  }
+
+  /** What the caller may restore, the latest first. */
+  async list(
+    caller: Caller,
+    contextKey: string,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<TrashPage> {
+    const { database } = this.#deps
+    const { context, entry: contextEntry } = await getContext(database, contextKey)
+    const heads = (await trashedHeads(database, context.id)).filter(({ entry }) =>
+      may(caller, 'administer', { entry, contextEntry }),
+    )
+    // An empty trash is no secret, but a caller without any right may have lost the session.
+    if (heads.length === 0 && !may(caller, 'readresource', { entry: contextEntry, contextEntry })) {
+      throw denied(caller, 'see the trash of this context')
+    }
+    const sizes = await trashedSizes(database, context.id)
+    const bytes = heads.reduce((sum, { entry }) => sum + (sizes.get(entry.id)?.bytes ?? 0), 0)
+    const items: TrashedEntry[] = []
+    for (const { entry: head, deleted, deletedBy, list } of heads.slice(offset, offset + limit)) {
+      const found = await findTrashed(database, head)
+      if (!found) continue
+      items.push({
+        entryId: head.id,
+        name: displayName(found.entry),
+        graphType: head.graphType,
+        ...(sizes.get(head.id) ?? { entries: 1, bytes: 0 }),
+        deleted,
+        deletedBy: { id: deletedBy, name: (await findUser(database, deletedBy))?.name },
+        list,
+        expires: this.#options.retention === 0 ? undefined : deleted + this.#options.retention,
+      })
+    }
+    return { items, results: heads.length, bytes }
+  }
+
+  /**
+   * Brings an entry back as it was, with all that was in it: into the list that held it, or into none if that list no longer exists.
+   * Resolves to its address and the id of the list.
+   */
+  async restore(caller: Caller, contextKey: string, id: string): Promise<Restored> {
+    return await this.#deps.changes.run(
+      caller,
+      async writer => {
+        const { tx } = writer
+        const { entry, list } = await requireTrashed(tx, writer.caller, { contextKey, id, what: 'restore this entry' })
+        const all = await trashedWith(tx, entry)
+        for (const one of all) await writer.restore(one.entry)
+        for (const { entry: one, membership } of all) {
+          if (one.id !== id && membership) await insertMembership(tx, one, membership)
+        }
+        const detail = { context: entry.context, entry: id, entries: all.length }
+        writer.record({ event: 'entry-restored', detail })
+        const holding = list === undefined ? undefined : await findEntry(tx, { context: entry.context, id: list })
+        const address = entryUri(entry)
+        if (!holding || !isList(holding)) return { address, list: undefined }
+        await appendToList(tx, holding, id)
+        await writer.update(holding, holding)
+        return { address, list: holding.id }
+      },
+      { ownCommit: true },
+    )
+  }
+
+  /** Deletes an entry that is in the trash, with all that is in it. */
+  async delete(caller: Caller, contextKey: string, id: string): Promise<void> {
+    await this.#deps.changes.run(
+      caller,
+      async writer => {
+        const what = 'delete this entry'
+        const { entry } = await requireTrashed(writer.tx, writer.caller, { contextKey, id, what })
+        await this.#purge(writer, entry)
+      },
+      { ownCommit: true },
+    )
+    void this.#deps.files.collectGarbage()
+  }
+
+  /** Deletes everything in the trash of a context that the caller administers. Resolves to how many entries were moved there. */
+  async empty(caller: Caller, contextKey: string): Promise<number> {
+    const deleted = await this.#deps.changes.run(
+      caller,
+      async writer => {
+        const { context, entry: contextEntry } = await getContext(writer.tx, contextKey)
+        const heads = await trashedHeads(writer.tx, context.id)
+        const own = heads.filter(({ entry }) => may(writer.caller, 'administer', { entry, contextEntry }))
+        if (own.length === 0 && !may(writer.caller, 'readresource', { entry: contextEntry, contextEntry })) {
+          throw denied(writer.caller, 'empty the trash of this context')
+        }
+        for (const { entry } of own) await this.#purge(writer, entry)
+        return own.length
+      },
+      { ownCommit: true },
+    )
+    void this.#deps.files.collectGarbage()
+    return deleted
+  }
+
+  /**
+   * Deletes what has been in the trash for longer than the retention. Several nodes may do so at the same time: the transaction
+   * of one deletes an entry, and the others no longer find it.
+   */
+  async expire(): Promise<void> {
+    const { retention } = this.#options
+    if (retention === 0) return
+    const { changes, database, system, files } = this.#deps
+    const before = system.now() - retention
+    for (;;) {
+      const due = await trashedBefore(database, before, BATCH)
+      for (const address of due) {
+        await changes.run(undefined, async writer => {
+          const found = await findTrashed(writer.tx, address)
+          // Another node was faster, or the entry was restored and moved to the trash again.
+          if (found && found.deleted < before) await this.#purge(writer, found.entry)
+        })
+      }
+      if (due.length < BATCH) break
+    }
+    await files.collectGarbage()
+  }
+
+  async #purge(writer: EntryWriter, root: { readonly context: string; readonly id: string }): Promise<void> {
+    const { context, id } = root
+    const all = await trashedWith(writer.tx, root)
+    for (const { entry } of all) {
+      await this.#deps.files.remove(writer.tx, entry)
+      await writer.deleteFromTrash(entry)
+    }
+    writer.record({ event: 'trash-deleted', detail: { context, entry: id, entries: all.length } })
+  }
+}
+
+/** The list that held it has changed, and gets a later modification time. */
+async function touchHolding(writer: EntryWriter, { context, id }: Entry): Promise<void> {
+  const holding = await listHolding(writer.tx, { context, id })
+  const list = holding === undefined ? undefined : await findEntry(writer.tx, { context, id: holding })
+  if (list) await writer.update(list, list)
+}
+
+interface Wanted {
+  readonly contextKey: string
+  readonly id: string
+  /** Completes "You may not …". */
+  readonly what: string
+}
+
+async function requireTrashed(queries: Queries, caller: Caller, { contextKey, id, what }: Wanted) {
+  const { context, entry: contextEntry } = await getContext(queries, contextKey)
+  const found = await findTrashed(queries, { context: context.id, id })
+  if (!found) throw new NotFound('not-found', `There is no entry "${id}" in the trash of context ${context.id}.`)
+  requireRight(caller, 'administer', { entry: found.entry, contextEntry }, what)
+  return found
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { after, test } from 'node:test'
+import { membersOf } from '../support/archives.ts'
+import { assertRefused, LABEL } from '../support/content.ts'
+import type { Visitor } from '../support/http-client.ts'
+import { newTitled } from '../support/lists.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+import { putFile } from '../support/uploads.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+
+const inList = (context: string, list: string | undefined): string =>
+  list === undefined ? '' : `list=${encodeURIComponent(`${admin.base}${context}/resource/${list}`)}`
+
+async function newFile(context: string, name: string, bytes: string, list?: string): Promise<string> {
+  const id = await newEntry(admin, context, `?${inList(context, list)}`)
+  const headers = { 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}` }
+  const stored = await putFile(admin, `${context}/resource/${id}`, bytes, headers)
+  assert.equal(stored.status, 201, stored.text)
+  return id
+}
+const newFolder = (context: string, title: string, list?: string): Promise<string> =>
+  newTitled(admin, context, title, `?graphtype=list&${inList(context, list)}`)
+
+async function zipOf(visitor: Visitor, context: string, ...ids: string[]) {
+  const answer = await visitor.get(`${context}/zip?entries=${ids.join(',')}`)
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.headers['content-type'], 'application/zip')
+  const members = await membersOf(answer.bytes)
+  const files = Object.fromEntries(members.map(({ name, bytes }) => [name, bytes.toString()]))
+  return { files, disposition: String(answer.headers['content-disposition']) }
+}
+
+test('a folder is a zip with its folders, empty ones too, and every file in them (D25.7)', async () => {
+  const context = await newContext(admin)
+  const [outer, alone] = [await newFolder(context, 'Reports'), await newFile(context, 'alone.txt', 'alone')]
+  const inner = await newFolder(context, '2026', outer)
+  await newFolder(context, 'Empty', outer)
+  await newFile(context, 'a.txt', 'text of a', inner)
+  await newFile(context, 'b.bin', 'bytes of b', outer)
+  const { files, disposition } = await zipOf(admin, context, outer, alone, inner)
+  const expected = {
+    'Reports/': '',
+    'Reports/2026/': '',
+    'Reports/2026/a.txt': 'text of a',
+    'Reports/Empty/': '',
+    'Reports/b.bin': 'bytes of b',
+    'alone.txt': 'alone',
+  }
+  assert.deepEqual(files, expected, 'what is selected twice is in it once')
+  assert.match(disposition, new RegExp(`filename="?${context}\\.zip`))
+  assert.match((await zipOf(admin, context, outer)).disposition, /filename="?Reports\.zip/)
+})
+
+test('names in a zip are safe on every system and unique in their folder (D25.7)', async () => {
+  const context = await newContext(admin)
+  const ids = [
+    await newFile(context, 'same.txt', '1'),
+    await newFile(context, 'SAME.txt', '2'),
+    await newFolder(context, '../../etc'),
+    await newFolder(context, '..'),
+    await newFolder(context, 'a\u0000b\u202e/c:d'),
+    await newFolder(context, 'nul.txt'),
+    await newFolder(context, `${'x'.repeat(300)}.tar`),
+  ]
+  const names = Object.keys((await zipOf(admin, context, ...ids)).files)
+  assert.deepEqual(names, [
+    'same.txt',
+    'SAME (2).txt',
+    '.._.._etc/',
+    `${ids[3]}/`,
+    'a_b__c_d/',
+    '_nul.txt/',
+    `${'x'.repeat(116)}.tar/`,
+  ])
+})
+
+test('each file is checked for rights: what the caller may not read is left out, or refused (D25.7)', async () => {
+  const { id, visitor } = await newUser(service, admin)
+  const context = await newContext(admin)
+  const folder = await newFolder(context, 'Shared')
+  const [open, secret] = [
+    await newFile(context, 'open.txt', 'open', folder),
+    await newFile(context, 'secret', 's', folder),
+  ]
+  const principal = { type: 'uri', value: `${admin.base}_principals/resource/${id}` }
+  for (const one of [folder, open]) {
+    // A title is metadata, which they may not read; a label is info.
+    const about = `${admin.base}${context}/resource/${one}`
+    const info = {
+      [about]: { 'http://entrystore.org/terms/read': [principal], [LABEL]: [{ type: 'literal', value: 'open.txt' }] },
+    }
+    assert.equal((await admin.put(`${context}/entry/${one}`, info)).status, 204)
+  }
+  const { files } = await zipOf(visitor, context, folder)
+  assert.deepEqual(files, { 'open.txt/': '', 'open.txt/open.txt': 'open' })
+  assertRefused(await visitor.get(`${context}/zip?entries=${secret}`), 403, 'not-allowed')
+  assertRefused(await service.visitor().get(`${context}/zip?entries=${open}`), 401, 'not-signed-in')
+  assertRefused(await admin.get(`${context}/zip?entries=nothing`), 404, 'not-found')
+  for (const entries of ['', ',', Array.from({ length: 501 }, (_, n) => n).join()]) {
+    assertRefused(await admin.get(`${context}/zip?entries=${entries}`), 400, 'invalid-query')
+  }
+  assertRefused(await admin.get('_principals/zip?entries=_admin'), 400, 'invalid-type')
+})
+
+test('a client that leaves ends the zip, and the service goes on (D25.7)', async () => {
+  const context = await newContext(admin)
+  const ids = await Promise.all([1, 2, 3].map(n => newFile(context, `${n}.bin`, 'x'.repeat(4_000_000))))
+  const headers = { cookie: `auth_token=${admin.cookie}` }
+  await new Promise<void>((resolve, reject) => {
+    const asked = request(`${admin.base}${context}/zip?entries=${ids.join()}`, { headers }, response => {
+      response.once('data', () => response.destroy())
+      response.once('close', resolve)
+    })
+    asked.once('error', reject)
+    asked.end()
+  })
+  assert.equal(Object.keys((await zipOf(admin, context, ...ids)).files).length, 3)
+})

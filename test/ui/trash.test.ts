@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after } from 'node:test'
+import type { Page } from 'playwright-core'
+import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { membersOf } from '../support/archives.ts'
+import { newTitled } from '../support/lists.ts'
+import { newContext, startInProcess } from '../support/service.ts'
+import { desktop, newPerson, openBrowser, phone, requireAccessible, signIn } from '../support/ui.ts'
+
+const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+const anna = await addUser(admin, 'anna@example.org')
+
+async function store(context: string, file: string, body: string, folder?: string): Promise<void> {
+  const list = folder === undefined ? '' : `&list=${encodeURIComponent(`${admin.base}${context}/resource/${folder}`)}`
+  const headers = { 'content-type': 'text/plain', 'content-disposition': `attachment; filename="${file}"` }
+  const answer = await admin.ask(`${context}?file${list}`, { method: 'POST', body, headers })
+  assert.equal(answer.status, 201, answer.text)
+}
+
+/** A folder with a file, two files beside it, and Anna on the page of them. */
+async function atFiles(page: Page): Promise<string> {
+  const context = await newContext(admin, [anna.id])
+  const folder = await newTitled(admin, context, 'Harbour', '?graphtype=list')
+  await store(context, 'inside.txt', 'inside', folder)
+  for (const file of ['a.txt', 'b.txt']) await store(context, file, file)
+  await signIn(page, service.base, anna.name, GOOD_PASSWORD)
+  await page.goto(`${service.base}ui/contexts/${context}/files`)
+  await page.waitForSelector('text=3 items')
+  return context
+}
+
+const pick = async (page: Page, file: string, action: string): Promise<void> => {
+  await page.getByRole('button', { name: `Actions for ${file}` }).click()
+  await page.getByRole('menuitem', { name: action }).click()
+}
+
+inBrowser('a deleted file comes back by Undo, a folder from the trash with what is in it, all by keyboard', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  await atFiles(page)
+  await pick(page, 'a.txt', 'Delete')
+  await page.waitForSelector('text=2 items')
+  await page.getByRole('button', { name: 'Undo' }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('text=3 items')
+  await pick(page, 'Harbour', 'Delete')
+  await page.waitForSelector('text=2 items')
+  await page.getByRole('link', { name: 'Trash' }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('text=Files in the trash take 6 B.')
+  await page.getByRole('button', { name: 'Restore Harbour' }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('text=The trash is empty.')
+  await page.locator('.crumbs a').first().click()
+  await page.getByRole('link', { name: 'Harbour' }).click()
+  await page.waitForSelector('text=inside.txt')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser(
+  'the trash deletes one item permanently after a question, and is accessible on a phone, in the dark too',
+  async b => {
+    for (const look of [phone, desktop]) {
+      const { page, complaints, close } = await newPerson(b, {
+        ...look,
+        colorScheme: look === phone ? 'dark' : 'light',
+      })
+      const context = await atFiles(page)
+      for (const id of (await admin.get(context)).json<string[]>()) await admin.post(`${context}/trash/${id}`)
+      await page.goto(`${service.base}ui/contexts/${context}/trash`)
+      await page.getByRole('button', { name: 'Restore b.txt' }).waitFor()
+      await requireAccessible(page)
+      await page.getByRole('button', { name: 'Delete permanently: b.txt' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Delete b.txt permanently?' })
+      await requireAccessible(page)
+      await dialog.getByRole('button', { name: 'Delete permanently' }).click()
+      await page.getByRole('button', { name: 'Restore b.txt' }).waitFor({ state: 'detached' })
+      assert.deepEqual(complaints, [])
+      await close()
+    }
+  },
+)
+
+inBrowser('what is selected is downloaded as one zip', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  await atFiles(page)
+  await page.getByLabel('Select Harbour').check()
+  await page.getByLabel('Select b.txt').check()
+  const coming = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download as zip' }).click()
+  const members = await membersOf(await readFile(await (await coming).path()))
+  const names = members.map(({ name }) => name)
+  assert.deepEqual(names.toSorted(), ['Harbour/', 'Harbour/inside.txt', 'b.txt'])
+  assert.deepEqual(complaints, [])
+  await close()
+})
