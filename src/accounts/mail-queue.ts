@@ -30,7 +30,7 @@ export class MailQueue {
   /** @param write creates the mail, or returns `undefined` when there is none to send; also runs in the background */
   add(write: () => Promise<Mail | undefined>): void {
     if (this.#waiting.length + this.#pausing.size >= MAX_WAITING) {
-      this.#log.warn('too many mails wait: one has been dropped')
+      this.#log.warn('too many mails are waiting: one was dropped')
       return
     }
     this.#enqueue(async () => {

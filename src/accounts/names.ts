@@ -31,7 +31,7 @@ export function requireName(raw: string): string {
     throw new InvalidInput('invalid-name', `The name is longer than ${MAX_CHARACTERS} characters.`)
   }
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
-    throw new InvalidInput('invalid-name', 'The name holds control characters.')
+    throw new InvalidInput('invalid-name', 'The name contains control characters.')
   }
   return name
 }

@@ -15,7 +15,7 @@ export async function presentCaller(queries: Queries, caller: Caller): Promise<C
   if (isGuest(caller)) return caller
   const user = await findUser(queries, caller.user.id)
   const isGood = user && !user.disabled && isStill(caller, user)
-  if (!isGood) throw new Unauthenticated('not-signed-in', 'Your login has been ended meanwhile. Sign in again.')
+  if (!isGood) throw new Unauthenticated('not-signed-in', 'Your session has ended. Sign in again.')
   return { ...caller, user, groups: new Set(await groupsOf(queries, user.id)) }
 }
 

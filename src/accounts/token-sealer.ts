@@ -49,7 +49,7 @@ export class KeyedTokenSealer implements TokenSealer {
   /** @param secrets 32 random bytes each. The first one seals and all of them open, so that secrets can be rotated. */
   constructor(secrets: readonly Uint8Array[], system: System) {
     if (secrets.length === 0 || secrets.some(({ length }) => length !== SECRET_BYTES)) {
-      throw new TypeError(`a vault needs secrets of ${SECRET_BYTES} bytes`)
+      throw new TypeError(`a token sealer needs secrets of ${SECRET_BYTES} bytes`)
     }
     this.#keys = secrets.map(secret => ({
       name: Buffer.from(derive(secret, 'name', 6)).toString('base64url'),

@@ -35,7 +35,7 @@ export class WrappedPbkdf2 implements PasswordScheme {
   /** @param stored `base64salt$base64key` @throws {TypeError} for anything else, without repeating it */
   async wrap(stored: string): Promise<string> {
     const parsed = parsePbkdf2(stored)
-    if (!parsed) throw new TypeError('this is no PBKDF2 hash of the old form')
+    if (!parsed) throw new TypeError('this is not a PBKDF2 hash in the old format')
     return PREFIX + parsed.salt + (await this.#argon2id.hash(parsed.key))
   }
 }

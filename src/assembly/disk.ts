@@ -26,7 +26,7 @@ export async function openDisk(settings: Settings, log: Log): Promise<DiskSpace 
   if (!usesFolder(settings)) return undefined
   const folder = resolve(settings['service.data.folder'])
   for (const path of await exposedPaths(folder)) {
-    log.warn({ path }, 'other users of this machine may read or change the data: run chmod go-rwx on it')
+    log.warn({ path }, 'other users of this machine can read or change the data: run chmod go-rwx on this path')
   }
   return await DiskSpace.open({
     folder,

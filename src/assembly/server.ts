@@ -166,7 +166,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const configuredBase = other?.base ?? settings['service.baseurl.folder']
   let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
   const getBase = (): BaseAddress => {
-    if (!base) throw new Error('the base address is known only once the server listens')
+    if (!base) throw new Error('the base address is known only after the server has started to listen')
     return base
   }
   const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, changes, base: getBase, team })
@@ -299,7 +299,7 @@ async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: s
 /** Runs the task every minute until the timer is cleared. */
 function repeat(log: Log, chore: () => Promise<unknown>): NodeJS.Timeout {
   const run = (): void => {
-    chore().catch((error: unknown) => log.error({ err: error }, 'tidying up failed'))
+    chore().catch((error: unknown) => log.error({ err: error }, 'a periodic task failed'))
   }
   return setInterval(run, SWEEP_INTERVAL).unref()
 }

@@ -34,7 +34,7 @@ export async function requireBackupFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   const strange = (await readdir(path)).find(name => !ours.test(name))
   if (strange === undefined) return
-  throw new StartupError(`The folder ${path} holds something else than a backup (${strange}).`)
+  throw new StartupError(`The folder ${path} contains something other than a backup (${strange}).`)
 }
 
 /** @throws {StartupError} when the folder contains no backup that this version can read */
@@ -46,7 +46,7 @@ export async function readManifest(path: string): Promise<Manifest> {
     throw new StartupError(`There is no complete backup in ${path}.`, { cause })
   }
   if (manifest.format === 'stowage-backup' && manifest.version === 1) return manifest
-  throw new StartupError(`The backup in ${path} is of a format that this version does not know.`)
+  throw new StartupError(`The backup in ${path} has a format that this version does not support.`)
 }
 
 /** Makes a new folder for rows in a backup and returns its name. */

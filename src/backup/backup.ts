@@ -70,7 +70,7 @@ export async function openBackup(
 ): Promise<{ readonly manifest: Manifest; readonly source: Source }> {
   const manifest = await readManifest(path)
   if (!schema.some(({ id }) => id === manifest.schema)) {
-    throw new StartupError(`The backup is of version ${manifest.program}, whose store this version does not know.`)
+    throw new StartupError(`The backup is of version ${manifest.program}, whose store this version does not support.`)
   }
   const rows = join(path, manifest.folder)
   for (const { name } of tablesAt(manifest.schema)) {

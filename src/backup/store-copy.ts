@@ -39,7 +39,7 @@ export async function fillStore(source: Source, target: Target, schema: readonly
       schema.filter(({ id }) => id <= source.schema),
     )
   const isBegun = await claim(target)
-  if (isLater && !isBegun) throw new StartupError('This store has been prepared for newer rows: choose an empty place.')
+  if (isLater && !isBegun) throw new StartupError('This store has been prepared for newer rows: choose an empty store.')
   const copied = await copyBlobs(source.rows(filesTable), source.blobs, target.blobs)
   // A store that has gone on to later steps already contains the rows.
   if (!isLater) {
@@ -72,7 +72,7 @@ const isMarked = async (queries: Queries): Promise<boolean> =>
 async function requireSame(table: Table, source: Source, database: Database): Promise<void> {
   const original = await digestOfRows(known(table, source.rows(table)))
   if (original === (await digestOfRows(known(table, rowsOf(database, table))))) return
-  throw new StartupError(`The rows of ${table.name} are not what was copied: has the original changed? Run it again.`)
+  throw new StartupError(`The rows of ${table.name} differ from the original, which may have changed meanwhile. Run the command again.`)
 }
 
 /**
@@ -86,9 +86,9 @@ export async function requireFillable(target: Target, schema: readonly Migration
 
 async function requireEmpty({ database, blobs }: Target): Promise<void> {
   const used = await database.get(sql`SELECT 1 AS used FROM contexts UNION ALL SELECT 1 FROM principals LIMIT 1`)
-  if (used) throw new StartupError('There is a store already: only an empty one can be filled.')
+  if (used) throw new StartupError('The target already contains a store. Only an empty one can be filled.')
   for await (const { key } of blobs.list()) {
-    throw new StartupError(`There are files already (${key}): only an empty store can be filled.`)
+    throw new StartupError(`The target already contains files (${key}). Only an empty store can be filled.`)
   }
 }
 

@@ -35,7 +35,7 @@ export const serve: Command = {
     }
     log.info({ base, signal: end }, 'stopping')
     const status = await close(server, settings['service.http.drain-time'] + DRAIN)
-    log.info({ status }, status === 0 ? 'stopped' : 'stopped with requests still in progress')
+    log.info({ status }, status === 0 ? 'stopped' : 'stopped, but requests were still in progress')
     return status
   },
 }

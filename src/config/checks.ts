@@ -25,13 +25,13 @@ const checks: readonly Check[] = [
     warning: true,
     wrong: settings =>
       settings['service.baseurl.folder'] === undefined && !isLoopbackHost(settings['service.http.host']),
-    message: 'URIs in answers begin with http://127.0.0.1, as service.baseurl.folder is not set',
+    message: 'service.baseurl.folder is not set, so URIs in responses begin with http://127.0.0.1',
   },
   {
     keys: ['service.http.trusted-proxies.<n>'],
     warning: true,
     wrong: settings => settings['service.http.trusted-proxies.<n>'].some(range => range.endsWith('/0')),
-    message: 'every peer is trusted, so anybody can claim to come from any address',
+    message: 'every peer is a trusted proxy, so any client can claim any address',
   },
   {
     keys: ['service.cors', 'service.cors.origins.<n>'],
@@ -45,7 +45,7 @@ const checks: readonly Check[] = [
     wrong: settings =>
       !settings['service.proxy'] &&
       settings['service.proxy.guest-hosts.<n>'].length + settings['service.proxy.private-hosts.<n>'].length > 0,
-    message: 'hosts are named for fetching documents, but nothing is fetched',
+    message: 'hosts for the proxy are set, but the proxy is off',
   },
 
   // Cookie and tokens
@@ -53,13 +53,13 @@ const checks: readonly Check[] = [
     keys: ['service.auth.cookie.samesite', 'service.auth.cookie.secure'],
     warning: true,
     wrong: settings => settings['service.auth.cookie.samesite'] === 'none' && !settings['service.auth.cookie.secure'],
-    message: 'the cookie is Secure all the same, as browsers refuse SameSite=None without it',
+    message: 'the cookie is Secure nevertheless, because browsers reject SameSite=None without it',
   },
   {
     keys: ['service.baseurl.folder', 'service.auth.cookie.samesite', 'service.auth.cookie.secure'],
     warning: true,
     wrong: settings => isPlainHttp(settings['service.baseurl.folder']) && sendsSecureCookie(settings),
-    message: 'browsers accept a Secure cookie only over https, so nobody can sign in with a browser',
+    message: 'browsers accept a Secure cookie only over https, so users cannot sign in with a browser',
   },
   {
     keys: ['service.baseurl.folder', 'service.auth.cookie.secure'],
@@ -71,7 +71,7 @@ const checks: readonly Check[] = [
     keys: ['service.baseurl.folder', 'service.auth.cookie.path'],
     warning: true,
     wrong: settings => !pathCovers(settings['service.auth.cookie.path'], settings['service.baseurl.folder']),
-    message: 'browsers do not send the cookie to the base address, as it lies outside the path of the cookie',
+    message: 'browsers do not send the cookie to the base address, because it is outside the path of the cookie',
   },
   {
     keys: ['service.auth.cookie.max-age', 'service.auth.token.absolute-max-age'],
@@ -108,7 +108,7 @@ const checks: readonly Check[] = [
     keys: ['service.auth.password', 'service.auth.password.whitelist.<n>'],
     wrong: settings =>
       settings['service.auth.password'] === 'whitelist' && settings['service.auth.password.whitelist.<n>'].length === 0,
-    message: 'nobody can sign in with a password, as the whitelist is empty',
+    message: 'no user can sign in with a password, because the whitelist is empty',
   },
   {
     keys: ['service.auth.password', 'service.auth.password.whitelist.<n>'],
@@ -124,13 +124,13 @@ const checks: readonly Check[] = [
       settings['service.auth.password'] === 'off' &&
       settings['service.auth.saml'] === 'off' &&
       !settings['service.auth.cas'],
-    message: 'nobody can sign in: passwords, SAML and CAS are off',
+    message: 'no user can sign in: passwords, SAML and CAS are off',
   },
   {
     keys: ['service.auth.http-basic', 'service.baseurl.folder'],
     warning: true,
     wrong: settings => settings['service.auth.http-basic'] && isPlainHttp(settings['service.baseurl.folder']),
-    message: 'passwords can be read on the way, as the base address is not https',
+    message: 'passwords can be read on the network, because the base address is not https',
   },
   {
     // D6.4
@@ -151,7 +151,7 @@ const checks: readonly Check[] = [
     keys: ['service.smtp.username', 'service.smtp.password'],
     wrong: settings =>
       (settings['service.smtp.username'] === undefined) !== (settings['service.smtp.password'] === undefined),
-    message: 'the mail server needs user name and password, or neither',
+    message: 'the mail server needs both user name and password, or neither',
   },
   {
     keys: ['service.smtp.security', 'service.smtp.password'],

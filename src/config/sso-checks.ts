@@ -128,7 +128,7 @@ export const ssoChecks: readonly Check[] = [
     return {
       keys: [keyFile, certificateFile],
       wrong: settings => (settings[keyFile] === undefined) !== (settings[certificateFile] === undefined),
-      message: 'a key file and its certificate file go together',
+      message: 'a key file needs its certificate file, and the other way round',
     }
   }),
   {
@@ -139,7 +139,7 @@ export const ssoChecks: readonly Check[] = [
   {
     keys: ['service.auth.cas.server.url'],
     wrong: settings => isPlainHttp(settings['service.auth.cas.server.url']),
-    message: 'a CAS server over http is accepted only on this host: on the way anybody could sign in as anybody',
+    message: 'a CAS server over http is accepted only on this host: an attacker on the network path could sign in as any user',
   },
 ]
 

@@ -102,7 +102,7 @@ export const samlKeys = {
   }),
   'service.auth.saml.idp.<idp>.allow-unsolicited': boolean({
     default: false,
-    warn: 'is on: logins that nobody asked for here are accepted',
+    warn: 'is on: responses without a request of this service are accepted',
     help: 'Accept logins begun at the identity provider.',
   }),
 } as const
@@ -172,7 +172,7 @@ export const casKeys = {
   'service.auth.cas.redirect-failure.url': absoluteUrl({ help: 'Where users go after a failed login.' }),
   'service.https.disable-verification': boolean({
     default: false,
-    warn: 'is on: anybody on the way to the CAS server can sign in as anybody; for tests only',
+    warn: 'is on: an attacker on the network path to the CAS server can sign in as any user; for tests only',
     help: 'Accept any certificate of the CAS server.',
   }),
 } as const

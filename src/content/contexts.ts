@@ -97,7 +97,7 @@ export function requireContextName(raw: string): string {
   if (name.length > 2 * MAX_NAME_CHARACTERS || [...name].length > MAX_NAME_CHARACTERS)
     throw wrong(`may have at most ${MAX_NAME_CHARACTERS} characters`)
   if (/[\p{C}/\\?#]/u.test(name) || name === '.' || name === '..') {
-    throw wrong('must not hold control characters, slashes, question marks or number signs')
+    throw wrong('must not contain control characters, slashes, question marks or number signs')
   }
   if (isReservedSegment(name) || name.startsWith('_')) throw wrong(`cannot be "${name}": it is reserved`)
   return name

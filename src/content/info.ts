@@ -149,7 +149,7 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
   }
   const principals = [...named.values()].reduce((sum, { size }) => sum + size, 0)
   if (principals > MAX_PRINCIPALS) {
-    throw new TooLarge('graph-too-large', `An access list names at most ${MAX_PRINCIPALS} users and groups.`, {
+    throw new TooLarge('graph-too-large', `An access list can contain at most ${MAX_PRINCIPALS} users and groups.`, {
       extra: { limit: MAX_PRINCIPALS },
     })
   }

@@ -20,6 +20,6 @@ export async function countStore(queries: Queries): Promise<StoreCounts> {
     (SELECT COUNT(*) FROM entries) AS "entryCount",
     (SELECT COUNT(*) FROM files) AS "fileCount",
     (SELECT COALESCE(SUM(used), 0) FROM spaces) AS "fileBytes"`)
-  if (!counts) throw new Error('the engine counted nothing')
+  if (!counts) throw new Error('the engine returned no count')
   return { ...counts }
 }

@@ -41,7 +41,7 @@ export function requireFileSize({ maxFileSize }: FilesOptions, size: Bytes): voi
 /** Renews a reservation until the timer is cleared. */
 export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): NodeJS.Timeout {
   const renew = (): void => {
-    ledger.renew(reservation).catch((error: unknown) => log.warn({ err: error }, 'renewing a lease failed'))
+    ledger.renew(reservation).catch((error: unknown) => log.warn({ err: error }, 'renewing a reservation failed'))
   }
   return setInterval(renew, RESERVATION_TTL / 3).unref()
 }

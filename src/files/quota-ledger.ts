@@ -274,4 +274,4 @@ const isReplaced = async (tx: Queries, blob: string): Promise<boolean> =>
 
 const unknownContext = (context: string): NotFound => new NotFound('not-found', `There is no context "${context}".`)
 
-const leaseLost = (): Conflict => new Conflict('conflict', 'The upload took so long that its reservation has lapsed.')
+const leaseLost = (): Conflict => new Conflict('conflict', 'The upload took too long, so its reservation has expired.')

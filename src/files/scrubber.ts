@@ -111,7 +111,7 @@ export class Scrubber {
     // A file that was replaced or deleted meanwhile is ignored.
     if (recorded === 0 || problem === row.problem) return
     const { context, entry, blob } = row
-    if (problem === null) log.info({ context, entry, blob }, 'the bytes of a file are in order again')
+    if (problem === null) log.info({ context, entry, blob }, 'the bytes of a file are intact again')
     else log.error({ context, entry, blob, problem }, `the bytes of a file are ${problem}: restore it from a backup`)
   }
 

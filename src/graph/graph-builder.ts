@@ -41,7 +41,7 @@ export class GraphBuilder {
   /** @throws {InvalidInput} `invalid-graph` for what is no plain statement @throws {TooLarge} */
   add({ subject, predicate, object, graph }: ParsedQuad): void {
     if (graph.termType !== 'DefaultGraph') {
-      throw invalid('Named graphs and formulas cannot be kept: send the statements in the default graph.')
+      throw invalid('Named graphs and formulas are not supported: send the statements in the default graph.')
     }
     if (++this.#statements > this.#maxStatements) throw tooManyStatements(this.#maxStatements)
     this.#characters += subject.value.length + predicate.value.length + object.value.length
@@ -80,7 +80,7 @@ export class GraphBuilder {
           datatype: term.datatype?.value,
         }
       default:
-        throw invalid('Variables and statements about statements cannot be kept.')
+        throw invalid('Variables and statements about statements are not supported.')
     }
   }
 

@@ -73,7 +73,7 @@ export class GraphReader {
       return await this.#pool.run(task, caller, clientGone)
     } catch (error) {
       if (!(error instanceof TaskLimitExceeded)) throw error
-      throw new InvalidInput('invalid-graph', 'The graph takes more time or memory to read than it may.', {
+      throw new InvalidInput('invalid-graph', 'Reading the graph exceeds the limits on time and memory.', {
         cause: error,
       })
     }

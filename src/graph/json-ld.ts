@@ -26,7 +26,7 @@ export async function readJsonLd(text: string, base: string, maxStatements?: num
   } catch (error) {
     if (refused === undefined) throw refusalOf(error, 'JSON-LD')
     const shown = refused.length > 200 ? `${refused.slice(0, 200)}…` : refused
-    throw invalid(`The context ${shown} is not fetched: write what it says into the document.`)
+    throw invalid(`The context ${shown} is not fetched: include its content in the document.`)
   }
 }
 

@@ -14,7 +14,7 @@ export async function readTrix(text: string, _base?: string, maxStatements?: num
   const builder = new GraphBuilder('as-written', maxStatements)
   try {
     // Nothing in this syntax needs one, and what entities come to is not known beforehand.
-    if (/<!DOCTYPE/i.test(text)) throw invalid('it has a DOCTYPE')
+    if (/<!DOCTYPE/i.test(text)) throw invalid('it contains a DOCTYPE')
     const stop = (message: string): never => {
       throw invalid(message.replace(/\s+/g, ' '))
     }
@@ -24,7 +24,7 @@ export async function readTrix(text: string, _base?: string, maxStatements?: num
       normalizeLineEndings: (given: string): string => given.replaceAll(/\r\n?/g, '\n'),
     }
     const root = new DOMParser(options).parseFromString(text, 'text/xml').documentElement as Element | null
-    if (root?.localName !== 'TriX' || root.namespaceURI !== TRIX) throw invalid('its element is not TriX')
+    if (root?.localName !== 'TriX' || root.namespaceURI !== TRIX) throw invalid('its root element is not TriX')
     for (const graph of childrenOf(root, 'graph')) readGraph(graph, builder)
     return builder.finish()
   } catch (error) {
@@ -37,7 +37,7 @@ function readGraph(graph: Element, builder: GraphBuilder): void {
   const isNamed = first !== undefined && first.localName !== 'triple'
   for (const triple of isNamed ? elementsIn(graph).slice(1) : childrenOf(graph, 'triple')) {
     const [subject, predicate, object, ...more] = elementsIn(triple).map(termOf)
-    if (!subject || !predicate || !object || more.length > 0) throw invalid('a triple has not just three parts')
+    if (!subject || !predicate || !object || more.length > 0) throw invalid('a triple does not have exactly three parts')
     const name = { termType: isNamed ? 'NamedNode' : 'DefaultGraph', value: '' }
     builder.add({ subject, predicate, object, graph: name })
   }
@@ -45,7 +45,7 @@ function readGraph(graph: Element, builder: GraphBuilder): void {
 
 function termOf(element: Element): ParsedTerm {
   const value = element.textContent ?? ''
-  if (element.namespaceURI !== TRIX || elementsIn(element).length > 0) throw invalid(`<${element.tagName}> is no term`)
+  if (element.namespaceURI !== TRIX || elementsIn(element).length > 0) throw invalid(`<${element.tagName}> is not a term`)
   switch (element.localName) {
     case 'uri':
       return { termType: 'NamedNode', value: value.trim() }
@@ -56,7 +56,7 @@ function termOf(element: Element): ParsedTerm {
     case 'typedLiteral':
       return { termType: 'Literal', value, datatype: { value: element.getAttribute('datatype') ?? '' } }
     default:
-      throw invalid(`<${element.tagName}> is no term`)
+      throw invalid(`<${element.tagName}> is not a term`)
   }
 }
 
@@ -71,7 +71,7 @@ function elementsIn(parent: Element): Element[] {
 function childrenOf(parent: Element, name: string): Element[] {
   const elements = elementsIn(parent)
   const stranger = elements.find(({ localName, namespaceURI }) => localName !== name || namespaceURI !== TRIX)
-  if (stranger) throw invalid(`<${stranger.tagName}> stands where <${name}> does`)
+  if (stranger) throw invalid(`<${stranger.tagName}> is in the place of <${name}>`)
   return elements
 }
 

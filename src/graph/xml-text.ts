@@ -9,7 +9,7 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 export function escaped(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are just what XML cannot hold
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text)) {
-    throw unwritable('it holds a character that XML cannot')
+    throw unwritable('it contains a character that XML does not allow')
   }
   return text.replaceAll(/[&<>"\r]/g, found => entities[found] ?? '&#13;')
 }

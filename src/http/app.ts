@@ -189,7 +189,7 @@ const addsData = ({ method, routeOptions: { url = '' } }: FastifyRequest): boole
   ['POST', 'PUT', 'PATCH'].includes(method) && !/^\/(auth|management|echo|validator)\b/.test(url)
 
 function parametersOf(request: FastifyRequest): Parameters {
-  if (request.url.includes('%00')) throw new InvalidInput('bad-request', 'The address holds a NUL character.')
+  if (request.url.includes('%00')) throw new InvalidInput('bad-request', 'The address contains a NUL character.')
   return Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
 }
 

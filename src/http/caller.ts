@@ -105,7 +105,7 @@ export async function noteAccess(
   if (!session) return
   const renewed = await sessions.noteAccess(session, reply.statusCode < 400).catch((error: unknown) => {
     // The request has succeeded; the next one prolongs the session.
-    log.error({ err: error }, 'noting an access failed')
+    log.error({ err: error }, 'recording an access failed')
     return undefined
   })
   if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieLife(renewed)))

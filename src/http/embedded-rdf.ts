@@ -23,7 +23,7 @@ export async function graphsToRdfJson(
   if (format === undefined || text.trim() === '') return text
   const syntax = findSyntax(format)
   if (!syntax)
-    throw new UnsupportedType('unsupported-type', `\`rdfFormat\` is no syntax of RDF: ${format.slice(0, 200)}.`)
+    throw new UnsupportedType('unsupported-type', `\`rdfFormat\` is not a syntax of RDF: ${format.slice(0, 200)}.`)
   if (syntax.name === 'json') return text
   const body = parseJson(text)
   if (!isObject(body)) return text

@@ -26,7 +26,7 @@ export function readLinkTraversal(
   const iris = recursive.split(',').map(name => expand(name.trim()))
   const predicates = new Set(iris.filter(iri => iri !== undefined).map(iri => base.toRelative(iri)))
   if (predicates.size === 0) {
-    throw invalid('`recursive` names no predicate: IRIs or dcterms:relation, commas between.')
+    throw invalid('`recursive` must contain predicates: IRIs or dcterms:relation, separated by commas.')
   }
   return { predicates, depth, withinContext: scope === 'context' }
 }

@@ -82,7 +82,7 @@ export class Proxy {
       return { type: usableType(url, answer), bytes: await readBody(url, answer.body, maxBytes) }
     } catch (error) {
       if (error instanceof ServiceError) throw error
-      throw new UpstreamSilent('upstream-silent', `${url.host} cannot be reached, or does not answer in time.`, {
+      throw new UpstreamSilent('upstream-silent', `${url.host} cannot be reached, or does not respond in time.`, {
         cause: error,
       })
     } finally {
@@ -102,7 +102,7 @@ const pinnedTo =
 
 /** DNS resolution accepts no signal. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, { host }: URL): Promise<T> {
-  const silent = new UpstreamSilent('upstream-silent', `${host} cannot be found in time.`)
+  const silent = new UpstreamSilent('upstream-silent', `${host} could not be resolved in time.`)
   return await new Promise((resolve, reject) => {
     const giveUp = (): void => reject(silent)
     if (signal.aborted) giveUp()
@@ -116,7 +116,7 @@ function redirectTarget(location: string, from: URL): URL {
     // An absolute address is checked as it is written.
     return readTarget(/^[a-z][a-z0-9+.-]*:/i.test(location) ? location : new URL(location, from).href)
   } catch (error) {
-    throw failed(from, 'redirects to what is no plain http or https URL', error)
+    throw failed(from, 'redirects to an address that is not a plain http or https URL', error)
   }
 }
 
@@ -124,7 +124,7 @@ function redirectTarget(location: string, from: URL): URL {
 function usableType(url: URL, { statusCode, headers }: Dispatcher.ResponseData): string {
   if (statusCode < 200 || statusCode > 299) throw failed(url, `answers with status ${statusCode}`)
   const encoding = headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') throw failed(url, 'answers in an encoding that was not asked for')
+  if (encoding !== 'identity') throw failed(url, 'uses an encoding that was not requested')
   const [bare = '', ...parameters] = String(headers['content-type'] ?? '').split(';')
   const type = bare.trim().toLowerCase()
   const isText =
@@ -137,7 +137,7 @@ function usableType(url: URL, { statusCode, headers }: Dispatcher.ResponseData):
       'application/x-turtle',
       'application/x-trig',
     ].includes(type)
-  if (!isText || /script|css/.test(type)) throw failed(url, 'answers with a type that is not fetched')
+  if (!isText || /script|css/.test(type)) throw failed(url, 'has a type that is not allowed')
   const charset = parameters.map(text => /^\s*charset="?([a-z0-9._-]{1,40})"?\s*$/i.exec(text)?.[1]).find(Boolean)
   return charset === undefined ? type : `${type}; charset=${charset.toLowerCase()}`
 }

@@ -50,7 +50,7 @@ export class PostgresFinder implements Finder {
           FROM hits e ORDER BY place LIMIT ${limit} OFFSET ${offset}
         ) p) AS page,
         json_build_array(${listed(facets.fields.map(field => countsOf(field, fields, facets)))}) AS facets`)
-    if (!row) throw new Error('a search gave no row')
+    if (!row) throw new Error('the search returned no row')
     const page = JSON.parse(row.page ?? '[]') as ReadonlyArray<readonly [string, string]>
     const counts = JSON.parse(row.facets) as readonly Counts[]
     return {

@@ -36,7 +36,7 @@ async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<vo
       ${modified})
     ON CONFLICT (context, id) DO UPDATE SET readers = excluded.readers, modified = excluded.modified
     RETURNING doc, xmax = 0 AS added`)
-  if (!row) throw new Error('the index gave no number')
+  if (!row) throw new Error('the index returned no number')
   // Deleting rows that cannot exist would only conflict with transactions that insert neighbouring ones.
   if (row.added === 0) await clearFields(tx, row.doc)
   await writeFields(tx, row.doc, fields)

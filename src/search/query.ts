@@ -54,7 +54,7 @@ type Token =
 /** Parses the query language of clients (W3.10.3). @throws {InvalidInput} `invalid-query`, and nothing else */
 export function parseQuery(text: string): Query {
   if (text.length > MAX_CHARACTERS) throw malformed(`is longer than ${MAX_CHARACTERS} characters`)
-  if (text.includes('\0') || !text.isWellFormed()) throw malformed('holds characters that no text has')
+  if (text.includes('\0') || !text.isWellFormed()) throw malformed('contains invalid characters')
   return new Parser(tokensOf(text)).query()
 }
 
@@ -129,7 +129,7 @@ function tokensOf(text: string): Token[] {
       push(range)
       at = next
     } else if (character === ']' || character === '}') {
-      throw malformed(`has a "${character}" that closes nothing`)
+      throw malformed(`has an unmatched "${character}"`)
     } else if (character === '^') {
       const next = skipNumber(text, at + 1)
       const factor = Number(text.slice(at + 1, next))
@@ -170,7 +170,7 @@ function readQuoted(text: string, quote: number): { value: string; next: number 
     if (character === '\\') at++
     pieces.push(text.charAt(at))
   }
-  throw malformed('has a quotation mark that nothing closes')
+  throw malformed('has an unclosed quotation mark')
 }
 
 function readRange(text: string, bracket: number): { range: Token & { kind: 'range' }; next: number } {
@@ -209,7 +209,7 @@ function readRange(text: string, bracket: number): { range: Token & { kind: 'ran
     }
     if (words.length > 3) throw malformed('has a range that is not of the form [x TO y]')
   }
-  throw malformed('has a range that nothing closes')
+  throw malformed('has an unclosed range')
 }
 
 /** A field name, an operator or a term; a colon in a value needs no backslash. */
@@ -265,7 +265,7 @@ class Parser {
 
   query(): Query {
     const query = this.#alternatives(DEFAULT_FIELD)
-    if (this.#peek().kind === ')') throw malformed('has a ")" that closes nothing')
+    if (this.#peek().kind === ')') throw malformed('has an unmatched ")"')
     return query
   }
 
@@ -333,7 +333,7 @@ class Parser {
     if (token.kind === '(') {
       if (++this.#depth > MAX_DEPTH) throw malformed(`is nested more than ${MAX_DEPTH} deep`)
       const query = this.#alternatives(field)
-      if (this.#take().kind !== ')') throw malformed('has a "(" that nothing closes')
+      if (this.#take().kind !== ')') throw malformed('has an unclosed "("')
       this.#depth--
       return query
     }

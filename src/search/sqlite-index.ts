@@ -41,7 +41,7 @@ async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<vo
     VALUES (${context}, ${id}, ${audience}, ${modified})
     ON CONFLICT (context, id) DO UPDATE SET audience = excluded.audience, modified = excluded.modified
     RETURNING doc`)
-  if (!row) throw new Error('the index gave no number')
+  if (!row) throw new Error('the index returned no number')
   await noteChange(tx, row.doc)
   await clearFields(tx, row.doc)
   await writeFields(tx, row.doc, fields)
@@ -162,7 +162,7 @@ async function audienceOf(tx: Queries, readers: readonly string[]): Promise<numb
   const row = await tx.get<{ audience: number }>(
     sql`SELECT audience FROM search_audiences WHERE principals = ${principals}`,
   )
-  if (!row) throw new Error('the index gave no audience')
+  if (!row) throw new Error('the index returned no audience')
   await tx.run(sql`INSERT OR IGNORE INTO search_audience_members (principal, audience)
     SELECT value, ${row.audience} FROM json_each(${principals})`)
   return row.audience

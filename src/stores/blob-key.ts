@@ -11,5 +11,5 @@ export function requireBlobKey(key: string): void {
 /** @throws {RangeError} */
 export function requireRange({ first, last }: ByteRange): void {
   if (Number.isSafeInteger(first) && Number.isSafeInteger(last) && first >= 0 && first <= last) return
-  throw new RangeError(`bytes ${first} to ${last} are no range`)
+  throw new RangeError(`bytes ${first} to ${last} are not a range`)
 }

@@ -42,7 +42,7 @@ export function parseKeys(text: string, source: string): Uint8Array[] {
     keys.push(Buffer.from(word, 'base64'))
   }
   if (keys.length >= 1 && keys.length <= MAX_KEYS) return keys
-  throw new StartupError(`${source} must hold 1 to ${MAX_KEYS} keys, and holds ${keys.length}.`)
+  throw new StartupError(`${source} must contain 1 to ${MAX_KEYS} keys, but contains ${keys.length}.`)
 }
 
 /** Identifies a key in messages and to other nodes without revealing it: 12 hexadecimal digits. */
@@ -54,7 +54,7 @@ async function readPrivate(path: string): Promise<string> {
   try {
     const { mode } = await file.stat()
     if ((mode & 0o077) !== 0) {
-      throw new StartupError(`${path} holds keys, and others than its owner may use it: run chmod 600 on it.`)
+      throw new StartupError(`${path} contains keys, and other users than its owner can access it: run chmod 600 on it.`)
     }
     return await file.readFile('utf8')
   } finally {

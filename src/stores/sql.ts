@@ -38,7 +38,7 @@ export function sql(strings: TemplateStringsArray, ...inserted: ReadonlyArray<Sq
 
 /** The name of a table or column as part of a statement. @throws {TypeError} for any text that is not a plain name. */
 export function name(text: string): Sql {
-  if (!/^[a-z][a-z0-9_]*$/.test(text)) throw new TypeError(`"${text}" is no name of a table or column`)
+  if (!/^[a-z][a-z0-9_]*$/.test(text)) throw new TypeError(`"${text}" is not a name of a table or column`)
   return { parts: [text], values: [] }
 }
 

@@ -85,7 +85,7 @@ export class WorkerPool<Task, Result> {
     } catch (error) {
       const { name, code } = error as { readonly name?: unknown; readonly code?: unknown }
       if (name !== 'AbortError' && code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
-      throw new TaskLimitExceeded('A task takes more time or memory than it may.', { cause: error })
+      throw new TaskLimitExceeded('The task exceeds its limits on time and memory.', { cause: error })
     } finally {
       clearInterval(timer)
     }

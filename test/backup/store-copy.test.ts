@@ -129,7 +129,7 @@ test('rows that change in the original while they are copied are found, and the 
       yield* source.rows(table)
     },
   }
-  await assert.rejects(fillStore(changing, target, schema), /The rows of contexts are not what was copied/)
+  await assert.rejects(fillStore(changing, target, schema), /The rows of contexts differ from the original/)
   await assert.rejects(requireWhole(target.database), StartupError)
   await fillStore(source, target, schema)
   assert.equal((await target.database.all(sql`SELECT id FROM contexts`)).length, 2)
@@ -146,7 +146,7 @@ test('a target with rows or with files is refused, and stays as it is', async t 
   )
   const withFiles = await openTarget(t)
   await withFiles.blobs.write(newBlobKey(randomBytes), bytes(5), new AbortController().signal)
-  await assert.rejects(fillStore(source, withFiles, schema), /There are files already/)
+  await assert.rejects(fillStore(source, withFiles, schema), /already contains files/)
 })
 
 test('the copy has the level that its files add up to, and no reservation', async t => {

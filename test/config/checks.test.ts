@@ -72,7 +72,7 @@ test('a whitelist in force is not empty, and one not in force is warned about', 
 })
 
 test('it is warned about when nobody can sign in', () => {
-  assert.match(warningOf('service.auth.password=off'), /nobody can sign in/)
+  assert.match(warningOf('service.auth.password=off'), /no user can sign in/)
   assert.deepEqual(check('service.auth.password=off', ...saml).warnings, [])
 })
 
@@ -84,7 +84,7 @@ test('a Secure cookie and a base address of plain http are warned about, but not
 })
 
 test('SameSite=None is Secure whatever the configuration says, and says so (D2.8)', () => {
-  assert.match(warningOf('service.auth.cookie.samesite=none', 'service.auth.cookie.secure=off'), /Secure all the same/)
+  assert.match(warningOf('service.auth.cookie.samesite=none', 'service.auth.cookie.secure=off'), /Secure nevertheless/)
 })
 
 test('a cookie without Secure under a base address of https is warned about', () => {
@@ -121,7 +121,7 @@ test('listening for others without a base address is warned about', () => {
 })
 
 test('trusting every peer is warned about', () => {
-  assert.match(warningOf('service.http.trusted-proxies.1=::/0'), /every peer is trusted/)
+  assert.match(warningOf('service.http.trusted-proxies.1=::/0'), /every peer is a trusted proxy/)
 })
 
 test('password reset needs a mail server and a sender', () => {

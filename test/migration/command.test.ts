@@ -141,7 +141,7 @@ test('an import into a store that is not empty is refused before anything is rea
   assert.equal((await stowage(folder, ['import', 'entrystore', NQ, ...to])).status, 1)
   const again = await stowage(folder, ['import', 'entrystore', NQ, ...to])
   assert.equal(again.status, 2)
-  assert.match(again.stderr, /only an empty one can be filled/)
+  assert.match(again.stderr, /Only an empty one can be filled/)
 })
 
 test('killed at any point, an import leaves a store that is empty or complete, and the same command goes on (D21.1)', async t => {
@@ -185,7 +185,7 @@ test('killed at any point, an import leaves a store that is empty or complete, a
     assert.equal(existsSync(join(folder, 'copy/manifest.json')), start.status === 0, stage)
   }
   const last = await stowage(folder, ['import', 'entrystore', backup, ...to])
-  assert.ok(last.status === 0 || /only an empty one can be filled/.test(last.stderr), last.stderr)
+  assert.ok(last.status === 0 || /Only an empty one can be filled/.test(last.stderr), last.stderr)
   assert.equal(existsSync(join(folder, 'import')), false)
   const settings = { 'service.auth.adminpw': 'admin-Password-12' }
   const service = await startProcess(t, { folder, settings })

@@ -62,6 +62,6 @@ else {
       gateway().env,
     )
     assert.equal(taken.status, 1)
-    assert.match(taken.stderr, /There are files already/)
+    assert.match(taken.stderr, /already contains files/)
   })
 }

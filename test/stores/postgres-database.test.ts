@@ -174,7 +174,7 @@ test('who needs the database alone gets it only when nobody has it open, and the
   await node.close()
   const withExclusiveLock = await openAt(t, url, { isExclusive: true })
   await assert.rejects(openAt(t, url, { isExclusive: true }), /in use by another Stowage process/)
-  await assert.rejects(openAt(t, url), /cannot be used: a command is at work on the store that needs it alone/)
+  await assert.rejects(openAt(t, url), /cannot be used: another command uses this store exclusively/)
   const rows = await Promise.all([1, 2, 3].map(number => withExclusiveLock.get(sql`SELECT ${number} AS number`)))
   assert.equal(rows.length, 3)
   await withExclusiveLock.close()

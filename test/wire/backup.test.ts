@@ -168,7 +168,7 @@ test('a backup does not go into a folder that holds something else, nor beside a
   for (const taken of [other, folder]) {
     const { status, stderr } = await backUp(folder, taken)
     assert.equal(status, 1)
-    assert.match(stderr, /holds something else than a backup/)
+    assert.match(stderr, /contains something other than a backup/)
   }
   assert.deepEqual(await readdir(other), ['letters.txt'])
 })

@@ -85,7 +85,7 @@ export async function* readArchive(source: RandomAccess, context: string, form: 
   let isWhole = false
 
   for await (const part of readZip(source)) {
-    if (isWhole) throw wrong(`"${part.name}" stands after the end`)
+    if (isWhole) throw wrong(`"${part.name}" comes after the end`)
     if (!reader) {
       if (part.name !== MANIFEST) throw wrong(`it begins with "${part.name}" instead of "${MANIFEST}"`)
       const manifest = readManifest(await readFrame(part))
@@ -94,7 +94,7 @@ export async function* readArchive(source: RandomAccess, context: string, form: 
     } else if (awaited?.file) {
       const { entry, file } = awaited
       if (part.name !== fileName(entry.id)) throw wrong(`the file of "${entry.id}" does not follow it`)
-      if (part.size !== file.size) throw wrong(`the file of "${entry.id}" has another size than it should`)
+      if (part.size !== file.size) throw wrong(`the file of "${entry.id}" has the wrong size`)
       awaited = undefined
       counts.files++
       counts.bytes += file.size
@@ -102,7 +102,7 @@ export async function* readArchive(source: RandomAccess, context: string, form: 
     } else if (part.name === SUMMARY) {
       const summary = readSummary(await readFrame(part))
       const isSame = (['entries', 'revisions', 'files', 'bytes'] as const).every(name => summary[name] === counts[name])
-      if (!isSame) throw wrong('its parts are not those that the summary tells of')
+      if (!isSame) throw wrong('its parts differ from its summary')
       isWhole = true
     } else {
       batches++
@@ -119,7 +119,7 @@ export async function* readArchive(source: RandomAccess, context: string, form: 
         } else if (json['revision'] !== undefined) {
           const read = reader.revision(json['revision'])
           if (read.entryId !== last?.entry.id || read.revision.number !== ++revisions) {
-            throw wrong(`a revision of "${read.entryId}" is out of its turn`)
+            throw wrong(`a revision of "${read.entryId}" is in the wrong place`)
           }
           counts.revisions++
           yield { kind: 'revision', ...read }
@@ -162,8 +162,8 @@ async function* linesOf(part: ZipPart): AsyncGenerator {
     length += chunk.length - from
     if (length > MAX_LINE) throw wrong(`"${part.name}" has a line of more than ${MAX_LINE} bytes`)
   }
-  if (length > 0) throw wrong(`"${part.name}" ends in the midst of a line`)
-  if (checksum !== part.crc32) throw wrong(`"${part.name}" has another checksum than it should`)
+  if (length > 0) throw wrong(`"${part.name}" ends in the middle of a line`)
+  if (checksum !== part.crc32) throw wrong(`"${part.name}" has the wrong checksum`)
 }
 
 const NEWLINE = 0x0a

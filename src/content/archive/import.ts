@@ -109,7 +109,7 @@ async function takeFiles(
   for await (const item of readArchive(archive, context, form)) {
     if (item.kind !== 'file') continue
     const file = await staged.store(bytesOf(item.open))
-    if (file.sha256 !== item.sha256) throw wrong(`the file of "${item.id}" has another SHA-256 than it should`)
+    if (file.sha256 !== item.sha256) throw wrong(`the file of "${item.id}" has the wrong SHA-256`)
     stored.set(item.id, file)
   }
   return stored
@@ -154,7 +154,7 @@ async function replaceContent(
       }
       case 'file': {
         const file = stored.get(item.id)
-        if (!file) throw new TypeError('the archive has changed under way')
+        if (!file) throw new TypeError('the archive changed during the import')
         await putFile(tx, { context, id: item.id }, file)
         imported.files++
         imported.bytes += file.size
@@ -177,7 +177,7 @@ async function insertOnce(writer: EntryWriter, entry: Entry): Promise<void> {
     await writer.insert(entry, { keepsRevision: false })
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error
-    throw wrong(`the entry "${entry.id}" is in it twice`)
+    throw wrong(`the entry "${entry.id}" occurs twice`)
   }
 }
 

@@ -58,8 +58,8 @@ export function readManifest(value: unknown): Manifest {
   }
   const { base, context, exported, metadataOnly, lastNumber } = json
   if (typeof base !== 'string' || !/^https?:\/\/[^/?#\s]+\/(?:[^?#\s]*\/)?$/.test(base))
-    throw wrong('`base` is no address')
-  if (context === CONTEXTS || context === PRINCIPALS) throw wrong('it is of a system context')
+    throw wrong('`base` is not an address')
+  if (context === CONTEXTS || context === PRINCIPALS) throw wrong('it is from a system context')
   if (typeof metadataOnly !== 'boolean') throw wrong('`metadataOnly` is not true or false')
   return {
     format: FORMAT,
@@ -187,7 +187,7 @@ function requireConsistent(entry: Entry): void {
   const { id, entryType, graphType, content, metadata } = entry
   const isLocal = entryType === 'Local'
   if (isOfSystemContext(entry)) {
-    throw wrong(`the entry "${id}" is a ${graphType}, which is no content of a context`)
+    throw wrong(`the entry "${id}" is a ${graphType}, which a context cannot contain`)
   }
   if (isLocal !== (entry.externalResource === undefined))
     throw wrong(`the entry "${id}" has the wrong kind of resource`)
@@ -206,19 +206,19 @@ function readMembership(value: unknown): Membership {
 
 function readFile(value: unknown): FileLine {
   const { size, sha256 } = requireObject(value, '`file`')
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong('`sha256` is no SHA-256')
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong('`sha256` is not a SHA-256')
   return { size: requireCount(size, 'size'), sha256 }
 }
 
 function requireId(value: unknown, name: string): string {
   if (typeof value === 'string' && isId(value)) return value
-  throw wrong(`\`${name}\` is no id`)
+  throw wrong(`\`${name}\` is not an id`)
 }
 
 /** Rejects NUL and unpaired surrogates, which no engine stores. */
 function requireText(value: unknown, name: string): string {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return value
-  throw wrong(`\`${name}\` is no text`)
+  throw wrong(`\`${name}\` is not a text`)
 }
 
 /** Limit for numbers from which the service counts on. An export never contains a larger one. */
@@ -236,22 +236,22 @@ function requireNumber(value: unknown, name: string): number {
 
 function requireCount(value: unknown, name: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw wrong(`\`${name}\` is no whole number`)
+  throw wrong(`\`${name}\` is not a whole number`)
 }
 
 function requireTime(value: unknown, name: string): Milliseconds {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
   if (!Number.isNaN(time) && time >= 0 && time <= MAX_TIME && new Date(time).toISOString() === value) return time
-  throw wrong(`\`${name}\` is no time in ISO 8601 with milliseconds, of the years 1970 to 9998`)
+  throw wrong(`\`${name}\` is not a time in ISO 8601 with milliseconds, from 1970 to 9998`)
 }
 
 function requireArray(value: unknown, name: string): readonly unknown[] {
   if (Array.isArray(value)) return value as unknown[]
-  throw wrong(`\`${name}\` is no array`)
+  throw wrong(`\`${name}\` is not an array`)
 }
 
 function requireOneOf<T extends string>(known: readonly T[], value: unknown, name: string): T {
   const found = known.find(one => one === value)
   if (found !== undefined) return found
-  throw wrong(`\`${name}\` is none of ${known.join(', ')}`)
+  throw wrong(`\`${name}\` is not one of ${known.join(', ')}`)
 }

@@ -260,7 +260,7 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
   const disables = wish.disabled !== undefined && readFlag(wish.disabled) !== user.disabled
   if (disables && !isAdmin(caller)) throw denied(caller, 'disable or enable a user')
   if (disables && (user.id === caller.user.id || user.id.startsWith('_'))) {
-    throw new InvalidInput('invalid-value', 'Nobody can disable himself or a system user.')
+    throw new InvalidInput('invalid-value', 'Users cannot disable themselves or a system user.')
   }
 }
 

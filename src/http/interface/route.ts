@@ -201,6 +201,6 @@ async function readBody<B>(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<B> {
-  if (!body) throw new TypeError('no body is declared')
+  if (!body) throw new TypeError('the route declares no body')
   return await body.read(bodies, request, reply)
 }

@@ -54,7 +54,7 @@ export function createReaderApp(
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
   app.addHook('onRequest', async request => {
-    if (!caller) throw new Error('a read has no caller')
+    if (!caller) throw new Error('the read request has no caller')
     request.caller = caller
     request.parameters = Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
   })

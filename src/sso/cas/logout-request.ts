@@ -15,11 +15,11 @@ const limits: XmlLimits = { bytes: 16_384, depth: 10, elements: 50, attributes: 
 export function ticketInLogoutRequest(text: string): string {
   const root = parse(text)
   if (root.namespaceURI !== PROTOCOL || root.localName !== 'LogoutRequest')
-    throw invalid('is no SAML 2.0 LogoutRequest')
+    throw invalid('is not a SAML 2.0 LogoutRequest')
   const [index, ...others] = childrenNamed(root, PROTOCOL, 'SessionIndex')
   if (!index || others.length > 0) throw invalid('does not have exactly one SessionIndex')
   const ticket = trimXml(textOf(index) ?? '')
-  if (!isTicket(ticket)) throw invalid('names no service ticket in its SessionIndex')
+  if (!isTicket(ticket)) throw invalid('has no service ticket in its SessionIndex')
   return ticket
 }
 

@@ -46,7 +46,7 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
     }
     const row = await database.get<{ encoding: string }>(sql`SELECT current_setting('server_encoding') AS encoding`)
     if (row?.encoding !== 'UTF8') {
-      throw new StartupError(`The database ${placeOf(url)} is in ${row?.encoding ?? 'no encoding'}, not in UTF8.`)
+      throw new StartupError(`The database ${placeOf(url)} has the encoding ${row?.encoding ?? 'none'} instead of UTF8.`)
     }
     return database
   } catch (error) {
@@ -125,7 +125,7 @@ class PostgresDatabase implements Database {
           all: statement => at.all(statement),
           get: statement => at.get(statement),
           run: async () => {
-            throw new Error('a snapshot is for reading')
+            throw new Error('a snapshot is read-only')
           },
         })
       } finally {
@@ -272,7 +272,7 @@ class PostgresTransaction implements Queries {
     this.#ended = true
     const { command } = await this.#noting(() => this.#connection.execute('COMMIT'))
     // After an error the server rolls back whatever it is asked to do, and reports that as a success.
-    if (command !== 'COMMIT') throw new Error('the transaction went on after an error')
+    if (command !== 'COMMIT') throw new Error('the transaction continued after an error')
   }
 
   async rollback(): Promise<void> {

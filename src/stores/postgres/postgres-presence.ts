@@ -14,7 +14,7 @@ const TIMEOUT: Milliseconds = 5000
 /** Marks the store as in use for as long as the new connection lasts; fails if another process has locked it exclusively. */
 export const shareStore = callbackify(async (client: PoolClient): Promise<void> => {
   if (await isGranted(client, 'pg_try_advisory_lock_shared')) return
-  throw new Error('a command is at work on the store that needs it alone')
+  throw new Error('another command uses this store exclusively')
 })
 
 /** Locks the store exclusively for as long as the connection lasts. Returns false when another process has it open. */

@@ -139,7 +139,7 @@ export class RedisConnection {
   #noteBack(): void {
     if (!this.#isAway) return
     this.#isAway = false
-    this.#log.info({ redis: this.#place }, 'Redis is reached again')
+    this.#log.info({ redis: this.#place }, 'Redis can be reached again')
   }
 }
 

@@ -57,7 +57,7 @@ export async function readObject(
 
 /** Passes chunks on, and destroys the source when an awaited chunk does not arrive in time. */
 async function* impatient(source: Readable, timeout: Milliseconds): AsyncGenerator<Uint8Array> {
-  const giveUp = (): void => void source.destroy(new Error(`no byte came for ${timeout} ms`))
+  const giveUp = (): void => void source.destroy(new Error(`no data arrived for ${timeout} ms`))
   let timer = setTimeout(giveUp, timeout)
   try {
     for await (const chunk of source as AsyncIterable<Uint8Array>) {

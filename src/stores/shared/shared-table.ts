@@ -66,7 +66,7 @@ export class SharedTable {
   write(key: string, text: string, { now, expires, expected }: Write): boolean {
     const hashed = this.#hash(key)
     if (RECORD_BYTES + hashed.length + Buffer.byteLength(text) > MAX_SIZE)
-      throw new Overloaded('Too many facts under one key.')
+      throw new Overloaded('Too many records have the same key.')
     return this.#locked(this.#stripeOf(hashed), stripe => {
       const record = stripe.find(hashed)
       const live = record !== 0 && stripe.expires(record) > now ? record : 0

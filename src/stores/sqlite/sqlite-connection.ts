@@ -103,7 +103,7 @@ function prepare(handle: SqliteHandle, text: string): Prepared {
   // The engine would prepare the first statement and silently ignore the others.
   const outline = text.replace(/'[^']*'/g, '')
   if (/;\s*\S/.test(outline) && !/^\s*create\s+trigger\b/i.test(outline)) {
-    throw new TypeError('one text holds one statement')
+    throw new TypeError('a text must contain exactly one statement')
   }
   return { statement: handle.prepare(text), writes: writesRows({ parts: [text], values: [] }) }
 }

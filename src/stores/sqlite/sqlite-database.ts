@@ -252,7 +252,7 @@ async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Pr
       all: statement => at.all(statement),
       get: statement => at.get(statement),
       run: async () => {
-        throw new Error('a snapshot is for reading')
+        throw new Error('a snapshot is read-only')
       },
     })
   } finally {
