@@ -2,10 +2,13 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 
 /** Members of an entry that the new server derives, counts or orders in its own way. */
 const derived: ReadonlySet<string> = new Set(['relations', 'quota', 'loginTime', 'rdfPublisher'])
-/** Statements that the servers make themselves. */
+/** Statements that the servers generate. */
 const managed = /(^http:\/\/www\.w3\.org\/ns\/prov#|\/terms\/(referredIn|relation)$|owl#sameAs$)/
 
-/** The entry as a set of lines that are the same on both servers when the entry is: one for each member or statement. */
+/**
+ * The entry as a set of lines, one for each member or statement, which are the same on both servers for the
+ * same entry.
+ */
 export function canonicalEntry(text: string, base: string): Set<string> {
   const lines = new Set<string>()
   const entry = JSON.parse(text.replaceAll(base, './')) as Json
@@ -19,7 +22,7 @@ export function canonicalEntry(text: string, base: string): Set<string> {
   return lines
 }
 
-/** Blank nodes have other labels on each server: only that they are there is compared. */
+/** Each server labels blank nodes differently, so only their presence is compared. */
 function* statements(graph: Json | undefined): Generator<string> {
   for (const [subject, predicates] of members(graph)) {
     for (const [predicate, objects] of members(predicates)) {
@@ -40,7 +43,7 @@ const isPlain = (datatype: Json | undefined): boolean =>
 const members = (value: Json | undefined): Array<[string, Json]> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 
-/** Keys sorted, and lists too: none of those that are compared has an order. */
+/** Sorts keys and lists, because none of the compared lists has an order. */
 function canonical(value: Json): string {
   if (Array.isArray(value))
     return `[${value

@@ -3,10 +3,10 @@ import type { System } from '../../base/system.ts'
 import { canonicalEntry } from './canonical.ts'
 import type { Server } from './server.ts'
 
-/** One entry that is not the same on both servers. */
+/** One entry that differs between the servers. */
 export interface Difference {
   readonly entry: string
-  /** What only the old server says, and what only the new one says. */
+  /** The lines that only the old server has, and those that only the new one has. */
   readonly lines: readonly string[]
 }
 
@@ -21,8 +21,8 @@ const MAX_LINES = 10
 const MAX_LINE = 300
 
 /**
- * Compares the lists of contexts and of their entries, and a random sample of entries with what they hold.
- * @throws {StartupError} when a server does not answer
+ * Compares the lists of contexts and of their entries, and a random sample of entries with their content.
+ * @throws {StartupError} when a server does not respond
  */
 export async function compareServers(
   old: Server,
@@ -77,7 +77,7 @@ async function idsIn(server: Server, context: string): Promise<string[]> {
   throw new StartupError(`${server.base}${context} cannot be listed: status ${status}. Sign in as an administrator.`)
 }
 
-/** So many of the items, each as likely as any other. */
+/** Chooses this number of items, each with the same probability. */
 function choose(items: readonly string[], count: number, system: System): string[] {
   const rest = [...items]
   for (let index = 0; index < Math.min(count, rest.length); index++) {

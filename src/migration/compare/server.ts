@@ -39,7 +39,7 @@ export class Server {
     return { status: response.status, text: await response.text() }
   }
 
-  /** Status, and SHA-256 of the body, which may be long. */
+  /** The status, and the SHA-256 of the body, which may be long. */
   async digest(path: string): Promise<string> {
     const response = await request(this.base + path, { headers: { cookie: this.#cookie }, redirect: 'manual' })
     const hash = createHash('sha256')

@@ -102,7 +102,7 @@ async function textOf(part: ZipPart | undefined): Promise<string> {
   if (!part || part.size > MAX_PROPERTIES) throw new Unusable('not-an-export', `it holds no ${PROPERTIES}`)
   const chunks: Buffer[] = []
   for await (const chunk of bytesOf(part.open)) chunks.push(chunk)
-  // Java writes properties in ISO 8859-1.
+  // @throws {Unusable} `not-an-export`
   return Buffer.concat(chunks).toString('latin1')
 }
 

@@ -30,19 +30,19 @@ export interface Conversion {
   readonly rows: RowSink
   readonly report: Report
   readonly passwords: PasswordHashing
-  /** Of dates that name none; without it they are taken for UTC and reported. */
+  /** The zone of dates without one. Without this setting they are treated as UTC and reported. */
   readonly zone: Zone | undefined
-  /** For what has no date that can be read. */
+  /** The time of data without a readable date. */
   readonly fallbackTime: Milliseconds
-  /** Bytes, for contexts without a quota of their own; -1 is unlimited. */
+  /** In bytes, for contexts without a quota of their own; -1 is unlimited. */
   readonly defaultQuota: number
-  /** Told after each entry. */
+  /** Called after each entry. */
   readonly onEntry: () => void
 }
 
 /**
- * Reads the old store graph by graph, in the order principals, contexts, entries with their revisions, and writes the rows
- * of the new one. Memory holds the ids of users, groups and contexts, and one entry.
+ * Reads the old store graph by graph, in the order principals, contexts, entries with their revisions, and
+ * writes the rows of the new one. Memory contains the ids of users, groups and contexts, and one entry.
  */
 export async function convert(conversion: Conversion): Promise<void> {
   const { quads, scratch, rows, report, survey, passwords } = conversion
@@ -93,7 +93,7 @@ export async function convert(conversion: Conversion): Promise<void> {
 
 const systemFirst = (context: string): number => (context === PRINCIPALS ? 0 : context === CONTEXTS ? 1 : 2)
 
-/** An id as the number that a counter would give; 0 for other ids, and for numbers that no counter reaches. */
+/** An id as the number that a counter would assign; 0 for other ids, and for numbers that no counter reaches. */
 const numberOf = (id: string): number => (/^\d{1,12}$/.test(id) ? Number(id) : 0)
 
 interface ContextTotals {
@@ -121,7 +121,7 @@ async function addContext(
   }
 }
 
-/** System contexts and principals that the old store lacks, as a new store has them. */
+/** Adds system contexts and principals that the old store lacks and every new store has. */
 async function addMissing(has: (address: EntryAddress) => boolean, conversion: Conversion): Promise<void> {
   const { rows, report, survey, fallbackTime: now } = conversion
   const missing = async (
@@ -148,7 +148,7 @@ async function addMissing(has: (address: EntryAddress) => boolean, conversion: C
   }
 }
 
-/** What nothing has read belongs to nothing that was imported. */
+/** Graphs that were not read belong to nothing that was imported. */
 function reportUnread({ quads, terms, report, survey }: Conversion): void {
   for (const { name, quads: count, store } of quads.unread()) {
     const isBelow = name.startsWith(terms.base)

@@ -1,11 +1,14 @@
 import type { Milliseconds } from '../../base/units.ts'
 
-/** Turns what a wall clock shows into a point of time. */
+/** Converts local time to a point in time. */
 export type Zone = (local: Milliseconds) => Milliseconds
 
 const XSD_DATE_TIME = /^\s*(-?\d{4,6})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?\s*$/
 
-/** The time, and whether it had a zone of its own; `undefined` when it is no `xsd:dateTime`. Finer than milliseconds is cut. */
+/**
+ * The time, and whether it has a zone; `undefined` when the text is not an `xsd:dateTime`. Fractions of a
+ * millisecond are cut off.
+ */
 export function readDateTime(text: string, zone: Zone): { time: Milliseconds; hasZone: boolean } | undefined {
   const found = XSD_DATE_TIME.exec(text)
   if (!found) return undefined
@@ -28,7 +31,7 @@ export function readDateTime(text: string, zone: Zone): { time: Milliseconds; ha
 
 export const utc: Zone = local => local
 
-/** `Europe/Stockholm`, `UTC` or `+02:00`; `undefined` when there is no such zone. */
+/** The zone with a name such as `Europe/Stockholm`, `UTC` or `+02:00`; `undefined` when there is none. */
 export function zoneNamed(name: string): Zone | undefined {
   const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(name) ?? []
   if (sign !== undefined) {
@@ -55,6 +58,6 @@ export function zoneNamed(name: string): Zone | undefined {
     const shown = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
     return shown - Math.floor(time / 1000) * 1000
   }
-  // The offset depends on the time that is looked for: a second look corrects the first near a change of the clocks.
+  // The offset depends on the result, so a second step corrects the first one near a change of the clocks.
   return local => local - offsetAt(local - offsetAt(local))
 }

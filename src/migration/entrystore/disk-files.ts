@@ -7,25 +7,25 @@ import type { OldFolder } from './old-folder.ts'
 import type { Report } from './report.ts'
 
 export interface ImportedFile {
-  /** The key of its bytes here. */
+  /** The key of its bytes in the new store. */
   readonly blob: string
   readonly size: number
   readonly sha256: string
 }
 
-/** Where files come from. */
+/** A source of files. */
 export interface FileSource {
-  /** The file of an entry, read once; `undefined` when there is none. */
+  /** Returns the file of an entry, read once; `undefined` when there is none. */
   take(context: string, id: string): Promise<ImportedFile | undefined>
 }
 
 const DIGEST = '.sha256'
 
-/** The files of the old store: `context/entry` below its data folder, some with a digest beside them. */
+/** The files of the old store: `context/entry` in its data folder, some with a digest file beside them. */
 export class DiskFiles implements FileSource {
-  /** `context/name` → the key of its bytes, or nothing while no entry has taken it. */
+  /** `context/name` → the key of its bytes; empty until an entry has used the file. */
   readonly #found: ScratchMap
-  /** The key of bytes → `context/name`. */
+  /** The key of the bytes → `context/name`. */
   readonly #taken: ScratchMap
   readonly #folder: OldFolder | undefined
   readonly #report: Report
@@ -37,13 +37,13 @@ export class DiskFiles implements FileSource {
     this.#report = report
   }
 
-  /** Notes what is there. @returns how many files */
+  /** Lists the files. @returns their number */
   async list(): Promise<number> {
     let count = 0
     if (!this.#folder) return count
     for await (const { folder, name } of this.#folder.filesBelow()) {
       const isDigest = name.endsWith(DIGEST) && isId(name.slice(0, -DIGEST.length))
-      // In a backup folder other things may lie beside: only what could be a file of an entry is looked at.
+      // A backup folder may contain other things, so only files with the name of an entry are listed.
       if (!isId(folder)) continue
       if (!isId(name) && !isDigest) {
         this.#report.note('file-orphan', `${folder}/${name}`)
@@ -59,13 +59,13 @@ export class DiskFiles implements FileSource {
   async take(context: string, id: string): Promise<ImportedFile | undefined> {
     const place = `${context}/${id}`
     const folder = this.#folder?.at(context)
-    // A link that leads somewhere else is a file to `stat`, but was not listed as one.
+    // `stat` treats a link to another place as a file, but the link is not listed as one.
     const isFile = this.#found.get(place) !== undefined && (await folder?.sizeOf(id)) !== undefined
     if (!isFile || folder === undefined) return undefined
     const { size, sha256 } = await digestOf(folder.stream(id))
     const digest = (await folder.text(id + DIGEST))?.trim().toLowerCase()
     if (digest !== undefined && digest !== sha256) this.#report.note('digest-differs', place)
-    // The same file gives the same key, so that an import that goes on finds what it has copied.
+    // The same file always gets the same key, so that a continued import finds what it has copied.
     const blob = createHash('sha256').update(`${place}/${sha256}`).digest('hex').slice(0, 40)
     this.#found.set(place, blob)
     if (digest !== undefined) this.#found.set(place + DIGEST, blob)
@@ -73,12 +73,12 @@ export class DiskFiles implements FileSource {
     return { blob, size, sha256 }
   }
 
-  /** Reports the files that no entry took. */
+  /** Reports the files that belong to no entry. */
   reportRest(): void {
     for (const [place, blob] of this.#found.under('')) if (blob === '') this.#report.note('file-orphan', place)
   }
 
-  /** The bytes of a file that was taken. @throws {BlobMissing} */
+  /** The bytes of a file that an entry uses. @throws {BlobMissing} */
   async read(blob: string): Promise<Readable> {
     const [context = '', name = ''] = this.#taken.get(blob)?.split('/') ?? []
     const folder = name === '' ? undefined : this.#folder?.at(context)

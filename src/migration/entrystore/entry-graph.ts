@@ -16,16 +16,19 @@ import { readDateTime, utc, type Zone } from './dates.ts'
 import type { FindingCode } from './finding-codes.ts'
 import type { Report } from './report.ts'
 
-/** A revision of the metadata as the entry's own graph notes it. */
+/** A revision of the metadata, as the entry's own graph records it. */
 export interface RevisionNote {
   readonly number: number
   time: Milliseconds | undefined
   author: string | undefined
-  /** It is the metadata of now. */
+  /** True for the current metadata. */
   isPresent: boolean
 }
 
-/** What the graph of an entry says: the entry without its other graphs, and what is kept elsewhere here. */
+/**
+ * The content of an entry's own graph: the entry without its other graphs, and the data that this service
+ * stores elsewhere.
+ */
 export interface ReadEntry {
   readonly entry: Entry
   readonly revisions: readonly RevisionNote[]
@@ -34,17 +37,18 @@ export interface ReadEntry {
 
 export interface EntryGraphOptions {
   readonly report: Report
-  /** Of dates that name none; without it they are taken for UTC and reported. */
+  /** The zone of dates without one. Without this setting they are treated as UTC and reported. */
   readonly zone: Zone | undefined
-  /** For what has no date that can be read. */
+  /** The time of data without a readable date. */
   readonly fallbackTime: Milliseconds
 }
 
 const aclOrder = ['admin', 'mread', 'mwrite', 'rread', 'rwrite'] as const satisfies readonly AclSlot[]
 
 /**
- * Reads the own graph of an entry: the only place that may state its type, dates, authors, access list, format and
- * revisions. Every statement is accounted for; `undefined`, with all of them reported, when it is no entry.
+ * Reads the entry's own graph, the only one that may state its type, dates, authors, access list, format and
+ * revisions. Every statement is accounted for. Returns `undefined`, with all statements reported, when the
+ * graph is not an entry.
  */
 export function readEntryGraph(
   address: EntryAddress,
@@ -148,7 +152,7 @@ class EntryReading {
     return { entry, revisions, homeContextUri: this.#one('homeContext') }
   }
 
-  /** ACL of entry, metadata and resource; the subject tells which. */
+  /** The access lists of entry, metadata and resource; the subject determines which. */
   #takeAccess({ subject, predicate, object }: Statement): boolean {
     if (predicate !== store.read && predicate !== store.write) return false
     const isWrite = predicate === store.write
@@ -245,7 +249,7 @@ class EntryReading {
     return /^[1-9]\d{0,8}$/.test(number) ? Number(number) : undefined
   }
 
-  /** Counts the statement as imported; what becomes of the value is judged at the end. */
+  /** Counts the statement as imported; its value is checked at the end. */
   #note(what: string, { value }: Term): true {
     this.#values.set(what, [...(this.#values.get(what) ?? []), value])
     this.#options.report.imported(1)
@@ -292,7 +296,7 @@ class EntryReading {
     )
   }
 
-  /** A Local entry is about its own resource, whatever it called it. */
+  /** A Local entry describes its own resource, whatever address the old store used for it. */
   #ofOwnResource(statement: Statement): Statement {
     return statement.subject === this.#resource ? { ...statement, subject: resourceUri(this.#address) } : statement
   }
@@ -302,7 +306,7 @@ class EntryReading {
   }
 }
 
-/** The id of the principal that an IRI denotes by its resource. */
+/** The id of the principal whose resource has this IRI. */
 export function principalId({ type, value }: Term): string | undefined {
   const address = type === 'uri' && value.startsWith(`./${PRINCIPALS}/resource/`) ? addressIn(value) : undefined
   return address?.id

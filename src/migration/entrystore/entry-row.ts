@@ -25,7 +25,7 @@ export const entryRow = (entry: Entry): Row => ({
   content: entry.content ?? null,
 })
 
-/** The entry that {@link entryRow} was given. */
+/** The inverse of {@link entryRow}. */
 export function entryFromRow(row: Row): Entry {
   const text = (column: string): string => String(row[column] ?? '')
   const optional = (column: string): string | undefined => (row[column] === null ? undefined : text(column))

@@ -26,17 +26,17 @@ interface Dependencies {
   readonly files: FileSource
   readonly rows: RowTarget
   readonly report: Report
-  /** Of dates that name none; without it they are taken for UTC and reported. */
+  /** The zone of dates without one. Without this setting they are treated as UTC and reported. */
   readonly zone: Zone | undefined
   readonly fallbackTime: number
   readonly principals: PrincipalRows
   readonly lists: ListMemberships
   readonly retired: RetiredIds
-  /** A context export comes without the index of the context, and as an archive it holds no results of pipelines. */
+  /** A context export lacks the index of the context; as an archive it contains no results of pipelines. */
   readonly isExport: boolean
 }
 
-/** Reads one entry after the other with all graphs that belong to it, and writes its rows. */
+/** Reads entries, each with all graphs that belong to it, and writes their rows. */
 export class EntryRows {
   readonly #deps: Dependencies
 
@@ -44,7 +44,7 @@ export class EntryRows {
     this.#deps = deps
   }
 
-  /** @param graph its own; `undefined` when it is no entry, which has been reported then */
+  /** @param graph the entry's own graph; `undefined` when it is not an entry, which has then been reported */
   async add(address: EntryAddress, graph: OldGraph): Promise<{ readonly fileSize: number } | undefined> {
     const { quads, report, rows, isExport } = this.#deps
     const read = readEntryGraph(address, this.#statements(graph, placeOf(address)), this.#deps)
@@ -70,12 +70,12 @@ export class EntryRows {
     return this.#deps.terms.graph(this.#deps.quads.read(graph), place)
   }
 
-  /** Of the graph with this name, relative to the base address. */
+  /** The statements of the graph with this name, relative to the base address. */
   #named(name: string): Statement[] {
     return this.#statements(this.#deps.quads.find('main', this.#deps.terms.base + name), name)
   }
 
-  /** Users, groups and contexts are what they are in their system context only. */
+  /** Users, groups and contexts exist in their system context only. */
   #withPossibleType(entry: Entry): Entry {
     const { context, id, entryType, graphType } = entry
     if (entryType !== 'Local') return entry
@@ -107,7 +107,7 @@ export class EntryRows {
     return graph
   }
 
-  /** Reads what the entry stands for, where that is a graph. */
+  /** Reads the resource of the entry, where it is a graph. */
   async #withResource(read: ReadEntry): Promise<Entry> {
     const { entry } = read
     const { principals, lists, report } = this.#deps
@@ -173,14 +173,14 @@ export class EntryRows {
     return { entry: { ...entry, statements }, size: file.size }
   }
 
-  /** The service tells relations from the entries themselves. */
+  /** The service derives relations from the entries themselves. */
   #dropRelations({ context, id }: EntryAddress): void {
     const { quads, terms, report } = this.#deps
     const graph = quads.find('main', `${terms.base}${context}/relations/${id}`)
     for (const _statement of quads.read(graph)) report.derived(1)
   }
 
-  /** Nobody new may inherit a right or an authorship: ids of users that are gone stay taken. */
+  /** Keeps the ids of deleted users taken, so that no new user inherits their rights or authorship. */
   #checkPrincipals(entry: Entry, authors: ReadonlyArray<string | undefined>): void {
     const { survey, report, retired } = this.#deps
     for (const slot of aclSlots) {

@@ -1,10 +1,10 @@
 interface Explanation {
-  /** What was found, for one or many. */
+  /** The finding in words, for one or many occurrences. */
   readonly text: string
   readonly advice: string
 }
 
-/** What an import reports and goes on. The codes are stable. */
+/** Findings that an import reports before it continues. The codes are stable. */
 export const findingCodes = {
   'unreadable-statement': {
     text: 'Statements that are not RDF in their format were skipped.',
@@ -178,7 +178,7 @@ export const findingCodes = {
 
 export type FindingCode = keyof typeof findingCodes
 
-/** Why something cannot be imported at all. */
+/** Reasons why nothing can be imported. */
 export const unusableCodes = {
   'no-backup':
     'Name the folder of one backup (it holds repository.xml or the like), the folder with several of them, or the folder of a native or memory store.',

@@ -19,17 +19,17 @@ import { findBase, requireComplete, survey } from './survey.ts'
 import { Terms } from './terms.ts'
 
 export interface ImportOptions extends Omit<InputOptions, 'acceptFailed'> {
-  /** Of the backup, of several backups, or of a stopped server. */
+  /** The folder of the backup, of several backups, or of a stopped server. */
   readonly folder: string
-  /** The base address that is expected. */
+  /** The expected base address. */
   readonly base?: string | undefined
-  /** An older base address whose IRIs are taken for those of the store. */
+  /** An older base address, whose IRIs are treated as IRIs of the store. */
   readonly alsoBase?: string | undefined
-  /** Of dates that name none; without it they are taken for UTC and reported. */
+  /** The zone of dates without one. Without this setting they are treated as UTC and reported. */
   readonly zone: Zone | undefined
-  /** Bytes, for contexts without a quota of their own; -1 is unlimited. */
+  /** In bytes, for contexts without a quota of their own; -1 is unlimited. */
   readonly defaultQuota: number
-  /** Codes of what would stop the import otherwise: `backup-failed`, `truncated`. */
+  /** Codes of problems that would otherwise stop the import: `backup-failed`, `truncated`. */
   readonly accept: ReadonlySet<string>
 }
 
@@ -45,8 +45,9 @@ interface Dependencies {
 
 /**
  * Reads an EntryStore backup, or the live folders of a stopped server, and prepares the rows of a new store.
- * @returns what `fillStore` fills an empty store from, valid until the scratch is closed, and the report
- * @throws {Unusable} when there is nothing that can be imported
+ * @returns the source from which `fillStore` fills an empty store, valid until the scratch is closed, and the
+ * report
+ * @throws {Unusable} when there is nothing to import
  */
 export async function readEntryStore(
   options: ImportOptions,

@@ -6,11 +6,11 @@ import type { QuadTable, RawStatement } from './quad-table.ts'
 import type { Report } from './report.ts'
 import type { Terms } from './terms.ts'
 
-/** What the index graph of a context says, which nothing else may say. */
+/** The facts that only the index graph of a context may state. */
 export interface ContextIndex {
-  /** The greatest number it says was given as an id. */
+  /** The greatest number that was assigned as an id, according to the index. */
   lastNumber: number
-  /** Bytes; `undefined` is the default quota. */
+  /** In bytes; `undefined` is the default quota. */
   quota: number | undefined
   /** Entry id → names, of the users and groups in `_principals` or of the contexts in `_contexts`. */
   readonly names: Map<string, string[]>
@@ -35,11 +35,11 @@ const es = {
   deletedBy: store.term('deletedBy'),
 } as const
 
-/** Names of the graphs that hold the index of a context, relative to the base address. */
+/** Names of the graphs that contain the index of a context, relative to the base address. */
 const indexGraphs = (context: string): readonly string[] =>
   context === CONTEXTS ? [`${CONTEXTS}/resource/${CONTEXTS}`, CONTEXTS] : [context]
 
-/** Reads counter, quota, names and tombstones of a context, and marks the entries that its index names. */
+/** Reads counter, quota, names and tombstones of a context, and marks the entries in its index. */
 export function readContextIndex(context: string, reading: Reading): ContextIndex {
   const index: ContextIndex = { lastNumber: 0, quota: undefined, names: new Map(), deleted: new Set() }
   for (const name of indexGraphs(context)) {

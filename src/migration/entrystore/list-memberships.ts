@@ -6,8 +6,8 @@ import type { Report } from './report.ts'
 import type { RowTarget } from './row-sink.ts'
 
 /**
- * Memberships of lists, gathered until all lists of a context are known: an entry stays in its oldest list, by the creation
- * of the list and then by its id (as the third step of the schema did it).
+ * Collects memberships of lists until all lists of a context are known. An entry stays in its oldest list, by
+ * the creation of the list and then by its id (as in the third step of the schema).
  */
 export class ListMemberships {
   /** `context/member/created/list` → position. */
@@ -33,11 +33,11 @@ export class ListMemberships {
     }
   }
 
-  /** Judges the memberships of a context once all its entries are known, and writes their rows. */
+  /** Decides the memberships of a context when all its entries are known, and writes their rows. */
   async settle(context: string, rows: RowTarget): Promise<void> {
     const lists = new Set<string>()
     for (const { list } of this.#all(context)) lists.add(list)
-    /** The lists that lists are in. */
+    /** The lists that contain lists. */
     const holding = new Map<string, string>()
     let previous: string | undefined
     for (const { member, list, position } of this.#all(context)) {
@@ -77,7 +77,7 @@ export class ListMemberships {
 /** Makes dates before 1970 positive, so that they sort as texts. */
 const EPOCH = 2 ** 50
 
-/** Whether `list` is inside of `outer`, by whatever lists in between, or is that list. */
+/** True when `list` is inside `outer`, at any depth, or is that list. */
 function isInside(list: string, outer: string, holding: ReadonlyMap<string, string>): boolean {
   for (let at: string | undefined = list; at !== undefined; at = holding.get(at)) if (at === outer) return true
   return false

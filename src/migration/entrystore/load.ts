@@ -11,15 +11,15 @@ interface Loading {
   readonly report: Report
   readonly progress: Progress
   readonly system: System
-  /** A file that was cut off is read as far as it goes. */
+  /** Reads a truncated file as far as it goes. */
   readonly acceptTruncated: boolean
 }
 
-/** The formats that show by their end that nothing is missing. */
+/** The formats whose end shows that nothing is missing. */
 const selfProving = /^(TriX|BinaryRDF|memory store|native store)/
 
 /**
- * Reads both stores into the table. @returns whether the main store is proved to be whole by its format
+ * Reads both stores into the table. @returns whether the format proves that the main store is complete
  * @throws {Unusable}
  */
 export async function loadQuads(
@@ -44,7 +44,7 @@ async function loadStore(store: OldStore, source: QuadSource, loading: Loading):
   const sink: QuadSink = {
     quad(subject, predicate, object, graph) {
       report.read(1)
-      // A name that no engine can store is the name of no graph of EntryStore either.
+      // A name that no engine can store is not the name of a graph of EntryStore.
       if (graph === undefined) report.drop('default-graph-statements', source.name)
       else if (!graph.isWellFormed() || graph.includes('\0')) report.drop('bad-iri', `${source.name}: name of a graph`)
       else quads.add(store, graph, [subject, predicate, object])

@@ -6,8 +6,8 @@ import type { Report } from './report.ts'
 const MEMBER = rdf.member(1).slice(0, -1)
 
 /**
- * The members of a list or group in their order, without gaps and doubles. They are entries; a group may name users by
- * their resource too. @param resource whose graph the statements are
+ * The members of a list or group in their order, without gaps and duplicates. Members are entries; a group
+ * may also refer to users by their resource. @param resource the resource that the graph describes
  */
 export function readMembers(
   resource: string,

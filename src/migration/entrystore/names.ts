@@ -16,7 +16,7 @@ export const byAge = (a: string, b: string): number => {
   return a < b ? -1 : Number(a > b)
 }
 
-/** Names of users and groups, which they share. @param ids those that exist */
+/** Names of users and groups, which share one namespace. @param ids the existing ones */
 export const namesOfPrincipals = (ids: Iterable<string>, names: Names, report: Report): Map<string, string> =>
   assign([...ids].sort(byAge), names, {
     what: 'principal',
@@ -27,7 +27,10 @@ export const namesOfPrincipals = (ids: Iterable<string>, names: Names, report: R
     },
   })
 
-/** Names of contexts. An id goes before a name in addresses, so no name may be the id of another context. */
+/**
+ * Names of contexts. In addresses an id takes precedence over a name, so no name may be the id of another
+ * context.
+ */
 export function namesOfContexts(ids: Iterable<string>, names: Names, report: Report): Map<string, string> {
   const all = new Set(ids)
   return assign([...all].sort(byAge), names, {

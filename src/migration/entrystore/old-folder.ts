@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { RandomAccessFile } from './formats/native-store.ts'
 
-/** A folder of the old installation, only read. The one file of this room that touches the file system. */
+/** Reads a folder of the old installation. This is the only file of this room that touches the file system. */
 export class OldFolder {
   readonly path: string
 
@@ -16,7 +16,7 @@ export class OldFolder {
     return new OldFolder(join(this.path, name))
   }
 
-  /** Names of what lies in it, sorted; none when it is no folder. */
+  /** The sorted names of its files and folders; empty when it is not a folder. */
   async names(): Promise<string[]> {
     try {
       return (await readdir(this.path)).sort()
@@ -60,7 +60,7 @@ export class OldFolder {
     return createReadStream(join(this.path, name), { highWaterMark: 2 ** 18 })
   }
 
-  /** Opened until the returned `close` is called. */
+  /** Stays open until the returned `close` is called. */
   random(name: string): RandomAccessFile & { readonly close: () => void } {
     const handle = openSync(join(this.path, name), 'r')
     return new CachedFile(handle, fstatSync(handle).size)
@@ -87,7 +87,7 @@ const isAbsent = (error: unknown): boolean =>
 const BLOCK = 65_536
 const BLOCKS = 256
 
-/** Reads in blocks and keeps some of them: records lie close together. */
+/** Reads in blocks and caches some of them, because related records are close together. */
 class CachedFile implements RandomAccessFile {
   readonly size: number
   readonly #handle: number

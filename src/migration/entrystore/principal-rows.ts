@@ -8,7 +8,7 @@ import type { RowTarget } from './row-sink.ts'
 import type { Survey } from './survey.ts'
 import { readUserGraph } from './user-graph.ts'
 
-/** Makes hashes of passwords; the work is done elsewhere. */
+/** Computes password hashes, on other threads. */
 export interface PasswordHashing {
   hash(password: string): Promise<string>
   /** Wraps an old hash in argon2id; absent when old hashes are kept as they are. */
@@ -23,10 +23,10 @@ interface Dependencies {
   readonly passwords: PasswordHashing
 }
 
-/** So many users are hashed at once; the threads that do it are fewer. */
+/** The number of users that are hashed at once; there are fewer threads. */
 const AT_ONCE = 16
 
-/** Writes the accounts behind the entries of `_principals`. */
+/** Writes the accounts for the entries of `_principals`. */
 export class PrincipalRows {
   readonly #deps: Dependencies
   #pending: Array<Promise<void>> = []
@@ -71,7 +71,7 @@ export class PrincipalRows {
       home_context: this.#homeContext(entry.id, homeContextUri) ?? null,
     })
     const members = readMembers(principalUri(entry.id), statements, placeOf(entry), report)
-    // Everybody who is signed in is a member of this one; what is stored means nothing.
+    // All signed-in users are members of this group; its stored members have no meaning.
     if (entry.id === USERS) return report.derived(members.length)
     let position = 0
     for (const { context, id } of members) {
@@ -86,7 +86,7 @@ export class PrincipalRows {
     }
   }
 
-  /** Waits for the hashes that are still being made. */
+  /** Waits for the unfinished hashes. */
   async finish(): Promise<void> {
     const pending = this.#pending
     this.#pending = []

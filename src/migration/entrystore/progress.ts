@@ -1,11 +1,11 @@
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 
-/** Shows how far a long piece of work is. */
+/** Shows the progress of long work. */
 export interface Progress {
-  /** @param total how many there will be; `undefined` when nobody knows */
+  /** @param total the expected number; `undefined` when it is unknown */
   begin(what: string, total: number | undefined): void
-  /** @param done of the total, so far @param detail for example a rate */
+  /** @param done the number so far @param detail for example a rate */
   at(done: number, detail?: string): void
   end(): void
 }
@@ -14,7 +14,7 @@ export const silent: Progress = { begin: () => {}, at: () => {}, end: () => {} }
 
 const INTERVAL: Milliseconds = 500
 
-/** One line of a terminal that is written over and over: part done, rate and remaining time. */
+/** One line of a terminal that is overwritten repeatedly: part done, rate and remaining time. */
 export function terminalProgress(write: (text: string) => void, system: System): Progress {
   let what = ''
   let total: number | undefined

@@ -1,43 +1,46 @@
 import type { Scratch, ScratchMap } from '../../stores/scratch.ts'
 import type { ObjectTerm, Resource } from './formats/quads.ts'
 
-/** A statement as it stands in the old store. */
+/** A statement as the old store contains it. */
 export type RawStatement = readonly [subject: Resource, predicate: string, object: ObjectTerm]
 
-/** The two stores of an EntryStore installation. Their graphs have nothing to do with each other. */
+/** The two stores of an EntryStore installation. Their graphs are independent of each other. */
 export type OldStore = 'main' | 'provenance'
 
 export interface OldGraph {
   readonly store: OldStore
   readonly name: string
-  /** How many statements were read for it, duplicates included. */
+  /** The number of statements that were read for it, including duplicates. */
   readonly quads: number
 }
 
-/** What is kept about a graph. */
+/** The record of a graph. */
 interface GraphNote {
-  /** Names its pieces. */
+  /** Part of the keys of its pieces. */
   readonly id: number
   readonly quads: number
   readonly isRead?: true
   readonly isIndexed?: true
 }
 
-/** So much is gathered before it is written; statements of one graph may stand anywhere in a file. */
+/**
+ * The number of statements that are buffered before they are written; the statements of a graph may be spread
+ * over a file.
+ */
 const MAX_BUFFERED_STATEMENTS = 20_000
 const MAX_BUFFERED_CHARACTERS = 4 * 2 ** 20
 
 /** Numbers as texts that sort like numbers. */
 export const sortable = (number: number): string => String(number).padStart(16, '0')
 
-/** All quads of the old stores, on the disk, to be read graph by graph. */
+/** All quads of the old stores, on disk, to be read graph by graph. */
 export class QuadTable {
   readonly #notes: ScratchMap
   readonly #pieces: ScratchMap
   #buffer: Readonly<Record<OldStore, Map<string, RawStatement[]>>> = { main: new Map(), provenance: new Map() }
   #statements = 0
   #characters = 0
-  /** How many quads have been added. */
+  /** The number of added quads. */
   count = 0
   readonly graphs = { main: 0, provenance: 0 }
 
@@ -57,7 +60,7 @@ export class QuadTable {
     if (this.#statements >= MAX_BUFFERED_STATEMENTS || this.#characters >= MAX_BUFFERED_CHARACTERS) this.flush()
   }
 
-  /** Writes what is buffered. Needed once after the last `add`. */
+  /** Writes the buffered quads. Required once after the last `add`. */
   flush(): void {
     for (const store of ['main', 'provenance'] as const) {
       for (const [name, statements] of this.#buffer[store]) this.#write(store, name, statements)
@@ -71,7 +74,7 @@ export class QuadTable {
     const known = this.#note(store, name)
     const note = known ?? { id: this.graphs.main + this.graphs.provenance, quads: 0 }
     if (!known) this.graphs[store]++
-    // The number of statements before a piece tells pieces apart, and keeps them in order.
+    // The number of statements before a piece distinguishes pieces, and keeps them in order.
     this.#pieces.set(`${sortable(note.id)}/${sortable(note.quads)}`, JSON.stringify(statements))
     this.#setNote({ store, name }, { ...note, quads: note.quads + statements.length })
   }
@@ -89,7 +92,7 @@ export class QuadTable {
     yield* this.peek(graph)
   }
 
-  /** The same without the mark: who only peeks does not account for the statements. */
+  /** The same without the mark, for callers that do not account for the statements. */
   *peek(graph: OldGraph): Generator<RawStatement> {
     const note = this.#note(graph.store, graph.name)
     if (!note) return
@@ -110,7 +113,7 @@ export class QuadTable {
     }
   }
 
-  /** Notes that the index of a context names an entry. */
+  /** Records that the index of a context contains an entry. */
   markIndexed(entry: string): void {
     const note = this.#note('main', entry)
     if (note && note.isIndexed !== true) this.#setNote({ store: 'main', name: entry }, { ...note, isIndexed: true })

@@ -7,19 +7,19 @@ export interface Finding {
   readonly code: FindingCode
   readonly text: string
   readonly advice: string
-  /** How often it was found. */
+  /** The number of occurrences. */
   readonly number: number
-  /** Quads that were not imported because of it. */
+  /** The number of quads that were not imported because of it. */
   readonly quads: number
   /** The first twenty; never a password or a hash. */
   readonly examples: readonly string[]
 }
 
-/** What became of the quads: `read` is the sum of all others. */
+/** The number of quads by result: `read` is the sum of all others. */
 export interface QuadCounts {
   readonly read: number
   readonly imported: number
-  /** Not imported, because this service derives the same again: index, relations, fill levels. */
+  /** Not imported, because this service derives the same data: index, relations, fill levels. */
   readonly derived: number
   /** The same statement twice in one graph. */
   readonly duplicate: number
@@ -40,7 +40,7 @@ interface OpenFinding {
   readonly examples: string[]
 }
 
-/** Gathers what an import did and found. */
+/** Collects the results and findings of an import. */
 export class Report {
   readonly #findings = new Map<FindingCode, OpenFinding>()
   readonly #counts = new Map<string, number>()
@@ -66,7 +66,7 @@ export class Report {
     this.#duplicate += quads
   }
 
-  /** Something to look at; no quad is lost by it. */
+  /** A finding that an administrator should check; no quad is lost. */
   note(code: FindingCode, example: string): void {
     this.drop(code, example, 0)
   }
@@ -103,7 +103,7 @@ export class Report {
     }
   }
 
-  /** @throws {Error} when a quad is not accounted for, which would be a fault of this program */
+  /** @throws {Error} when a quad is not accounted for, which would be an error of this program */
   requireBalanced(): void {
     const { read, imported, derived, duplicate, reported } = this.quads
     if (read === imported + derived + duplicate + reported) return
@@ -148,7 +148,7 @@ export class Report {
   }
 }
 
-/** One line, without what a terminal would act on. */
+/** One line, without characters that control a terminal. */
 function shortened(text: string): string {
   const line = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
   return line.length > MAX_EXAMPLE_CHARACTERS ? `${line.slice(0, MAX_EXAMPLE_CHARACTERS)}…` : line

@@ -1,9 +1,9 @@
 import { CONTEXTS, isId, PRINCIPALS } from '../../model/addresses.ts'
 
-/** Ids of users, groups and contexts are never given a second time. */
+/** Ids of users, groups and contexts are never assigned again. */
 export const retiresIds = (context: string): boolean => context === CONTEXTS || context === PRINCIPALS
 
-/** Gathers the ids that must stay taken, though nothing has them any more. */
+/** Collects the ids of deleted entries that must stay taken. */
 export class RetiredIds {
   readonly #ids = new Map<string, { readonly context: string; readonly id: string }>()
 
@@ -11,7 +11,7 @@ export class RetiredIds {
     if (isId(id)) this.#ids.set(`${context}/${id}`, { context, id })
   }
 
-  /** @param isPresent an id that is in use is not retired */
+  /** @param isPresent an id in use is not retired */
   list(isPresent: (context: string, id: string) => boolean): Array<{ readonly context: string; readonly id: string }> {
     return [...this.#ids.values()].filter(({ context, id }) => !isPresent(context, id))
   }

@@ -16,8 +16,8 @@ interface Dependencies {
 }
 
 /**
- * Writes the revisions of an entry's metadata. The entry's graph notes them, the provenance store holds their content; that
- * of the present one is the metadata themselves.
+ * Writes the revisions of an entry's metadata. The entry's graph lists them, and the provenance store
+ * contains their content; the content of the current one is the metadata themselves.
  */
 export async function addRevisions(entry: Entry, notes: readonly RevisionNote[], deps: Dependencies): Promise<void> {
   const { quads, terms, rows, report } = deps

@@ -16,12 +16,12 @@ const filled = [
 ] as const
 export type FilledTable = (typeof filled)[number]
 
-/** Takes the rows of the new store. */
+/** Receives the rows of the new store. */
 export interface RowTarget {
   add(table: FilledTable, row: Row): Promise<void>
 }
 
-/** Rows on their way into the new store, in the format of a backup: one file for each table. */
+/** Stores the rows for the new store in the format of a backup: one file for each table. */
 export class RowSink implements RowTarget {
   readonly #folder: string
   readonly #defaults: ColumnDefaults
@@ -56,7 +56,7 @@ export class RowSink implements RowTarget {
     for (const writer of this.#writers.values()) await writer.close()
   }
 
-  /** What was written, also for tables that the import does not fill. */
+  /** The rows that were written; none for tables that the import does not fill. */
   async *rows({ name }: { readonly name: string }): AsyncGenerator<Row> {
     if (filled.some(table => table === name)) yield* readRows(this.#folder, { name })
   }

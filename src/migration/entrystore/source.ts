@@ -5,12 +5,12 @@ import { OldFolder } from './old-folder.ts'
 
 /** One of the two old stores, ready to be read. */
 export interface QuadSource {
-  /** For the report: which file or folder. */
+  /** The file or folder, for the report. */
   readonly name: string
-  /** Of what is read, for the progress; the compressed size of a compressed file. */
+  /** The size of the input, for the progress; the compressed size of a compressed file. */
   readonly bytes: number
   /**
-   * @param onBytes is told how much has been read
+   * @param onBytes receives the number of bytes read
    * @returns the format @throws {Unusable}
    */
   read(sink: QuadSink, onBytes: (count: number) => void): Promise<string>
@@ -21,20 +21,20 @@ export interface Input {
   readonly folder: OldFolder
   readonly main: QuadSource
   readonly provenance: QuadSource | undefined
-  /** Where files lie as `context/entry`; `undefined` when nobody said where they are. */
+  /** The folder with files as `context/entry`; `undefined` when its place is unknown. */
   readonly files: OldFolder | undefined
-  /** Other backups that were not taken. */
+  /** Other backups, which were not used. */
   readonly others: readonly string[]
-  /** When the backup says it was made. */
+  /** The date of the backup according to itself. */
   readonly date: string | undefined
-  /** Whether EntryStore says itself that it failed. */
+  /** True when EntryStore itself marked the backup as failed. */
   readonly hasFailed: boolean
 }
 
 export interface InputOptions {
   readonly files?: string | undefined
   readonly provenance?: string | undefined
-  /** A backup that EntryStore marked as failed is read all the same. */
+  /** Reads a backup although EntryStore marked it as failed. */
   readonly acceptFailed: boolean
 }
 
@@ -42,7 +42,10 @@ const REPOSITORY = /^repository\.?(xml|trig|nq|brf|rdf|trix|binary)?(\.gz)?$/
 const PROVENANCE = /^repository_prov\.?(xml|trig|nq|brf|rdf|trix|binary)?(\.gz)?$/
 const BACKUP = /^(\d{14}|all)$/
 
-/** Finds out what the folder is: a backup, a folder of backups, or the live folder of a stopped server. @throws {Unusable} */
+/**
+ * Detects what the folder is: a backup, a folder of backups, or the live folder of a stopped server. @throws
+ * {Unusable}
+ */
 export async function openInput(path: string, options: InputOptions): Promise<Input> {
   const folder = new OldFolder(path)
   const backup = await findBackup(folder)
@@ -57,7 +60,7 @@ async function findBackup(folder: OldFolder): Promise<{ folder: OldFolder; other
   for (const name of await folder.names()) {
     if (BACKUP.test(name) && (await isBackup(folder.at(name)))) candidates.push(name)
   }
-  // `all` is the one of the scheme that keeps a single backup; else the names are dates.
+  // `all` is the folder of the scheme that keeps a single backup; otherwise the names are dates.
   const taken = candidates.includes('all') ? 'all' : candidates.at(-1)
   if (taken === undefined) return undefined
   return { folder: folder.at(taken), others: candidates.filter(name => name !== taken) }
@@ -112,7 +115,7 @@ async function* counted(chunks: AsyncIterable<unknown>, onBytes: (count: number)
   }
 }
 
-/** The folder of a store itself, or one that holds the folders of the stores and of the files. */
+/** The folder of a store itself, or one that contains the folders of the stores and of the files. */
 async function openLive(folder: OldFolder, options: InputOptions): Promise<Input | undefined> {
   const own = await storeSource(folder)
   const places = [folder, ...(await folder.names()).map(name => folder.at(name))]

@@ -7,18 +7,18 @@ import type { OldGraph, QuadTable } from './quad-table.ts'
 
 export type PrincipalKind = 'user' | 'group'
 
-/** Which principals and contexts there are, before anything is read for good. */
+/** The existing principals and contexts, found before the main pass. */
 export interface Survey {
   readonly principals: ReadonlyMap<string, PrincipalKind>
   readonly contexts: ReadonlySet<string>
-  /** Contexts that are not imported, and why. */
+  /** Contexts that are not imported, and the reasons. */
   readonly dropped: ReadonlyMap<string, FindingCode>
 }
 
 const PRINCIPALS_ENTRY = `${CONTEXTS}/entry/${PRINCIPALS}`
 
 /**
- * The base address of the store: what stands before the entry of the context `_principals`.
+ * The base address of the store: the part before the entry of the context `_principals`.
  * @throws {Unusable} `no-base`, `two-bases`, `base-differs`
  */
 export function findBase(quads: QuadTable, expected: string | undefined): string {
@@ -33,7 +33,7 @@ export function findBase(quads: QuadTable, expected: string | undefined): string
   throw new Unusable('base-differs', `its base address is ${base}, not ${expected}`)
 }
 
-/** Reads the types of principals and contexts, each from its own entry graph in its system context, and from no other. */
+/** Reads the types of principals and contexts, each from its own entry graph in its system context only. */
 export function survey(quads: QuadTable, base: string): Survey {
   const principals = new Map<string, PrincipalKind>()
   for (const { id, types } of typedEntries(quads, base, PRINCIPALS)) {
@@ -53,7 +53,7 @@ export function survey(quads: QuadTable, base: string): Survey {
 }
 
 /**
- * For formats that have no end of their own: what every store holds must be there.
+ * For formats without an end mark: data that every store has must be there.
  * @throws {Unusable} `truncated`
  */
 export function requireComplete(quads: QuadTable, base: string, { principals }: Survey): void {

@@ -7,15 +7,16 @@ import type { Report } from './report.ts'
 export interface TermOptions {
   /** The base address of the old store, ending in a slash. */
   readonly base: string
-  /** Another address of it, whose IRIs are taken for its own. */
+  /** Another address of it, whose IRIs are treated like its own. */
   readonly alsoBase?: string | undefined
 }
 
 const RELATIVE = './'
 
 /**
- * Turns statements of the old store into those of a graph here: IRIs below its base address become relative, blank nodes
- * get labels of the graph, and what cannot be kept as it is, is repaired or dropped, and reported.
+ * Converts statements of the old store into those of a graph of this service. IRIs below its base address
+ * become relative, and blank nodes get labels of the graph. Anything that cannot be kept unchanged is
+ * repaired or dropped, and reported.
  */
 export class Terms {
   readonly base: string
@@ -28,7 +29,7 @@ export class Terms {
     this.#report = report
   }
 
-  /** The IRI in its relative form; `undefined` when it is none. */
+  /** The relative form of the IRI; `undefined` when the text is not an IRI. */
   iri(raw: string, place: string): string | undefined {
     const iri = isAbsoluteIri(raw) ? raw : this.#repaired(raw, place)
     if (iri === undefined) return undefined
@@ -45,8 +46,8 @@ export class Terms {
   }
 
   /**
-   * The statements of one graph, each once. Those that cannot be kept, and duplicates, are accounted for here; the others
-   * are the caller's to account for.
+   * The statements of one graph without duplicates. Dropped statements and duplicates are accounted for here,
+   * all others by the caller.
    */
   graph(statements: Iterable<RawStatement>, place: string): Statement[] {
     const labels = new Map<string, string>()
@@ -98,7 +99,7 @@ export class Terms {
   }
 
   #repaired(raw: string, place: string): string | undefined {
-    // oxlint-disable-next-line no-control-regex -- control characters are just what is encoded
+    // oxlint-disable-next-line no-control-regex -- encoding control characters is the purpose
     const encoded = raw.toWellFormed().replaceAll(/[\u0000-\u0020<>"{}|\\^`]/g, found => encodeURIComponent(found))
     const iri = encoded.endsWith('.') ? `${encoded.slice(0, -1)}%2E` : encoded
     if (!isAbsoluteIri(iri)) return undefined

@@ -4,11 +4,11 @@ import { principalUri } from '../../model/addresses.ts'
 import { GUEST } from '../../accounts/principals.ts'
 import type { Report } from './report.ts'
 
-/** What the resource graph of a user says, which nothing else may say. */
+/** The facts that only the resource graph of a user may state. */
 export interface ReadUser {
   /** `base64salt$base64key`, PBKDF2 as EntryStore stores it. */
   readonly hash: string | undefined
-  /** From before 2013, in plain text: to be hashed, and never to be written. */
+  /** A password in plain text, from before 2013. It must be hashed, and never written. */
   readonly plainSecret: string | undefined
   readonly language: string | undefined
   readonly disabled: boolean
@@ -28,10 +28,10 @@ const es = {
 } as const
 
 const EXTERNAL_ID = 'externalid'
-/** Salt of 16 bytes and key of 24, both in Base64. */
+/** A salt of 16 bytes and a key of 24, both in Base64. */
 const HASH = /^[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{32}$/
 
-/** @param statements of the graph of this user's resource, and no other */
+/** @param statements of the graph of this user's resource only */
 export function readUserGraph(
   id: string,
   name: string | undefined,
@@ -122,7 +122,7 @@ function languageOf(text: string | undefined, who: string, report: Report): stri
   return undefined
 }
 
-/** By key, then value, so that the same backup gives the same in every format. */
+/** By key, then value, so that the same backup has the same result in every format. */
 function joined(
   properties: ReadonlyArray<readonly [string, string]>,
   who: string,

@@ -27,7 +27,7 @@ export class ZipFiles implements FileSource {
     return { blob: '', size, sha256: hash.digest('hex') }
   }
 
-  /** Names of the files that belong to no entry that can hold one. */
+  /** Names of the files that belong to no entry that can have one. */
   *rest(): Generator<string> {
     for (const name of this.#parts.keys()) {
       const id = /^resources\/(.+?)(\.sha256)?$/.exec(name)?.[1]
@@ -35,7 +35,7 @@ export class ZipFiles implements FileSource {
     }
   }
 
-  /** The bytes of a file that was taken. */
+  /** The bytes of a file that an entry uses. */
   async open(id: string): Promise<Readable> {
     const part = this.#parts.get(`resources/${id}`)
     return part ? await part.open() : Readable.from([])

@@ -1,7 +1,7 @@
-/** What becomes of a key that does not simply change its prefix. */
+/** The handling of a key that does more than change its prefix. */
 export type OldKey =
   | { readonly to: string; readonly why?: string }
-  /** A list here, whose values may stand in one line there. */
+  /** A list in this service, whose values may be on one line in EntryStore. */
   | { readonly toList: string; readonly why?: string }
   | { readonly dropped: string }
 
@@ -12,8 +12,9 @@ const solr = 'The search engine is built in.'
 const saml = 'One provider without a name still works; for several, name them in service.auth.saml.idps.<n>.'
 
 /**
- * Keys of EntryStore, without `entrystore.`, whose meaning or name differs here. The first that is the key, or that ends in a
- * full stop and begins it, counts. A key that is not here and is known here keeps its name.
+ * Keys of EntryStore, without `entrystore.`, whose meaning or name differs here. The first match counts: the
+ * key itself, or its beginning up to a full stop. A key that is not listed and is known to this service keeps
+ * its name.
  */
 export const oldKeys: ReadonlyArray<readonly [key: string, what: OldKey]> = [
   [

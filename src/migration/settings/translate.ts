@@ -1,10 +1,10 @@
 import { oldKeys } from './old-keys.ts'
 
-/** What this version knows about its own settings. */
+/** The settings of this version. */
 export interface KnownSettings {
-  /** Whether a key as written names a setting. */
+  /** True when a key as written names a setting. */
   isKnown(key: string): boolean
-  /** Why a value cannot be that of a setting; `undefined` when it can. */
+  /** The reason why a value is invalid for a setting; `undefined` when it is valid. */
   problemWith(key: string, value: string): string | undefined
 }
 
@@ -13,11 +13,11 @@ export interface Translated {
   readonly value: string
 }
 
-/** What became of one key. */
+/** The result for one key. */
 export interface Outcome {
   readonly oldKey: string
   readonly outcome: 'translated' | 'changed' | 'dropped'
-  /** For what was not simply translated. Never a value, since it may be a secret. */
+  /** The reason when the key was not simply translated. Never a value, which may be a secret. */
   readonly why: string | undefined
   readonly settings: readonly Translated[]
 }
@@ -70,7 +70,7 @@ function settingsFor(
   }
   const target = OWN + (rule && 'to' in rule ? rule.to + (number === undefined ? '' : `.${number}`) : name)
   if (known.isKnown(target)) return [{ key: target, value }]
-  // A list may have one value without a number there.
+  // In EntryStore, a list may have one value without a number.
   const asList = `${OWN}${bare}.${number ?? '1'}`
   return known.isKnown(asList) ? [{ key: asList, value }] : undefined
 }

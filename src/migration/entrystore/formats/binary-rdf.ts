@@ -3,7 +3,7 @@ import { literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from '
 
 /**
  * Reads RDF4J's BinaryRDF, versions 1 and 2.
- * @throws {Unusable} `truncated` without the record that ends it, `damaged-file`, `rdf-star`
+ * @throws {Unusable} `truncated` without the final record, `damaged-file`, `rdf-star`
  */
 export async function readBinaryRdf(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
   const reader = new BinaryRdfReader(sink)
@@ -22,7 +22,7 @@ const END = 127
 
 class BinaryRdfReader {
   readonly #sink: QuadSink
-  /** Values that later records name by number; numbers are given again. */
+  /** Values that later records refer to by number; numbers are reused. */
   readonly #declared = new Map<number, ObjectTerm>()
   #version: number | undefined
 
@@ -30,7 +30,7 @@ class BinaryRdfReader {
     this.#sink = sink
   }
 
-  /** True at the end. */
+  /** Returns true at the end. */
   record(bytes: ByteReader): boolean {
     if (this.#version === undefined) {
       const magic = bytes.text(4)

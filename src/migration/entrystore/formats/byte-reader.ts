@@ -1,16 +1,19 @@
-/** Thrown inside of {@link readRecords} when a record is not all there yet. */
+/** Thrown inside {@link readRecords} when a record is incomplete so far. */
 class NeedMore extends Error {}
 
 const needMore = new NeedMore('more bytes are needed')
-// A literal may begin with U+FEFF, which is a character of it.
+// A literal may begin with U+FEFF as one of its characters.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const utf16 = new TextDecoder('utf-16be', { ignoreBOM: true })
 
-/** Bytes of a stream as numbers and texts, big-endian. Every method fails when the bytes have not come yet. */
+/**
+ * Reads numbers and texts from a stream of bytes, big-endian. Every method fails when the bytes have not
+ * arrived yet.
+ */
 export class ByteReader {
   #buffer = Buffer.alloc(0)
   #at = 0
-  /** How many bytes the last failed read wanted at least. */
+  /** The minimum number of bytes that the last failed read needed. */
   wanted = 0
 
   /** Adds bytes, and drops those before `from`. */
@@ -68,9 +71,10 @@ export class ByteReader {
 }
 
 /**
- * Calls `read` for one record after the other until it returns true; a record that is cut by the end of a chunk is read
- * once more when the next bytes are there.
- * @returns `ended` when a record said so, with the number of bytes after it; `cut` when the stream ended before
+ * Calls `read` for one record after another until it returns true. A record that is split between chunks is
+ * read again when the next bytes have arrived.
+ * @returns `ended` when a record marked the end, with the number of bytes after it; `cut` when the stream
+ * ended before
  */
 export async function readRecords(
   chunks: AsyncIterable<Uint8Array>,
@@ -102,7 +106,7 @@ export async function readRecords(
       rest = reader.available - reader.position
     } catch (error) {
       if (error !== needMore) throw error
-      // Counted from the beginning of the record, which is where it is read from again.
+      // Counts from the beginning of the record, because the whole record is read again.
       reader.wanted -= begin
     }
   }

@@ -3,7 +3,8 @@ import { createGunzip, type Gunzip } from 'node:zlib'
 import { truncated, Unusable } from './quads.ts'
 
 /**
- * The bytes inside of a gzip. @throws {Unusable} `truncated` when its trailer is missing, `damaged-file` for a wrong checksum
+ * The uncompressed bytes of a gzip stream. @throws {Unusable} `truncated` without its trailer, `damaged-file`
+ * for a wrong checksum
  */
 export async function* gunzipped(
   chunks: AsyncIterable<Uint8Array>,

@@ -8,7 +8,7 @@ const HEADER_BYTES = 5
 const END = 127
 
 /**
- * Reads the file of a memory store, versions 1 to 3; inferred statements are no data.
+ * Reads the file of a memory store, versions 1 to 3. Inferred statements are skipped.
  * @throws {Unusable} `truncated`, `damaged-file`, `rdf-star`
  */
 export async function readMemoryStore(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
@@ -54,7 +54,7 @@ class MemoryStoreReader {
     this.#sink = sink
   }
 
-  /** True at the end. */
+  /** Returns true at the end. */
   record(bytes: ByteReader): boolean {
     const kind = bytes.byte()
     switch (kind) {
@@ -114,7 +114,7 @@ class MemoryStoreReader {
   }
 }
 
-/** Java's own form of UTF-8: surrogates one by one, NUL in two bytes. */
+/** Java's modified UTF-8: each surrogate is encoded separately, NUL in two bytes. */
 function fromModifiedUtf8(bytes: ByteReader): string {
   const length = bytes.uint16()
   let text = ''

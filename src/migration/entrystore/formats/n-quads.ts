@@ -5,8 +5,8 @@ const STATEMENT =
   /^\s*(?:<([^>]*)>|(_:[^\s<>"]+))\s*<([^>]*)>\s*(?:<([^>]*)>|(_:[^\s<>"]+)|"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([^\s<]+)|\^\^<([^>]*)>)?)\s*(?:<([^>]*)>|(_:[^\s<>"]+))?\s*\.\s*(?:#.*)?$/s
 
 /**
- * Reads N-Quads line by line, so that one bad line costs one statement.
- * @throws {Unusable} `truncated` when the last line is cut off: the format has no other end.
+ * Reads N-Quads line by line, so that a bad line affects one statement only.
+ * @throws {Unusable} `truncated` when the last line is cut off, because the format has no other end
  */
 export async function readNQuads(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
   let begun = ''

@@ -1,9 +1,9 @@
 import { literalOf, type ObjectTerm, type QuadSink, Unusable } from './quads.ts'
 
-/** A file of which any part can be read. */
+/** A file with random access. */
 export interface RandomAccessFile {
   readonly size: number
-  /** The bytes from `position` on, fewer at the end of the file. */
+  /** The bytes from `position`; fewer at the end of the file. */
   read(position: number, length: number): Buffer
 }
 
@@ -17,18 +17,18 @@ export interface NativeStoreFiles {
 const STATEMENT_BYTES = 17
 const SLOT_BYTES = STATEMENT_BYTES + 4
 const MAX_DEPTH = 64
-/** Values and namespaces that are kept in memory. */
+/** The number of values and namespaces in memory. */
 const MAX_CACHED = 50_000
-/** Others get their turn after so many statements. */
+/** The event loop gets a turn after this number of statements. */
 const TURN = 5_000
 
-/** Bits of a statement's flags. */
+/** The bits of a statement's flags. */
 const EXPLICIT = 1
 const ADDED = 2
 const REMOVED = 4
 
 /**
- * Walks the B-tree of one index of a stopped RDF4J NativeStore and looks its values up.
+ * Traverses the B-tree of one index of a stopped RDF4J NativeStore and looks up its values.
  * @throws {Unusable} `damaged-file`, `running`
  */
 export async function readNativeStore(
@@ -62,7 +62,7 @@ function* statementsBelow(tree: Tree, node: number, depth: number): Generator<Bu
   const count = block.length < 4 ? -1 : block.readInt32BE(0)
   const end = 4 + count * SLOT_BYTES
   if (count < 0 || end > block.length) throw damaged('a node of its index is cut off')
-  // The last node of the file may end with its last value; a child that is not there is none.
+  // The last node of the file may end after its last value; a missing child does not exist.
   const childAt = (position: number): number => (position + 4 <= block.length ? block.readInt32BE(position) : 0)
   for (let slot = 0; slot < count; slot++) {
     const at = 4 + slot * SLOT_BYTES

@@ -1,21 +1,21 @@
-/** An IRI as it stands in the file, or a blank node as `_:label`. */
+/** An IRI as written in the file, or a blank node as `_:label`. */
 export type Resource = string
 
 /** A resource, or a literal: its value, language tag and datatype IRI; plain strings have neither. */
 export type ObjectTerm = Resource | readonly [value: string, lang?: string | null, datatype?: string]
 
-/** What can be wrong with one statement. */
+/** The possible problems of one statement. */
 export type StatementProblem = 'unreadable-statement' | 'illegal-xml-character' | 'bad-iri'
 
-/** Takes what a reader finds, in the order of the file. */
+/** Receives what a reader finds, in the order of the file. */
 export interface QuadSink {
   /** @param graph the IRI of the graph; `undefined` is the default graph */
   quad(subject: Resource, predicate: string, object: ObjectTerm, graph: string | undefined): void
-  /** @param place where it stands; never a literal, since a literal may be a secret */
+  /** @param place the position in the file; never a literal, which may be a secret */
   problem(problem: StatementProblem, place: string): void
 }
 
-/** A file that cannot be imported at all. `code` is stable; the message says what was found. */
+/** A file that cannot be imported. `code` is stable; the message says why. */
 export class Unusable extends Error {
   readonly code: string
 

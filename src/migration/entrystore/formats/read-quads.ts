@@ -19,7 +19,7 @@ const readers: Readonly<Record<Format, (chunks: AsyncIterable<Uint8Array>, sink:
 const HEAD_BYTES = 4096
 
 /**
- * Reads a file of quads, compressed or not, in whatever format its content shows.
+ * Reads a file of quads, compressed or not, and detects its format by its content.
  * @returns the format, with `, gzip` when it is compressed
  * @throws {Unusable} `truncated`, `damaged-file`, `format-not-quads`, `rdf-star`
  */
@@ -32,7 +32,7 @@ export async function readQuads(chunks: AsyncIterable<Uint8Array>, sink: QuadSin
   return isGzip ? `${format}, gzip` : format
 }
 
-/** The format that the first bytes show. @throws {Unusable} `truncated` for an empty file, `format-not-quads` */
+/** Detects the format by the first bytes. @throws {Unusable} `truncated` for an empty file, `format-not-quads` */
 export function formatOf(head: Uint8Array): Format {
   const letters = Buffer.from(head.subarray(0, 4)).toString('latin1')
   if (letters === 'BRDF') return 'BinaryRDF'

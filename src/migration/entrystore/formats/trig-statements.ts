@@ -1,10 +1,10 @@
 import { Unusable } from './quads.ts'
 
-/** A piece of a TriG document that can be parsed by itself. */
+/** A part of a TriG document that can be parsed by itself. */
 export type TrigPiece =
   /** A declaration of a prefix or of the base; its whole text. */
   | { readonly kind: 'declaration'; readonly text: string }
-  /** One subject with what is said about it, without the full stop. `graph` is as written; `undefined` outside of a block. */
+  /** One subject with its statements, without the full stop. `graph` is as written; `undefined` outside a block. */
   | { readonly kind: 'statements'; readonly graph: string | undefined; readonly text: string; readonly line: number }
 
 const LONG_STRING = `"""[^"\\\\]*(?:(?:\\\\.|"(?!""))[^"\\\\]*)*"""|'''[^'\\\\]*(?:(?:\\\\.|'(?!''))[^'\\\\]*)*'''`
@@ -12,23 +12,23 @@ const SHORT_STRING = `"(?!"")[^"\\\\\\n\\r]*(?:\\\\.[^"\\\\\\n\\r]*)*"|'(?!'')[^
 const IRI = '<[^>\\n\\r]*>'
 const WORD = `(?:[^\\s<>"'{}[\\]();,#.\\\\]|\\\\.|\\.(?=[^\\s<>"'{}[\\]();,#.]))+`
 
-/** White space and comments, of which nothing is given back, then one token. */
+/** White space and comments, which are dropped, then one token. */
 const TOKEN = new RegExp(
   `(?=((?:\\s+|#[^\\n\\r]*)*))\\1(?:${IRI}|${LONG_STRING}|${SHORT_STRING}|([{}[\\]()])|[;,]|${WORD}|(\\.)|([^\\s#]))`,
   'suy',
 )
 
-/** Strings and comments, to be passed over, or an IRI. */
+/** Strings and comments, which are skipped, or an IRI. */
 export const IRIS_OUTSIDE_STRINGS = new RegExp(`${LONG_STRING}|${SHORT_STRING}|<([^>\\n\\r]*)>|#[^\\n\\r]*`, 'sug')
 
-/** A token may go on in the next chunk when so little is left behind it. */
+/** With less text than this after it, a token may continue in the next chunk. */
 const MARGIN = 16
-/** Characters. A statement is one subject with all that is said about it; a list has one line for each member. */
+/** In characters. A statement is one subject with all its properties; a list has one line for each member. */
 const MAX_STATEMENT = 128 * 2 ** 20
 
 /**
- * Cuts TriG into statements, so that one that is wrong costs only itself. Knows tokens and brackets; the grammar is the
- * parser's.
+ * Splits TriG into statements, so that an error affects one statement only. It knows tokens and brackets; the
+ * parser knows the grammar.
  */
 export class TrigCutter {
   #text = ''
@@ -36,18 +36,18 @@ export class TrigCutter {
   #graph: string | undefined
   #isInBlock = false
   #depth = 0
-  /** Where the present piece begins in `#text`. */
+  /** Where the current part begins in `#text`. */
   #begin = 0
   #at = 0
   #first = ''
   #tokens = 0
 
-  /** True when the text ended between two pieces. */
+  /** True when the text ended between two parts. */
   get isBetween(): boolean {
     return !this.#isInBlock && this.#tokens === 0
   }
 
-  /** @param isLast nothing follows */
+  /** @param isLast true for the last chunk */
   *push(text: string, isLast: boolean): Generator<TrigPiece> {
     this.#text = this.#text.slice(this.#begin) + text
     this.#at -= this.#begin
@@ -70,7 +70,7 @@ export class TrigCutter {
     }
   }
 
-  /** A string or an IRI that is not closed yet looks like a stray sign. */
+  /** A string or an IRI that is not closed yet looks like a stray character. */
   #isIncomplete(stray: string | undefined, end: number): boolean {
     if (stray !== '"' && stray !== "'" && stray !== '<') return false
     const isLong = this.#text.startsWith(stray + stray, end)

@@ -4,13 +4,13 @@ import { literalOf, type ObjectTerm, type QuadSink, truncated } from './quads.ts
 import { decodedText } from './text-chunks.ts'
 import { IRIS_OUTSIDE_STRINGS, TrigCutter, type TrigPiece } from './trig-statements.ts'
 
-/** So many characters of statements are parsed together. */
+/** The number of characters that are parsed together. */
 const BATCH = 32_768
 
 /**
- * Reads TriG: cut into statements here, parsed by `n3`. A statement that the parser rejects is read once more with its IRIs
- * made valid; if that fails, it is reported.
- * @throws {Unusable} `truncated` when it ends inside of a block or statement
+ * Reads TriG, split into statements here and parsed by `n3`. A statement that the parser rejects is parsed
+ * again with its IRIs corrected; if that fails, it is reported.
+ * @throws {Unusable} `truncated` when the file ends inside a block or statement
  */
 export async function readTrig(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
   const reader = new TrigReader(await loadParser(), sink)
@@ -25,7 +25,7 @@ type Parse = (text: string) => readonly Quad[]
 
 async function loadParser(): Promise<Parse> {
   const { Parser } = await import('n3')
-  // One for the whole file: it numbers the blank nodes that have no label.
+  // One factory for the whole file, because it numbers the blank nodes without a label.
   const factory = plainTerms() as ParserOptions['factory']
   return text => new Parser({ format: 'TriG', blankNodePrefix: '', factory }).parse(text)
 }
@@ -77,7 +77,7 @@ class TrigReader {
     let isChanged = false
     const valid = text.replaceAll(IRIS_OUTSIDE_STRINGS, (found, iri: string | undefined) => {
       if (iri === undefined) return found
-      // Escapes stay as they are, so the backslash is not among them.
+      // Escapes stay as they are, so the backslash is not included.
       const encoded = `<${iri.replaceAll(/[\s"{}|^`]/g, encodeURIComponent)}>`
       isChanged ||= encoded !== found
       return encoded

@@ -3,8 +3,8 @@ import { literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from '
 import { decodedText } from './text-chunks.ts'
 
 /**
- * Reads TriX as a stream. EntryStore writes control characters that XML forbids: these are kept and reported, everything
- * else of the file is read on.
+ * Reads TriX as a stream. EntryStore writes control characters that XML forbids; these are kept and reported,
+ * and reading continues.
  * @throws {Unusable} `truncated` without `</TriX>`, `format-not-quads` when the root is another element
  */
 export async function readTrix(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
@@ -27,13 +27,13 @@ class TrixReader {
   readonly #sink: QuadSink
   readonly #parser = new SaxesParser()
   #graph: string | undefined
-  /** The terms of the triple that is being read. */
+  /** The terms of the current triple. */
   #terms: ObjectTerm[] | undefined
   #element: OpenTerm | undefined
   #text = ''
   #isStarted = false
   #isWhole = false
-  /** Errors in the triple that is being read. */
+  /** Errors in the current triple. */
   #errors: string[] = []
 
   constructor(sink: QuadSink) {
@@ -79,7 +79,7 @@ class TrixReader {
     this.#text = ''
   }
 
-  /** Errors from here on are about what follows the end. */
+  /** Later errors concern the text after the end. */
   #finish(): void {
     this.#isWhole = true
     this.#errors = []
@@ -88,7 +88,7 @@ class TrixReader {
   #finishTerm({ name, lang, datatype }: OpenTerm): void {
     this.#element = undefined
     const text = this.#text
-    // An IRI or label may be laid out on lines of its own.
+    // An IRI or label may be on separate lines.
     if (this.#terms === undefined) {
       if (name === 'uri') this.#graph = text.trim()
       else this.#graph = name === 'id' ? `_:${text.trim()}` : undefined
