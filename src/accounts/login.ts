@@ -153,7 +153,7 @@ export class Login {
       if (error instanceof Overloaded) return undefined
       throw error
     })
-    // Too many hashes are waiting. The login succeeds all the same, and a later login renews the hash.
+    // Too many hashes are waiting. The login succeeds nevertheless, and a later login renews the hash.
     if (fresh !== undefined) await replaceHash(this.#deps.database, user, fresh)
   }
 

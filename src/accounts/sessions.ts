@@ -97,9 +97,9 @@ const sessionKey = (id: string): string => PREFIX + id
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
- * Login sessions (I2.1, I3.1; D2, D3). Stored under an id that the token sealer derives from the token, and listed
- * by user id, never by name. Callers must also check a session against its user's row ({@link isCurrent}): a raised epoch
- * revokes the session with the next request, even if the store still holds it.
+ * Login sessions (I2.1, I3.1; D2, D3). Stored under an id that the token sealer derives from the token, and
+ * listed by user id, never by name. Callers must also check a session against its user's row ({@link
+ * isCurrent}): a raised epoch revokes the session with the next request, even if the store still contains it.
  */
 export class Sessions {
   readonly #store: EphemeralStore

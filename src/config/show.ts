@@ -12,7 +12,7 @@ export interface Shown {
   readonly isSet: boolean
 }
 
-/** What stands in the place of a secret. */
+/** Shown in place of a secret. */
 const MASK = '********'
 
 /** `key=value` for each value of one row. */

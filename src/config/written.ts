@@ -1,7 +1,7 @@
 import { Properties, type PropertyNode } from 'properties-file/parser'
 import type { Report } from './report.ts'
 
-/** Where a value comes from. */
+/** The source of a value. */
 export type Origin = 'default' | 'file' | '--set'
 
 export interface ConfigFile {

@@ -38,8 +38,8 @@ interface Dependencies {
 }
 
 /**
- * What an archive may hold beside the bytes of its files: descriptions of entries, which no quota counts. With a quota in
- * force an archive is at most this much larger than the quota (D20.1).
+ * The maximum size of an archive beyond the bytes of its files: descriptions of entries, which no quota
+ * counts. With a quota, an archive is at most this much larger than the quota (D20.1).
  */
 const MAX_DESCRIPTIONS: Bytes = 2 ** 28
 

@@ -17,7 +17,7 @@ export interface ParsedQuad {
   readonly graph: ParsedTerm
 }
 
-/** A prefix can stand for a megabyte and be used a million times: what counts is what the graph comes to. */
+/** A prefix can stand for a megabyte and be used a million times, so the limit applies to the expanded graph. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
 /** Gathers what a parser finds into one graph, held to the same rules as RDF/JSON. Blank nodes get labels of our own. */
@@ -38,7 +38,7 @@ export class GraphBuilder {
     this.#maxStatements = maxStatements
   }
 
-  /** @throws {InvalidInput} `invalid-graph` for what is no plain statement @throws {TooLarge} */
+  /** @throws {InvalidInput} `invalid-graph` for anything but a plain statement @throws {TooLarge} */
   add({ subject, predicate, object, graph }: ParsedQuad): void {
     if (graph.termType !== 'DefaultGraph') {
       throw invalid('Named graphs and formulas are not supported: send the statements in the default graph.')

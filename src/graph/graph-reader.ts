@@ -52,7 +52,7 @@ export class GraphReader {
   }
 
   /**
-   * @param base what relative references stand for
+   * @param base resolves relative references
    * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} `graph-too-large` @throws {Overloaded}
    */
   async read(syntax: Syntax, text: string, base: string, { caller, clientGone }: Reading): Promise<Graph> {

@@ -2,7 +2,7 @@ import { TooLarge } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Graph } from './graph.ts'
 
-/** Limits of one graph, whatever its syntax: 2 MB of Turtle can stand for 300,000 statements, 8 MB of JSON cannot. */
+/** Limits of one graph in any syntax: 2 MB of Turtle can contain 300,000 statements, 8 MB of JSON cannot. */
 export interface GraphLimits {
   readonly maxStatements: number
   /** As RDF/JSON. */

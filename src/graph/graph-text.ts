@@ -19,8 +19,9 @@ export function parseGraph(text: string): Graph {
 }
 
 /**
- * The graph as RDF/JSON with absolute IRIs, made from its stored text without parsing it. In that text a relative IRI stands where `"./`
- * opens a key (after a brace or comma) or the value of a term of type `uri`; inside a string the quotes are escaped.
+ * The graph as RDF/JSON with absolute IRIs, made from its stored text without parsing it. In that text a
+ * relative IRI is where `"./` opens a key (after a brace or comma) or the value of a term of type `uri`;
+ * inside a string the quotes are escaped.
  * @param base ends in a slash
  */
 export function absoluteText(base: string, graph: Graph): string {

@@ -77,7 +77,7 @@ function mapIris(graph: Graph, map: (iri: string) => string): Graph {
   return result
 }
 
-/** The graph with other IRIs in place of some; statements that become alike are one. */
+/** The graph with some IRIs replaced; statements that become equal are merged. */
 export const renameIris = (graph: Graph, rename: (iri: string) => string): Graph =>
   graphOf(
     [...statementsOf(graph)].map(({ subject, predicate, object }) => ({

@@ -10,8 +10,9 @@ export const toAbsolute = (base: string, iri: string): string =>
   iri.startsWith(RELATIVE) ? base + iri.slice(RELATIVE.length) : iri
 
 /**
- * An absolute IRI as clients may write it: a scheme, and none of the characters that RFC 3987 never allows, halves of surrogate pairs among them. Not stricter:
- * clients send principals whose IRI looks odd, and they are kept to the letter (W2.4).
+ * An absolute IRI: it has a scheme, and no characters that RFC 3987 never allows, nor halves of surrogate
+ * pairs. The check is not stricter, because clients send principals with unusual IRIs, which are stored
+ * unchanged (W2.4).
  */
 export const isAbsoluteIri = (text: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- control characters are just what is refused

@@ -31,7 +31,7 @@ export async function readJsonLd(text: string, base: string, maxStatements?: num
 }
 
 function parseDocument(text: string): JsonLdDocument {
-  // The library goes down by calling itself.
+  // The library is recursive and would exhaust the stack.
   if (isTooDeep(text)) throw invalid(`The document is nested deeper than ${MAX_JSON_DEPTH} levels.`)
   let value: unknown
   try {

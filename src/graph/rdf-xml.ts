@@ -65,7 +65,7 @@ function requireEnded(parser: object): void {
   saxParser.close()
 }
 
-/** @throws {NotAcceptable} when the graph says what XML cannot */
+/** @throws {NotAcceptable} when XML cannot represent the graph */
 export function* writeRdfXml(graph: Graph): Generator<string> {
   const labels = new BlankLabels()
   const namespaces = new Namespaces()
@@ -101,7 +101,7 @@ const literalAttributes = ({ lang, datatype }: Term): string => {
 
 const RDF = prefixes['rdf'] ?? ''
 
-/** Names that mean something else than a property where a property stands (RDF/XML 5.1, 7.2.14). */
+/** Names with another meaning than a property in the place of a property (RDF/XML 5.1, 7.2.14). */
 const notProperties = new Set(
   ['Description', 'RDF', 'ID', 'about', 'parseType', 'resource', 'nodeID', 'datatype', 'li']
     .concat('aboutEach', 'aboutEachPrefix', 'bagID')
@@ -129,7 +129,7 @@ class Namespaces {
   }
 }
 
-/** Where the longest ending that is an XML name begins; the length of the IRI when there is none. */
+/** Where the longest suffix that is an XML name begins; the length of the IRI when there is none. */
 function localStart(iri: string): number {
   let start = iri.length
   for (let index = iri.length - 1; index >= 0; index--) {

@@ -15,8 +15,8 @@ export interface Syntax {
   /** Of files. */
   readonly extension: string
   /**
-   * @param base what relative references stand for
-   * @param maxStatements after which reading stops; `requireGraphSize` judges the graph
+   * @param base resolves relative references
+   * @param maxStatements after which reading stops; `requireGraphSize` checks the graph
    * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} `graph-too-large`
    */
   readonly read: (text: string, base: string, maxStatements?: number) => Graph | Promise<Graph>

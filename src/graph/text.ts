@@ -13,7 +13,7 @@ export const bracketed = (iri: string): string =>
   // oxlint-disable-next-line no-control-regex -- control characters are just what is escaped
   `<${iri.replaceAll(/[\u0000-\u0020<>"{}|\\^`]/g, codePoint)}>`
 
-/** Blank nodes by number: labels of the store may hold what a syntax does not allow in one. */
+/** Numbers blank nodes, because stored labels may contain characters that a syntax does not allow. */
 export class BlankLabels {
   readonly #known = new Map<string, string>()
 
@@ -29,7 +29,7 @@ export class BlankLabels {
 
 export const isBlankLabel = (subject: string): boolean => subject.startsWith('_:')
 
-/** Subjects with what is said about them, in the order of the graph. */
+/** Subjects with their statements, in the order of the graph. */
 export const subjectsOf = (graph: Graph): Array<[string, Array<[string, readonly Term[]]>]> =>
   Object.entries(graph).map(([subject, predicates]) => [subject, Object.entries(predicates)])
 

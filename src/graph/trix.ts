@@ -77,7 +77,7 @@ function childrenOf(parent: Element, name: string): Element[] {
 
 const invalid = (reason: string): InvalidInput => new InvalidInput('invalid-graph', `The body is not TriX: ${reason}.`)
 
-/** Statement by statement. @throws {NotAcceptable} for characters that XML cannot hold */
+/** Writes statement by statement. @throws {NotAcceptable} for characters that XML does not allow */
 export function* writeTrix(graph: Graph): Generator<string> {
   const labels = new BlankLabels()
   const resource = (value: string): string =>

@@ -3,8 +3,9 @@ import { NotAcceptable } from '../base/errors.ts'
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /**
- * For text and attributes alike: a parser would turn a bare carriage return into another line end.
- * @throws {NotAcceptable} for what XML has no way to write
+ * Escapes text for content and attributes. A parser would turn a bare carriage return into another line end,
+ * so it is escaped too.
+ * @throws {NotAcceptable} for characters that XML does not allow
  */
 export function escaped(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are just what XML cannot hold

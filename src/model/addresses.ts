@@ -5,7 +5,7 @@ export const CONTEXTS = '_contexts'
 /** The system context that holds one entry for each user and group. */
 export const PRINCIPALS = '_principals'
 
-/** The entries of a new store; in system contexts no other entry gets such an id. */
+/** The entries of a new store. Other entries of system contexts never get such an id. */
 export const isSystemEntry = ({ context, id }: EntryAddress): boolean =>
   (context === CONTEXTS || context === PRINCIPALS) && id.startsWith('_')
 

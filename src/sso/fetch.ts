@@ -57,8 +57,8 @@ export async function readDocument(wanted: Fetch): Promise<string> {
 }
 
 /**
- * Fetches a document from an address that the operator configured: over https, or over http from this very machine; one
- * try, no redirects, all of it within the time, no more than so many bytes, status 200 only (D8.6, D9.1).
+ * Fetches a document from an address that the operator configured, over https, or over http from this machine
+ * only. One attempt, no redirects, with limits on total time and size, status 200 only (D8.6, D9.1).
  * @throws {FetchFailed}
  */
 export async function fetchText({ url, method = 'GET', headers = {}, body, ...limits }: Fetch): Promise<string> {

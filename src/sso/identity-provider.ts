@@ -17,7 +17,7 @@ export interface LoginFlow {
   readonly network: string
 }
 
-/** How the browser gets to the provider. */
+/** How the browser is sent to the provider. */
 export type AuthRedirect =
   | { readonly kind: 'redirect'; readonly url: string }
   /** A form that the browser posts to `action`. */
@@ -55,7 +55,10 @@ export interface ProviderPolicy {
   readonly name: string
   /** Creates users who do not exist yet. */
   readonly provisions: boolean
-  /** Mail domains whose users it can assert; empty: those that no other provider claims. `undefined`: names are no addresses. */
+  /**
+   * Mail domains of the users that it may sign in; empty means those that no other provider claims.
+   * `undefined`: names are not addresses.
+   */
   readonly domains: readonly string[] | undefined
   /** Longest life of a login, in seconds; `undefined` takes the cookie's. */
   readonly maxAge: number | undefined

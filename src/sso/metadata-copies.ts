@@ -8,7 +8,7 @@ export interface MetadataCopy<Metadata> {
   readonly loadedAt: Milliseconds
 }
 
-/** The last good metadata of each provider, in the store: what was read of them, not the document (D8.6). */
+/** The last valid metadata of each provider, stored in parsed form (D8.6). */
 export class MetadataCopies<Metadata> {
   readonly #database: Database
 

@@ -15,7 +15,7 @@ export interface FailedCheck {
  */
 export class SsoRefused extends Unauthenticated {
   readonly failed: FailedCheck
-  /** Where the user's browser goes with this refusal; set when it has been reported. */
+  /** The address to which this refusal sends the user's browser; set after the refusal has been reported. */
   readonly failureUrl: string | undefined
 
   constructor(failed: FailedCheck, options: ErrorOptions & { readonly failureUrl?: string | undefined } = {}) {

@@ -16,7 +16,7 @@ interface Dependencies {
   readonly audit: Audit
 }
 
-/** Where the browser goes at the end of a sign-on; checked before. */
+/** The address to which the browser is sent at the end of a sign-on; checked before. */
 export interface LoginTarget {
   readonly successUrl: string | undefined
   readonly failureUrl: string | undefined
@@ -51,7 +51,7 @@ export class SignOn {
   }
 
   /**
-   * Starts a login and returns how the browser gets to the provider.
+   * Starts a login and returns how the browser is sent to the provider.
    * @param redirect makes the request of the protocol
    * @throws {SsoRefused} reported, with the failure URL @throws {Overloaded}
    */

@@ -1,4 +1,4 @@
-/** The address with more parameters: what it holds already stays to the letter, its fragment stays at the end. */
+/** The address with additional parameters. Its existing query is unchanged, and its fragment stays at the end. */
 export function withQuery(address: string, parameters: Readonly<Record<string, string>>): string {
   const [, before = '', fragment = ''] = /^([^#]*)(.*)$/s.exec(address) ?? []
   const more = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

@@ -4,7 +4,7 @@ import type { Bytes } from '../base/units.ts'
 /** Why XML is refused. */
 export type XmlReason = 'characters' | 'comment' | 'doctype' | 'markup' | 'processing-instruction' | 'size' | 'xml'
 
-/** XML that is malformed, or holds what no message of ours needs. `reason` is short and stable. */
+/** XML that is malformed, or contains constructs that our messages do not need. `reason` is short and stable. */
 export class XmlRefused extends Error {
   readonly reason: XmlReason
 
@@ -90,7 +90,7 @@ function scan(text: string, { bytes, depth, elements, attributes, attributesEach
     const tag = restOfTag.exec(body)?.[0].slice(0, -1)
     if (tag === undefined) throw new XmlRefused('xml', 'a tag does not end')
     if (tag.startsWith('/')) {
-      // The parser closes what is open and goes on.
+      // The parser closes open elements by itself and continues.
       if (tag.slice(1).trimEnd() !== open.pop()) throw new XmlRefused('xml', 'an end tag closes nothing')
     } else {
       counts.elements++
@@ -132,8 +132,8 @@ function requireCharacters(text: string): void {
 }
 
 /**
- * The parser lets through what XML names forbid: an undeclared prefix, one attribute under two prefixes, namespaces that
- * are no absolute addresses. Two readers could take such elements for different ones.
+ * The parser accepts what XML names forbid: an undeclared prefix, one attribute under two prefixes,
+ * namespaces that are not absolute addresses. Two readers could interpret such elements differently.
  */
 function requireNamespaces(root: Element): void {
   const pending: Element[] = [root]
@@ -202,7 +202,7 @@ export function descendantsNamed(parent: Node, namespace: string, name: string):
   ])
 }
 
-/** The text of an element that holds nothing but text; `undefined` when there are elements in it. */
+/** The text of an element that contains only text; `undefined` when it contains elements. */
 export function textOf(element: Element): string | undefined {
   if (childElements(element).length > 0) return undefined
   return element.textContent ?? ''

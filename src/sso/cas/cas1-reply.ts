@@ -7,7 +7,7 @@ import { SsoRefused } from '../refusal.ts'
 export function nameInCas1(text: string): string {
   if (/^no(\n|$)/.test(text)) throw new SsoRefused({ check: 'cas-failure', expected: 'yes', received: text.trim() })
   const name = /^yes\n([^\p{Cc}]+)\n?$/u.exec(text)?.[1]
-  // A name's own blanks are the CAS server's to cut off; a line of blanks is no name.
+  // A name may have inner and outer blanks, which the CAS server should remove; a blank line is not a name.
   if (name !== undefined && name.trim() !== '') return name
   throw new SsoRefused({ check: 'cas-reply', expected: 'two lines: yes, and a name', received: JSON.stringify(text) })
 }

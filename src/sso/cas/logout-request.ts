@@ -9,8 +9,9 @@ const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol'
 const limits: XmlLimits = { bytes: 16_384, depth: 10, elements: 50, attributes: 100, attributesEach: 20, names: 20 }
 
 /**
- * The ticket that a logout message of a CAS server names in its only `SessionIndex` (CAS protocol, 2.3.3). Nothing else in the
- * message counts: servers fill the user name with whatever they like. @throws {InvalidInput} `invalid-logout-request`
+ * The ticket in the only `SessionIndex` of a CAS server's logout message (CAS protocol, 2.3.3). All other
+ * content is ignored, because servers put arbitrary values into the user name. @throws {InvalidInput}
+ * `invalid-logout-request`
  */
 export function ticketInLogoutRequest(text: string): string {
   const root = parse(text)

@@ -4,7 +4,7 @@ import { textOf } from '../xml.ts'
 /** Without the white space around it that servers indent with. XML knows four such characters, JavaScript more. */
 export const trimXml = (text: string): string => text.replace(/^[ \t\r\n]+/, '').replace(/[ \t\r\n]+$/, '')
 
-/** The text of the one element, which holds nothing but text, and some. @throws {SsoRefused} */
+/** Returns the text of the single element, which must contain text and nothing else. @throws {SsoRefused} */
 export function onlyText(what: string, elements: readonly Element[]): string {
   const [element, ...others] = elements
   if (!element || others.length > 0) throw refused(what, `${elements.length}`)

@@ -50,7 +50,10 @@ export class CasProvider {
     return { kind: 'redirect', url: withQuery(this.#loginUrl, { service: this.#options.serviceUrl() }) }
   }
 
-  /** The login URL asks the CAS server not to show its form: a browser without a session there comes back without a ticket. */
+  /**
+   * True when the login URL asks the CAS server not to show its form: a browser without a session there then
+   * returns without a ticket.
+   */
   get isGateway(): boolean {
     return this.#isSet('gateway')
   }
@@ -105,7 +108,7 @@ export class CasProvider {
 /** @throws {SsoRefused} */
 function requireTicket(ticket: string): void {
   if (isTicket(ticket)) return
-  // What is no ticket may still hold one: it does not go into the log.
+  // A malformed ticket may contain a valid one, so it is not logged.
   const received = `${ticket.length} characters, beginning ${JSON.stringify(ticket.slice(0, 3))}`
   throw refused('ticket', 'ST- and up to 1024 of A-Z, a-z, 0-9, ., _ and -', received)
 }
@@ -116,7 +119,7 @@ async function fetchReply(fetch: Fetch): Promise<string> {
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error
     const expected = error.isTooLarge ? `at most ${MAX_BYTES} bytes` : 'an answer of the CAS server with status 200'
-    // The ticket may be good still: it does not go into the log.
+    // The ticket may still be valid, so it is not logged.
     const received = error.message.replace(fetch.url, fetch.url.replace(/\?.*/s, ''))
     throw new SsoRefused({ check: error.isTooLarge ? 'cas-reply-size' : 'cas-unreachable', expected, received })
   }

@@ -79,7 +79,7 @@ function timeIn(conditions: Element, name: string): Milliseconds {
   return time
 }
 
-/** The subject that has signed in; whatever else the assertion states must be about the same. */
+/** The name of the signed-in subject; all statements of the assertion must be about the same subject. */
 function nameOf(assertion: Element): string {
   const statement = only('AuthenticationStatement', descendantsNamed(assertion, ASSERTION, 'AuthenticationStatement'))
   const subject = only('Subject', childrenNamed(statement, ASSERTION, 'Subject'))

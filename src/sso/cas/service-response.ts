@@ -4,13 +4,16 @@ import { onlyText, trimXml } from './only-text.ts'
 
 const CAS = 'http://www.yale.edu/tp/cas'
 
-/** Elements of which a reply has at most one; by local name, because another namespace makes them no safer. */
+/**
+ * Elements that may occur once in a reply. They are compared by local name, because another namespace makes
+ * them no safer.
+ */
 const outcomes = new Set(['authenticationSuccess', 'authenticationFailure', 'proxySuccess', 'proxyFailure'])
 const proxying = new Set(['proxies', 'proxy', 'proxyGrantingTicket'])
 
 /**
- * CAS 2 and 3: a `serviceResponse` with one outcome and no second one anywhere, in whatever is around or inside it: a server
- * that forgets to escape a value can be made to write elements (apereo/phpCAS#228).
+ * CAS 2 and 3: a `serviceResponse` with exactly one outcome, and no second one anywhere around or inside it.
+ * A server that fails to escape a value can be made to write elements (apereo/phpCAS#228).
  */
 export function nameInServiceResponse(root: Element): string {
   if (root.namespaceURI !== CAS || root.localName !== 'serviceResponse') {

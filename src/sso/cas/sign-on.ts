@@ -41,7 +41,10 @@ export class CasSignOn {
     return this.#options.face
   }
 
-  /** Removes and returns the flow that this browser began: of many requests with one cookie one gets it. */
+  /**
+   * Removes and returns the flow that this browser began. Of several requests with the same cookie only one
+   * gets it.
+   */
   async consumeFlow(id: string | undefined): Promise<LoginFlow | undefined> {
     const flow = id === undefined ? undefined : await this.#deps.flows.consume(id)
     return flow?.provider === this.name ? flow : undefined

@@ -53,7 +53,7 @@ export function formRequest(request: AuthnRequest, relayState: string, signing: 
   return { kind: 'form', action: request.destination, fields }
 }
 
-/** The signature stands right after the Issuer, where the schema wants it. */
+/** The schema requires the signature directly after the Issuer. */
 function sign(xml: string, { key, certificate }: KeyPair): string {
   const { algorithm: signatureAlgorithm } = requestScheme(key)
   const options = { privateKey: key, publicCert: certificate, canonicalizationAlgorithm: EXCLUSIVE_C14N }

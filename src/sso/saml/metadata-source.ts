@@ -35,7 +35,7 @@ export interface MetadataStatus {
 }
 
 const LOAD_TIMEOUT: Milliseconds = 10_000
-/** Time that a request waits for fresh metadata when there is a good copy. */
+/** How long a request waits for fresh metadata when there is a usable copy. */
 const REFRESH_TIMEOUT: Milliseconds = 1_000
 /** Pause after a failure, and between two early reloads. */
 const PAUSE: Milliseconds = 60_000
@@ -73,7 +73,7 @@ export class MetadataSource {
     return { url: this.#options.url, loadedAt: this.#loadedAt, metadata: this.#metadata, problem: this.#problem }
   }
 
-  /** @throws {SsoRefused} `metadata` when there is no good copy at all */
+  /** @throws {SsoRefused} `metadata` when there is no usable copy */
   async current(): Promise<IdpMetadata> {
     await this.#restore()
     const isOld = this.#loaded === undefined || this.#age(this.#loaded) >= this.#options.maxAge * 1000
@@ -172,7 +172,7 @@ export class MetadataSource {
   }
 }
 
-/** Resolves with the work, or when the time is over; the work goes on then. */
+/** Resolves when the work is done or the time is over; the work continues then. */
 async function withinTimeout(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>(resolve => {

@@ -22,7 +22,7 @@ export interface IdpMetadata {
   readonly validUntil: Milliseconds | undefined
 }
 
-/** Metadata that cannot be used; the message says why. */
+/** Unusable metadata; the message has the reason. */
 export class MetadataRefused extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)

@@ -95,8 +95,8 @@ export class SamlProvider {
   }
 
   /**
-   * If a signature matches none of the known keys, it is checked once more with fresh metadata, because providers change
-   * their keys (D8.6).
+   * If a signature matches none of the known keys, it is checked again with fresh metadata, because providers
+   * change their keys (D8.6).
    */
   async #verify(encoded: string, flow: LoginFlow | undefined, metadata: IdpMetadata): Promise<VerifiedAssertion> {
     try {

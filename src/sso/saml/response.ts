@@ -38,7 +38,7 @@ export interface ExpectedResponse {
 export interface VerifiedAssertion {
   readonly id: string
   readonly name: string
-  /** After this the assertion cannot be used any more. */
+  /** The assertion is invalid after this time. */
   readonly until: Milliseconds
   /** The end of the provider's session, if the assertion limits it, with the tolerance for clocks. */
   readonly sessionEnds: Milliseconds | undefined
@@ -130,7 +130,7 @@ function requireOneAssertion(response: Element): Element {
   )
 }
 
-/** Signatures may stand at the response and at its assertion, nowhere else. */
+/** Signatures are allowed on the response and on its assertion, nowhere else. */
 function requireNoStraySignatures(response: Element, assertion: Element): void {
   const stray = descendantsNamed(response, DS, 'Signature').find(
     ({ parentNode }) => parentNode !== response && parentNode !== assertion,
@@ -179,8 +179,9 @@ function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyOb
 }
 
 /**
- * An attacker can send us an altered copy of the encrypted part of another user's response. Our response must not reveal
- * whether it could be decrypted; otherwise its text could be found out step by step. Administrators see the reason.
+ * An attacker can send us an altered copy of the encrypted part of another user's response. Our response must
+ * not reveal whether it could be decrypted, because that would disclose the text step by step. Administrators
+ * see the reason.
  */
 function withoutDetails(open: () => Element): Element {
   try {
@@ -194,7 +195,10 @@ function withoutDetails(open: () => Element): Element {
 
 const unsigned = (): SsoRefused => refused('signature-missing', 'a signed response or assertion', 'no signature')
 
-/** What the response says about itself; worth no more than its signature, but a contradiction is one all the same. */
+/**
+ * Checks what the response states about itself. These statements are as reliable as its signature, but a
+ * contradiction is always an error.
+ */
 function checkEnvelope(response: Element, isSigned: boolean, { issuer, acsUrl, requestId }: ExpectedResponse): void {
   const issuers = childrenNamed(response, SAML, 'Issuer')
   if (issuers.length > 1) throw refused('issuer', issuer, 'several')

@@ -37,7 +37,7 @@ export interface SamlRequest {
   readonly failureUrl: string | undefined
 }
 
-/** What comes back through the browser. */
+/** The data that arrives through the browser. */
 export interface SamlReturn {
   /** The form field `SAMLResponse`. */
   readonly encoded: string

@@ -182,7 +182,7 @@ function requireAlgorithm(element: Element, accepted: readonly string[]): string
 const malformed = (expected: string, received: string | undefined): SsoRefused =>
   new SsoRefused({ check: 'signature-shape', expected, received })
 
-/** Which certificate the message says it was signed with, for the administrator; it is never used to verify. */
+/** The certificate that the message claims to be signed with, for administrators; it is never used to verify. */
 function describeKey(signature: Element): string {
   const [keyInfo] = childrenNamed(signature, DS, 'KeyInfo')
   const certificate = keyInfo?.textContent?.replaceAll(/\s/g, '')

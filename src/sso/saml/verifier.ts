@@ -91,7 +91,7 @@ async function run(pool: Pool, task: Task, timeout: Milliseconds): Promise<Outco
 /** The library and its threads are loaded when the first user signs on. */
 async function openPools(threads: number): Promise<{ readonly responses: Pool; readonly metadata: Pool }> {
   const { Piscina } = await import('piscina')
-  // Compiled, this file lies beside the worker and both end in .js; run from source, in .ts.
+  // This file lies beside the worker; both end in .js when compiled and in .ts when run from source.
   const worker = new URL(`./verify-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
   const options = { filename: fileURLToPath(worker), minThreads: 0, idleTimeout: 30_000 }
   return {

@@ -56,7 +56,7 @@ export async function joinNodes(database: Database, id: string, facts: NodeFacts
   )
 }
 
-/** A node that cannot reach the database any more stops all the same: its row expires. */
+/** A node that can no longer reach the database can still stop, because its row expires. */
 export async function leaveNodes(database: Database, id: string): Promise<void> {
   try {
     await database.run(sql`DELETE FROM nodes WHERE id = ${id}`)

@@ -271,7 +271,7 @@ class PostgresTransaction implements Queries {
   async commit(): Promise<void> {
     this.#ended = true
     const { command } = await this.#noting(() => this.#connection.execute('COMMIT'))
-    // After an error the server rolls back whatever it is asked to do, and reports that as a success.
+    // After an error the server rolls back every later command, and reports that as a success.
     if (command !== 'COMMIT') throw new Error('the transaction continued after an error')
   }
 

@@ -52,7 +52,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   }
 }
 
-/** For a thread beside the one that writes: another connection to a database that is there, which refuses to write. */
+/** Opens another connection to an existing database for a thread other than the writing one; it refuses to write. */
 export async function openSqliteReader(path: string): Promise<Database> {
   const { DatabaseSync } = await loadSqlite()
   const connect = (): SqliteConnection =>
