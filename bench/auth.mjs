@@ -1,4 +1,5 @@
-// Requests by people who are signed in: what recognising them costs, and that it costs the same among a million of them.
+// Requests of signed-in users: the cost of identifying them, and that it is the same with a million live
+// tokens.
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { load, request } from './load.mjs'
@@ -95,7 +96,7 @@ export async function measure(say) {
   }
 }
 
-/** A service with so many live tokens, of which `tokens` belong to users who are there. */
+/** A service with this many live tokens, of which `tokens` belong to existing users. */
 async function startFilled(size) {
   const service = await startService(
     { 'service.auth.http-basic': 'on', 'service.auth.token.max-per-user': '1000' },
@@ -112,7 +113,7 @@ async function startFilled(size) {
   return { ...service, size, ...filled }
 }
 
-/** Requests of one after the other of those who have a token. */
+/** Sends requests of the users with a token, one after another. */
 function caller({ tokens }) {
   const requests = tokens.map(token => request('GET', '/auth/user', { cookie: `auth_token=${token}` }))
   let turn = 0

@@ -1,4 +1,4 @@
-// The counterparts: each does only what has to be done, as plainly as Node can.
+// The counterparts: each does only the necessary work, as simply as Node can.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { sql } from '../dist/stores/sql.js'
 
 const [what, ...values] = process.argv.slice(2)
 const kinds = {
-  /** Answers with a JSON document. */
+  /** Responds with a JSON document. */
   json(text) {
     const value = JSON.parse(text)
     return (_request, response) => {
@@ -20,8 +20,9 @@ const kinds = {
     }
   },
   /**
-   * Takes a file in, in place of the one before: hashed, written, on the disk before the answer. The old one goes last, as
-   * memory that it gives back is quick to be had for who writes next, who should not be the other of the two.
+   * Stores a file in place of the previous one: hashed, written and durable before the response. The old file
+   * is deleted last, because memory that it frees is quickly available to the next writer, which should not
+   * always be the same side of the comparison.
    */
   upload(folder) {
     let count = 0
@@ -39,7 +40,7 @@ const kinds = {
       response.end(digest.digest('hex'))
     }
   },
-  /** Gives a file out. */
+  /** Sends a file. */
   download(path, size) {
     return (_request, response) => {
       response.setHeader('content-length', Number(size))
@@ -64,9 +65,9 @@ else {
   process.on('disconnect', () => process.exit())
 }
 
-/** Verifies so many at once for as many milliseconds as it is told, and says how many there were. */
+/** Verifies this many passwords at once for the given number of milliseconds, and returns how many were verified. */
 async function verifyAlways(concurrency) {
-  // As the service does, so that the machine's other work weighs on both alike.
+  // The same priority as in the service, so that other work on the machine affects both equally.
   setPriority(10)
   const stored = await hash('bench-Password-12', { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
   const answer = async ms => {

@@ -1,4 +1,4 @@
-// Writes entries to a store as they are, with the search index, without the service.
+// Writes entries and their search index directly to a store, without the service.
 import { deleteEntryRow, insertEntryRow, updateEntryRow } from '../dist/content/entry-rows.js'
 import { indexEntry, removeFromIndex } from '../dist/search/index-records.js'
 

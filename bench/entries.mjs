@@ -1,5 +1,6 @@
-// Entries: reading one against a bare `node:http` answer of the same JSON, creating one against bare commits of a row by the
-// same engine with the same settings, and each operation as its context and its list grow.
+// Entries: reading one, compared with a bare `node:http` response of the same JSON; creating one, compared
+// with bare commits of a row by the same engine with the same settings; and each operation as its context and
+// its list grow.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,7 +50,7 @@ export async function measure(say) {
   }
 }
 
-/** A context whose list holds so many entries, which are written to the store directly. */
+/** Makes a context whose list contains this many entries, written directly to the store. */
 async function makeContext(service, headers, size) {
   const id = await newContext(service, headers)
   const list = JSON.parse(await ask(service, headers, 'POST', `${id}?graphtype=list&id=list`, {})).entryId
@@ -75,7 +76,7 @@ function metadataOf(context, id) {
   return { [`./${context}/resource/${id}`]: { [TITLE]: [title] } }
 }
 
-/** Per context: reading and creating by many at once, by turns with their bare counterparts. */
+/** In each context: parallel reads and creations, in turns with their bare counterparts. */
 async function measureRates(service, headers, contexts) {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
   const json = await ask(service, headers, 'GET', `${contexts[0].id}/entry/1?includeAll`)
@@ -130,7 +131,7 @@ function rowsOfRates(rates, say) {
   ]
 }
 
-/** The time of each operation, one after the other, in each context. */
+/** The time of single operations in each context. */
 async function measureSizes(service, headers, contexts) {
   const times = {}
   for (let round = 0; round < Math.min(3, ROUNDS); round++) {

@@ -1,4 +1,5 @@
-// Files in and out against the plainest pipeline there is, small ones into a context that is empty or full.
+// Uploads and downloads, compared with the simplest possible pipeline; small files also in an empty and in a
+// full context.
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
@@ -106,7 +107,7 @@ async function measureLarge({ service, headers, folder }, say) {
     const url = `${service.base}${context}/resource/${entry}`
     const send = (to, withHeaders) => upload(to, file, withHeaders)
     const rounds = isQuick ? 1 : 5
-    // The first round, which only warms up, is not what grows.
+    // The first round only warms up, so its growth does not count.
     let before
     const { up, bareUp, down, bareDown } = await interleave(rounds, {
       up: () => send(url, headers),
@@ -158,7 +159,7 @@ async function download(url, headers, size) {
   return { seconds: (performance.now() - begun) / 1000 }
 }
 
-/** Each round goes into entries that have no file yet. */
+/** Each round uses entries that have no file yet. */
 async function measureSmall(service, headers, say) {
   const all = { ...BYTES, ...headers }
   const rooms = {}
@@ -179,7 +180,7 @@ async function measureSmall(service, headers, say) {
 
 const SPARE = isQuick ? 3000 : 40_000
 
-/** A context with so many files on record, and entries for more. */
+/** Makes a context with this many stored files, and entries for more. */
 async function makeRoom(service, headers, size) {
   const context = await newContext(service, headers)
   const database = await openSqliteDatabase(join(service.folder, 'store.sqlite'))

@@ -1,11 +1,11 @@
-// A client that costs less than any server it asks: undici or `fetch` would be the slower end of a bare server, and every
-// ratio to it would look better than it is.
+// A client that costs less than any measured server. undici or `fetch` would be slower than a bare server,
+// and would make every ratio to it look better than it is.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
 const TICKS_PER_SECOND = 100
 
-/** @param headers of everything beside the address; @param body text or bytes */
+/** @param headers in addition to the address; @param body text or bytes */
 export function request(method, path, headers = {}, body = '') {
   const length = method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }
   const lines = Object.entries({ host: '127.0.0.1', ...length, ...headers }).map(([name, value]) => `${name}: ${value}`)
@@ -13,11 +13,13 @@ export function request(method, path, headers = {}, body = '') {
 }
 
 /**
- * Requests without pause on each connection for so long; every answer must have the status. `next` gives the bytes of each
- * request; with `status: undefined` any success will do. Resolves to answers per second, how many, the median and 99th percentile of their times in milliseconds, and with `pid`
- * the processor time that the server took for each, in microseconds. With `awake` the client never rests: to wake a sleeping
- * one up costs the server on a virtual machine more than all else of a plain answer, and a quick server, which keeps its
- * client busy, is spared that. Not where the server works on several threads, which need the other processor.
+ * Sends requests without pause on each connection for this long; every response must have the status. `next`
+ * returns the bytes of each request; with `status: undefined` any success is accepted. Resolves to responses
+ * per second, their number, the median and the 99th percentile of their times in milliseconds, and with `pid`
+ * to the processor time that the server used for each, in microseconds. With `awake` the client never sleeps:
+ * on a virtual machine, waking a sleeping client costs the server more than the rest of a simple response,
+ * and a fast server, which keeps its client busy, would not pay that cost. Do not use it with several server
+ * threads, which need the other processor.
  */
 export async function load({ base, pid }, next, { connections = 32, ms = 1000, awake = false, ...expected } = {}) {
   const times = []
@@ -54,7 +56,7 @@ function line(base, next, { end, status, times }) {
     socket.on('connect', ask)
     socket.on('error', reject)
     socket.on('close', () => {
-      // A busy thread sends some of its clients to another one.
+      // A busy thread asks some of its clients to reconnect.
       if (isLast) line(base, next, { end, status, times }).then(resolve, reject)
       else reject(new Error('the server closed the connection'))
     })
@@ -76,7 +78,7 @@ function line(base, next, { end, status, times }) {
   })
 }
 
-/** Seconds of processor time that a process has had, all threads; Linux. */
+/** The processor time of a process in seconds, all threads included; Linux. */
 export function cpuOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND

@@ -1,4 +1,4 @@
-// Signing in with a password, and what a flood of it costs those who are signed in already.
+// Sign-in with a password, and how a flood of attempts affects users who are already signed in.
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { findUser, insertUser } from '../dist/accounts/users.js'
@@ -74,7 +74,7 @@ const curves = logins => [
   },
 ]
 
-/** Users with the password of admin, up to so many. */
+/** Adds users with the password of admin, up to this number. */
 async function addUsers({ folder }, size) {
   const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
   const { password } = await findUser(database, '_admin')
@@ -99,7 +99,7 @@ async function measureLogins(service, bare, size) {
   return { size, ours: medianOf(ours), bare: medianOf(hashes), ratio: ratioOf(ours, hashes) }
 }
 
-/** Readers by turns without a flood and with one of wrong passwords on eight connections. */
+/** Measures readers in turns without a flood and with a flood of wrong passwords on eight connections. */
 async function measureFlood(service, reader) {
   const guess = loginOf('admin', 'a wrong password')
   const answered = []

@@ -1,6 +1,6 @@
-// `npm run bench`: every part, or those that are named (`npm run bench -- auth`), each in a process of its own. Figures are
-// ratios inside one run, rounds interleaved, medians; absolute ones depend on the machine. The report goes to
-// bench/report/; with --publish also into docs/proof/.
+// `npm run bench` runs every part, or the named ones (`npm run bench -- auth`), each in its own process.
+// Results are medians of ratios within one run with interleaved rounds; absolute numbers depend on the
+// machine. The report goes to bench/report/; with --publish also to docs/proof/.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ function kept(part) {
   return join(folder, `${part}.json`)
 }
 
-/** What a part gave, now or in an earlier run. */
+/** The result of a part, from this or an earlier run. */
 function read(part) {
   try {
     return JSON.parse(readFileSync(kept(part), 'utf8'))

@@ -1,5 +1,5 @@
-// Moving from EntryStore: a backup of its own making, N-Quads with titles, access lists, revisions and files, imported by the
-// program as an operator would. `--quick` makes a small one.
+// Migration from EntryStore: a generated backup in N-Quads with titles, access lists, revisions and files,
+// imported with the command that an operator would use. `--quick` generates a small one.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -53,7 +53,7 @@ export async function measure(say) {
   return { title: 'Moving from EntryStore', rows }
 }
 
-/** Peak memory and CPU time are those that the kernel counts for the process. */
+/** The kernel counts the peak memory and CPU time of the process. */
 async function importInto(data, backup) {
   const begun = performance.now()
   const script = `
@@ -81,7 +81,7 @@ async function importInto(data, backup) {
   return { ...result, seconds: (performance.now() - begun) / 1000 }
 }
 
-/** @returns how many quads were written */
+/** @returns the number of quads written */
 async function writeBackup(folder, { quads: wanted, files }) {
   await mkdir(folder, { recursive: true })
   const stream = createWriteStream(join(folder, 'repository.nq'))

@@ -1,5 +1,6 @@
-// One part of the benchmarks, for `main.mjs`: sends what it found. By hand it prints that, and options of Node go on to the
-// service: `node --cpu-prof --cpu-prof-dir=DIR bench/part.mjs auth` profiles it.
+// Runs one part of the benchmarks and sends its result to `main.mjs`. Started by hand, it prints the result
+// and passes options of Node on to the service: `node --cpu-prof --cpu-prof-dir=DIR bench/part.mjs auth`
+// profiles it.
 import { execFileSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 

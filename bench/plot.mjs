@@ -1,8 +1,8 @@
-// Small plots as SVG: the same figures give the same bytes.
+// Small plots as SVG. The same data always give the same bytes.
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 300, 64, 46, 56, 20]
 const COLOURS = ['#1f5fa8', '#b3541e', '#2e7d4f', '#7a3b8f', '#8a6d00', '#0f7c86', '#a02c4a', '#555555']
 
-/** @param curve its title, the name of its x axis, which counts in powers of ten, and series of points */
+/** @param curve its title, the name of its x axis, which is logarithmic, and series of points */
 export function plot({ title, x, series }) {
   const points = series.flatMap(one => one.points)
   const xs = [...new Set(points.map(([at]) => at))].sort((a, b) => a - b)
@@ -43,7 +43,7 @@ const label = (x, y, text, anchor = 'start') =>
 
 const escape = text => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** 1, 2, 4, 6 or 8 times a power of ten. */
+/** The next 1, 2, 4, 6 or 8 times a power of ten. */
 function niceAbove(value) {
   const power = 10 ** Math.floor(Math.log10(value || 1))
   return [1, 2, 4, 6, 8, 10].map(times => times * power).find(nice => nice >= value) ?? value

@@ -1,4 +1,5 @@
-// The user beside whom `stalls.mjs` sends its inputs: a process of its own, so that what the sender does holds up no answer.
+// The user whose requests `stalls.mjs` measures: a process of its own, so that the work of the sender delays
+// no response.
 import { readFileSync } from 'node:fs'
 import { cpuOf } from './load.mjs'
 import { memoryOf } from './support.mjs'
@@ -13,7 +14,7 @@ process.on('message', message => {
 })
 process.on('disconnect', () => process.exit())
 
-/** Asks `GET /auth/user` until `isOver`. Times in milliseconds, memory in bytes. */
+/** Sends `GET /auth/user` until `isOver`. Times in milliseconds, memory in bytes. */
 function probe() {
   const state = { isOver: false }
   void (async () => {
@@ -46,7 +47,7 @@ async function ask() {
   }
 }
 
-/** Processor time of the thread that answers, in hundredths of a second; Linux. */
+/** The processor time of the thread that responds, in hundredths of a second; Linux. */
 function ticksOfMainThread() {
   const fields = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ')
   return Number(fields[11]) + Number(fields[12])

@@ -1,4 +1,4 @@
-// The report: tables, the goals that are not met, plots.
+// The report: tables, missed goals, plots.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Signing in through an identity provider: the departure, the signed response, the redirect with the cookie.
+// Sign-in through an identity provider: the redirect to it, the signed response, the redirect with the
+// cookie.
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import { root } from '../scripts/prepare.mjs'
@@ -54,7 +55,7 @@ export async function measure(say) {
 
 let count = 0
 
-/** Logins on a few connections: so many, or for so long. */
+/** Logins on a few connections, for a number of times or for a duration. */
 async function round(service, idp, { size, times = Infinity, ms = Infinity }) {
   const begun = performance.now()
   const cpu = cpuOf(service.pid)

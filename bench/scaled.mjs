@@ -1,6 +1,7 @@
-// What each kind of request costs on each machine of a large installation: processor time of the node, of PostgreSQL and of
-// Redis for one request, beside the same with everything in one process. Rates of several engines on one small machine would
-// say nothing; processor time adds up wherever they run. Needs the servers that `.ci/install-peers` installs.
+// The cost of each kind of request on each machine of a large installation: processor time of the node, of
+// PostgreSQL and of Redis for one request, compared with everything in one process. Rates of several engines
+// on one small machine would be meaningless, but processor time adds up on any machine. Needs the servers
+// that `.ci/install-peers` installs.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { cephGateway, startCephGateway } from '../build/test/support/peers/ceph-gateway.js'
@@ -60,7 +61,7 @@ async function startEngines(t) {
       'service.cluster.redis.url': logins.url,
       'service.auth.token.store': 'redis',
     },
-    /** Seconds of processor time so far; every connection to PostgreSQL is a process of its own. */
+    /** The processor time so far, in seconds; every connection to PostgreSQL is a process. */
     async used() {
       const children = await readFile(`/proc/${rows.pid}/task/${rows.pid}/children`, 'utf8')
       const backends = [rows.pid, ...children.trim().split(' ').map(Number)]
@@ -89,7 +90,7 @@ async function prepare(service) {
   return { service, headers, context, ids }
 }
 
-/** What is asked, each as bytes to send and the status of the answer. */
+/** The requests, each as bytes to send and the expected status. */
 const requests = {
   'signing in': () => {
     let turn = 0
@@ -148,7 +149,7 @@ const rowsOfCost = ({ what, embedded, node, postgres, redis }) => [
 
 const us = value => (value >= 1000 ? `${(value / 1000).toFixed(1)} ms` : `${Math.round(value)} µs`)
 
-/** What is kept of each. */
+/** The stored size of each. */
 async function sizesOf({ service, headers, context }, { rows, logins }) {
   const database = new Client({ connectionString: urlOf(rows, 'stowage') })
   await database.connect()
@@ -191,7 +192,7 @@ async function sizesOf({ service, headers, context }, { rows, logins }) {
 
 const sum = numbers => numbers.reduce((all, one) => all + one, 0)
 
-/** A process that has ended meanwhile counts for nothing. */
+/** A process that has ended counts as zero. */
 function tryCpu(pid) {
   try {
     return cpuOf(pid)

@@ -1,6 +1,6 @@
-// The first page of a search as the store grows, for an administrator, a guest who may read all of it, and a user who may read
-// half. Three ways: again (nothing has changed since), after a write, and first (nothing is in memory). Medians; rounds over
-// the stores are interleaved.
+// The first page of a search as the store grows, for an administrator, a guest who may read all of it, and a
+// user who may read half. Three cases: again (nothing has changed), after a write, and first (nothing is in
+// memory). Medians; rounds over the stores are interleaved.
 import { guestFrom } from '../dist/accounts/caller.js'
 import { newEntry } from '../dist/model/entry.js'
 import { entrySource, findEntry } from '../dist/content/entry-records.js'
@@ -70,12 +70,12 @@ export async function measure(say) {
   return { title: 'Search', rows: [...found.map(row), ...firstRows(found)], curves: WAYS.map(way => curve(found, way)) }
 }
 
-/** The slowest of the three ways is the first; the one that counts is the one after a write. */
+/** The first search is the slowest; the goal applies to the search after a write. */
 function row({ name, times }) {
   const [small, large] = [times[1], times.at(-1)]
   const told = WAYS.map(way => `${way} ${median(large[way]).toFixed(2)} ms`)
   const value = median(large.written.map((time, round) => time / small.written[round]))
-  // Only a first page is to be had in the time that it takes in a small store.
+  // In a large store only a first page can take as little time as in a small one.
   const goal = name.includes('last page') ? {} : { goal: { most: 3 } }
   return {
     what: `${name}: time after a write, 10⁵ entries : 10³`,
@@ -86,7 +86,7 @@ function row({ name, times }) {
   }
 }
 
-/** A term that nobody has searched for since the start: the most that a search may take. */
+/** A term that no search has used since the start: the worst case. */
 function firstRows(found) {
   const slowest = found.toSorted((one, other) => median(other.times.at(-1).first) - median(one.times.at(-1).first))[0]
   const [small, large] = [median(slowest.times[1].first), median(slowest.times.at(-1).first)]
@@ -116,7 +116,7 @@ async function open(folder, size) {
   return { size, database, search: new Search(database, entrySource) }
 }
 
-/** For each store, the times of each way. */
+/** The times of each case, for each store. */
 async function timesOf(stores, search, who) {
   const times = stores.map(() => ({ again: [], written: [], first: [] }))
   for (let round = 0; round < Math.min(3, ROUNDS); round++) {
@@ -141,7 +141,7 @@ async function timed({ size }, search, { query, order = [], facets: fields = [],
   return performance.now() - begun
 }
 
-/** Lets these read the entries of each context that have no ACL of their own. */
+/** Lets these principals read the entries without their own ACL in each context. */
 async function openContexts(database, readers) {
   await database.transaction(async tx => {
     for (let n = 0; n < CONTEXTS; n++) {
@@ -151,7 +151,7 @@ async function openContexts(database, readers) {
   })
 }
 
-/** An entry that comes and one that goes. */
+/** Adds one entry and deletes one. */
 async function write(database, round) {
   const entry = newEntry({
     context: '0',

@@ -1,6 +1,7 @@
-// What one caller can do to the others: each input below is sent while a user asks `GET /auth/user` without pause. The figures
-// are the slowest of these answers, how much the memory of the service grew, and refusals with 5xx. BENCH_PROGRAM names another
-// build of the service, for figures from before a change; BENCH_INPUTS, a regular expression, chooses inputs by their names.
+// How much one caller can delay others: each input below is sent while a user repeats `GET /auth/user`. The
+// results are the slowest of these responses, the growth of the service's memory, and responses with 5xx.
+// BENCH_PROGRAM names another build of the service, for results from before a change; BENCH_INPUTS, a regular
+// expression, selects inputs by their names.
 import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -82,7 +83,7 @@ function report(idle, results) {
   }
 }
 
-/** Sends the input while a user asks who they are, again and again. */
+/** Sends the input while a user repeats `GET /auth/user`. */
 async function underProbe(probe, input) {
   statuses = {}
   probe.send('begin')
@@ -93,7 +94,7 @@ async function underProbe(probe, input) {
   return { ...result, statuses }
 }
 
-/** How often each status was given to the present input; 0 stands for no answer. */
+/** How often each status was returned for the current input; 0 means no response. */
 let statuses = {}
 
 async function drained(answer) {
@@ -105,7 +106,7 @@ const unanswered = () => {
   statuses[0] = (statuses[0] ?? 0) + 1
 }
 
-/** Entries that guests may read, in one list; a user who may write to their context, and one who may do nothing. */
+/** Entries that guests may read, in one list; a user who may write to their context, and one without rights. */
 async function prepare(service) {
   const admin = await signIn(service)
   const context = await newContext(service, admin)
@@ -224,7 +225,7 @@ const inputs = {
     await get(({ context, target }) => `${context}/entry/${target}`, guest, 8)(input)
   },
   '60 documents of 67 KB at the validator': validate(turtle(2200), 'text/turtle', 60),
-  // More of the same kinds.
+  // Further inputs of the same kinds.
   'facets: pattern at its limits, all entries': search('uri:*', facets('.*(a?){40}.*[0-9]{1,40}', someFields)),
   'facets: 20 fields, no pattern': search('uri:*', `&facetFields=${manyFields.join(',')}&facetLimit=1000`, 4),
   'search: 32 words': search(clauses(32, n => `all:word${n}`)),

@@ -1,4 +1,4 @@
-// From the start of the program to its first answer, as the store grows.
+// The time from the start of the program to its first response, as the store grows.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { request } from './load.mjs'
 
-/** With --quick everything is small and short: whether it runs, not how fast. */
+/** With --quick everything is small and short, to check that it works, not how fast it is. */
 export const isQuick = process.argv.includes('--quick')
 export const ROUNDS = isQuick ? 1 : 5
 export const ROUND_MS = isQuick ? 150 : 600
@@ -19,8 +19,8 @@ const PASSWORD = 'bench-Password-12'
 const here = name => fileURLToPath(new URL(name, import.meta.url))
 
 /**
- * The program with a store in `folder`, by default a new one that `stop` removes. `program` may be another that takes the
- * same arguments; what it sends is for `process`.
+ * The program with a store in `folder`, by default a new folder that `stop` removes. `program` can be another
+ * one that takes the same arguments; its messages are available at `process`.
  */
 export async function startService(settings = {}, { folder, program = here('../bin/stowage.js'), env = {} } = {}) {
   const data = folder ?? (await mkdtemp(join(tmpdir(), 'stowage-bench-')))
@@ -49,7 +49,7 @@ export async function startService(settings = {}, { folder, program = here('../b
   }
 }
 
-/** The counterpart that does only what must be done, in a process of its own; see `bare.mjs`. */
+/** The counterpart that does only the necessary work, in its own process; see `bare.mjs`. */
 export async function startBare(what, ...values) {
   const bare = fork(here('./bare.mjs'), [what, ...values.map(String)])
   const [{ port }] = await once(bare, 'message')
@@ -58,7 +58,7 @@ export async function startBare(what, ...values) {
 
 export const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' }
 
-/** A login as bytes to send. */
+/** A sign-in as bytes to send. */
 export const loginOf = (name, password = PASSWORD) =>
   request(
     'POST',
@@ -67,7 +67,7 @@ export const loginOf = (name, password = PASSWORD) =>
     String(new URLSearchParams({ auth_username: name, auth_password: password })),
   )
 
-/** The headers that make requests those of this user. */
+/** The headers that make a request one of this user. */
 export async function signIn({ base }, name = 'admin') {
   const body = new URLSearchParams({ auth_username: name, auth_password: PASSWORD })
   const login = await fetch(`${base}auth/cookie`, { method: 'POST', body })
@@ -75,7 +75,7 @@ export async function signIn({ base }, name = 'admin') {
   return { cookie: login.headers.getSetCookie()[0].split(';')[0] }
 }
 
-/** One request whose answer must be a success; resolves to its text. */
+/** One request that must succeed; resolves to the text of the response. */
 export async function ask({ base }, headers, method, path, body) {
   const json = body === undefined ? {} : { body: JSON.stringify(body) }
   const answer = await fetch(base + path, {
@@ -96,7 +96,7 @@ export function median(values) {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
-/** Runs each of these in turn, again and again; resolves to what they gave, by name. The first rounds only warm up. */
+/** Runs each of these in turn, repeatedly; resolves to their results by name. The first rounds only warm up. */
 export async function interleave(rounds, work, { warmUp = 1 } = {}) {
   const results = Object.fromEntries(Object.keys(work).map(name => [name, []]))
   for (let round = -warmUp; round < rounds; round++) {
@@ -108,13 +108,13 @@ export async function interleave(rounds, work, { warmUp = 1 } = {}) {
   return results
 }
 
-/** The median over the rounds of what one gave in relation to the other. */
+/** The median over the rounds of the ratio between two results. */
 export const ratioOf = (ones, others, read = ({ rate }) => rate) =>
   median(ones.map((one, round) => read(one) / read(others[round])))
 
 export const medianOf = (results, read = ({ rate }) => rate) => median(results.map(read))
 
-/** Resident memory of a process, in bytes; `peak` is the most there has been. */
+/** Resident memory of a process in bytes; `peak` is the maximum so far. */
 export async function memoryOf(pid) {
   const { readFile } = await import('node:fs/promises')
   const status = await readFile(`/proc/${pid}/status`, 'utf8')

@@ -1,5 +1,6 @@
-// One thread against two: answers per second, and the processor time of each answer. Two threads on two cores share them with the client,
-// so the rates grow by less than with a core for each; the processor time says what more cores would give.
+// One thread compared with two: responses per second, and the processor time of each response. Two threads on
+// two cores share them with the client, so the rates grow by less than with a core for each; the processor
+// time shows what more cores would achieve.
 import { load, request } from './load.mjs'
 import {
   ask,
@@ -19,7 +20,7 @@ const COUNTS = [1, 2, 4]
 const ENTRIES = isQuick ? 20 : 500
 const TITLE = 'http://purl.org/dc/terms/title'
 const CONNECTIONS = 16
-/** Each thread compiles the program for itself, which takes some thousand answers. */
+/** Each thread compiles the program for itself, which takes some thousand responses. */
 const WARM_UP = isQuick ? 1 : 15
 
 export async function measure(say) {

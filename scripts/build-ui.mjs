@@ -1,12 +1,12 @@
-// Bundles the pages of `ui/` into the folders named as arguments, by default dist/ui. File names carry a hash of the
-// content, so they may be kept for ever; manifest.json tells which is which.
+// Bundles the pages of `ui/` into the folders named as arguments, by default dist/ui. File names contain a
+// hash of the content, so browsers may cache them for ever; manifest.json maps names to files.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { root } from './prepare.mjs'
 
-/** Of the packages in the bundle. */
+/** The licences of the bundled packages. */
 const licences = { preact: 'preact/LICENSE', 'virtual-core': '@tanstack/virtual-core/LICENSE' }
 
 const entries = { app: 'ui/app.tsx', login: 'ui/login.ts', style: 'ui/style.css', icon: 'ui/icon.svg' }
@@ -22,7 +22,7 @@ for (const folder of process.argv.length > 2 ? process.argv.slice(2) : ['dist/ui
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
     bundle: true,
-    // Parts that few people need are fetched when they are needed.
+    // Rarely used parts are loaded when they are needed.
     splitting: true,
     format: 'esm',
     target: 'es2022',
@@ -47,7 +47,7 @@ for (const folder of process.argv.length > 2 ? process.argv.slice(2) : ['dist/ui
   process.stderr.write(`The pages are in ${folder}: ${readdirSync(target).length} files.\n`)
 }
 
-/** What the pages of the service itself say, by language: the keys of `ui/messages` that begin with `page.`. */
+/** The texts of the service's own pages by language: the keys of `ui/messages` that begin with `page.`. */
 async function wordsOfThePages() {
   const words = {}
   const languages = readdirSync(join(root, 'ui/messages')).map(name => name.replace(/\.ts$/, ''))
@@ -61,7 +61,7 @@ async function wordsOfThePages() {
   return words
 }
 
-/** Browsers get these; compressing as much as this takes too long for each start or request. */
+/** Browsers get these files. Compressing this well takes too long for a start or a request. */
 function compressAll(folder) {
   for (const name of readdirSync(folder).filter(name => /\.(js|css|svg)$/.test(name))) {
     const bytes = readFileSync(join(folder, name))

@@ -1,4 +1,5 @@
-// `npm run check`: format, lint, types, generated documents, licences of what is shipped. Fails on the first that is wrong.
+// `npm run check`: format, lint, types, generated documents, licences of shipped packages. Stops at the first
+// failure.
 import { join } from 'node:path'
 import { buildIfStale, installIfMissing, root, run } from './prepare.mjs'
 

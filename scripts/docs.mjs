@@ -1,4 +1,5 @@
-// Writes the reference pages that come from tables in the code; with --check, fails when they differ instead.
+// Writes the reference pages that are generated from tables in the code. With --check it compares them
+// instead, and fails when they differ.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configurationReference } from '../dist/config/describe.js'
@@ -11,7 +12,7 @@ const interfacePage = 'docs/interface.md'
 const pages = {
   'docs/configuration.md': configurationReference(),
   'docs/errors.md': errorReference(),
-  // Its tables come from the routes, the text around them is written by hand.
+  // The tables are generated from the routes; the text around them is written by hand.
   [interfacePage]: withOperationTables(readFileSync(join(root, interfacePage), 'utf8'), describedRoutes),
 }
 const check = process.argv.includes('--check')

@@ -1,4 +1,4 @@
-// Every package that is shipped must have a licence that goes with Apache-2.0.
+// Every shipped package must have a licence that is compatible with Apache-2.0.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'

@@ -1,4 +1,5 @@
-// `node scripts/pictures.mjs`: makes the pictures in docs/images anew, out of those that the tests of the pages take.
+// `node scripts/pictures.mjs` updates the pictures in docs/images from those that the tests of the pages
+// take.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

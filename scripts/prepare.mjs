@@ -1,4 +1,4 @@
-// Installs and builds what is missing or older than its sources; does nothing on a tree that is up to date.
+// Installs and builds what is missing or older than its sources. Does nothing when everything is up to date.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Runs a program in the repository and ends this one if it fails. */
+/** Runs a program in the repository, and ends this process if it fails. */
 export function run(command, args) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
   if (error) throw error
@@ -21,7 +21,7 @@ export function installIfMissing() {
   run('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'])
 }
 
-/** Bundles the user interface into `folder` unless what is there is newer than its sources. */
+/** Bundles the user interface into `folder` unless its files are newer than their sources. */
 export function buildUiIfStale(folder) {
   const made = join(root, folder, 'manifest.json')
   const newest = Math.max(modified(join(root, 'scripts/build-ui.mjs')), ...sources(join(root, 'ui')))
@@ -29,7 +29,7 @@ export function buildUiIfStale(folder) {
   run(process.execPath, ['scripts/build-ui.mjs', folder])
 }
 
-/** Compiles the sources of `project` unless everything it makes is newer than they are. */
+/** Compiles the sources of `project` unless its output is newer. */
 export function buildIfStale(project, folders, mark) {
   const made = join(root, mark)
   const newest = Math.max(modified(join(root, project)), ...folders.flatMap(folder => sources(join(root, folder))))

@@ -1,4 +1,5 @@
-// Reporter of `npm test`: one line of progress, every failure in full as it happens, the skipped tests by name, and the totals.
+// The reporter of `npm test`: one line of progress, each failure in full when it happens, the names of
+// skipped tests, and the totals.
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 
@@ -33,7 +34,7 @@ export default async function* report(events) {
   }
 }
 
-/** A file or a suite: its tests are reported by themselves, unless it failed without any of them. */
+/** A file or a suite. Its tests are reported separately, unless it failed without any of them. */
 const isContainer = ({ details, nesting, name, file }) =>
   details?.type === 'suite' ||
   (nesting === 0 && file !== undefined && name.endsWith('.js') && details?.error?.failureType !== 'testCodeFailure') ||

@@ -1,4 +1,4 @@
-// `npm start`: from a fresh clone to a running service. Arguments after `--` go to `stowage serve`.
+// `npm start`: from a fresh clone to a running service. Arguments after `--` are passed to `stowage serve`.
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
@@ -6,7 +6,8 @@ import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.
 installIfMissing()
 buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
 buildUiIfStale('dist/ui')
-// npm does not pass a signal on that ends it: without it, this ends too, instead of holding on to port and data.
+// npm does not forward a signal that ends it. Without this check the service would keep its port and data
+// folder.
 const parent = process.ppid
 setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGTERM'), 1000).unref()
 

@@ -32,7 +32,7 @@ const WITH_THREADS = [
 ]
 /** The rooms whose tests know the service from outside. */
 const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
-/** Left out by `npm test`: they start other servers, again and again. */
+/** Not part of `npm test`, because they start other servers repeatedly. */
 const PEERS = join('test', 'peers', '/')
 
 const folder = join(root, 'build/test')
@@ -44,7 +44,7 @@ const files = readdirSync(folder, { recursive: true, withFileTypes: true })
 
 const options = process.argv.slice(2).filter(argument => argument.startsWith('--'))
 const parts = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
-// Without a file to run, the test runner would look for some itself.
+// Without a file, the test runner would search for tests itself.
 const unknown = [
   ...options.filter(option => option !== '--all' && option !== '--rest'),
   ...parts.filter(part => !files.some(file => file.includes(part))),
@@ -88,7 +88,7 @@ async function rest() {
   return (await runScaledOut()) && peers && proofs && threads
 }
 
-/** Resolves to whether every test of these files has passed. */
+/** Resolves to true when every test of these files has passed. */
 async function run(chosenFiles, env = {}) {
   const seed = pathToFileURL(join(folder, 'support/fixed-seed.js')).href
   const args = ['--enable-source-maps', `--import=${seed}`, '--test', '--test-concurrency=2']
@@ -106,7 +106,7 @@ async function run(chosenFiles, env = {}) {
   return code === 0
 }
 
-/** The tests that know the service from outside, with rows, files and logins on servers. */
+/** The black-box tests with rows, files and sessions on servers. */
 async function runScaledOut() {
   const peers = [
     (await support('postgres.js')).postgres,
@@ -125,7 +125,7 @@ async function runScaledOut() {
   )
 }
 
-/** With BLOBS=s3 every service under test keeps its files in this bucket. */
+/** With BLOBS=s3 every service under test stores its files in this bucket. */
 async function startBucket(endings) {
   const { startCephGateway } = await support('ceph-gateway.js')
   const gateway = await startCephGateway({ after: end => endings.unshift(end) })
