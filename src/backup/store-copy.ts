@@ -72,7 +72,9 @@ const isMarked = async (queries: Queries): Promise<boolean> =>
 async function requireSame(table: Table, source: Source, database: Database): Promise<void> {
   const original = await digestOfRows(known(table, source.rows(table)))
   if (original === (await digestOfRows(known(table, rowsOf(database, table))))) return
-  throw new StartupError(`The rows of ${table.name} differ from the original, which may have changed meanwhile. Run the command again.`)
+  throw new StartupError(
+    `The rows of ${table.name} differ from the original, which may have changed meanwhile. Run the command again.`,
+  )
 }
 
 /**

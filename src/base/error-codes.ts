@@ -5,20 +5,20 @@
 export const errorCodes = {
   // 400
   'bad-request': { title: 'Bad request', help: 'The request could not be read. `detail` names the part.' },
-  'invalid-query': { title: 'Invalid query', help: 'A query parameter is malformed, doubled or out of range.' },
+  'invalid-query': { title: 'Invalid query', help: 'A query parameter is malformed, repeated or out of range.' },
   'query-too-costly': {
     title: 'Query too costly',
     help: 'The search would take too much work. Use fewer terms, wildcards and ranges, or a simpler `facetMatches`.',
   },
   'invalid-json': {
     title: 'Invalid JSON',
-    help: 'The body is not well-formed JSON in UTF-8, or not of the shape asked for.',
+    help: 'The body is not well-formed JSON in UTF-8, or does not have the expected structure.',
   },
   'invalid-form': { title: 'Invalid form', help: 'The form body is malformed, or a field is missing or out of range.' },
   'invalid-id': { title: 'Invalid identifier', help: 'Identifiers consist of A-Z, a-z, 0-9, `_` and `-`.' },
   'invalid-name': {
     title: 'Invalid name',
-    help: 'The name is empty, too long, reserved, or holds control characters or slashes.',
+    help: 'The name is empty, too long, reserved, or contains control characters or slashes.',
   },
   'invalid-graph': { title: 'Invalid RDF graph', help: 'The body is not an RDF graph in the declared syntax.' },
   'invalid-uri': { title: 'Invalid URI', help: 'An absolute URI was expected.' },
@@ -39,8 +39,8 @@ export const errorCodes = {
   'password-too-long': { title: 'Password too long', help: 'A password has at most 2048 characters.' },
   'password-rules': { title: 'Password rules not met', help: '`rules` lists the rules that failed.' },
   'invalid-reset-token': {
-    title: 'Link no longer good',
-    help: 'The link to set a new password works once and for a day: ask for a new one.',
+    title: 'Link expired or already used',
+    help: 'The link to set a new password works once, for a day. Request a new one.',
   },
   'missing-body': { title: 'Body missing', help: 'Send a body; `Content-Length: 0` stores an empty file.' },
   'missing-file': { title: 'No file in the form', help: 'A multipart body needs one part with a file name.' },
@@ -50,11 +50,11 @@ export const errorCodes = {
   },
   'invalid-archive': {
     title: 'Invalid archive',
-    help: 'The body is not an archive as an export makes it, whole and unchanged. Nothing was imported.',
+    help: 'The body is not a complete and unchanged archive of an export. Nothing was imported.',
   },
   'invalid-redirect': {
     title: 'Redirect not allowed',
-    help: '`successurl` and `failureurl` are absolute http(s) addresses on the own or a whitelisted host.',
+    help: '`successurl` and `failureurl` must be absolute http(s) addresses on the host of the service or on a whitelisted host.',
   },
   'invalid-logout-request': {
     title: 'Invalid logout request',
@@ -69,7 +69,7 @@ export const errorCodes = {
   'invalid-token': { title: 'Invalid token', help: 'The `auth_token` is unknown or expired: sign in again.' },
   'sso-refused': {
     title: 'Sign-on refused',
-    help: '`check` says which check failed, `correlation` finds the details in the log and at `/management/sso`.',
+    help: '`check` names the failed check. Use `correlation` to find the details in the log and at `/management/sso`.',
   },
   // 403
   'not-allowed': { title: 'Not allowed', help: 'You are signed in, but this needs a right that you do not have.' },
@@ -92,25 +92,25 @@ export const errorCodes = {
   },
   'host-refused': {
     title: 'Host refused',
-    help: 'The host is unknown, not public, or its port is not fetched from; the operator can allow it.',
+    help: 'The host is unknown or not public, or its port is not allowed. The operator can allow it.',
   },
   // 404
   'not-found': { title: 'Not found', help: 'There is nothing at this address.' },
   'no-file': { title: 'No file', help: 'The entry exists, but no file has been uploaded to it.' },
-  'unknown-token': { title: 'Unknown token', help: 'No login of yours has this token.' },
+  'unknown-token': { title: 'Unknown token', help: 'None of your sessions has this token.' },
   // 405 … 416
   'method-not-allowed': { title: 'Method not allowed', help: 'The `Allow` header lists the methods of this address.' },
   'not-acceptable': { title: 'Not acceptable', help: 'The resource has no representation of the types in `Accept`.' },
   'request-timeout': {
     title: 'Request body too slow',
-    help: 'The body stopped, or came slower than the configured minimum rate.',
+    help: 'The body stopped, or arrived slower than the configured minimum rate.',
   },
   'id-taken': {
     title: 'Identifier taken',
-    help: 'Another entry has this identifier, or had it: identifiers of users, groups and contexts are never used again.',
+    help: 'Another entry has or had this identifier. Identifiers of users, groups and contexts are never used again.',
   },
   'name-taken': { title: 'Name taken', help: 'Another user, group or context has this name.' },
-  conflict: { title: 'Conflict', help: 'The request contradicts the present state. `detail` says how.' },
+  conflict: { title: 'Conflict', help: 'The request contradicts the current state. `detail` has the reason.' },
   'precondition-failed': {
     title: 'Precondition failed',
     help: 'The resource has changed since you read it: read it again.',
@@ -122,7 +122,7 @@ export const errorCodes = {
   },
   'quota-exceeded': {
     title: 'Quota exceeded',
-    help: 'The context would hold `needed` more bytes than its `quota` allows at the present `fillLevel`. Nothing was stored.',
+    help: '`fillLevel` plus `needed` bytes would exceed the `quota` of the context. Nothing was stored.',
   },
   'zip-too-large': {
     title: 'Too many files for one zip',
@@ -130,29 +130,29 @@ export const errorCodes = {
   },
   'file-too-large': {
     title: 'File too large',
-    help: 'The file exceeds `limit` bytes, the largest this service accepts. Nothing was stored.',
+    help: 'The file exceeds `limit` bytes, the maximum of this service. Nothing was stored.',
   },
   'unsupported-type': { title: 'Unsupported content type', help: '`detail` names the types accepted here.' },
   'range-not-satisfiable': {
     title: 'Range not satisfiable',
-    help: 'The requested range lies outside the file; `Content-Range` gives its size.',
+    help: 'The requested range is outside the file. `Content-Range` contains its size.',
   },
   // 429, 5xx
   'locked-out': { title: 'Locked out', help: 'Too many wrong passwords. Try again after `Retry-After` seconds.' },
   'internal-error': {
     title: 'Internal error',
-    help: 'Something went wrong here. Quote the request id to the operator.',
+    help: 'An error occurred in the service. Send the request id to the operator.',
   },
   'quota-not-supported': { title: 'Quota not supported', help: 'Quota is switched off: `service.data.quota=off`.' },
-  'not-available': { title: 'Not available', help: 'This version of the service does not offer it.' },
+  'not-available': { title: 'Not available', help: 'This service does not offer the operation.' },
   'upstream-failed': {
-    title: 'Answer of no use',
-    help: 'Another server answered, but not with what can be passed on.',
+    title: 'Unusable response of another server',
+    help: 'Another server responded, but its response cannot be passed on.',
   },
-  'upstream-silent': { title: 'No answer in time', help: 'Another server could not be reached or was too slow.' },
+  'upstream-silent': { title: 'No response in time', help: 'Another server could not be reached or was too slow.' },
   'store-unavailable': {
     title: 'Store unavailable',
-    help: 'A server that this service keeps its data on does not answer. Try again after `Retry-After` seconds.',
+    help: 'A server that stores data of this service does not respond. Try again after `Retry-After` seconds.',
   },
   'storage-full': {
     title: 'Storage full',
@@ -164,7 +164,7 @@ export const errorCodes = {
   },
   'store-damaged': {
     title: 'Database damaged',
-    help: 'The database is inconsistent. The operator has to stop the service and restore it.',
+    help: 'The database is inconsistent. The operator must stop the service and restore it.',
   },
   'file-missing': {
     title: 'File missing',

@@ -139,7 +139,8 @@ export const ssoChecks: readonly Check[] = [
   {
     keys: ['service.auth.cas.server.url'],
     wrong: settings => isPlainHttp(settings['service.auth.cas.server.url']),
-    message: 'a CAS server over http is accepted only on this host: an attacker on the network path could sign in as any user',
+    message:
+      'a CAS server over http is accepted only on this host: an attacker on the network path could sign in as any user',
   },
 ]
 

@@ -30,7 +30,8 @@ export async function holdBlobs(database: Database, system: System): Promise<Blo
   const timer = setInterval(() => void renew().catch(() => {}), RESERVATION_TTL / 5).unref()
   return {
     async require() {
-      if ((await renew()) === 0) throw new Error('the hold on the files has expired, because this process was suspended')
+      if ((await renew()) === 0)
+        throw new Error('the hold on the files has expired, because this process was suspended')
     },
     async release() {
       clearInterval(timer)

@@ -54,7 +54,9 @@ export function asRefusal(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'Error') return error
   const code = 'code' in error ? String(error.code) : undefined
   if (code !== undefined && !code.startsWith('Z_')) return error
-  return new InvalidInput('invalid-archive', `The archive is damaged or not a zip file: ${error.message}.`, { cause: error })
+  return new InvalidInput('invalid-archive', `The archive is damaged or not a zip file: ${error.message}.`, {
+    cause: error,
+  })
 }
 
 /** Read-ahead: the library reads the directory and the headers of members in pieces of about 40 bytes. */

@@ -37,7 +37,8 @@ function readGraph(graph: Element, builder: GraphBuilder): void {
   const isNamed = first !== undefined && first.localName !== 'triple'
   for (const triple of isNamed ? elementsIn(graph).slice(1) : childrenOf(graph, 'triple')) {
     const [subject, predicate, object, ...more] = elementsIn(triple).map(termOf)
-    if (!subject || !predicate || !object || more.length > 0) throw invalid('a triple does not have exactly three parts')
+    if (!subject || !predicate || !object || more.length > 0)
+      throw invalid('a triple does not have exactly three parts')
     const name = { termType: isNamed ? 'NamedNode' : 'DefaultGraph', value: '' }
     builder.add({ subject, predicate, object, graph: name })
   }
@@ -45,7 +46,8 @@ function readGraph(graph: Element, builder: GraphBuilder): void {
 
 function termOf(element: Element): ParsedTerm {
   const value = element.textContent ?? ''
-  if (element.namespaceURI !== TRIX || elementsIn(element).length > 0) throw invalid(`<${element.tagName}> is not a term`)
+  if (element.namespaceURI !== TRIX || elementsIn(element).length > 0)
+    throw invalid(`<${element.tagName}> is not a term`)
   switch (element.localName) {
     case 'uri':
       return { termType: 'NamedNode', value: value.trim() }

@@ -88,7 +88,9 @@ export function problemOf(error: unknown, requestId: string): Problem {
 
 function asRefusal(error: unknown, requestId: string): ServiceError {
   if (error instanceof ServiceError) return error
-  return fromFramework(error) ?? new InternalError('internal-error', `Something went wrong here. Request ${requestId}.`)
+  return (
+    fromFramework(error) ?? new InternalError('internal-error', `An internal error occurred. Request ${requestId}.`)
+  )
 }
 
 /** Fastify's own refusals: only those that a request can provoke. */

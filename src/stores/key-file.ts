@@ -54,7 +54,9 @@ async function readPrivate(path: string): Promise<string> {
   try {
     const { mode } = await file.stat()
     if ((mode & 0o077) !== 0) {
-      throw new StartupError(`${path} contains keys, and other users than its owner can access it: run chmod 600 on it.`)
+      throw new StartupError(
+        `${path} contains keys, and other users than its owner can access it: run chmod 600 on it.`,
+      )
     }
     return await file.readFile('utf8')
   } finally {

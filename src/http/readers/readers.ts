@@ -39,8 +39,12 @@ async function answerOf(readers: Readers, request: FastifyRequest, reply: Fastif
     return await readers.run(task, shareOf(caller), clientGoneSignal(reply))
   } catch (error) {
     if (!(error instanceof TaskLimitExceeded)) throw error
-    throw new InvalidInput('query-too-costly', 'The request exceeds the limits on time and memory. Request less at once.', {
-      cause: error,
-    })
+    throw new InvalidInput(
+      'query-too-costly',
+      'The request exceeds the limits on time and memory. Request less at once.',
+      {
+        cause: error,
+      },
+    )
   }
 }

@@ -46,7 +46,9 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
     }
     const row = await database.get<{ encoding: string }>(sql`SELECT current_setting('server_encoding') AS encoding`)
     if (row?.encoding !== 'UTF8') {
-      throw new StartupError(`The database ${placeOf(url)} has the encoding ${row?.encoding ?? 'none'} instead of UTF8.`)
+      throw new StartupError(
+        `The database ${placeOf(url)} has the encoding ${row?.encoding ?? 'none'} instead of UTF8.`,
+      )
     }
     return database
   } catch (error) {
