@@ -70,7 +70,7 @@ export interface Making {
 
 /** The name of a user, group or context, which is stored outside the entry. */
 export interface Naming {
-  /** All callers may look up names of contexts; other names require the right to read the metadata (wire facts 4.4). */
+  /** All callers may look up names of contexts; other names require the right to read the metadata (W4.4). */
   readonly isPublic: boolean
   /** The right that a change requires. */
   readonly right: Right

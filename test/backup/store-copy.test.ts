@@ -138,7 +138,7 @@ test('rows that change in the original while they are copied are found, and the 
 test('a target with rows or with files is refused, and stays as it is', async t => {
   const { source } = await openOriginal(t)
   const withRows = await openOriginal(t)
-  await assert.rejects(fillStore(source, withRows, schema), /There is a store already/)
+  await assert.rejects(fillStore(source, withRows, schema), /The target already contains a store/)
   assert.deepEqual(
     (await fsck({ ...withRows, isExclusive: true }, false)).findings.length,
     1,

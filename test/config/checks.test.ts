@@ -232,7 +232,7 @@ test('the legacy SAML settings are warned about (D8.8)', () => {
 test('hosts of a proxy that is off are warned about', () => {
   for (const key of ['guest-hosts', 'private-hosts']) {
     const host = `service.proxy.${key}.1=example.org`
-    assert.match(warningOf('service.proxy=off', host), /nothing is fetched .*service\.proxy=off/)
+    assert.match(warningOf('service.proxy=off', host), /the proxy is off .*service\.proxy=off/)
     assert.deepEqual(check(host).warnings, [])
   }
 })

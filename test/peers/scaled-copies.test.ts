@@ -81,7 +81,7 @@ else {
     refused(await migrate(origin, cluster, parent), inUse)
     for (const node of nodes) await isWhole(node, contents)
     for (const node of nodes) assert.equal(await node.stop(), 0)
-    refused(await run('restore', 'backup', ...sets(cluster)), /There is a store already/)
+    refused(await run('restore', 'backup', ...sets(cluster)), /The target already contains a store/)
 
     assert.match(succeeded(await run('restore', 'backup', ...sets(restored))), /5 files/)
     const third = await start(t, restored)

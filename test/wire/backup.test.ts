@@ -104,7 +104,7 @@ test('a restore refuses a store that holds something, and leaves it as it is', a
   const { folder, contents, backup } = await backedUp(t)
   const { status, stderr } = await restore(backup, folder)
   assert.equal(status, 1)
-  assert.match(stderr, /There is a store already/)
+  assert.match(stderr, /The target already contains a store/)
   await holds(await startProcess(t, { folder, settings: { 'service.data.quota': 'on' } }), contents)
   const inUse = await restore(backup, folder)
   assert.equal(inUse.status, 1)
