@@ -85,7 +85,7 @@ test('every import leads to a file', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('no file imports itself, by whatever detour', () => {
+test('no file imports itself, directly or indirectly', () => {
   const graph = new Map(sources.map(({ path, files }) => [path, files]))
   const done = new Set<string>()
   const walk = (path: string, way: readonly string[]): string | undefined => {

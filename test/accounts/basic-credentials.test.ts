@@ -9,7 +9,7 @@ import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 
-test('a check that began before the password was changed lets in neither who asked for it nor who waits for it (D4.3)', async t => {
+test('a check that began before a change of the password admits neither its caller nor those that wait for the same check (D4.3)', async t => {
   const database = await newDatabase(t)
   await insertUser(database, { id: '1', name: 'ann', password: 'old' })
   const present = async (): Promise<User> => {

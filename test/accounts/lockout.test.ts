@@ -26,7 +26,7 @@ function setUp({ maxAttempts = 5, duration = DURATION, most = 1000 } = {}) {
 
 const neverChecked = async (): Promise<boolean> => assert.fail('the password has been checked')
 
-test('the fifth wrong password locks, and says so; the sixth is not checked (D6.1)', async () => {
+test('the fifth wrong password locks the user and reports it; the sixth is not checked (D6.1)', async () => {
   const { lockout, wrong } = setUp()
   for (let count = 1; count <= 4; count++) assert.deepEqual(await wrong(), { right: false, locked: false })
   assert.deepEqual(await wrong(), { right: false, locked: true })
@@ -182,7 +182,7 @@ test('-1 switches the lockout off (I5.9)', async () => {
   assert.equal(store.size, 0)
 })
 
-test('names that nobody has lock like users, and a flood of them takes bounded memory (D6.3)', async () => {
+test('unknown names lock like users, and a flood of them takes limited memory (D6.3)', async () => {
   const { store, lockout, wrong, fail } = setUp({ most: 100 })
   for (let number = 0; number < 2000; number++) await wrong(countedName(`nobody-${number}`))
   assert.ok(store.size <= 100, `${store.size} entries`)

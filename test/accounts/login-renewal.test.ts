@@ -56,7 +56,7 @@ async function setUp(
   return { login, bob }
 }
 
-test('a right password signs in though there is no room to store it anew; the next login does that (D5.1)', async t => {
+test('a right password signs in even if its new hash cannot be stored; the next login stores it (D5.1)', async t => {
   const { login, bob } = await setUp(t, new ShortLimiter(1))
   const user = await login.withPassword({ name: 'bob', password: PASSWORD, mechanism: 'form', client })
   assert.equal(user.id, '7')

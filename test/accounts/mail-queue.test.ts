@@ -43,7 +43,7 @@ test('a mail that fails is tried again after each pause, then given up; others g
   )
 })
 
-test('a mail that is refused for good is not tried again', async t => {
+test('a permanently refused mail is not sent again', async t => {
   const { queue, tried, add } = setUp([0, 0], async to => {
     if (to === 'gone') throw new MailFailure('never', true)
   })
@@ -71,7 +71,7 @@ test('a writer that fails or writes nothing costs no other mail', async t => {
   )
 })
 
-test('closing gives up what waits, what pauses and what hangs, and then closes the mailer', async () => {
+test('closing drops waiting, paused and hanging mails, and then closes the mailer', async () => {
   const { queue, tried, add, isClosed } = setUp([60_000], to =>
     to === 'busy' ? Promise.reject(new MailFailure('not now', false)) : new Promise(() => undefined),
   )

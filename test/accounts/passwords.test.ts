@@ -104,7 +104,7 @@ test('a hash is outdated when any of its costs lies below the configured ones, a
   assert.equal(scheme.outdated('$argon2id$garbled'), true)
 })
 
-test('without a stored password, and with a form nobody knows, the answer is no (D2.2)', async () => {
+test('without a stored password, and with an unknown kind of hash, no password matches (D2.2)', async () => {
   const passwords = await Passwords.create(cost, limiter(), new FakeSystem())
   assert.equal(await passwords.verify('anything', undefined), false)
   assert.equal(await passwords.verify('plain', 'plain'), false)

@@ -134,7 +134,7 @@ test('a change of password that is done counts, also when the store is lost afte
   )
 })
 
-test('who can write to the store cannot make one user’s login another’s', async () => {
+test('an attacker who can write to the store cannot turn a user’s session into another’s', async () => {
   const { a, shared } = openNodes()
   const session = await a.open(bob, client)
   await shared.update<Record<string, unknown>>(`session:${session.id}`, old => ({
@@ -145,7 +145,7 @@ test('who can write to the store cannot make one user’s login another’s', as
   assert.deepEqual(await a.list({ ...bob, id: '_admin' }), [])
 })
 
-test('the store holds no token, and the id it uses is no token either', async () => {
+test('the store contains no token, and its ids cannot be used as tokens', async () => {
   const { a, shared } = openNodes()
   const session = await a.open(bob, client)
   for await (const pair of shared.scan('')) assert.equal(JSON.stringify(pair).includes(session.token), false)

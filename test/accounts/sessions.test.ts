@@ -109,7 +109,7 @@ test('a cap below the max age shortens the login from the start (D2.6)', async (
   assert.equal(sessions.cookieLife(session), 30)
 })
 
-test('one login more than allowed ends the oldest of that user, and nobody else is touched (D2.6)', async () => {
+test('one session more than allowed ends the oldest of that user, and no other (D2.6)', async () => {
   const { sessions, system } = open({ maxPerUser: 3 })
   const other = await sessions.open(userOf('eve'), client)
   const tokens: string[] = []
@@ -146,7 +146,7 @@ test('of many logins at once just as many stay as are allowed (D2.6)', async () 
   assert.equal(found.filter(session => session !== undefined).length, 5)
 })
 
-test('ending tells whether there was a live login, once', async () => {
+test('ending reports once whether the session was live', async () => {
   const { sessions, system } = open()
   const { token } = await sessions.open(bob, client)
   assert.equal(await sessions.end(token), true)

@@ -19,7 +19,7 @@ test('names and seals are those that another implementation makes (Python’s cr
   assert.equal(vault.isOf(sealed, token, '7'), true)
 })
 
-test('what has been sealed opens for its owner only, and tells nothing of the token', () => {
+test('a seal opens for its owner only, and reveals nothing about the token', () => {
   const vault = vaultOf(secret(1))
   fc.assert(
     fc.property(fc.base64String({ minLength: 1 }), fc.string(), fc.string(), (token, owner, other) => {

@@ -95,7 +95,7 @@ test('the keys that pages of rows go by are those of the tables', async t => {
   }
 })
 
-test('a copy that was cut off is no store yet, and the same again goes on with it', async t => {
+test('an interrupted copy is not a store, and running it again continues it', async t => {
   const { source } = await openOriginal(t)
   const target = await openTarget(t)
   await assert.rejects(fillStore(failing(source, 10), target, schema), { message: 'the source is gone' })
@@ -118,7 +118,7 @@ test('what a copy of another store has left behind is not in the next one', asyn
   assert.equal(keys.size, FILES)
 })
 
-test('rows that change in the original while they are copied are found, and the copy is no store (D7.5)', async t => {
+test('rows of the original that change during the copy are detected, and the copy is not a store (D7.5)', async t => {
   const { source, database } = await openOriginal(t)
   const target = await openTarget(t)
   let looks = 0

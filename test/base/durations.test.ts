@@ -24,7 +24,7 @@ test('m are minutes and ms milliseconds, whatever the case (D10.4)', () => {
   assert.equal(parseDuration('1MS'), 1)
 })
 
-test('fractions, signs, blanks, other units and overflow are no durations (D10.4)', () => {
+test('fractions, signs, blanks, other units and overflow are not durations (D10.4)', () => {
   const wrong = ['', ' ', '1.5s', '-1', '-5m', '+1', '5 m', ' 5m', '5m ', '5min', '1w', 's', '1e3', '5m30s', '1h\n']
   const overflow = ['9007199254740992', '99999999999999d']
   for (const text of [...wrong, ...overflow]) assert.equal(parseDuration(text), undefined, JSON.stringify(text))

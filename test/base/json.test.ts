@@ -11,7 +11,7 @@ test('JSON may be nested 500 levels deep; deeper it is refused before it is pars
   assert.throws(() => parseJson('{"a":'.repeat(8_000_000)), /nested deeper than 500 levels/)
 })
 
-test('brackets inside strings, and those side by side, are no levels', () => {
+test('brackets inside strings, and brackets side by side, do not count as levels', () => {
   assert.equal(isTooDeep(JSON.stringify(Array.from({ length: 1000 }, () => [{}]))), false)
   assert.equal(isTooDeep(nested(400, JSON.stringify('['.repeat(1000)))), false)
   assert.equal(isTooDeep(nested(400, JSON.stringify(`\\"${'['.repeat(1000)}\\`))), false)

@@ -67,7 +67,7 @@ test('a permit comes back when work fails, at once or later', async () => {
   assert.deepEqual(limiter.load, { running: 0, waiting: 0 })
 })
 
-test('whatever comes in whatever order, the limit holds and every permit comes back', async () => {
+test('in any order of tasks the limit holds and every permit is returned', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),

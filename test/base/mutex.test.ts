@@ -17,7 +17,7 @@ test('work runs one at a time, in the order of the calls', async () => {
   assert.deepEqual(events, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-test('work that fails passes its error to its caller and lets the next one in', async () => {
+test('failed work passes its error to its caller, and the next one runs', async () => {
   const mutex = new Mutex()
   const thrown = mutex.run(() => {
     throw new Error('at once')

@@ -21,7 +21,7 @@ test('a size is a whole number of bytes or of a power of 1024, in any case; -1 i
   for (const [text, bytes] of Object.entries(sizes)) assert.equal(parseSize(text), bytes, text)
 })
 
-test('fractions, KB, blanks, other signs and overflow are no sizes (D7.8)', () => {
+test('fractions, KB, blanks, other signs and overflow are not sizes (D7.8)', () => {
   const wrong = ['', ' ', '1.5', '1.5k', '1KB', '1kb', '1 k', ' 1', '1k ', '+1', '-2', '-0', '-1k', 'k', '1e3', '0x10']
   const overflow = [
     '9007199254740992',

@@ -23,7 +23,7 @@ function retitle(entry: Entry, title: string): Entry {
 }
 
 twice(rule => {
-  rule('who changes metadata that somebody else has changed meanwhile is told (W3.0.6, W7)', async () => {
+  rule('a change of metadata that another user has changed meanwhile is refused (W3.0.6, W7)', async () => {
     const [mine, theirs] = await shared()
     service.system.pass(5000)
     await retitle(theirs, 'Theirs').commitMetadata()

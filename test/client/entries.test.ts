@@ -7,7 +7,7 @@ const service = await startProcess({ after })
 const admin = await adminAt(service)
 
 twice(rule => {
-  rule('a new entry is told at once: dates, its one contributor, no access list (W2.5)', async () => {
+  rule('the response to a creation contains dates, the single contributor, and no access list (W2.5)', async () => {
     const context = await newContextAt(admin)
     const entry = await context.newEntry().addL('dcterms:title', 'Field notes', 'en').commit()
     const info = entry.getEntryInfo()
@@ -100,7 +100,7 @@ twice(rule => {
     }
   })
 
-  rule('what an entry says about others is told there, until it says so no more (W2.9)', async () => {
+  rule('the relations of an entry show statements of other entries as long as they exist (W2.9)', async () => {
     const context = await newContextAt(admin)
     const target = await context.newEntry().commit()
     const source = await context.newEntry().add('dcterms:references', target.getResourceURI()).commit()

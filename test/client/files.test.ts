@@ -73,7 +73,7 @@ twice(rule => {
     assert.equal((await reload(xml)).getEntryInfo().getFormat(), 'application/rdf+xml')
   })
 
-  rule('a refused upload is told at once, and leaves the file that was there (D7.4)', async () => {
+  rule('an upload is refused at once, and the existing file stays (D7.4)', async () => {
     const store = await adminAt(service)
     const context = await newContextAt(store)
     const entry = await context.newEntry().commit()

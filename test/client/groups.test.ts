@@ -50,7 +50,7 @@ twice(rule => {
     assert.equal((await context.getHomeContextOf()).getURI(), group.getURI())
   })
 
-  rule('anybody makes a group with a context of its own, and invites others (W3.9)', async () => {
+  rule('any user can create a group with a context, and add members (W3.9)', async () => {
     const [store, owner] = await newApplication(service, admin)
     const [guestStore, guest] = await newApplication(service, admin)
     const name = newName('Team')

@@ -18,7 +18,7 @@ async function listOf(context: Resource, titles: readonly string[]): Promise<Ent
 }
 
 twice(rule => {
-  rule('what is made in a list is its last member, and knows (W3.2.1, W2.9)', async () => {
+  rule('an entry created in a list is its last member, and refers to the list (W3.2.1, W2.9)', async () => {
     const context = await newContextAt(admin)
     const list = await listOf(context, ['a', 'b'])
     const entry = await context.newEntry().setParentList(list).addL('dcterms:title', 'c').commit()

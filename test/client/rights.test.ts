@@ -9,7 +9,7 @@ const service = await startProcess({ after }, { settings: { 'service.repository.
 const admin = await adminAt(service)
 
 twice(rule => {
-  rule('what a user is given he can do, what he is not given is 403 (W4, D1.5)', async () => {
+  rule('a user can do what their rights allow; anything else is 403 (W4, D1.5)', async () => {
     const [store, person] = await newApplication(service, admin)
     const context = await newContextAt(admin)
     const entry = await context.newEntry().addL('dcterms:title', 'Secret').commit()
@@ -54,7 +54,7 @@ twice(rule => {
     await rejectsWith(403, rest.get(entry.getResourceURI()))
   })
 
-  rule('the owner of a context does what he likes in it, readers read it (W4.2)', async () => {
+  rule('the owner of a context has all rights in it, readers can read it (W4.2)', async () => {
     const [owner, ownerEntry] = await newApplication(service, admin)
     const [reader, readerEntry] = await newApplication(service, admin)
     const acl = { admin: [ownerEntry.getId()], rread: [readerEntry.getId()] }
@@ -75,7 +75,7 @@ twice(rule => {
     await rejectsWith(404, admin.getEntry(made.getURI()))
   })
 
-  rule('what is public is everybody’s, and the application knows (W4.1)', async () => {
+  rule('public entries are readable by all, and the application sees that (W4.1)', async () => {
     const contextEntry = await admin
       .newContext()
       .setACL({ rread: ['_guest'], mread: ['_guest'] })
@@ -94,7 +94,7 @@ twice(rule => {
     assert.equal(await guest.newSolrQuery().context(context).size(), 1)
   })
 
-  rule('principals in access lists are kept to the letter, whatever they look like (W2.4)', async () => {
+  rule('principals in access lists are stored unchanged, whatever their form (W2.4)', async () => {
     const context = await newContextAt(admin)
     const odd = admin.getEntryURI('_principals', 'admin')
     const entry = await context

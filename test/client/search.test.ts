@@ -74,7 +74,7 @@ twice(rule => {
     assert.deepEqual(await again.getAllEntries(), entries)
   })
 
-  rule('facets tell how often what was found says what (W3.10.2)', async () => {
+  rule('facets count the values in the hits (W3.10.2)', async () => {
     const [context] = await shelf()
     const query = admin.newSolrQuery().context(context).literalFacet('dcat:keyword').uriFacet('rdf:type')
     const list = query.integerPropertyRange('dcterms:extent', '0', '1000').limit(1).list()

@@ -16,7 +16,7 @@ import { startProcess } from '../support/service.ts'
 const service = await startProcess({ after })
 
 twice(rule => {
-  rule('an application signs in and out, and knows who it is (W3.1)', async () => {
+  rule('an application signs in and out, and reads its current user (W3.1)', async () => {
     const store = new EntryStore(service.base)
     assert.deepEqual(await store.getUserInfo(), { user: 'guest', id: '_guest', clientAcceptLanguage: {} })
     assert.equal((await store.getUserEntry()).getId(), '_guest')
@@ -36,7 +36,7 @@ twice(rule => {
     await rejectsWith(401, admin.newContext().commit())
   })
 
-  rule('a user whom the application makes signs in and changes what is his (W3.8.4)', async () => {
+  rule('a user created by the application signs in and changes their own data (W3.8.4)', async () => {
     const admin = await adminAt(service)
     const name = newName('anna')
     const home = await newContextAt(admin)

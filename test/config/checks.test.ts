@@ -45,7 +45,7 @@ test('a contradiction names its keys and their values', () => {
   )
 })
 
-test('all contradictions are told at once', () => {
+test('all contradictions are reported at once', () => {
   const { problems } = check('service.auth.password=whitelist', 'service.auth.cas=on', 'service.smtp.username=me')
   assert.equal(problems.length, 3)
 })
@@ -71,7 +71,7 @@ test('a whitelist in force is not empty, and one not in force is warned about', 
   assert.deepEqual(check('service.auth.password=whitelist', 'service.auth.password.whitelist.1=donald').warnings, [])
 })
 
-test('it is warned about when nobody can sign in', () => {
+test('a configuration with which no user can sign in causes a warning', () => {
   assert.match(warningOf('service.auth.password=off'), /no user can sign in/)
   assert.deepEqual(check('service.auth.password=off', ...saml).warnings, [])
 })
@@ -83,7 +83,7 @@ test('a Secure cookie and a base address of plain http are warned about, but not
   }
 })
 
-test('SameSite=None is Secure whatever the configuration says, and says so (D2.8)', () => {
+test('SameSite=None is always Secure, with a warning (D2.8)', () => {
   assert.match(warningOf('service.auth.cookie.samesite=none', 'service.auth.cookie.secure=off'), /Secure nevertheless/)
 })
 

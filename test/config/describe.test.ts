@@ -13,7 +13,7 @@ test('the reference has one row of four cells for every key', () => {
   for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 6, row)
 })
 
-test('the reference tells which settings are not available yet', () => {
+test('the reference marks settings that are not available yet', () => {
   const marked = rowsOf(configurationReference()).filter(row => row.includes('*Not available yet.*'))
   assert.deepEqual(
     marked.map(row => row.split('`')[1]),

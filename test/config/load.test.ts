@@ -107,7 +107,7 @@ test('a byte order mark, CRLF, comments, escapes and continued lines are read as
   assert.equal(settings['service.data.folder'], 'dätaß')
 })
 
-test('everything that is wrong is told at once, each with key and value (D10.3)', () => {
+test('all problems are reported at once, each with key and value (D10.3)', () => {
   const problems = problemsOf(
     'service.http.port=http\nservice.data.quota=maybe',
     'service.data.max-file-size=10KB',
@@ -280,7 +280,7 @@ test('settings of identity providers are maps that hold the defaults of every na
   assert.deepEqual(settings['service.auth.saml.idp.<idp>.domains.<n>'].get('two'), [])
 })
 
-test('settings by language are maps from the tag; what is no tag is a problem', () => {
+test('settings by language are maps from the tag; an invalid tag is a problem', () => {
   const { settings, report } = read(
     'service.auth.cas.label=Example',
     'service.auth.cas.label.pt-BR=Exemplo',

@@ -67,7 +67,7 @@ test('info that is sent back unchanged changes nothing: ACL, free statements, ty
 
 const asStatements = (graph: Graph): string[] => [...statementsOf(graph)].map(item => JSON.stringify(item)).sort()
 
-test('a new entry tells its structure, its dates, and its creator as its one contributor (W2.3, W2.5)', () => {
+test('a new entry shows its structure, its dates, and its creator as the single contributor (W2.3, W2.5)', () => {
   const date = [
     { type: 'literal', value: '2026-11-21T09:24:05.700Z', datatype: 'http://www.w3.org/2001/XMLSchema#dateTime' },
   ]
@@ -102,7 +102,7 @@ test('the resource of a context is addressed by its id alone (W1.1)', () => {
   assert.deepEqual(objectsOf(info, './31', rdf.type), [uri(store.term('Context'))])
 })
 
-test('a home context is told as the entry of the context, and read in either form (W2.3)', () => {
+test('a home context is shown as the entry of the context, and accepted in both forms (W2.3)', () => {
   const group = entryOf({ context: PRINCIPALS, id: '4', graphType: 'Group' })
   const r = './_principals/resource/4'
   const told = describeInfo(group, { homeContext: '31' })

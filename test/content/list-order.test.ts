@@ -31,7 +31,7 @@ const orders = fc.record({
 
 const places = (list: readonly Member[]): number[] => list.map(({ place }) => place)
 
-test('sorting loses nobody, puts the named type first and keeps equal members as they were (W2.7)', () => {
+test('sorting loses no member, puts the named type first and keeps the order of equal members (W2.7)', () => {
   const property = fc.property(members, orders, (list, order) => {
     const result = sorted(list, order)
     assert.deepEqual(

@@ -71,7 +71,7 @@ for (const isDeclared of [true, false]) {
   })
 }
 
-test('bytes in flight are reserved or covered by a file that is there, whatever happens to it meanwhile (D20.1)', async t => {
+test('bytes in flight are always reserved or covered by an existing file (D20.1)', async t => {
   const store = await openStore(t)
   await put(store, '1', 800)
   const first = await begin(store, '1', 800)

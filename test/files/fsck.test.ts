@@ -60,7 +60,7 @@ test('a wrong fill level is found, left alone without --repair, and mended with 
   )
 })
 
-test('reservations without an upload are found and let go (D7.5)', async t => {
+test('reservations without an upload are found and released (D7.5)', async t => {
   const { database, find } = await openStore(t)
   await database.run(sql`UPDATE spaces SET reserved = 5 WHERE context = '3'`)
   await database.run(sql`INSERT INTO uploads (blob, context, reserved, expires) VALUES ('b', '4', 7, 0)`)

@@ -23,7 +23,7 @@ const upload = fc.record({
   end: fc.constantFrom('commit', 'cancel', 'stay'),
 })
 
-test('whatever two nodes do at once, the books on PostgreSQL are the sum of what was granted, and within the quota (D7.3)', async t => {
+test('with two nodes at work, the usage in PostgreSQL is the sum of what was granted, and within the quota (D7.3)', async t => {
   if (!requirePeer(t, postgres)) return
   const url = await postgresDatabase()
   const nodes = await Promise.all([1, 2].map(() => openPostgresDatabase(url, { system: realSystem })))

@@ -36,7 +36,7 @@ test('of 64 parallel reservations exactly as many are granted as fit, equality i
   assert.deepEqual(await spaceOf(database, CONTEXT), { used: 0, reserved: 17 * 58 })
 })
 
-test('a lease that is gone cannot be grown or committed, and letting go of it is no error', async t => {
+test('an expired reservation cannot be grown or committed, and cancelling it is not an error', async t => {
   const { database, ledger } = await openBooks(t)
   await ledger.open(database, CONTEXT)
   const lease = await ledger.reserve(CONTEXT, newBlob(), 10)

@@ -14,7 +14,7 @@ test('growth reaches a threshold exactly when it comes to it or passes it, and t
   assert.equal(reachedThreshold({ quota: -1, fillLevel: 10 }, 10), undefined, 'no limit')
 })
 
-test('whatever steps a context grows by, each threshold is told at most once on the way up', () => {
+test('each threshold is reported at most once while a context grows', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 400 })), steps => {
       let fillLevel = 0

@@ -132,7 +132,7 @@ test('what is not a graph is refused as invalid-graph', () => {
   assert.throws(() => parse({ type: 'literal', value: '\ud800' }), invalid)
 })
 
-test('names of built-in members are no subjects and leave no trace', () => {
+test('names of built-in members are not subjects and have no effect', () => {
   const value: unknown = JSON.parse(`{"__proto__": {"${P}": [{"type": "literal", "value": "a"}]}}`)
   assert.throws(() => parseRdfJson(value), invalid)
   assert.equal(({} as Record<string, unknown>)[P], undefined)

@@ -115,7 +115,7 @@ test('names that N3 quantifies become blank nodes, others stay; variables are re
   await refused('text/n3', `@forAll <a:x> . <a:x> <${P}> <a:y> .`, /subjects|formulas/)
 })
 
-test('other work goes on while a long document is read', async () => {
+test('other work continues while a long document is parsed', async () => {
   const text = `<a:a> <${P}> ${Array.from({ length: 100_000 }, (_, number) => `<a:${number}>`).join(', ')} .`
   let isDone = false
   let turns = 0
@@ -130,7 +130,7 @@ test('other work goes on while a long document is read', async () => {
   assert.ok(turns > 100, `${turns} turns`)
 })
 
-test('many objects of one subject are told apart without comparing each with each', () => {
+test('many objects of one subject are distinguished without comparing all pairs', () => {
   const statements = Array.from({ length: 200_000 }, (_, number) => ({
     subject: 'a:a',
     predicate: P,

@@ -30,7 +30,7 @@ test('TriX: terms of every kind, prefixes, comments and CDATA', async () => {
   })
 })
 
-test('TriX: what is no graph without a name is refused', async () => {
+test('TriX: anything but one graph without a name is refused', async () => {
   for (const text of [
     '',
     'a',

@@ -31,7 +31,7 @@ for (const [base, asked, route] of table) {
   })
 }
 
-test('a base address is a folder with an origin, whatever its spelling (D1.1)', () => {
+test('a base address is normalised to a folder with an origin (D1.1)', () => {
   const base = new BaseAddress('HTTPS://Store.Example:443/a')
   assert.equal(base.href, 'https://store.example/a/')
   assert.equal(base.path, '/a/')

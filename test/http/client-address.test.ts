@@ -106,7 +106,7 @@ test('without trusted proxies no header counts, not even from this machine (D1.3
 
 const version4 = fc.ipV4().filter(address => !/^(?:10\.|127\.0\.0\.1$)/.test(address))
 
-test('whatever a client writes to the left, the address its own proxy saw wins (D1.3)', () => {
+test('the address that the trusted proxy saw wins over addresses that the client sent (D1.3)', () => {
   fc.assert(
     fc.property(fc.string(), version4, fc.nat(3), (junk, real, hops) => {
       const chain = Array.from({ length: hops }, (_, index) => `10.0.0.${index + 2}`)

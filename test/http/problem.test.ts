@@ -46,7 +46,7 @@ test('every class of refusal has a status of its own, none of them 500 (house ru
   assert.equal(new Set(statuses).size, statuses.length)
 })
 
-test('a problem says the same in its status, type, code, detail and error (D1.4)', () => {
+test('status, type, code, detail and error of a problem agree (D1.4)', () => {
   const { status, body } = problemOf(
     new errors.TooLarge('quota-exceeded', 'Too much.', { extra: { quota: 5, fillLevel: 4, needed: 2 } }),
     'r',

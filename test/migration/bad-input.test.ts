@@ -19,7 +19,7 @@ const isUnusable = (code: keyof typeof unusableCodes) => (error: unknown) => {
 
 const small = (): OldStore => new OldStore().context('1', 'one').entry('1', '1').title('1', '1', 'Kept')
 
-test('a folder that is no backup is refused, as are a backup without quads and one that failed', async t => {
+test('a folder without a backup is refused, and so are a backup without quads and a failed one', async t => {
   const folder = await temporaryFolder(t)
   await assert.rejects(importFolder(t, folder), isUnusable('no-backup'))
   writeFileSync(join(folder, 'BACKUP_DATE'), '20240101000000')

@@ -91,7 +91,7 @@ test('groups are matched by the names that the caller gives (D21.11)', async () 
   }
 })
 
-test('what is no complete context export is refused, and nothing is changed', async () => {
+test('an incomplete context export is refused, and nothing is changed', async () => {
   const context = await newContext(admin)
   const cases: ReadonlyArray<readonly [Buffer, RegExp]> = [
     [

@@ -107,7 +107,7 @@ test('rule 2 is about the user, not about an entry of another context with the s
   assert.equal(has(nora, place(NONE, NONE, { context: '3', id: '7' })), '')
 })
 
-test('what clients are told is administer alone, or the stronger of each half (W4.3)', () => {
+test('clients see administer alone, or the stronger right of each half (W4.3)', () => {
   assert.deepEqual(rightsOf(nora, place(listed({ admin: '7' }), NONE)), ['administer'])
   assert.deepEqual(rightsOf(nora, place(listed({ mwrite: '7', rread: '7' }), NONE)), ['writemetadata', 'readresource'])
   assert.deepEqual(rightsOf(nora, place(NONE, listed({ rread: '7' }))), ['readmetadata', 'readresource'])
@@ -115,7 +115,7 @@ test('what clients are told is administer alone, or the stronger of each half (W
   assert.deepEqual(rightsOf(nora, place(NONE, NONE)), [])
 })
 
-test('a guest who may not is asked to sign in, a user is told no (D1.5)', () => {
+test('a guest without the right is asked to sign in, a user is refused (D1.5)', () => {
   const placed = place(NONE, NONE)
   assert.throws(() => requireRight(guest, 'readmetadata', placed, 'read this'), Unauthenticated)
   assert.throws(() => requireRight(nora, 'readmetadata', placed, 'read this'), Forbidden)
@@ -133,7 +133,7 @@ const acl: fc.Arbitrary<Acl> = fc.dictionary(
 const someone = fc.constantFrom(...callers)
 const address = fc.constantFrom({ context: '3', id: '1' }, { context: PRINCIPALS, id: '30' })
 
-test('nobody but administrators has a right without a slot that names him, his group, all users or the guest', () => {
+test('except administrators, only callers named by a slot have a right: as user, by group, as any user or as guest', () => {
   fc.assert(
     fc.property(someone, acl, acl, address, (caller, entry, context, address) => {
       if (caller.user.id === ADMIN || caller.groups.has(ADMINS)) return
@@ -167,7 +167,7 @@ test('write implies read of the same half, administer implies all', () => {
   )
 })
 
-test('what the guest may, everybody may', () => {
+test('all callers have the rights of the guest', () => {
   fc.assert(
     fc.property(someone, acl, acl, (caller, entry, context) => {
       const placed = place(entry, context)
@@ -176,7 +176,7 @@ test('what the guest may, everybody may', () => {
   )
 })
 
-test('one more name in a slot of an entry with its own ACL takes no right from anybody', () => {
+test('adding a name to a slot of an entry with its own ACL removes no right', () => {
   fc.assert(
     fc.property(someone, acl, acl, fc.constantFrom(...aclSlots), principal, (caller, entry, context, slot, added) => {
       if (!isOwnAcl(entry)) return

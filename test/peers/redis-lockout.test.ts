@@ -50,7 +50,7 @@ test('of 50 parallel wrong guesses spread over two nodes exactly five are checke
   }
 })
 
-test('wrong and right guesses on many nodes add up: four, a right one, and four lock nobody (D6.1)', async t => {
+test('attempts on several nodes are counted together: four wrong ones, a right one and four wrong ones do not lock (D6.1)', async t => {
   if (!requirePeer(t, redis)) return
   const nodes = await openNodes(t, 3)
   const at = (index: number): Lockout => (nodes[index % 3] as { lockout: Lockout }).lockout
@@ -80,7 +80,7 @@ test('of many nodes that claim one assertion one gets it, and a flow is finished
   )
 })
 
-test('a guess whose outcome cannot be written any more is refused, counts for nobody and locks nobody out', async t => {
+test('an attempt whose outcome cannot be written is refused, is not counted and locks no user', async t => {
   if (!requirePeer(t, redis)) return
   const own = await startRedis(t)
   const [node] = await openNodes(t, 1, own.url)

@@ -223,7 +223,7 @@ test('a start with a wrong password for Redis says so without the password', asy
   })
 })
 
-test('rediss: a certificate that is trusted is used, one that nobody vouches for stops the start', async t => {
+test('rediss: a trusted certificate is accepted, an untrusted one stops the start', async t => {
   if (!requirePeer(t, redis)) return
   const folder = await temporaryFolder(t)
   const { key, cert } = selfSigned()

@@ -141,7 +141,7 @@ test('people sign in by SAML at simplesamlphp', async t => {
     assert.equal((await signIn(service, alice, '?idp=own')).user, 'alice@example.org')
   })
 
-  await t.test('somebody without an e-mail address, and admin, are refused (D8.4)', async t => {
+  await t.test('users without an e-mail address, and admin, are refused (D8.4)', async t => {
     const service = await startWithSaml(t, { own: { idp } })
     assert.equal((await signIn(service, ghost, '?idp=own')).user, 'guest')
     assert.equal((await signIn(service, admin, '?idp=own')).user, 'guest')
@@ -155,7 +155,7 @@ test('people sign in by SAML at simplesamlphp', async t => {
     )
   })
 
-  await t.test('a captured response is of no use to anybody, its owner included (D8.2, D8.3)', async t => {
+  await t.test('a captured response is useless, also to its owner (D8.2, D8.3)', async t => {
     const service = await startWithSaml(t, { own: { idp } })
     const { page, browser } = await signIn(service, alice, '?idp=own')
     const { url, form = {} } = page.trail.at(-1) ?? {}

@@ -85,7 +85,7 @@ test('simplesamlphp signs people in for a service', async t => {
     assert.equal(service.heard.length, before)
   })
 
-  await t.test('somebody without an e-mail address gets a transient NameID', async () => {
+  await t.test('a user without an e-mail address gets a transient NameID', async () => {
     const xml = responseIn(await responseFromSimpleSaml(redirect(), ghost))
     assert.match(xml, /<saml:NameID [^>]*nameid-format:transient"[^>]*>_[0-9a-f]+</)
   })

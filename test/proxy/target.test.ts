@@ -55,7 +55,7 @@ test('IP addresses in unusual notations are refused', () => {
   assert.equal(readTarget('http://8.8.8.8:8080/').host, '8.8.8.8:8080')
 })
 
-test('every way to write an address that is not public is refused, whatever the port', async () => {
+test('every spelling of an address that is not public is refused, on any port', async () => {
   const octet = fc.nat({ max: 255 })
   const inner = fc.oneof(
     fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),

@@ -160,7 +160,7 @@ for (const [what, make] of Object.entries(hostile)) {
   })
 }
 
-test('whatever byte of an archive is changed, it is imported as it was or refused, and the service lives', async () => {
+test('an archive with a changed byte is refused or imported unchanged, and the service keeps running', async () => {
   const copy = await newContext(admin)
   await fc.assert(
     fc.asyncProperty(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }), async (at, difference) => {

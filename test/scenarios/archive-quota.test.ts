@@ -79,7 +79,7 @@ test('uploads and imports at the same time never fill a context above its quota 
   )
 })
 
-test('an import that takes a context to a threshold of its quota is told of, like an upload', async () => {
+test('an import that takes a context to a threshold of its quota is reported like an upload', async () => {
   const archive = await exportOf(admin, await withFiles(admin, 900))
   const target = await withFiles(admin, 10)
   await admin.put(`${target}/quota`, { quota: 1000 })
@@ -103,7 +103,7 @@ test('a file over the largest size is 413 in an archive as well (D7.6)', async t
   assert.deepEqual(await blobsOf(small), { stored: [], incoming: [] })
 })
 
-test('a file that is larger than its directory says is refused, not cut off', async () => {
+test('a file that is larger than its directory entry is refused, not truncated', async () => {
   const archive = await exportOf(admin, await withFiles(admin, 50))
   const members = await membersOf(archive)
   const larger = await archiveOf(
@@ -172,7 +172,7 @@ test(
   },
 )
 
-test('whoever stops reading an export is let go, with nothing left open', async () => {
+test('an export that the client stops reading is ended, and nothing stays open', async () => {
   const context = await withFiles(admin, 5_000_000)
   const asking = request(`${admin.base}${context}/export`, {
     agent: false,

@@ -28,7 +28,7 @@ const others = {
 } as const
 
 for (const [who, [visitor, status, code]] of Object.entries(others)) {
-  test(`${who} neither exports nor imports, which takes _admin himself (W4.4)`, async () => {
+  test(`${who} can neither export nor import; only _admin can (W4.4)`, async () => {
     const before = await blobsOf(service)
     for (const query of ['', '?metadataOnly']) {
       const answer = await visitor.get(`${context}/export${query}`)
@@ -42,7 +42,7 @@ for (const [who, [visitor, status, code]] of Object.entries(others)) {
   })
 }
 
-test('a refused import is not even read: who waits for permission to send gets the refusal instead (D7.4)', async () => {
+test('the body of a refused import is not read: a client that waits for permission to send gets the error instead (D7.4)', async () => {
   const headers = { 'content-type': 'application/zip', 'content-length': '1000000', expect: '100-continue' }
   const answer = await stranger.visitor.ask(`${context}/import`, { method: 'POST', headers })
   assertRefused(answer, 403, 'not-allowed')
@@ -82,7 +82,7 @@ test('exports and imports are on the audit trail', async () => {
   assert.match(JSON.stringify(events[0]), new RegExp(`"context":"${copy}".*"entries":1`))
 })
 
-test('HEAD of an export says what it is and sends nothing', async () => {
+test('HEAD of an export returns its headers without a body', async () => {
   const answer = await admin.ask(`${context}/export`, { method: 'HEAD' })
   assert.equal(answer.status, 200)
   assert.equal(answer.headers['content-type'], 'application/zip')
@@ -90,7 +90,7 @@ test('HEAD of an export says what it is and sends nothing', async () => {
   assert.equal(answer.bytes.length, 0)
 })
 
-test('an import of an access list needs no right that the archive claims: it is judged by who sends it', async () => {
+test('an import is authorised by its sender, not by rights that the archive claims', async () => {
   const copy = await newContext(admin)
   const claims = graphOf(`${admin.base}_contexts/entry/${copy}`, `${STORE}write`, principal(admin, stranger.id))
   await newEntry(admin, context, '?id=claim', { metadata: claims })

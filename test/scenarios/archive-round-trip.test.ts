@@ -160,7 +160,7 @@ test('an import puts everything back as it was; what came later is gone, and dat
   assert.equal(await fillLevel(from, context), picture.length)
 })
 
-test('rights follow the person of the same name; for strangers nobody gets in, also who takes their id later', async () => {
+test('rights go to the user of the same name; rights of unknown users go to no one, not even to a later user with their id', async () => {
   const context = await newContext(from)
   const stranger = await newEntry(from, '_principals', '?graphtype=user&id=stranger', {
     resource: { name: 'stranger' },

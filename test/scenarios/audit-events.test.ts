@@ -56,7 +56,7 @@ async function story(id: string): Promise<Array<Omit<Event, 'time'>>> {
   return events.map(({ time: _time, ...event }) => event).reverse()
 }
 
-test('logins, failures, the lock and its lifting are on record with who, whom, mechanism and address', async () => {
+test('logins, failures, locks and unlocks are audited with actor, user, mechanism and address', async () => {
   const { id } = await addUser(admin, 'bob')
   const bob = { userId: id, userName: 'bob', address }
   await service.visitor().signIn('bob', GOOD_PASSWORD)
@@ -177,7 +177,7 @@ test('changed members of a group are recorded with their old and new value (D17.
   )
 })
 
-test('a name that nobody has is on record as a failure without the name: it may be a password', async () => {
+test('a failure with an unknown name is audited without the name, which may be a password', async () => {
   await anyone.signIn('S3cret-in-the-wrong-field', WRONG_PASSWORD)
   const [last] = await read('?limit=1')
   assert.deepEqual([last?.event, last?.userId, last?.userName], ['login-failed', undefined, undefined])
@@ -192,7 +192,7 @@ test('a refused change leaves no event (D1.5)', async () => {
   assert.equal((await story(id)).length, before)
 })
 
-test("the address is the client's as the trusted proxy tells it, and nothing that only looks like one (D1.3)", async () => {
+test('the audited address is the client’s according to the trusted proxy, and always a valid address (D1.3)', async () => {
   const { id } = await addUser(admin, 'proxied')
   for (const forwarded of ['203.0.113.9', '"><script>\u00e4', 'unknown']) {
     await anyone.ask('auth/cookie', {

@@ -46,7 +46,7 @@ for (const [headers, allowed] of rows) {
   })
 }
 
-test('a page of another site can neither sign somebody in nor out, nor change anything (D2.9)', async () => {
+test('a page of another site can neither sign a user in or out nor change anything (D2.9)', async () => {
   const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
   const form = { auth_username: bob.name, auth_password: bob.password }
   const login = await ask(`${service.base}auth/cookie`, { form, headers })
@@ -63,7 +63,7 @@ test('reading is open to any origin’s navigation, and nothing is granted to it
   assert.equal(answer.headers['access-control-allow-origin'], undefined)
 })
 
-test('without a cookie there is nothing to misuse: a guest’s request is judged by rights alone (D2.9)', async () => {
+test('a request without a cookie needs no protection: only the rights of the guest apply (D2.9)', async () => {
   const headers = { origin: 'https://evil.example' }
   const answer = await ask(`${service.base}_contexts?graphtype=context`, { method: 'POST', headers })
   assert.equal(answer.status, 401)

@@ -30,7 +30,7 @@ test('the right name and password: 200, the user, and one Set-Cookie that begins
   )
 })
 
-test('every login has a new token, whatever token the request brings (no fixation)', async () => {
+test('every login has a new token, also when the request contains one (no fixation)', async () => {
   const planted = 'x'.repeat(43)
   const one = await ask(url, { form: right, headers: { cookie: `auth_token=${planted}` } })
   const two = await ask(url, { form: right, headers: { cookie: cookieOf(one) ?? '' } })
@@ -52,7 +52,7 @@ test('the password is taken to the letter: not trimmed, not lowered, not normali
   }
 })
 
-test('wrong password, nobody, a group, a user without a password, the guest: one and the same 401 (D2.2)', async () => {
+test('a wrong password, an unknown user, a group, a user without a password and the guest get the same 401 (D2.2)', async () => {
   const bare = await admin.post('_principals?graphtype=user', { resource: { name: 'bare' } })
   assert.equal(bare.status, 201, bare.text)
   const names = [
@@ -264,7 +264,7 @@ test('a stale or foreign cookie never stops a login or a logout (D2.4)', async (
   }
 })
 
-test('a disabled account is told so only with the right password (D2.2)', async () => {
+test('only the right password reveals that an account is disabled (D2.2)', async () => {
   const eve = await newUser(service, admin)
   assert.equal((await admin.put(`_principals/resource/${eve.id}`, { disabled: true })).status, 204)
   const told = await service.visitor().signIn(eve.name, eve.password)
@@ -276,7 +276,7 @@ test('a disabled account is told so only with the right password (D2.2)', async 
   assert.equal((await eve.visitor.get('auth/user')).json()['user'], 'guest')
 })
 
-test('more passwords at once than may wait are answered 503 with Retry-After, and none is let in unchecked (D5.1)', async t => {
+test('passwords beyond the queue get 503 with Retry-After, and none is accepted unchecked (D5.1)', async t => {
   const settings = {
     'service.auth.password.hash.concurrency': '1',
     'service.auth.password.hash.queue': '1',

@@ -56,7 +56,7 @@ test('one’s own login outlives the change although requests of it are under wa
   }
 })
 
-test('an administrator changes it without the present one, and every login of that user ends, not his own (D5.3)', async () => {
+test('an administrator changes it without the current one, and all sessions of that user end, but not the administrator’s (D5.3)', async () => {
   const bob = await twice()
   assert.equal((await change(admin, bob.id, { password: NEW })).status, 204)
   assert.deepEqual([await userOf(bob.visitor), await userOf(bob.other)], ['guest', 'guest'])
@@ -64,7 +64,7 @@ test('an administrator changes it without the present one, and every login of th
   assert.equal(await canSignIn(bob.name, NEW), true)
 })
 
-test('an administrator needs the present one for himself (I5.7)', async () => {
+test('administrators need the current password to change their own (I5.7)', async () => {
   const answer = await change(admin, '_admin', { password: NEW })
   assert.deepEqual([answer.status, answer.json()['code']], [403, 'current-password-required'])
 })
@@ -85,7 +85,7 @@ test('a missing or wrong present password is 403 and changes nothing (D5.3)', as
   assert.equal((await bob.visitor.get('auth/user')).json()['language'], undefined)
 })
 
-test('nobody tests or changes somebody else’s password: refused before anything is compared (D5.3)', async () => {
+test('users cannot test or change the password of another user: refused before any comparison (D5.3)', async () => {
   const bob = await newUser(service, admin)
   const eve = await newUser(service, admin)
   const guest = service.visitor()

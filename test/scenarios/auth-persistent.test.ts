@@ -176,7 +176,7 @@ const refusals: ReadonlyArray<
   ['with a key that is none', {}, { SERVICE_AUTH_TOKEN_KEY: 'my-secret' }, /SERVICE_AUTH_TOKEN_KEY, line 1/],
 ]
 for (const [why, settings, env, message] of refusals) {
-  test(`tokens in the database ${why} stop the start, and no secret is told`, async t => {
+  test(`tokens in the database ${why} stop the start, and no secret is shown`, async t => {
     const start = startProcess(t, { settings: { 'service.auth.token.store': 'database', ...settings }, env })
     await assert.rejects(start, (error: unknown) => {
       assert.match(String(error), message)

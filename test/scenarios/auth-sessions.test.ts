@@ -90,7 +90,7 @@ test('refused calls do not prolong a login (I3.1)', async t => {
   assert.equal(userOf(await visitor.get('auth/user')), 'guest')
 })
 
-test('with refresh off the login ends at its max age, whatever is called (I3.1)', async t => {
+test('with refresh off the session ends at its max age, whatever requests are made (I3.1)', async t => {
   const { service, visitor } = await signedIn(t, { 'service.auth.cookie.refresh-expiration-on-access': 'off' })
   const before = (await visitor.get('auth/user')).json()['authTokenExpires']
   service.system.pass(DAY - TICK)
@@ -103,7 +103,7 @@ test('with refresh off the login ends at its max age, whatever is called (I3.1)'
   assert.match(cookieOf(after) ?? '', /^auth_token=; Max-Age=0; /)
 })
 
-test('with refresh on authTokenExpires tells the expiry as this very call leaves it (D3.1)', async t => {
+test('with refresh on, authTokenExpires is the expiry after this request (D3.1)', async t => {
   const { service, visitor } = await signedIn(t, {})
   service.system.pass(HOUR)
   assert.equal((await visitor.get('auth/user')).json()['authTokenExpires'], 'Sun Nov 22 11:00:00 UTC 2026')
@@ -229,7 +229,7 @@ test('a deleted user’s login ends, and a new user of that name inherits nothin
   assert.equal(userOf(await bob.visitor.get('auth/user')), 'guest')
 })
 
-test('a renamed user keeps his login; whoever takes the old name gets none of it (D1.7)', async t => {
+test('a renamed user keeps the session; a new user of the old name does not get it (D1.7)', async t => {
   const { service, visitor: admin } = await signedIn(t, {})
   const bob = await newUser(service, admin)
   assert.equal((await admin.put(`_principals/entry/${bob.id}/name`, { name: ' Robert ' })).status, 204)

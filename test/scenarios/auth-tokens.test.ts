@@ -62,7 +62,7 @@ test('a guest gets 401, and no login ends (D3.2, D3.3)', async () => {
   assert.equal(await isAlive(tokens[0]), true)
 })
 
-test('ending another login of one’s own: 204, it is dead at once, the caller goes on (D3.3, D3.5)', async () => {
+test('ending another session of the caller: 204, it ends at once, and the caller’s own session continues (D3.3, D3.5)', async () => {
   const { visitors, tokens } = await userWithLogins(2)
   const [one = admin] = visitors
   const answer = await remove(one, { token: tokens[1] })
@@ -79,7 +79,7 @@ test('ending the login one came with also clears the cookie (I3.1, D3.3)', async
   assert.equal(await isAlive(tokens[0]), false)
 })
 
-test('somebody else’s token and one that never was get one and the same 404 (D3.3)', async () => {
+test('the token of another user and an unknown token get the same 404 (D3.3)', async () => {
   const bob = await userWithLogins(1)
   const eve = await userWithLogins(1)
   const answers = [
@@ -131,7 +131,7 @@ test('an administrator gets handles of other users’ logins, which end a login 
   assert.equal((await remove(admin, { token: '.' })).status, 404)
 })
 
-test('an administrator lists the logins of everybody, by handles and in pages', async () => {
+test('an administrator lists the sessions of all users, by handles and in pages', async () => {
   const bob = await userWithLogins(3)
   const page = async (query = '') => {
     const answer = await admin.get(`auth/tokens?user=*${query}`)
@@ -161,7 +161,7 @@ test('logout with ignoreAuth ignores the cookie: the login goes on (I4; issue 15
   assert.equal(await isAlive(bob.tokens[0]), true)
 })
 
-test('a member of the admin group is an administrator, too, until he is taken out (D3.2)', async () => {
+test('a member of the admin group is an administrator until they are removed (D3.2)', async () => {
   const bob = await userWithLogins(1)
   assert.equal((await bob.visitor.get('auth/tokens?user=admin')).status, 403)
   assert.equal((await admin.put('_principals/resource/_admins', [bob.id])).status, 204)
@@ -170,7 +170,7 @@ test('a member of the admin group is an administrator, too, until he is taken ou
   assert.equal((await bob.visitor.get('auth/tokens?user=admin')).status, 403)
 })
 
-test('scope others ends all but the caller’s login, scope all ends that as well, and nobody else’s (D3.3)', async () => {
+test('scope others ends all other sessions of the caller, scope all also the current one, and neither ends those of other users (D3.3)', async () => {
   const bob = await userWithLogins(3)
   const eve = await userWithLogins(1)
   const others = await remove(bob.visitor, { scope: 'others' })

@@ -6,13 +6,13 @@ import { newContext, newUser, startInProcess } from '../support/service.ts'
 const service = await startInProcess({ after })
 const admin = await service.admin()
 
-test('a guest is told id, user and languages, and nothing else (D3.1)', async () => {
+test('a guest sees id, user and languages only (D3.1)', async () => {
   const answer = await ask(`${service.base}auth/user`)
   assert.equal(answer.status, 200)
   assert.deepEqual(answer.json(), { id: '_guest', user: 'guest', clientAcceptLanguage: {} })
 })
 
-test('language and home context are told when they are set, and only then (D3.1)', async () => {
+test('language and home context are present only when they are set (D3.1)', async () => {
   const bob = await newUser(service, admin)
   const before = (await bob.visitor.get('auth/user')).json()
   assert.deepEqual(Object.keys(before).sort(), ['authTokenExpires', 'clientAcceptLanguage', 'id', 'uri', 'user'])
@@ -39,7 +39,7 @@ test('clientAcceptLanguage mirrors the header, at most fifty tags, no prototype 
   assert.equal(Object.keys((await told(many)) as object).length, 50)
 })
 
-test('nothing of a password is told about anybody, not even to the user himself', async () => {
+test('no response contains anything about a password, not even to the user', async () => {
   const bob = await newUser(service, admin)
   for (const visitor of [admin, bob.visitor]) {
     for (const path of ['auth/user', `_principals/resource/${bob.id}`, `_principals/entry/${bob.id}?includeAll`]) {

@@ -72,7 +72,7 @@ test('a changed password ends remembered credentials with the next request (D4.3
   assert.equal((await as('changed', NEXT_PASSWORD)).status, 200)
 })
 
-test('a user who changes his own password by Basic needs the new one in the next request (D4.3, D5.3)', async () => {
+test('users who change their own password by Basic need the new one in the next request (D4.3, D5.3)', async () => {
   const id = await remembered('self-changed')
   const change = { password: NEXT_PASSWORD, currentPassword: GOOD_PASSWORD }
   const headers = basicAuth('self-changed', GOOD_PASSWORD)
@@ -97,7 +97,7 @@ test('a renamed user is out under the old name with the next request (D4.3)', as
   assert.equal((await as('new-name')).status, 200)
 })
 
-test('the old name with the old password is not the one who has the name now (D1.7, D4.3)', async () => {
+test('the old name with the old password does not sign in the new user of that name (D1.7, D4.3)', async () => {
   const id = await remembered('handed-on')
   await admin.put(userPath(id), { name: 'moved-on' })
   await addUser(admin, 'handed-on', NEXT_PASSWORD)
@@ -169,7 +169,7 @@ test('of 60 parallel wrong guesses by Basic exactly five are checked, the same o
   }
 })
 
-test('a Basic caller gets the map of his cookie logins, which may be empty (D3.2)', async () => {
+test('a Basic caller gets the map of their cookie sessions, which may be empty (D3.2)', async () => {
   await addUser(admin, 'tokens')
   const tokens = (): Promise<Answer> => anyone.get('auth/tokens', basicAuth('tokens', GOOD_PASSWORD))
   const none = await tokens()

@@ -86,7 +86,7 @@ test('passwords are UTF-8, hold colons, and may be 2048 characters of any kind l
   assert.equal((await anyone.get('auth/basic', { authorization: `Basic ${latin1}` })).status, 401)
 })
 
-test('whatever else stands in the header is 401, on every route and method, and does nothing (D4.2)', async () => {
+test('any other content of the header is 401, on every route and method, without effect (D4.2)', async () => {
   const context = await newContext(admin, [bob.id])
   const entry = await newEntry(admin, context)
   const file = `${context}/resource/${entry}`
@@ -146,7 +146,7 @@ test('a password-less user is refused like a wrong password (D2.2)', async () =>
   assert.deepEqual([none.status, none.text], [wrong.status, wrong.text])
 })
 
-test('wrong credentials are refused even where a guest would be let in, with a good cookie too', async () => {
+test('wrong credentials are refused even where guests are allowed, and with a valid cookie', async () => {
   assert.equal((await anyone.get('management/status', basicAuth('bob', 'wrong'))).status, 401)
   assert.equal((await admin.get('auth/user', basicAuth('bob', 'wrong'))).status, 401)
 })

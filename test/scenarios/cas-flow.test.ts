@@ -24,7 +24,7 @@ test("an attacker's ticket opened in another browser is dropped, and the login b
   assert.equal(await victim.whoAmI(), 'anna')
 })
 
-test('a browser that keeps no cookies is told so instead of being sent round (D9.1)', async t => {
+test('a browser without cookies gets an error instead of a redirect loop (D9.1)', async t => {
   const { cas, browser } = await startWithCas(t)
   const someone = browser()
   someone.keepsCookies = false
@@ -101,7 +101,7 @@ test('a flow lives 15 minutes and serves once; afterwards the login begins anew 
   assert.match((await later.step(`?ticket=${cas.issue('anna')}`)).headers.location ?? '', /\?again$/)
 })
 
-test('a ticket used again finds no flow; with a new flow the CAS server says no', async t => {
+test('a used ticket has no flow; with a new flow the CAS server refuses it', async t => {
   const { cas, browser } = await startWithCas(t)
   const someone = browser()
   await someone.leave()
@@ -151,7 +151,7 @@ const tickets = {
   'that is empty': '',
 }
 
-test('what is no ticket is refused here, the CAS server never sees it (D9.1)', async t => {
+test('a malformed ticket is refused without asking the CAS server (D9.1)', async t => {
   const { cas, browser } = await startWithCas(t)
   for (const [what, ticket] of Object.entries(tickets)) {
     const someone = browser()

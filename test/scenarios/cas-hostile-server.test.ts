@@ -51,7 +51,7 @@ const behaviours: Readonly<Record<string, readonly [check: string, Misbehaviour]
   ],
 }
 
-test('a CAS server that misbehaves signs nobody in, is asked once, and its users are told (D9.1, D9.3)', async t => {
+test('a misbehaving CAS server signs no user in, is asked once, and its users get an error (D9.1, D9.3)', async t => {
   const { service, cas, browser } = await startWithCas(t)
   const failing = await startWithCas(t, { 'service.auth.cas.redirect-failure.url': 'https://app.example/failed' })
   for (const [what, [check, misbehave]] of Object.entries(behaviours)) {

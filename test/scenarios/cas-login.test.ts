@@ -37,7 +37,7 @@ for (const [version, path] of Object.entries(versions)) {
   })
 }
 
-test('programs are told who they are, people who have a success URL go there (D9.3)', async t => {
+test('programs get their user, browsers are redirected to the success URL (D9.3)', async t => {
   const { service, cas, browser } = await startWithCas(t, {
     'service.auth.cas.redirect-success.url': 'https://app.example/start?x=1#top',
   })
@@ -83,7 +83,7 @@ test('a login URL of its own is used as it is, with the service added (I5.4)', a
   )
 })
 
-test('the service URL is the configured one, whatever Host says (D9.1)', async t => {
+test('the service URL is the configured one, whatever the Host header (D9.1)', async t => {
   const { cas, browser } = await startWithCas(t, { 'service.baseurl.folder': 'http://127.0.0.1:1/store/' })
   const evil = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
   const service = 'http://127.0.0.1:1/store/auth/cas'

@@ -11,7 +11,7 @@ test('the certificate of the tests is well made', () => {
   assert.ok(certificate.verify(certificate.publicKey))
 })
 
-test('a CAS server whose certificate nobody vouches for is refused, though it is on this host (D9.4)', async t => {
+test('a CAS server with an untrusted certificate is refused, even on this host (D9.4)', async t => {
   const { cas, browser } = await startWithCas(t, {}, { tls: selfSigned() })
   const someone = browser()
   await someone.leave()
@@ -20,7 +20,7 @@ test('a CAS server whose certificate nobody vouches for is refused, though it is
   assert.equal(cas.asked.length, 0)
 })
 
-test('disable-verification lets that server in, and changes no other connection of the process (D9.4)', async t => {
+test('disable-verification accepts that server, and affects no other connection of the process (D9.4)', async t => {
   const { cas, browser } = await startWithCas(
     t,
     { 'service.https.disable-verification': 'true' },

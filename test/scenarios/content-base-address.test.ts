@@ -55,7 +55,7 @@ test('a store made under one base address answers under another after a restart 
   assert.ok(!JSON.stringify(entry.info).includes('/old/place/'))
 })
 
-test('every URI is built from the configured base address, whatever Host says (D1.1)', async t => {
+test('every URI is built from the configured base address, whatever the Host header (D1.1)', async t => {
   const port = await freePort()
   const base = 'https://store.example/repository/'
   await startInProcess(t, { settings: { ...settingsFor(port, base), 'service.auth.cookie.secure': 'off' } })

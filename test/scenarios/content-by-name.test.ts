@@ -24,7 +24,7 @@ test('?entryname gives the id of the context, user or group that has the name (W
   assert.equal((await admin.get('_principals?entryname=')).status, 400)
 })
 
-test('names are looked for by administrators only, so that nobody learns who there is (W3.2.2)', async () => {
+test('only administrators look up names, so that no other user can discover users (W3.2.2)', async () => {
   const { visitor, name } = await newUser(service, admin)
   for (const path of [`_principals?entryname=${name}`, '_contexts?entryname=x', '_principals?entryname=nobody']) {
     assertRefused(await visitor.get(path), 403, 'not-allowed')

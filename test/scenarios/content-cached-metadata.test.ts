@@ -50,7 +50,7 @@ test('entries without metadata elsewhere: 404, and 405 for writing (W3.6)', asyn
   assertRefused(await admin.get(`${context}/cached-external-metadata/none`), 404, 'not-found')
 })
 
-test('cached metadata are read and written by who may read and write metadata (W3.6)', async () => {
+test('the rights to read and write metadata apply to cached metadata (W3.6)', async () => {
   const path = `${context}/cached-external-metadata/${await newEntry(admin, context, elsewhere('reference'))}`
   const { visitor } = await newUser(service, admin)
   assertRefused(await visitor.get(path), 403, 'not-allowed')
@@ -58,7 +58,7 @@ test('cached metadata are read and written by who may read and write metadata (W
   assertRefused(await service.visitor().get(path), 401, 'not-signed-in')
 })
 
-test('metadata of this service are shown as they are, to who may read them, and not written (W3.6)', async () => {
+test('metadata of this service are shown unchanged to callers who may read them, and cannot be written (W3.6)', async () => {
   const { id: userId, visitor } = await newUser(service, admin)
   const own = await newContext(admin, [userId])
   const source = await newEntry(admin, context, '', { metadata: one })

@@ -45,7 +45,7 @@ for (const kind of ['entry', 'metadata', 'resource']) {
     }
   })
 
-  test(`PUT ${kind}: If-Match and If-None-Match are judged by the ETag (RFC 9110)`, async () => {
+  test(`PUT ${kind}: If-Match and If-None-Match are compared with the ETag (RFC 9110)`, async () => {
     const { id } = await atFraction()
     const path = `${context}/${kind}/${id}`
     const etag = String((await admin.get(path)).headers.etag)
@@ -60,7 +60,7 @@ for (const kind of ['entry', 'metadata', 'resource']) {
     assert.equal((await put(path, { 'if-match': '*' })).status, 204)
   })
 
-  test(`GET ${kind}: 304 for who has this very state, without a body (RFC 9110)`, async () => {
+  test(`GET ${kind}: 304 without a body for a client with the current state (RFC 9110)`, async () => {
     const { id, second } = await atFraction()
     const path = `${context}/${kind}/${id}`
     const { headers } = await admin.get(path)
@@ -102,7 +102,7 @@ test('DELETE is conditional too, and a refused one deletes nothing', async () =>
   assert.equal((await remove({ 'if-match': String((await admin.get(path)).headers.etag) })).status, 204)
 })
 
-test('of ten writers with one ETag one wins, the others are told (RFC 9110)', async () => {
+test('of ten writers with one ETag one succeeds, the others are refused (RFC 9110)', async () => {
   const { id } = await atFraction()
   const path = `${context}/metadata/${id}`
   const etag = String((await admin.get(path)).headers.etag)

@@ -121,7 +121,7 @@ test('a link without an absolute resource, or a reference without external metad
   assertRefused(await admin.post(`${context}?entrytype=other`), 400, 'invalid-query')
 })
 
-test('the graph type is told on the resource, unknown ones mean None (W1.4)', async () => {
+test('the type of the resource shows the graph type; unknown ones mean None (W1.4)', async () => {
   const types = {
     list: 'List',
     STRING: 'String',
@@ -199,7 +199,7 @@ test('a body that cannot be read creates nothing', async () => {
   assert.deepEqual((await admin.get(context)).json(), before)
 })
 
-test('an unknown context is 404; who may not write to it gets 401 or 403 before the body is looked at (D1.5)', async () => {
+test('an unknown context is 404; a caller without the right to write gets 401 or 403 before the body is read (D1.5)', async () => {
   assertRefused(await admin.post('nowhere'), 404, 'not-found')
   const { visitor } = await newUser(service, admin)
   const garbage = { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } }

@@ -24,7 +24,7 @@ test('a deleted entry is gone with its metadata and file, and the room is free a
   assert.equal((await admin.get(context)).json<string[]>().length, 0)
 })
 
-test('a deleted entry is no member of a list any more (W3.3.3)', async () => {
+test('a deleted entry is no longer a member of a list (W3.3.3)', async () => {
   const context = await newContext(admin)
   const [one, two] = [await newEntry(admin, context), await newEntry(admin, context)]
   const list = await newEntry(admin, context, '?graphtype=list', { resource: [one, two] })
@@ -64,7 +64,7 @@ test('the name of a deleted context is free, its id is not (W1.6)', async () => 
   assert.equal((await admin.post('_contexts?graphtype=context', { resource: { name: 'Once' } })).status, 201)
 })
 
-test('a deleted user is signed out, and whoever gets the name inherits neither id nor rights (D1.7)', async () => {
+test('a deleted user is signed out, and a new user of the name inherits neither id nor rights (D1.7)', async () => {
   const context = await newContext(admin)
   const { id, name, password, visitor } = await newUser(service, admin)
   const entry = await newEntry(admin, context, '', {
@@ -96,7 +96,7 @@ test('a deleted group gives no rights any more, and its id stays taken', async (
   assertRefused(await admin.post(`_principals?graphtype=group&id=${group}`), 409, 'id-taken')
 })
 
-test('a deleted user is no member of groups any more', async () => {
+test('a deleted user is no longer a member of groups', async () => {
   const [one, two] = [await newUser(service, admin), await newUser(service, admin)]
   const group = await newEntry(admin, '_principals', '?graphtype=group')
   await admin.put(`_principals/resource/${group}`, [one.id, two.id])

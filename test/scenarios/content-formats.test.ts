@@ -76,7 +76,7 @@ test('the info of an entry is given and taken in a syntax of RDF (W3.3.1, W3.3.2
   ])
 })
 
-test('`format` goes before Accept, JSON is what everybody else gets (W3.0.4, W3.3.1)', async () => {
+test('`format` takes precedence over Accept; JSON is the default (W3.0.4, W3.3.1)', async () => {
   const path = `${context}/metadata/${await newEntry(admin, context)}`
   const asked = async (query: string, accept?: string): Promise<string> =>
     typeOf(await admin.get(path + query, accept === undefined ? {} : { accept }))
@@ -116,7 +116,7 @@ test('a graph that XML cannot hold is 406 as RDF/XML (W3.8.3)', async () => {
   assertRefused(await admin.get(path, { accept: 'application/rdf+xml' }), 406, 'not-acceptable')
 })
 
-test('a long document is read all the same, a long wrong one refused with its line', async () => {
+test('a long document is accepted, a long malformed one refused with its line', async () => {
   const path = `${context}/metadata/${await newEntry(admin, context)}`
   const lines = Array.from({ length: 500 }, (_, number) => `<#${number}> <${TITLE}> "Number ${number}" .\n`).join('')
   assert.equal((await put(path, 'text/turtle', lines)).status, 204)
@@ -169,7 +169,7 @@ test('a context of elsewhere is not fetched (JSON-LD)', async () => {
   assert.match(refused.text, /not fetched/)
 })
 
-test('who may not read metadata reads them in no syntax', async () => {
+test('without the right to read metadata, every syntax is refused', async () => {
   const path = `${context}/metadata/${await newEntry(admin, context)}`
   assertRefused(await guest.get(path, { accept: 'text/turtle' }), 401, 'not-signed-in')
 })

@@ -59,7 +59,7 @@ test('a name or id that is taken makes neither group nor context (W3.9)', async 
   assert.deepEqual(await ids(), before)
 })
 
-test('without a name and an id both are made all the same', async () => {
+test('without a name and an id, both are still created', async () => {
   const { visitor } = await newUser(service, admin)
   assert.equal((await visitor.post('_principals/groups')).status, 201)
 })

@@ -84,7 +84,7 @@ test('structure, dates and authors that are sent are ignored, the rest is replac
   assert.deepEqual(entry.info[iri('resource', id)], { [RDF_TYPE]: [uriTerm('http://ex.org/Thing')] })
 })
 
-test('a link can be pointed elsewhere; what was said about the old resource is said about the new (W3.3.2)', async () => {
+test('a link can be pointed elsewhere; statements about the old resource become statements about the new one (W3.3.2)', async () => {
   const id = await newEntry(admin, context, '?entrytype=link&resource=http://ex.org/old', {
     metadata: graphOf('http://ex.org/old', TITLE, textTerm('A page')),
     info: graphOf('http://ex.org/old', 'http://ex.org/p', textTerm('x')),
@@ -168,7 +168,7 @@ test('a Reference has no metadata here: GET 404, PUT and DELETE 405 (W3.5)', asy
   assertRefused(await admin.delete(at('metadata', id)), 405, 'method-not-allowed')
 })
 
-test('what cannot be read is 400 or 415, who may not 401 or 403; a refused request changes nothing (D1.5)', async () => {
+test('an unreadable body is 400 or 415, a missing right 401 or 403; a refused request changes nothing (D1.5)', async () => {
   const id = await newEntry(admin, context, '?graphtype=graph', {
     metadata: graphOf('http://ex.org/', TITLE, textTerm('a')),
   })

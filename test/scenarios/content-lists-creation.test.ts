@@ -50,7 +50,7 @@ test('`list`, `template`, `moveEntry` and `fromList` may name the context by its
   assert.deepEqual([await idsOf(admin, context, one), await idsOf(admin, context, other)], [[], [id]])
 })
 
-test('what is no list of the context is 400, and nothing is created', async () => {
+test('anything but a list of the context is 400, and nothing is created', async () => {
   const [context, other] = [await newContext(admin), await newContext(admin)]
   const plain = await newEntry(admin, context)
   const elsewhere = await newList(admin, other)
@@ -59,7 +59,7 @@ test('what is no list of the context is 400, and nothing is created', async () =
   assert.deepEqual((await admin.get(context)).json(), [plain])
 })
 
-test('who may write the list but not the context may create in it, and administers that alone (W3.2.1)', async () => {
+test('with write access to the list only, a user can create entries in it, and administers only those (W3.2.1)', async () => {
   const context = await newContext(admin)
   const { id: user, visitor } = await newUser(service, admin)
   const reader = await newUser(service, admin)
@@ -102,7 +102,7 @@ test('who may write the list but not the context may create in it, and administe
   assert.deepEqual(await idsOf(admin, context, list), [id])
 })
 
-test('a list in _principals lets nobody make users (W4.2)', async () => {
+test('a list in _principals gives no right to create users (W4.2)', async () => {
   const { id: user, visitor } = await newUser(service, admin)
   const list = await newList(admin, '_principals')
   const info = graphOf(listUri('_principals', list), `${STORE}write`, principal(admin, user))
@@ -114,7 +114,7 @@ test('a list in _principals lets nobody make users (W4.2)', async () => {
   )
 })
 
-test('a guest who may write to a list administers nothing by creating in it', async () => {
+test('a guest who creates an entry in a list does not administer it', async () => {
   const context = await newContext(admin)
   const list = await newList(admin, context)
   const info = graphOf(listUri(context, list), `${STORE}write`, principal(admin, '_guest'))

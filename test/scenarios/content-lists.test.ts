@@ -7,7 +7,7 @@ import { newContext, newEntry, newUser, startInProcess } from '../support/servic
 const service = await startInProcess({ after })
 const admin = await service.admin()
 
-test('a list inside its entry tells its page, its size and all its members in their order (W2.7)', async () => {
+test('a list inside its entry shows its page, its size and all its members in their order (W2.7)', async () => {
   const context = await newContext(admin)
   const [b, a, none] = [
     await newTitled(admin, context, 'beta'),

@@ -73,7 +73,7 @@ test('the id of a deleted context is not free as a name, so old addresses lead n
   assertRefused(await admin.put(other, { alias: gone }), 409, 'name-taken')
 })
 
-test('who does not own the context does not name it: guest 401, user 403 (D7.2)', async () => {
+test('only the owner names the context: guests get 401, users 403 (D7.2)', async () => {
   const context = await newContext(admin, [owner.id])
   for (const [path, body] of [
     [context, { alias: 'mine' }],

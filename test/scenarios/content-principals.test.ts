@@ -48,7 +48,7 @@ test('of twenty users with one name made at once, one is made (D1.7)', async () 
   for (const answer of answers) if (answer !== made[0]) assertRefused(answer, 409, 'name-taken')
 })
 
-test('a user without a resource has no name, and nobody can sign in as that user', async () => {
+test('a user without a resource has no name and cannot sign in', async () => {
   const id = (await createUser(undefined)).json<{ entryId: string }>().entryId
   const { resource } = await readEntry(admin, '_principals', id)
   assert.deepEqual(resource, { customProperties: {} })
@@ -88,7 +88,7 @@ test('info without an ACL keeps the automatic one, info with one replaces it (W3
   assert.deepEqual(await acl(own), [1, 0])
 })
 
-test('groupURI makes the new user a member; what is no group is refused and nobody created (W3.2.1)', async () => {
+test('groupURI makes the new user a member; anything but a group is refused, and no user is created (W3.2.1)', async () => {
   const group = await newEntry(admin, '_principals', '?graphtype=group')
   const uri = (id: string) => `&groupURI=${encodeURIComponent(`${admin.base}_principals/entry/${id}`)}`
   const { entryId } = (await createUser({ name: 'joiner' }, uri(group))).json<{ entryId: string }>()

@@ -54,7 +54,7 @@ test('info takes a right on the entry; metadata and resource are left out where 
   assert.equal(forStranger.resource, 'open')
 })
 
-test('who may not read gets 401 as a guest and 403 as a user (D1.5)', async () => {
+test('without the right to read, a guest gets 401 and a user 403 (D1.5)', async () => {
   for (const path of [`${context}/metadata/${secret}`, `${context}/resource/${secret}`, context]) {
     assertRefused(await guest.get(path), 401, 'not-signed-in', path)
     assertRefused(await stranger.visitor.get(path), 403, 'not-allowed', path)
@@ -73,7 +73,7 @@ test('owner and administrator read everything, only the administrator lists a co
   assertRefused(await owner.visitor.get(context), 403, 'not-allowed')
 })
 
-test('ignoreAuth makes anybody a guest (I4)', async () => {
+test('ignoreAuth makes every caller a guest (I4)', async () => {
   const path = `${context}/metadata/${secret}`
   assertRefused(await owner.visitor.get(`${path}?ignoreAuth`), 401, 'not-signed-in')
   assertRefused(await owner.visitor.get(`${path}?x=what?&ignoreAuth&y=a=b`), 401, 'not-signed-in')
@@ -92,7 +92,7 @@ test('the guest user and the system contexts can be read by a guest (W5.1, W1.2)
   assert.deepEqual(admins.rights, ['readmetadata'])
 })
 
-test('names of contexts are open, those of users are for who may read their metadata (W3.4, W4.4)', async () => {
+test('names of contexts are public, those of users need the right to read their metadata (W3.4, W4.4)', async () => {
   await admin.put(`_contexts/entry/${context}/name`, { name: 'Reading room' })
   assert.deepEqual((await guest.get(`_contexts/entry/${context}/name`)).json(), { name: 'Reading room' })
   assertRefused(await guest.get(`_principals/entry/${owner.id}/name`), 401, 'not-signed-in')
@@ -121,7 +121,7 @@ test('HEAD has the headers of GET and no body (W3.3.1)', async () => {
   }
 })
 
-test('what is not there is 404, for everybody (D1.5)', async () => {
+test('a missing entry is 404 for all callers (D1.5)', async () => {
   for (const visitor of [guest, admin]) {
     for (const path of ['x/entry/1', `${context}/entry/999`, `${context}/metadata/999`, `${context}/resource/999`])
       assertRefused(await visitor.get(path), 404, 'not-found', path)
@@ -154,7 +154,7 @@ test('formats that are not offered are 406, malformed addresses 400', async () =
     assert.equal((await admin.get(path)).status, 400, path)
 })
 
-test('an answer to somebody signed in is private, every answer carries the security headers (D1.6)', async () => {
+test('responses to signed-in users are private, and every response has the security headers (D1.6)', async () => {
   const answer = await admin.get(`${context}/entry/${open}`)
   assert.equal(answer.headers['cache-control'], 'private')
   assert.equal((await guest.get(`${context}/entry/${open}`)).headers['cache-control'], undefined)
@@ -177,7 +177,7 @@ test('the resource of a link is elsewhere: 303, but never to a script (W3.7)', a
   assert.equal(answer.headers.location, `${admin.base}${context}/metadata/${named}`)
 })
 
-test('with public-info everybody reads the info of every entry, and nothing else of it (D18.11)', async t => {
+test('with public-info all callers can read the info of every entry, and nothing else of it (D18.11)', async t => {
   const open = await startInProcess(t, { settings: { 'service.repository.public-info': 'on' } })
   const boss = await open.admin()
   const place = await newContext(boss)

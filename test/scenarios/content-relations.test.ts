@@ -46,7 +46,7 @@ test('structure, access lists and resources elsewhere make no relations (W2.9)',
   assert.deepEqual(await relationsOf('_principals', user), {})
 })
 
-test('relations are for those with a right on the entry; what unreadable metadata says is left out (D18.12)', async () => {
+test('relations need a right on the entry; statements of unreadable metadata are omitted (D18.12)', async () => {
   const context = await newContext(admin)
   const reader = await newUser(service, admin)
   const [target, list] = [await newEntry(admin, context), await newList(admin, context)]
@@ -63,7 +63,7 @@ test('relations are for those with a right on the entry; what unreadable metadat
   assertRefused(await admin.get(`${context}/relations/none`), 404, 'not-found')
 })
 
-test('an entry made in a list says so in its first answer (W2.9)', async () => {
+test('the response to a creation in a list shows the list (W2.9)', async () => {
   const context = await newContext(admin)
   const list = await newList(admin, context)
   const id = await newEntry(admin, context, `?list=${admin.base}${context}/resource/${list}`)
@@ -105,7 +105,7 @@ test('sources with the same id in different contexts each count by their own acc
   }
 })
 
-test('memberships and home contexts are not for everybody (D18.12)', async () => {
+test('memberships and home contexts are not public (D18.12)', async () => {
   const [member, other] = [await newUser(service, admin), await newUser(service, admin)]
   const context = await newContext(admin)
   const group = await newEntry(admin, '_principals', '?graphtype=group')

@@ -11,7 +11,7 @@ const resource = (id: string): string => `${context}/resource/${id}`
 const raw = (id: string, body: string, type = 'application/json') =>
   admin.ask(resource(id), { method: 'PUT', body, headers: { 'content-type': type } })
 
-test('a string is taken as it comes, whatever its label, and given as text (W3.8.2)', async () => {
+test('a string is stored unchanged, whatever its media type, and returned as text (W3.8.2)', async () => {
   const id = await newEntry(admin, context, '?graphtype=string')
   assert.equal((await admin.get(resource(id))).text, '')
   for (const text of ['hello', '{"not": parsed', '', ' Grüße \n', '"quoted"']) {
@@ -141,7 +141,7 @@ test('a stranger neither reads nor changes a user (D1.5)', async () => {
   assertRefused(await service.visitor().put('_principals/resource/_guest', { language: 'sv' }), 401, 'not-signed-in')
 })
 
-test('writing moves the date of the entry and tells it, whatever the graph type', async () => {
+test('writing updates the date of the entry and returns it, for every graph type', async () => {
   const written: ReadonlyArray<readonly [type: string, body: unknown]> = [
     ['string', 'x'],
     ['graph', {}],

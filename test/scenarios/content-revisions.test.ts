@@ -103,7 +103,7 @@ test('a refused change is no revision (D1.5)', async () => {
   assert.equal(revisionsOf(admin, await readEntry(admin, context, id)).length, 1)
 })
 
-test('an unknown revision is 404, what is no number 400, and no revision can be written (405)', async () => {
+test('an unknown revision is 404, an invalid number 400, and no revision can be written (405)', async () => {
   const id = await withTitles('Only')
   for (const number of [0, 2, 999_999_999_999_999]) assertRefused(await read(admin, id, number), 404, 'not-found')
   for (const text of ['', 'x', '-1', '1.5', '1%00']) {
@@ -135,7 +135,7 @@ test('a revision has a date and a tag of its own, which later changes leave alon
   assert.notEqual(turtle.headers.etag, before.headers.etag)
 })
 
-test('who may not read the metadata now reads no older revision, though he could once (W4.4)', async () => {
+test('without the current right to read the metadata, older revisions are refused too (W4.4)', async () => {
   const { id: userId, visitor } = await newUser(service, admin)
   const id = await withTitles('Secret of old', 'Harmless')
   const acl = (reader: string) =>
@@ -205,7 +205,7 @@ test('an entry that moves to another context takes its revisions along, under it
   assert.deepEqual(first.json(), titled(admin, newId, 'Early', target))
 })
 
-test('with revisions off nothing is told or kept; switched on again, the state found is kept first', async t => {
+test('with revisions off none are shown or stored; after switching on again, the existing state is stored first', async t => {
   const folder = await temporaryFolder(t)
   const start = async (settings: Record<string, string>) => {
     const running = await startInProcess(t, { folder, settings })

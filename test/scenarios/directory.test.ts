@@ -23,7 +23,7 @@ async function list(kind: 'users' | 'groups' | 'contexts', query = '') {
 
 const search = (text: string): string => `?query=${encodeURIComponent(text)}`
 
-test('users are listed by name with what an administrator has to know about each', async () => {
+test('users are listed by name with the facts that administrators need', async () => {
   const { id } = await addUser(admin, 'lina@list.example')
   const bare = await addUserWithoutPassword(admin, 'mona@list.example')
   const context = await newContext(admin)
@@ -39,7 +39,7 @@ test('users are listed by name with what an administrator has to know about each
   assert.equal(results, 2)
 })
 
-test('groups are listed with the number of their members; users are no groups and groups no users', async () => {
+test('groups are listed with the number of their members; the lists of users and groups are separate', async () => {
   const { id } = await addUser(admin, 'in-a-group')
   const created = await admin.post('_principals?graphtype=group', { resource: { name: 'Listed Group' } })
   const group = created.json<{ entryId: string }>().entryId
@@ -107,7 +107,7 @@ test('contexts without a quota of their own are as full as the default makes the
   )
 })
 
-test('without quota nothing is full: the most bytes come first, and no quota is told', async t => {
+test('without quota, contexts are sorted by bytes, and no quota is shown', async t => {
   const other = await startInProcess(t)
   const root = await other.admin()
   const [empty, filled] = [await newContext(root), await newContext(root)]

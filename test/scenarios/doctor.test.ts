@@ -37,7 +37,7 @@ async function examine(t: TestContext, changed: Readonly<Record<string, string>>
   return stowage(folder, ['doctor', '--config', config])
 }
 
-test('the doctor tells the addresses, cookie flags and certificates in force, and that all is well', async t => {
+test('the doctor prints the effective addresses, cookie flags and certificates, and finds no problem', async t => {
   const { status, stdout } = await examine(t)
   assert.equal(status, 0, stdout)
   const lines = [
@@ -128,7 +128,7 @@ test('the doctor warns when several identity providers can sign in the same user
   )
 })
 
-test('the doctor finds metadata that cannot be had or are of no use', async t => {
+test('the doctor finds metadata that cannot be loaded or used', async t => {
   const port = await freePort()
   const unreachable = await examine(t, { 'service.auth.saml.idp.own.metadata.url': `http://127.0.0.1:${port}/idp` })
   assert.equal(unreachable.status, 1)

@@ -18,7 +18,7 @@ async function upload(text: string, headers: Record<string, string> = {}): Promi
 const TEXT = '0123456789abcdef'
 const file = await upload(TEXT)
 
-test('a download tells what it is: ETag, digests, length, ranges, and that nobody may guess or run it (D7.7)', async () => {
+test('a download has headers for ETag, digests, length and ranges, and against sniffing and execution (D7.7)', async () => {
   const { headers, text } = await admin.get(file)
   const digest = createHash('sha256').update(TEXT)
   const hex = digest.copy().digest('hex')
@@ -35,7 +35,7 @@ test('a download tells what it is: ETag, digests, length, ranges, and that nobod
   assert.ok(headers['last-modified'])
 })
 
-test('HEAD has the same headers and no body, and knows no ranges (RFC 9110 14.2)', async () => {
+test('HEAD has the same headers and no body, and ignores ranges (RFC 9110 14.2)', async () => {
   const get = await admin.get(file)
   for (const headers of [{}, { range: 'bytes=0-3' }, { range: 'bytes=99-' }]) {
     const head = await admin.ask(file, { method: 'HEAD', headers })
@@ -94,7 +94,7 @@ test('a malformed range, another unit or several ranges get the whole (RFC 9110 
   }
 })
 
-test('If-Range gives the part of the state the client knows, else the whole of the new one (RFC 9110 13.1.5)', async () => {
+test('If-Range returns the part if the state is current, otherwise the whole new file (RFC 9110 13.1.5)', async () => {
   const { headers } = await admin.get(file)
   const etag = String(headers.etag)
   const modified = String(headers['last-modified'])
@@ -106,7 +106,7 @@ test('If-Range gives the part of the state the client knows, else the whole of t
     assert.equal(await asked(other), 200, other)
 })
 
-test('who has the file already gets 304, before ranges are looked at (RFC 9110 13.2.2)', async () => {
+test('a client with the current file gets 304, before ranges are considered (RFC 9110 13.2.2)', async () => {
   const { headers } = await admin.get(file)
   for (const condition of [
     { 'if-none-match': String(headers.etag) },
@@ -122,7 +122,7 @@ test('who has the file already gets 304, before ranges are looked at (RFC 9110 1
   assertRefused(await admin.get(file, { 'if-match': '"0"' }), 412, 'precondition-failed')
 })
 
-test('what is active in a browser comes as an attachment, whatever its case or parameters (D7.7)', async () => {
+test('active types are sent as attachments, whatever their case or parameters (D7.7)', async () => {
   const active = [
     'text/html',
     'TEXT/HTML; charset=utf-8',

@@ -59,7 +59,7 @@ test('a client that asks first is refused before it sends a byte (D7.4)', async 
   request.socket.destroy()
 })
 
-test('a guest who asks first is refused before a byte as well (D1.5)', async () => {
+test('a guest who sends Expect is refused before the first byte as well (D1.5)', async () => {
   const { path } = await newPlace()
   const lines = head(path, 'Expect: 100-continue', 'Content-Length: 5').filter(line => !line.startsWith('Cookie'))
   const request = await sendRaw(admin.base, lines)
@@ -68,7 +68,7 @@ test('a guest who asks first is refused before a byte as well (D1.5)', async () 
   request.socket.destroy()
 })
 
-test('a client that asks first and may is told to go on (D7.4)', async () => {
+test('a permitted client that sends Expect gets 100 Continue (D7.4)', async () => {
   const { path } = await newPlace()
   const request = await sendRaw(
     admin.base,
@@ -104,7 +104,7 @@ test('an endless chunked body is stopped at the limit, not read to its end (D7.4
 })
 
 for (const framing of ['Content-Length: 99999999999', 'Transfer-Encoding: chunked']) {
-  test(`who goes on sending after his upload was refused is cut off soon: ${framing} (D7.4)`, async () => {
+  test(`a client that keeps sending after its upload was refused is disconnected soon: ${framing} (D7.4)`, async () => {
     const { path } = await newPlace()
     const { socket, closed } = await sendRaw(admin.base, head(path, framing))
     const piece = Buffer.alloc(65_536)
@@ -193,7 +193,7 @@ test('a declared size beyond all whole numbers is 413 before a byte is asked for
   assert.match(request.received(), /^HTTP\/1\.1 413 /)
 })
 
-test('who loses the right, or the account, while his file comes in does not get it stored (D1.5)', async t => {
+test('an upload whose sender loses the right or the account meanwhile is not stored (D1.5)', async t => {
   const own = await startInProcess(t)
   const admin = await own.admin()
   for (const loseIt of ['disabled', 'no access list'] as const) {

@@ -167,7 +167,7 @@ test('guests and strangers neither upload nor delete, and not a byte of theirs i
   assert.equal((await admin.get(path)).text, 'mine')
 })
 
-test('DELETE removes the file and what info said of it, once (W3.8.1)', async () => {
+test('DELETE removes the file and its description in info, once (W3.8.1)', async () => {
   const { id, path } = await newPlace()
   assertRefused(await admin.delete(path), 404, 'no-file')
   await putFile(admin, path, 'x', { 'content-disposition': 'inline; filename="a.txt"' })

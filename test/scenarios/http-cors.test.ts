@@ -63,7 +63,7 @@ for (const origin of strangers) {
   })
 }
 
-test('a page of a listed origin may sign somebody in and change things with his cookie (D2.9)', async () => {
+test('a page of a listed origin can sign users in and change data with their cookie (D2.9)', async () => {
   const headers = { origin: PORTAL, 'sec-fetch-site': 'cross-site' }
   const visitor = service.visitor()
   const form = { auth_username: 'admin', auth_password: ADMIN_PASSWORD }

@@ -172,7 +172,7 @@ test('a malformed request after a good one on the same connection is answered as
   assert.match(answers, /400 Bad Request/)
 })
 
-test('an expectation that nobody knows is passed over (RFC 9110 10.1.1)', async () => {
+test('an unknown expectation is ignored (RFC 9110 10.1.1)', async () => {
   assert.equal(statusOf(await exchange(service.base, line('GET', '/auth/user', 'Expect: 200-maybe\r\n'))), 200)
 })
 

@@ -23,7 +23,7 @@ const linesOf = (output: string): Line[] =>
     .filter(text => text.startsWith('{'))
     .map(text => JSON.parse(text) as Line)
 
-test('no password, token or cookie reaches the log or the answers, whatever goes wrong (canary)', async t => {
+test('no password, token or cookie appears in the log or in responses, whatever fails (canary)', async t => {
   const canary = `Canary-${randomBytes(9).toString('hex')}`
   const other = `Other-Canary-${randomBytes(9).toString('hex')}`
   const service = await startProcess(t, {

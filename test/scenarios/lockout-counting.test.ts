@@ -94,7 +94,7 @@ test('a right current password clears what form logins have counted (D4.2)', asy
   assert.deepEqual(await guess(anyone, 'current', 1), [429])
 })
 
-test('what is no password at all does not count: empty, too long, missing (D2.3)', async () => {
+test('empty, too long and missing passwords are not counted (D2.3)', async () => {
   await addUser(admin, 'shapeless')
   for (const password of ['', 'x'.repeat(2049), '']) {
     for (let count = 0; count < 3; count++) assert.equal((await anyone.signIn('shapeless', password)).status, 400)
@@ -102,7 +102,7 @@ test('what is no password at all does not count: empty, too long, missing (D2.3)
   assert.deepEqual(await guess(anyone, 'shapeless', 5), [401, 401, 401, 401, 401])
 })
 
-test('the name counts in whatever form it is written (D1.7)', async () => {
+test('attempts are counted for the name in every spelling (D1.7)', async () => {
   await addUser(admin, 'straße@example.org')
   for (const form of ['STRAßE@example.org', ' straße@Example.ORG ', 'straße@example.org', 'ｓtraße@example.org']) {
     assert.deepEqual(await guess(anyone, form, 1), [401])
@@ -147,7 +147,7 @@ test('a renamed user takes the lock along, and the old name is a stranger again 
   assert.equal((await anyone.signIn('maiden', GOOD_PASSWORD)).status, 401)
 })
 
-test('a disabled account is told only to who knows the password; wrong ones count (D2.2)', async () => {
+test('only the right password reveals that an account is disabled; wrong ones count (D2.2)', async () => {
   const { id } = await addUser(admin, 'disabled')
   await admin.put(userPath(id), { disabled: true })
   const told = await anyone.signIn('disabled', GOOD_PASSWORD)

@@ -49,7 +49,7 @@ test('a device keeps its token from login to login; a failed login brings none (
   assert.deepEqual(deviceCookies(await from(undefined, 'nobody-at-all', WRONG_PASSWORD)), [])
 })
 
-test('a stranger locks the name, and the owner still gets in from his device (D6.5)', async () => {
+test('an attacker locks the name, and the owner can still sign in from their device (D6.5)', async () => {
   await addUser(admin, 'owner')
   const device = await trust('owner')
   await guess(anyone, 'owner', 5)
@@ -77,7 +77,7 @@ test('an administrator lifts the lock of a device with that of its user (D6.5)',
   assert.equal((await from(device, 'freed', GOOD_PASSWORD)).status, 200)
 })
 
-test('the device of somebody else, an invented one and nonsense are worth nothing (D6.5)', async () => {
+test('the device of another user, an invented one and an invalid value have no effect (D6.5)', async () => {
   await addUser(admin, 'victim')
   await addUser(admin, 'attacker')
   const device = await trust('attacker')
@@ -89,7 +89,7 @@ test('the device of somebody else, an invented one and nonsense are worth nothin
   }
 })
 
-test('a device of somebody else is replaced, not shared, when another user signs in from it (D6.5)', async () => {
+test('the device of another user is replaced, not shared, when a second user signs in from it (D6.5)', async () => {
   await addUser(admin, 'first')
   await addUser(admin, 'second')
   const device = await trust('first')
@@ -125,7 +125,7 @@ test('a device that was not used for a year is a stranger again', async () => {
   assert.equal((await from(device, 'rare', GOOD_PASSWORD)).status, 429)
 })
 
-test('by default there is no device cookie, and one that is sent is worth nothing (D6.5)', async t => {
+test('by default there is no device cookie, and a sent one has no effect (D6.5)', async t => {
   const plain = await startInProcess(t)
   await addUser(await plain.admin(), 'plain')
   assert.deepEqual(deviceCookies(await plain.visitor().signIn('plain', GOOD_PASSWORD)), [])

@@ -17,7 +17,7 @@ const lockouts = async (): Promise<Array<Record<string, unknown>>> =>
   (await admin.get('management/lockouts')).json<{ lockouts: Array<Record<string, unknown>> }>().lockouts
 const lift = (visitor: Visitor, name: string) => visitor.delete(`management/lockouts?user=${encodeURIComponent(name)}`)
 
-test('an administrator sees who is locked out, how often it failed and how long it lasts (D6.5)', async () => {
+test('an administrator sees locked users, the number of failures and the end of each lock (D6.5)', async () => {
   const { id } = await addUser(admin, 'listed')
   await addUser(admin, 'four-times')
   await guess(anyone, 'four-times', 4)
@@ -38,7 +38,7 @@ test('a lifted lock is gone at once for form and Basic, and from the list (D6.5)
   assert.deepEqual(await guess(anyone, 'lifted', 6), [401, 401, 401, 401, 401, 429], 'and counts anew from 0')
 })
 
-test('a password that an administrator sets lifts the lock: somebody is being helped in (D6.5)', async () => {
+test('a new password from an administrator lifts the lock (D6.5)', async () => {
   const { id } = await addUser(admin, 'helped')
   await guess(anyone, 'helped', 5)
   assert.equal((await anyone.signIn('helped', GOOD_PASSWORD)).status, 429)
@@ -46,7 +46,7 @@ test('a password that an administrator sets lifts the lock: somebody is being he
   assert.equal((await service.visitor().signIn('helped', 'Another-Password-9')).status, 200)
 })
 
-test('lifting clears the count of somebody who is not locked yet (D6.5)', async () => {
+test('lifting clears the count of a user who is not locked yet (D6.5)', async () => {
   await addUser(admin, 'nearly')
   await guess(anyone, 'nearly', 4)
   assert.equal((await lift(admin, 'nearly')).status, 204)

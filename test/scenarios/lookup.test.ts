@@ -130,7 +130,7 @@ test('without a URI: 400; an address in the inner form of the service is none', 
   }
 })
 
-test('an answer is told from that about another entry, even an older one (RFC 9110 8.8.3)', async () => {
+test('ETags differ between entries, even for an older state (RFC 9110 8.8.3)', async () => {
   const context = await newContext(admin)
   const page = newPage()
   const first = await newLink(context, page, 'One')
@@ -146,7 +146,7 @@ test('an answer is told from that about another entry, even an older one (RFC 91
   assert.equal((await admin.get(path, { 'if-modified-since': String(headers['last-modified']) })).status, 200)
 })
 
-test('URIs that begin alike are told apart, however long they are', async () => {
+test('long URIs with the same beginning are distinguished', async () => {
   const context = await newContext(admin)
   const long = `http://ex.org/${'ö'.repeat(600)}`
   await newLink(context, `${long}1`, 'One')

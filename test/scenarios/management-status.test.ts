@@ -7,7 +7,7 @@ const settings = { 'service.cors': 'on', 'service.cors.origins.1': 'https://app.
 const service = await startInProcess({ after }, { settings })
 const admin = await service.admin()
 
-test('everybody may ask whether the service is there, as JSON or as text (W3.14)', async () => {
+test('all callers can read the status, as JSON or as text (W3.14)', async () => {
   const guest = service.visitor()
   assert.deepEqual((await guest.get('management/status')).json(), { version: '0.0.0', repositoryStatus: 'online' })
   assert.equal((await guest.get('management/status', { accept: 'text/plain' })).text, 'UP')

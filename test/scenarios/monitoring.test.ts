@@ -21,7 +21,7 @@ async function metric(series: string): Promise<number | undefined> {
   return line === undefined ? undefined : Number(line.slice(series.length))
 }
 
-test('metrics are for administrators and whoever shows the token, and for nobody else', async () => {
+test('only administrators and callers with the token can read metrics', async () => {
   const guest = service.visitor()
   assertRefused(await guest.get('management/metrics'), 401, 'not-signed-in')
   const { visitor } = await newUser(service, admin)
@@ -74,7 +74,7 @@ test('live logins are counted, ended ones no longer', async () => {
 const event = async (name: string): Promise<number> =>
   (await metric(`stowage_audit_events_total{event="${name}"}`)) ?? 0
 
-test('uploads, bytes, the fullest contexts and how full they are against their quotas are told', async () => {
+test('metrics include uploads, bytes, the fullest contexts and their share of the quota', async () => {
   const context = await newContext(admin)
   await admin.put(`${context}/quota`, { quota: 1_000_000 })
   const [count, bytes, stored] = [
@@ -118,7 +118,7 @@ test('a context that comes to 80, 90 or 100 per cent of its quota is an event of
   )
 })
 
-test('health and readiness are told to everybody, and no more than that', async () => {
+test('health and readiness are public, and contain nothing else', async () => {
   const guest = service.visitor()
   const health = await guest.get('management/health')
   assert.deepEqual([health.status, health.json()], [200, { status: 'up' }])
@@ -129,7 +129,7 @@ test('health and readiness are told to everybody, and no more than that', async 
   assert.ok([undefined, 'up'].includes(checks['disk']))
 })
 
-test('a service told to stop says that it is not ready, serves until it has drained, and lets go of each connection', async t => {
+test('after the signal to stop, the service reports that it is not ready, serves until it has drained, and closes each connection', async t => {
   const other = await startInProcess(t, { settings: { 'service.http.drain-time': '2s' } })
   const guest = other.visitor()
   const stays = { connection: 'keep-alive' }

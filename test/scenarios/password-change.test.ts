@@ -16,7 +16,7 @@ async function signedIn(service: InProcess, name: string, password = GOOD_PASSWO
 
 const outcome = (answer: Answer): unknown[] => (answer.status === 204 ? [204] : [answer.status, codeOf(answer)])
 
-test('who may change whose password, with and without the current one (I5.7, D5.3)', async t => {
+test('rights to change a password, with and without the current one (I5.7, D5.3)', async t => {
   for (const required of ['on', 'off']) {
     const own = await startInProcess(t, {
       settings: { 'service.auth.password.require-current-password': required },
@@ -105,7 +105,7 @@ test('an account that others may write to is not theirs: its password is refused
   await signedIn(service, 'open')
 })
 
-test("after one's own change the other sessions end, the caller's own goes on (D5.3)", async () => {
+test('after users change their own password, their other sessions end and the current one continues (D5.3)', async () => {
   const { id } = await addUser(admin, 'sessions')
   const [own, other] = [await signedIn(service, 'sessions'), await signedIn(service, 'sessions')]
   const change = { password: NEXT_PASSWORD, currentPassword: GOOD_PASSWORD }

@@ -101,7 +101,7 @@ test('a planted hash with absurd parameters is refused without the memory that i
   assert.equal(await signIn('absurd', GOOD_PASSWORD), 200)
 })
 
-test('a planted text that is no hash lets nobody in and is no 500 (D5.1)', async () => {
+test('a planted text that is not a hash matches no password and causes no 500 (D5.1)', async () => {
   const { id } = await addUser(admin, 'broken')
   for (const stored of [
     '',

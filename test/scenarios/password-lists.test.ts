@@ -26,7 +26,7 @@ async function folderWith(t: { after(work: () => Promise<void>): void }, ...name
   return folder
 }
 
-test('the blacklist refuses its users, in whatever form their names are written, and nobody else (I5.8, D1.7)', async t => {
+test('the blacklist refuses its users in every spelling of their names, and no other users (I5.8, D1.7)', async t => {
   const folder = await folderWith(t, 'straße@example.org', 'alice')
   const service = await startInProcess(t, {
     folder,
@@ -53,7 +53,7 @@ test('the whitelist admits its users only, admin too must stand on it (I5.8)', a
   assert.equal((await service.visitor().signIn('admin', ADMIN_PASSWORD)).status, 401)
 })
 
-test('who stands on both lists is refused, and a whitelist counts only when the mode says so (I5.8)', async t => {
+test('a user on both lists is refused, and the whitelist applies only in its mode (I5.8)', async t => {
   const folder = await folderWith(t, 'alice', 'bob')
   const lists = { 'service.auth.password.whitelist.1': 'alice', 'service.auth.password.blacklist.1': 'alice' }
   const both = await startInProcess(t, { folder, settings: { ...lists, 'service.auth.password': 'whitelist' } })
@@ -125,7 +125,7 @@ test('adminpw is warned about at start and is never written: not to the store, n
   assert.equal((await plain.visitor().signIn('admin', ADMIN_PASSWORD)).status, 200)
 })
 
-test('adminpw lets admin in who has no password yet; without both nobody gets in as admin (I5.5)', async t => {
+test('adminpw lets admin sign in without a stored password; without both, admin cannot sign in (I5.5)', async t => {
   const folder = await temporaryFolder(t)
   const none = await startProcess(t, { folder, env: { SERVICE_ADMIN_PASSWORD: undefined as unknown as string } })
   for (const password of ['', 'undefined', 'null', ADMIN_PASSWORD]) {

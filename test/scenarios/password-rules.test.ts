@@ -71,7 +71,7 @@ test('patterns that backtrack without end in other engines take linear work on 2
   }
 })
 
-test('a custom rule that is no pattern, or one no linear engine can run, stops the start (D5.2)', () => {
+test('a custom rule that is not a pattern, or needs more than linear time, stops the start (D5.2)', () => {
   for (const pattern of ['(', '[a', 'a{2,1}', '*a', '(?=.*a)', '(a)\\1', '(?<!a)b']) {
     assert.throws(
       () => loadSettings({ overrides: [`service.auth.password.rule.custom.1=${pattern}`] }),

@@ -72,14 +72,14 @@ test('one bad member refuses the whole PUT and leaves no trace, not even a date 
   assert.equal((await service.visitor().signIn('steady', GOOD_PASSWORD)).status, 200, 'the password stands too')
 })
 
-test('of two users who ask for one name at once, exactly one gets it (D1.7)', async () => {
+test('of two users who request a name at once, exactly one gets it (D1.7)', async () => {
   const ids = await Promise.all(['red', 'blue', 'green'].map(async name => (await addUser(admin, name)).id))
   const answers = await Promise.all(ids.map(id => admin.put(userPath(id), { name: 'violet' })))
   const statuses = answers.map(({ status }) => status).join(' ')
   assert.match(statuses, /^(204 409 409|409 204 409|409 409 204)$/)
 })
 
-test('only administrators rename and disable; a user changes the rest of himself (D5.4)', async () => {
+test('only administrators rename and disable users; users change their other data (D5.4)', async () => {
   const { id, name, visitor } = await newUser(service, admin)
   for (const wish of [{ name: 'renamed' }, { disabled: true }]) {
     const answer = await visitor.put(userPath(id), { ...wish, language: 'fi' })
@@ -92,7 +92,7 @@ test('only administrators rename and disable; a user changes the rest of himself
   assert.deepEqual(await look(id), { name, language: 'fi', customProperties: { theme: 'dark' } })
 })
 
-test('nobody disables himself or a system user; another administrator may disable one (W3.8)', async () => {
+test('administrators cannot disable themselves or a system user, but other administrators (W3.8)', async () => {
   const deputy = await newUser(service, admin)
   await admin.put('_principals/resource/_admins', [deputy.id])
   const refused = async (visitor: Visitor, id: string): Promise<void> => {
@@ -119,7 +119,7 @@ test('disabling ends the sessions, enabling does not bring them back, and the te
   assert.equal((await service.visitor().signIn(name, GOOD_PASSWORD)).status, 200)
 })
 
-test('a rename keeps the sessions; the old name is free for somebody else (D1.7)', async () => {
+test('a rename keeps the sessions and frees the old name (D1.7)', async () => {
   const { id, name, visitor } = await newUser(service, admin)
   assert.equal((await admin.put(userPath(id), { name: `${name}-renamed` })).status, 204)
   assert.equal((await visitor.get('auth/user')).json()['user'], `${name}-renamed`)

@@ -197,7 +197,7 @@ test('only texts are passed on, and none that a page could run', async () => {
   assertRefused(await fetchBy(user, at('/gzip')), 502, 'upstream-failed')
 })
 
-test('refusals of another server are told as such, without their text', async () => {
+test('refusals of another server are reported as such, without their text', async () => {
   for (const status of [400, 401, 404, 500, 304]) {
     const answer = await fetchBy(user, at('/status', status))
     assertRefused(answer, 502, 'upstream-failed', String(status))
@@ -206,7 +206,7 @@ test('refusals of another server are told as such, without their text', async ()
   }
 })
 
-test('size is limited, a connection that breaks is told (W3.15)', async () => {
+test('size is limited, and a broken connection is reported (W3.15)', async () => {
   assert.equal((await fetchBy(user, at('/long', MOST))).bytes.length, MOST)
   assertRefused(await fetchBy(user, at('/long', MOST + 1)), 502, 'upstream-failed')
   assertRefused(await fetchBy(user, at('/endless')), 502, 'upstream-failed')
@@ -227,7 +227,7 @@ test('a document that is fetched never comes as a script, not even with `callbac
   assertRefused(await user.get(`proxy?callback=f&url=${encodeURIComponent(server.origin)}`), 401, 'not-signed-in')
 })
 
-test('switched off, nothing is fetched for anybody', async t => {
+test('with the proxy off, nothing is fetched for any caller', async t => {
   const plain = await startInProcess(t, { settings: { 'service.proxy': 'off' } })
   assertRefused(await fetchBy(await plain.admin(), 'http://example.org/'), 501, 'not-available')
 })

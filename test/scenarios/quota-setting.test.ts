@@ -32,7 +32,7 @@ test('off: every method on quota is 501, and entries do not speak of it (I7, D7.
   assert.ok(!('quota' in (await readEntry(boss, '_contexts', place))))
 })
 
-test('the object has the default until somebody sets one, and again after DELETE (I2.6, D7.1)', async () => {
+test('the object has the default quota until one is set, and again after DELETE (I2.6, D7.1)', async () => {
   const place = await newContext(admin)
   const path = `${place}/quota`
   const unset = { quota: 2048, fillLevel: 0, hasDefaultQuota: true }
@@ -125,7 +125,7 @@ test('only administrators set it: guest 401, user 403, owner 403, member of _adm
   assert.equal((await boss.visitor.delete(`${context}/quota`)).status, 200)
 })
 
-test("who reads the context's resource reads its quota, in the entry too; for others it is left out (D7.1)", async () => {
+test('the right to read the resource of a context includes its quota, also in the entry; for others it is omitted (D7.1)', async () => {
   assert.equal((await owner.visitor.get(`${context}/quota`)).status, 200)
   assert.ok((await readEntry(owner.visitor, '_contexts', context)).quota)
   assert.ok((await owner.visitor.get(`_contexts/entry/${context}`)).json()['quota'], 'also without includeAll')

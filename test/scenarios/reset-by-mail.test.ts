@@ -60,7 +60,7 @@ const dead = async (token: string, why: string): Promise<void> => {
   assert.doesNotMatch(page.text, /type="password"/, why)
 }
 
-test('asking is always 202 with the same answer, and mails go to users who may sign in with a password only (D5.7)', async () => {
+test('a request always gets the same 202, and only users who may sign in with a password get a mail (D5.7)', async () => {
   await addUser(admin, 'known@example.org')
   await addUser(admin, 'black@example.org')
   await addUser(admin, 'no-address')
@@ -97,7 +97,7 @@ test('asking is always 202 with the same answer, and mails go to users who may s
   )
 })
 
-test('the mail has a text and an HTML part with a link under the base address, whatever Host says (D1.1, D5.7)', async () => {
+test('the mail has a text and an HTML part with a link under the base address, whatever the Host header (D1.1, D5.7)', async () => {
   await addUser(admin, 'host@example.org')
   await anyone.ask('auth/pwreset', {
     json: { email: 'host@example.org' },
@@ -134,7 +134,7 @@ test('opening the link shows a form and changes nothing, however often a scanner
   assert.equal((await reset(token)).status, 204)
 })
 
-test('the new password is judged by the rules, and a refusal leaves the link good (D5.7)', async () => {
+test('the new password must meet the rules, and after a refusal the link stays valid (D5.7)', async () => {
   const { token } = await mailed('ruled@example.org')
   for (const [password, code] of [
     ['weak', 'password-rules'],
@@ -213,7 +213,7 @@ test('a reset ends all sessions and remembered Basic credentials and lifts a loc
   assert.equal((await service.visitor().signIn(name, NEXT_PASSWORD)).status, 200)
 })
 
-test('one mailbox gets three mails an hour at most, whoever asks; others are not concerned (D5.7)', async () => {
+test('a mailbox gets at most three mails per hour; other mailboxes are not affected (D5.7)', async () => {
   const admin = await service.admin()
   await addUser(admin, 'flooded@example.org')
   await addUser(admin, 'neighbour@example.org')

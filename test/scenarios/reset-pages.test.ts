@@ -55,7 +55,7 @@ test('pages hold nothing of what was sent to them, escaped or not, and forbid sc
   }
 })
 
-test('a page with a form lets the browser name its origin, and no other site learns the link (D2.9)', async () => {
+test('a page with a form allows the Origin header for the service only, and reveals the link to no other site (D2.9)', async () => {
   // Under `no-referrer` browsers send `Origin: null` with the form, which the guard against other sites refuses.
   const token = await mailed('origin@example.org')
   for (const path of ['auth/login', 'auth/pwreset', `auth/pwreset?token=${token}`]) {

@@ -57,7 +57,7 @@ async function newAdministrator() {
 const asUser = (id: string) => `_principals/resource/${id}`
 const groupUri = (base: string) => encodeURIComponent(`${base}_principals/entry/_admins`)
 
-test('whoever is no administrator any more when the body has come changes nothing (D1.5)', async () => {
+test('a caller who is no longer an administrator when the body has arrived changes nothing (D1.5)', async () => {
   const { id: other } = await newUser(service, admin)
   const context = await newContext(admin)
   const entry = await newEntry(admin, context)
@@ -93,7 +93,7 @@ test('whoever is no administrator any more when the body has come changes nothin
   assert.deepEqual((await admin.get(`${context}/resource/${list}`)).json(), [])
 })
 
-test('nor does who has been disabled, or whose password an administrator has set anew (D5.3)', async () => {
+test('the same holds for a disabled caller, and after an administrator has set their password (D5.3)', async () => {
   for (const loseIt of [{ disabled: true }, { password: NEXT_PASSWORD }]) {
     const { id, visitor } = await newUser(service, admin)
     const context = await newContext(admin, [id])
@@ -118,7 +118,7 @@ test('whose login has ended does not go on as a guest either, where guests may w
   assert.equal((await service.visitor().post(context)).status, 201)
 })
 
-test('who changes his own password meanwhile goes on with that login, and with no other (D5.3)', async () => {
+test('users who change their own password meanwhile keep that session only (D5.3)', async () => {
   const { id, name, password, visitor } = await newUser(service, admin)
   const context = await newContext(admin, [id])
   const entry = await newEntry(visitor, context)
@@ -159,7 +159,7 @@ async function whileWritable(context: string, id: string, work: () => Promise<vo
   assert.equal((await admin.put(`_contexts/entry/${context}`, {})).status, 204)
 }
 
-test('who may make users puts them into no group that he may not change', async () => {
+test('creating a user in a group needs the right to change the group', async () => {
   const { id, visitor } = await newUser(service, admin)
   const make = (name: string, query = '') => visitor.post(`_principals?graphtype=user${query}`, { resource: { name } })
   await whileWritable('_principals', id, async () => {
@@ -169,7 +169,7 @@ test('who may make users puts them into no group that he may not change', async 
   })
 })
 
-test('who may make contexts does not set their quota (I2.6)', async () => {
+test('the right to create contexts does not include their quota (I2.6)', async () => {
   const { id, visitor } = await newUser(service, admin)
   const make = (resource: unknown) => visitor.post('_contexts?graphtype=context', { resource })
   await whileWritable('_contexts', id, async () => {

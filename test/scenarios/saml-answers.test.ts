@@ -46,7 +46,7 @@ test('what the request was sent with comes back once, and from its own provider 
   assert.equal(await refused(someone.answerTo(late, { assertionId: '_late' })), 'relay-state')
 })
 
-test('a failed answer uses the flow up: nobody tries answers until one fits', async t => {
+test('a failed response consumes the flow, so responses cannot be tried repeatedly', async t => {
   const { browser } = await startWithSaml(t)
   const someone = browser()
   const sent = await someone.leave()
@@ -83,7 +83,7 @@ test('a login that began at the provider is refused, unless it is allowed for th
   assert.equal(await checkOf(unasked('b'), '?idp=b'), 'replay')
 })
 
-test('of fifty who bring the same assertion at once, one is signed in (D8.3)', async t => {
+test('of fifty parallel requests with the same assertion, one is signed in (D8.3)', async t => {
   const { browser, service } = await startWithSaml(t, { 'service.auth.saml.idp.a.allow-unsolicited': 'on' })
   const someone = browser()
   const { acsUrl } = await someone.leave()
@@ -104,14 +104,14 @@ test('of fifty who bring the same assertion at once, one is signed in (D8.3)', a
   assert.deepEqual(events.map(({ event }) => event).sort(), ['login', 'user-created'])
 })
 
-test('of fifty who bring the same answer with its RelayState at once, one is signed in', async t => {
+test('of fifty parallel requests with the same response and RelayState, one is signed in', async t => {
   const { browser } = await startWithSaml(t)
   const form = browser().answerTo(await browser().leave())
   const answers = await Promise.all(Array.from({ length: 50 }, () => browser().bring(form, '?idp=a', program)))
   assert.equal(answers.filter(({ status }) => status === 200).length, 1)
 })
 
-test('the id of an assertion counts once per provider, until nobody could use it any more (D8.3)', async t => {
+test('the id of an assertion is accepted once per provider, as long as the assertion is valid (D8.3)', async t => {
   const { browser, idps, service } = await startWithSaml(t, {}, ['a', 'b'])
   const [, b] = idps
   assert.ok(b)
@@ -129,7 +129,7 @@ test('the id of an assertion counts once per provider, until nobody could use it
   assert.equal(await statusOf('?idp=a', {}), 200)
 })
 
-test('what an answer is refused for is told to administrators, and only the check to the person (D8.5)', async t => {
+test('administrators see the reason of a refusal, the user only the failed check (D8.5)', async t => {
   const { browser, service, idp } = await startWithSaml(t)
   const someone = browser()
   const sent = await someone.leave()

@@ -76,7 +76,7 @@ test('a login leads to the success URL that it was begun with, else to the confi
   }
 })
 
-test('nobody is sent to other places, and nobody leaves with a bad address (D8.7)', async t => {
+test('no redirect goes to other hosts, and a bad address starts no login (D8.7)', async t => {
   const { browser, idp } = await startWithSaml(t, whitelist)
   for (const name of ['successurl', 'failureurl']) {
     for (const url of [

@@ -208,7 +208,7 @@ test('without SAML there is nothing at its address', async t => {
   assert.equal((await browser().bring({ SAMLResponse: 'x' })).status, 404)
 })
 
-test('a form that is none is 400, one that is too large 413, and neither is a refused sign-on', async t => {
+test('a malformed form is 400, a too large one 413, and neither is recorded as a refused sign-on', async t => {
   const { browser, service } = await startWithSaml(t)
   const codes = async (who: SamlBrowser, form: Record<string, string>) => {
     const answer = await who.bring(form, '?idp=a', { accept: 'application/json' })

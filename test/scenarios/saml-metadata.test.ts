@@ -5,7 +5,7 @@ import { startWithSaml } from '../support/saml-service.ts'
 
 const failure = { 'service.auth.saml.redirect-failure.url': 'https://app.example/sorry' }
 
-test('while the metadata cannot be had, people are led to the failure URL; later it works (D8.6)', async t => {
+test('while the metadata cannot be loaded, users are redirected to the failure URL; later the sign-on works (D8.6)', async t => {
   const { browser, idp, service } = await startWithSaml(t, failure)
   idp.misbehave = (_, response) => response.writeHead(500).end()
   const sorry = await browser().ask('auth/saml')

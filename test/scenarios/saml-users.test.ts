@@ -36,7 +36,7 @@ test('twenty first logins at once make one user (D8.4)', async t => {
   assert.equal(events.filter(({ event }) => event === 'user-created').length, 1)
 })
 
-test('a provider speaks for its own domains, one without any for those of nobody (D8.4)', async t => {
+test('a provider signs in users of its own domains; one without domains, users of unclaimed domains (D8.4)', async t => {
   const saml = await startWithSaml(
     t,
     {
@@ -78,7 +78,7 @@ test('a provider speaks for its own domains, one without any for those of nobody
   }
 })
 
-test('nobody becomes admin or a group by a provider, in whatever disguise (D8.4)', async t => {
+test('a provider can sign in neither admin nor a group, in any spelling (D8.4)', async t => {
   const saml = await startWithSaml(t)
   for (const name of ['admin', 'ADMIN', ' admin ', 'ad\u00ADmin', '\uFF41dmin', 'admi\u200Bn']) {
     assert.deepEqual(await outcome(saml, name), [401, 'reserved-user'], JSON.stringify(name))
@@ -92,7 +92,7 @@ test('nobody becomes admin or a group by a provider, in whatever disguise (D8.4)
   assert.deepEqual(await outcome(saml, 'group@a.example'), [401, 'unknown-user'])
 })
 
-test('somebody who is disabled stays out (D8.4)', async t => {
+test('a disabled user cannot sign in (D8.4)', async t => {
   const saml = await startWithSaml(t)
   const admin = await saml.service.admin()
   const { id } = await addUser(admin, 'anna@a.example')
@@ -100,7 +100,7 @@ test('somebody who is disabled stays out (D8.4)', async t => {
   assert.deepEqual(await outcome(saml, 'anna@a.example'), [401, 'account-disabled'])
 })
 
-test('somebody with a session of his own changes to the user that the provider names', async t => {
+test('a user with a session is switched to the user that the provider names', async t => {
   const { service, browser } = await startWithSaml(t)
   const admin = await service.admin()
   const { name } = await addUser(admin, 'bert@a.example')

@@ -81,7 +81,7 @@ test('facets count the values of all hits, not only of the page (W3.10.1, W3.10.
   assert.equal((await admin.get(`search?type=solr&query=title:*&facetFields=rdfType&facetMatches=(`)).status, 400)
 })
 
-test('a hit says what and where it is, without its resource (W3.10.2)', async () => {
+test('a hit contains type and address, without the resource (W3.10.2)', async () => {
   const [hit] = (await find(admin, `${here} AND title:beta`)).resource.children
   assert.ok(hit)
   assert.deepEqual([hit.entryId, hit.contextId, hit.rights, hit.relations], ['t0', context, ['administer'], {}])
@@ -90,7 +90,7 @@ test('a hit says what and where it is, without its resource (W3.10.2)', async ()
   assert.equal(hit.resource, undefined)
 })
 
-test('contexts are found by name, and tell it as alias; users tell name and being disabled (W3.10.2)', async () => {
+test('contexts are found by name and show it as alias; users show their name and whether they are disabled (W3.10.2)', async () => {
   assert.equal((await admin.put(context, { alias: 'Searched' })).status, 200)
   const [found] = (await find(admin, 'contextname:Searched')).resource.children
   assert.deepEqual([found?.entryId, found?.alias, found?.name], [context, 'Searched', undefined])

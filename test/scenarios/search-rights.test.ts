@@ -86,7 +86,7 @@ const rules: ReadonlyArray<readonly [rule: string, context: Slots, entry: Slots,
   ['everybody signed in by the default', { rwrite: ['_users'] }, {}, 'admin owner member stranger'],
 ]
 for (const [rule, context, entry, expected] of rules) {
-  test(`${rule}: finds the entry, nobody else does (W3.10.2, W4.2)`, async () => {
+  test(`${rule}: finds the entry, other callers do not (W3.10.2, W4.2)`, async () => {
     const { query } = await place(context, entry)
     assert.equal(await finders(query), expected)
     const isPublic = expected.includes('guest')
@@ -124,7 +124,7 @@ test('facets count readable entries only (W3.10.2)', async () => {
   assert.deepEqual(await valuesFor(guest), [])
 })
 
-test('whatever the ACLs, an entry is found by those whom its address gives the metadata (D1.5, W4.2)', async () => {
+test('for all ACLs, exactly the callers who may read the metadata of an entry find it (D1.5, W4.2)', async () => {
   const { context, id, query } = await place({}, {})
   const someone = fc.subarray([owner.id, stranger.id, group, '_guest', '_users'], { maxLength: 2 })
   const acl = fc.record({ admin: someone, mread: someone, mwrite: someone, rread: someone, rwrite: someone })
@@ -144,7 +144,7 @@ test('whatever the ACLs, an entry is found by those whom its address gives the m
   )
 })
 
-test('a user finds himself, others what they may see of him (W4.2, rule 2)', async () => {
+test('users find themselves, others only what they may read (W4.2, rule 2)', async () => {
   assert.deepEqual(idsOf(await find(owner.visitor, `username:${owner.name}`)), [owner.id])
   assert.deepEqual(idsOf(await find(stranger.visitor, `graphType:User AND username:${owner.name}`)), [owner.id])
   assert.deepEqual(idsOf(await find(guest, `username:${owner.name}`)), [])

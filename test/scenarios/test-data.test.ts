@@ -46,7 +46,7 @@ test('users and groups of the test data are there, with their passwords and home
   assert.deepEqual([nameless.resource, nameless.metadata], [{ customProperties: {} }, {}])
 })
 
-test('everybody reads the duck context, Mickey and his friends the mouse context (W5.2)', async () => {
+test('all callers can read the duck context, Mickey and friends the mouse context (W5.2)', async () => {
   const guest = service.visitor()
   assert.equal((await guest.get('duck/metadata/3')).status, 200)
   assert.equal((await guest.get('mouse/metadata/1')).status, 401)

@@ -80,7 +80,7 @@ test('only signed-in users have graphs checked, and only graphs', async () => {
   assertRefused(await validate(user.visitor, 'text/turtle', ' '.repeat(8 * 2 ** 20 + 1)), 413, 'body-too-large')
 })
 
-test('who administers an entry sees what is indexed of it (W3.14)', async () => {
+test('administrators of an entry see its indexed fields (W3.14)', async () => {
   const context = await newContext(admin)
   const resource = `${admin.base}${context}/resource/it`
   await newEntry(admin, context, '?id=it', { metadata: graphOf(resource, TITLE, textTerm('One'), textTerm('Two')) })

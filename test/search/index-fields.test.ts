@@ -92,7 +92,7 @@ test('metadata are the local ones, for a Reference the copy, for a LinkReference
   assert.equal(titleOf('LinkReference'), 'near\nfar')
 })
 
-test('what nobody can search or would fill the index is left out or cut (W3.10.4)', () => {
+test('values that cannot be searched are left out, and long values are cut (W3.10.4)', () => {
   const many = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`x:p${n}`, [literal('v')]]))
   assert.equal(indexFieldsOf(newEntry({ ...place, metadata: { [R]: many } })).ngrams.size, 1001, 'and `name`')
   const long = { [R]: { [`${DCT}title`]: [literal(`a\0${'b'.repeat(100_000)}`)] } }

@@ -35,7 +35,7 @@ test('ids cannot be guessed, fit into a RelayState and are ids in XML (D8.2)', a
   }
 })
 
-test('of many who finish one flow at once, one gets it', async t => {
+test('of many parallel requests that finish one flow, one gets it', async t => {
   const { one, other } = start(t)
   const { id } = await one.create(given, ADDRESS)
   const all = await Promise.all(Array.from({ length: 50 }, (_, n) => (n % 2 ? one : other).consume(id)))
@@ -51,7 +51,7 @@ test('a flow lives for fifteen minutes (D8.2)', async t => {
   assert.equal(await one.consume(late.id), undefined)
 })
 
-test('an assertion is claimed once per provider, until nobody could use it (D8.3)', async t => {
+test('an assertion id is consumed once per provider, as long as the assertion is valid (D8.3)', async t => {
   const { one, other, system } = start(t)
   const until = system.now() + 1000
   const claims = await Promise.allSettled(

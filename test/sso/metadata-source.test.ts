@@ -31,7 +31,7 @@ async function start(t: Parameters<typeof startSamlIdp>[0], maxAge = 1000) {
   return { idp, system, source: newSource({ idp: 'a', url: idp.metadataUrl, maxAge }, system) }
 }
 
-test('nothing is fetched before somebody needs it, and then once for a thousand who wait (D8.6)', async t => {
+test('nothing is fetched before it is needed, and then once for a thousand waiting requests (D8.6)', async t => {
   const { idp, source } = await start(t)
   assert.equal(idp.asked(), 0)
   const all = await Promise.all(Array.from({ length: 1000 }, () => source.current()))
@@ -40,7 +40,7 @@ test('nothing is fetched before somebody needs it, and then once for a thousand 
   assert.equal(idp.asked(), 1)
 })
 
-test('a thousand who wait in vain are all refused after one try', async t => {
+test('a thousand waiting requests are refused after one attempt', async t => {
   const { idp, source } = await start(t)
   idp.misbehave = (_, response) => response.writeHead(503).end()
   const all = await Promise.allSettled(Array.from({ length: 1000 }, () => source.current()))
@@ -48,7 +48,7 @@ test('a thousand who wait in vain are all refused after one try', async t => {
   assert.equal(idp.asked(), 1)
 })
 
-test('the age is measured by the clock that nobody sets (D8.6)', async t => {
+test('the age is measured by the monotonic clock (D8.6)', async t => {
   const { idp, source, system } = await start(t)
   await source.current()
   system.jump(10 * 86_400_000)
@@ -98,7 +98,7 @@ for (const [title, misbehave] of Object.entries(failures)) {
   })
 }
 
-test('a copy is not used after its own end, even if no other can be had (D8.6)', async t => {
+test('a copy is not used after its own end, even if no other can be loaded (D8.6)', async t => {
   const { idp, source, system } = await start(t, 1_000_000)
   idp.publish({ attributes: ` validUntil="${new Date(system.now() + 500_000).toISOString()}"` })
   await source.current()
@@ -115,7 +115,7 @@ test('a copy is not used after its own end, even if no other can be had (D8.6)',
   assert.equal((await source.current()).entityId, idp.entityId)
 })
 
-test('an unknown key brings one early reload a minute, and says whether the keys have changed (D8.6)', async t => {
+test('an unknown key causes one early reload per minute, which reports whether the keys have changed (D8.6)', async t => {
   const { idp, source, system } = await start(t, 1_000_000)
   await source.current()
   assert.equal(await source.reloadForUnknownKey(), false)
@@ -151,7 +151,7 @@ test('a maximum age below a minute is kept to (D8.6)', async t => {
   }
 })
 
-test('a slow address delays nobody while there is a good copy (D8.6)', async t => {
+test('a slow address delays no request while there is a valid copy (D8.6)', async t => {
   const { idp, source, system } = await start(t)
   const good = await source.current()
   const held: ServerResponse[] = []

@@ -122,7 +122,7 @@ for (const [title, { xml, wanted = {} }] of Object.entries(shapes)) {
   })
 }
 
-test('certificates are told with name, fingerprint and end, also those that are over (D8.5)', () => {
+test('certificates are reported with name, fingerprint and end, including expired ones (D8.5)', () => {
   const { certificates } = parseMetadata(buildMetadata({ keys: [newRsaKey(2048, '2021')] }), NOW)
   assert.equal(certificates.length, 1)
   assert.equal(certificates[0]?.subject, 'CN=127.0.0.1')

@@ -92,12 +92,12 @@ const refused: readonly string[] = [
 ]
 
 for (const text of refused) {
-  test(`nobody is sent to ${JSON.stringify(text)} (D8.7)`, () => {
+  test(`no redirect goes to ${JSON.stringify(text)} (D8.7)`, () => {
     assert.throws(() => targets.require(text, 'successurl'), { code: 'invalid-redirect', message: /`successurl`/ })
   })
 }
 
-test('whatever is accepted leads to a listed host without user name (D8.7)', () => {
+test('an accepted address always has a listed host and no user name (D8.7)', () => {
   const piece = fc.constantFrom(
     'https:',
     'http:',

@@ -137,7 +137,7 @@ for (const [what, check, text] of hostile) {
   test(`SAML 1.1: a reply with ${what} is refused (D9.2)`, () => assert.equal(refusal(text).check, check))
 }
 
-test('SAML 1.1: a refusal says what was compared, times in milliseconds (D8.5)', () => {
+test('SAML 1.1: a refusal contains the compared values, times in milliseconds (D8.5)', () => {
   const late = refusal(good(conditions(time(-200_000), time(-100_000), audience(SERVICE))))
   assert.equal(late.expected, '2026-11-21T10:00:00.000Z, give or take 60000 ms')
   assert.match(late.received ?? '', /^over since 100000 ms, 2026/)

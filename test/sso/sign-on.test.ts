@@ -60,7 +60,7 @@ test('a refusal uses up the flow, and is reported with where the browser goes (D
   assert.equal(recorded.length, 1)
 })
 
-test('whatever protocol it came by, an assertion signs on once (D8.3)', async t => {
+test('with every protocol an assertion signs on once (D8.3)', async t => {
   const { complete, system } = setUp(t)
   const identity: VerifiedIdentity = { name: 'anna', issuer: 'i', once: { id: '_1', until: system.now() + 1000 } }
   assert.equal((await complete(async () => identity)).error, undefined)

@@ -51,7 +51,7 @@ test('transactions that come at once share a commit, and each sees what the ones
   ])
 })
 
-test('a transaction that takes long shares no commit: who came before is told before it begins', async t => {
+test('a transaction with its own commit shares none: earlier callers are notified before it begins', async t => {
   const database = await open(t)
   const seen = await seenBy(database, [undefined, { ownCommit: true }, undefined])
   assert.deepEqual(seen, [[], [0], [0, 1]])
@@ -103,7 +103,7 @@ test('one that fails takes back what it did and nothing else, wherever it stands
   }
 })
 
-test('who fails because of another in the same commit is told when what the other did can be read', async t => {
+test('a transaction that fails because of another in the same commit is notified when the other’s changes can be read', async t => {
   const database = await open(t)
   const all = [1, 1].map(a =>
     database
@@ -116,7 +116,7 @@ test('who fails because of another in the same commit is told when what the othe
   assert.deepEqual((await Promise.all(all))[1], [1])
 })
 
-test('when the engine takes everything back, all that shared the commit have failed, and the next goes on', async t => {
+test('when the engine rolls back everything, all transactions of the commit fail, and the next ones continue', async t => {
   const database = await open(t)
   await database.run(sql`CREATE TRIGGER full BEFORE INSERT ON t WHEN new.a = 13
     BEGIN SELECT RAISE(ROLLBACK, 'the disk is full'); END`)
@@ -145,7 +145,7 @@ test('work that passes over an error by which the engine took everything back ha
   }
 })
 
-test('when the commit itself fails nobody is told that it is done, and nothing is', async t => {
+test('when the commit fails, no transaction is reported as committed, and none is', async t => {
   const database = await open(t)
   await database.run(sql`CREATE TABLE u (a INTEGER REFERENCES t DEFERRABLE INITIALLY DEFERRED)`)
   const all = [

@@ -46,7 +46,7 @@ test('a clock that differs by more than half a minute keeps a node from starting
   assert.throws(() => requireClock(-31_000), /31\.0 s behind/)
 })
 
-test('a node that does not fit those at work is refused and told why; one that is gone does not count (D20.7)', async t => {
+test('a node whose settings differ from the running ones is refused with the reason; stopped nodes do not count (D20.7)', async t => {
   if (!requirePeer(t, postgres)) return
   const url = await postgresDatabase()
   const open = async (id: string) => {

@@ -163,7 +163,7 @@ test('a database that cannot be used stops the start and says why, without the p
   }
 })
 
-test('who needs the database alone gets it only when nobody has it open, and then keeps all others out', async t => {
+test('exclusive access to the database requires that no one else has it open, and then excludes all others', async t => {
   if (!requirePeer(t, postgres)) return
   const url = await postgresDatabase()
   const [node, other] = [await openAt(t, url), await openAt(t, url)]

@@ -173,7 +173,7 @@ test('a backup does not go into a folder that holds something else, nor beside a
   assert.deepEqual(await readdir(other), ['letters.txt'])
 })
 
-test('damaged bytes of the original are told by name; the rest is in the backup', async t => {
+test('damaged files of the original are listed by name; the rest is in the backup', async t => {
   const { folder, contents } = await backedUp(t)
   const { plantBlob, blobStoreOf } = await import('../support/blobs.ts')
   const store = await blobStoreOf(folder)
@@ -187,7 +187,7 @@ test('damaged bytes of the original are told by name; the rest is in the backup'
   assert.match(restored.stdout, /^damaged in the original.*\n.*as it was on/m)
 })
 
-test('without saying where, backup, restore and migrate-store tell how they are called', async t => {
+test('without a place, backup, restore and migrate-store print their usage', async t => {
   const folder = await temporaryFolder(t)
   for (const args of [
     ['backup'],

@@ -24,7 +24,7 @@ test('help, and no word at all, list the commands', async t => {
   }
 })
 
-test('an unknown command or option is 2, says so and how to do it', async t => {
+test('an unknown command or option exits with 2, with a message and the usage', async t => {
   const folder = await temporaryFolder(t)
   for (const [args, says] of [
     [['frobnicate'], /no command "frobnicate"[^]*usage:/],
@@ -72,7 +72,7 @@ test('settings come from --set, then --config, then SERVICE_CONFIG, then ./servi
   assert.equal(await port(['--config', 'given.properties', '--set', 'service.http.port=4'], env), '4')
 })
 
-test('config show tells value and origin, and never a secret (D10.2)', async t => {
+test('config show prints value and origin, and never a secret (D10.2)', async t => {
   const folder = await temporaryFolder(t)
   const secret = 'Hush-Hush-99'
   const sets = ['--set', `service.auth.adminpw=${secret}`, '--set', 'service.http.port=0']

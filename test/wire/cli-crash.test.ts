@@ -140,7 +140,7 @@ test('fsck finds a wrong fill level and an orphan, and with --repair the service
   assert.equal((await (await again.admin()).get('1/quota')).json()['fillLevel'], 100)
 })
 
-test('fsck tells of a damaged file, cannot mend it, and leaves it where it is (D7.5)', async t => {
+test('fsck reports a damaged file, cannot repair it, and leaves it in place (D7.5)', async t => {
   const service = await stoppedStore(t)
   const { stored } = await blobsOf(service)
   await plantBlob(service.folder, stored[0] ?? '', `${'x'.repeat(99)}y`)

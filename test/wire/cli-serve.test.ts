@@ -23,7 +23,7 @@ test('a second service on one folder is refused, names the first, and leaves it 
 })
 
 for (const signal of ['SIGTERM', 'SIGHUP'] as const)
-  test(`${signal} lets an upload in progress finish, takes no new request, and ends with 0 (D20.6)`, async t => {
+  test(`on ${signal} an upload in progress finishes, new requests are refused, and the process exits with 0 (D20.6)`, async t => {
     const service = await startProcess(t)
     const admin = await service.admin()
     const context = await newContext(admin)
@@ -61,7 +61,7 @@ test('SERVICE_ADMIN_PASSWORD counts for a new store only (D5.5)', async t => {
   assert.equal((await third.visitor().signIn('admin', 'eightchr')).status, 200)
 })
 
-test('without a password admin cannot sign in, and the start says how to give one (D5.5)', async t => {
+test('without a password admin cannot sign in, and the start prints how to set one (D5.5)', async t => {
   const service = await startProcess(t, { env: { SERVICE_ADMIN_PASSWORD: '' } })
   for (const password of ['admin', ADMIN_PASSWORD])
     assert.equal((await service.visitor().signIn('admin', password)).status, 401)

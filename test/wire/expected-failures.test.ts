@@ -42,7 +42,7 @@ test('a damaged database: fsck, backup and serve say so in a line, and verify pr
   return undefined
 })
 
-test('a store of another user is said to be there, with what to do, by every command that opens it (D20.6)', async t => {
+test('every command that opens a store of another user reports it, with what to do (D20.6)', async t => {
   if (onPostgres) return t.skip('the database is a file')
   if (process.getuid?.() !== 0) return t.skip('only root can give files to another user')
   const service = await startProcess(t)

@@ -53,7 +53,7 @@ test('a stopped store is copied to another place; the original stays, and neithe
   assert.equal(itself.status, 1)
 })
 
-test('each side is told by a configuration file as well', async t => {
+test('each side can also be given by a configuration file', async t => {
   const service = await startProcess(t, { settings })
   const contents = await fill(service, await service.admin())
   await service.stop()

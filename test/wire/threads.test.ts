@@ -83,7 +83,7 @@ test(
 )
 
 test(
-  'of guesses at all threads at once exactly five are checked; unlock lets the user in on all of them',
+  'of parallel attempts on all threads exactly five are checked; unlock works on all of them',
   embedded,
   async () => {
     const { admin, service } = present()
@@ -175,7 +175,7 @@ test('the metrics of all threads are added up, whichever thread is asked', embed
   }
 })
 
-test('SIGTERM lets the uploads of all threads finish, and ends with 0', embedded, async t => {
+test('on SIGTERM the uploads of all threads finish, and the process exits with 0', embedded, async t => {
   const stopping = await startProcess(t, { settings })
   const root = await stopping.admin()
   const context = await newContext(root)

@@ -53,7 +53,7 @@ test('one caller never has all of it, so that another begins at once', async () 
   assert.equal(begun.join(''), 'aabaa')
 })
 
-test('a caller with too much waiting is refused, and nobody else', async () => {
+test('a caller with too many waiting tasks is refused, and other callers are not', async () => {
   const limiter = limiterOf({ maxWaitingOfOne: 2, maxWaiting: 3 })
   const begun: string[] = []
   const all = ['a', 'a', 'a', 'b'].map(caller => work(limiter, caller, begun))

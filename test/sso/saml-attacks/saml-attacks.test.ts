@@ -19,7 +19,7 @@ for (const attacks of Object.values(corpus)) {
   }
 }
 
-test('administrators are told why an opened assertion was refused, the person only that it was (D8.5)', async () => {
+test('administrators see why a decrypted assertion was refused, the user only that it was (D8.5)', async () => {
   const attack = encryptionAttacks.find(({ title }) => title === 'encrypted: tampered with inside')
   assert.ok(attack)
   const outcome = await verify({ encoded: encode(attack.xml()), expected: expected(attack.expected) })
