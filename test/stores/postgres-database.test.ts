@@ -65,7 +65,7 @@ test('a transaction that hides an error of the engine is not said to have been c
     await tx.run(sql`INSERT INTO things VALUES (1)`)
     await tx.run(sql`INSERT INTO things VALUES (1)`).catch(() => {})
   })
-  await assert.rejects(hidden, /went on after an error/)
+  await assert.rejects(hidden, /continued after an error/)
   assert.deepEqual(await database.all(sql`SELECT * FROM things`), [])
 })
 

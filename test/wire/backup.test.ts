@@ -122,7 +122,7 @@ test('a restore refuses rows that are not those that were written, a backup that
   const manifest = join(backup, 'manifest.json')
   const original = await readFile(manifest, 'utf8')
   await writeFile(manifest, original.replace(/"schema": \d+/, '"schema": 9999'))
-  assert.match(await refusal(), /whose store this version does not know/)
+  assert.match(await refusal(), /whose store this version does not support/)
   await writeFile(manifest, original)
   const rows = (await readdir(backup)).find(name => name.startsWith('rows-')) ?? ''
   await appendFile(join(backup, rows, 'principals.ndjson'), '{"id":"intruder","kind":"user"}\n')
