@@ -3,11 +3,11 @@ import { type Acl, aclSlots } from '../model/acl.ts'
 import { PRINCIPALS, principalUri } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 
-/** What the audit trail says about a change of rights: the old and the new value, bounded in length. */
+/** The record of a change of rights in the audit trail: the old and the new value, limited in length. */
 
 type Recorded = Pick<AuditEntry, 'event' | 'detail'>
 
-/** Access lists and member lists can be long, so a row of the audit trail holds only a part of them. */
+/** Access lists and member lists can be long, so a row of the audit trail contains only a part of them. */
 const MAX_NAMED = 50
 const MAX_CHARACTERS = 2000
 

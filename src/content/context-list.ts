@@ -34,7 +34,7 @@ export async function listContexts(
 
 function orderBy(sort: ContextOrder, { enforced, defaultQuota }: Ledger): Sql {
   if (sort === 'name') return sql``
-  // Without a quota there is no fullness.
+  // Without a quota there is no fill level to compare.
   if (sort === 'used' || !enforced) return sql`s.used DESC,`
   const quota = sql`coalesce(s.quota, ${defaultQuota})`
   return sql`CASE WHEN ${quota} < 0 THEN -1.0 WHEN ${quota} = 0 THEN 1.0 ELSE s.used * 1.0 / ${quota} END DESC, s.used DESC,`

@@ -47,7 +47,7 @@ interface PreparedCreation {
   readonly hash: string | undefined
 }
 
-/** Creates entries, and the users, groups and contexts that some of them stand for (W3.2.1, W3.9). */
+/** Creates entries, and the users, groups and contexts that some of them represent (W3.2.1, W3.9). */
 export class Creation {
   readonly #deps: Dependencies
   readonly #options: CreationOptions
@@ -76,7 +76,7 @@ export class Creation {
       throw new InvalidInput('invalid-type', 'Only a local entry of graph type None is created with a file.')
     }
     const prepared = await this.#prepare(caller, contextKey, request)
-    const { entry, file } = await this.#deps.files.storeNew(prepared.context, upload, async (tx, file) => {
+    const { entry, file } = await this.#deps.files.putNew(prepared.context, upload, async (tx, file) => {
       const entry = await this.#deps.changes.within(tx, caller, writer =>
         this.#insert(writer, prepared, entry => {
           requireHoldsFile(entry)
@@ -136,17 +136,17 @@ export class Creation {
     name: string | undefined,
     contextId: string | undefined,
   ): Promise<Entry> {
-    const judge = (caller: Caller): void => {
+    const check = (caller: Caller): void => {
       if (isAdmin(caller) || (this.#options.groupContextsForAll && !isGuest(caller))) return
       throw denied(caller, 'create a group with a context')
     }
-    judge(caller)
+    check(caller)
     const groupName = name === undefined ? undefined : requireName(name)
     const contextName = name === undefined ? undefined : requireContextName(name)
     const by = caller.user.id
     const owner = [principalUri(by)]
     return await this.#deps.changes.run(caller, async writer => {
-      judge(writer.caller)
+      check(writer.caller)
       const { tx, now } = writer
       const groupId = await freeId(tx, PRINCIPALS, undefined)
       const newContextId = await freeId(tx, CONTEXTS, contextId)

@@ -52,7 +52,7 @@ export class Metadata {
     if (revision !== undefined) {
       const found = await revisions.find(database, entry, revision)
       if (!found) throw new NotFound('not-found', `There is no revision ${revision} of these metadata.`)
-      // A revision never changes: its tag and date are of the time when it was made.
+      // A revision never changes, so its tag and date are those of its creation.
       return { entry, graph: found.metadata, modified: found.time }
     }
     if (traversal) return { entry, graph: await linkedMetadata(database, caller, entry, traversal) }

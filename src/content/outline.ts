@@ -4,7 +4,7 @@ import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { findContext } from './contexts.ts'
 
-/** What can be said of an entry without reading its graphs. */
+/** The data of an entry that can be read without its graphs. */
 export interface Outline {
   readonly entryType: EntryType
   readonly graphType: GraphType

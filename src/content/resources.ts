@@ -16,7 +16,7 @@ interface Dependencies {
   readonly views: Presenter
 }
 
-/** Reads and changes what entries hold; how, depends on the kind of the resource (W3.7, W3.8). */
+/** Reads and changes the resources of entries; the kind of the resource determines how (W3.7, W3.8). */
 export class Resources {
   readonly #deps: Dependencies
 

@@ -71,7 +71,7 @@ export class Files {
    * transaction, because it may have changed meanwhile.
    * @throws {TooLarge} `file-too-large` or `quota-exceeded`; before `open` is called if the declared size is too large
    */
-  async store<T>(place: FilePlace, incoming: Incoming, { check, makeVisible }: Replacement<T>): Promise<T> {
+  async put<T>(place: FilePlace, incoming: Incoming, { check, makeVisible }: Replacement<T>): Promise<T> {
     const replaced = await findFile(this.#database, place)
     check?.(replaced)
     this.#requireDeclaredSize(incoming)
@@ -90,7 +90,7 @@ export class Files {
    * file: there is never one without the other.
    * @throws {TooLarge} like `store`
    */
-  async storeNew<T extends { readonly place: FilePlace }>(
+  async putNew<T extends { readonly place: FilePlace }>(
     context: string,
     incoming: Incoming,
     create: (tx: Queries, file: FileRecord) => Promise<T>,

@@ -20,7 +20,7 @@ export interface StagedImport {
    */
   reserve(files: { readonly total: Bytes; readonly largest: Bytes }): Promise<void>
   /** Stores one file. It is not visible before {@link replaceFiles} has been committed. */
-  store(bytes: AsyncIterable<Uint8Array>): Promise<FileRecord>
+  stage(bytes: AsyncIterable<Uint8Array>): Promise<FileRecord>
   /**
    * Removes the records of the present files and counts the stored ones in their place; the caller inserts the new
    * records. Part of the one transaction that makes them visible. @throws {TooLarge} `quota-exceeded`
@@ -78,7 +78,7 @@ export class StagedImports {
           const growth = files.total - (await sizeOfFiles(this.#deps.database, context))
           if (growth > 0) await ledger.grow(reservation, growth, growth)
         },
-        store: async bytes => {
+        stage: async bytes => {
           const blob = this.#newKey()
           await ledger.addPart(reservation, blob)
           written.push(blob)

@@ -66,7 +66,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       return await reply.status(204).headers(cors.preflightHeaders()).send()
     }
     request.parameters = parametersOf(request)
-    // `ignoreAuth` (I4): from here on the request has no `auth_token`, on whatever route.
+    // `ignoreAuth` (I4): from here on the request has no `auth_token`, on any route.
     if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
     const { ignoresCaller, fromElsewhere } = request.routeOptions.config
     request.callback = options.jsonp ? callbackOf(request) : undefined
@@ -84,7 +84,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     closing = true
   })
   app.addHook('onSend', async (request, reply, payload) => {
-    // A connection kept alive after its last request would keep the service from ending, or be cut off by the end of it.
+    // An idle kept-alive connection would delay the end of the service, or be cut off by it.
     if (closing || deps.readiness.isDraining) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     // Most requests wait for nothing here: each `await` would cost them a turn.
@@ -116,7 +116,7 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
     logger: false,
     genReqId: () => `${prefix}-${++count}`,
     rewriteUrl: request => deps.base.route(request.url ?? '/'),
-    // Parsed in a step of our own, strictly; what Fastify holds is the text.
+    // The query is parsed in a later step, strictly; here Fastify keeps only the text.
     routerOptions: { querystringParser: text => ({ text }), maxParamLength: MAX_PATH_PART, caseSensitive: true },
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -145,7 +145,10 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
   return app
 }
 
-/** Each route; HEAD beside every GET; and for all other methods of a known address a 405 that lists the possible ones. */
+/**
+ * Registers each route, HEAD for every GET, and for all other methods of a known address a 405 that lists the
+ * possible ones.
+ */
 function register(app: FastifyInstance, deps: Services, all: readonly Route[]): void {
   // Without this the less common ones (PROPFIND, LOCK …) would find nothing at a known address.
   const uncommon = METHODS.filter(method => method !== 'CONNECT' && !app.supportedMethods.includes(method))
@@ -213,7 +216,7 @@ const setCommonHeaders = (deps: Services, request: FastifyRequest, reply: Fastif
   reply.headers(commonHeaders(deps)).header('x-request-id', request.id)
 
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  // The route's own address: the one asked for may be spelt with escapes.
+  // The address of the route, because the requested one may contain escapes.
   if ((request.routeOptions.url ?? request.url).startsWith('/auth/')) reply.header('cache-control', 'no-store')
   else if (!isGuest(request.caller)) reply.header('cache-control', 'private')
 }

@@ -2,7 +2,7 @@ import { type Graph, graphInside, graphOutside } from '../graph/graph.ts'
 import { absoluteText } from '../graph/graph-text.ts'
 import { toRelative, toAbsolute } from '../graph/iri.ts'
 
-/** The service's address as clients see it (D1.1). Every URI in an answer comes from here, none from a request header. */
+/** The public address of the service (D1.1). Every URI in a response is made from it, none from a request header. */
 export class BaseAddress {
   /** Absolute, ends in a slash. */
   readonly href: string
@@ -20,7 +20,10 @@ export class BaseAddress {
     this.isHttps = url.protocol === 'https:'
   }
 
-  /** Whether a `Host` header is `localhost` where the base address says 127.0.0.1, or the like, on the same port. */
+  /**
+   * True when the `Host` header is another name of this machine than in the base address, for instance
+   * `localhost` instead of 127.0.0.1, on the same port.
+   */
   isOtherNameOfLoopback(host: string | undefined): boolean {
     const own = new URL(this.href).host
     const port = /:\d+$/.exec(own)?.[0] ?? ''
@@ -59,7 +62,7 @@ export class BaseAddress {
     return this.href + path
   }
 
-  /** The one address under which the routes are registered, whichever of the equivalent ones was asked for (D1.2). */
+  /** The address under which the routes are registered, for any of the equivalent addresses (D1.2). */
   route(asked: string): string {
     // A request may name the whole address (RFC 9112 3.2.2); which host it names counts for nothing (D1.1).
     const url = asked.replace(/^https?:\/\/[^/?#]*\/?/i, '/')

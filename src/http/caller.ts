@@ -9,7 +9,7 @@ import type { Uses } from './services.ts'
 /** At most so many tokens are tried: one request cannot cause many look-ups. */
 const MAX_TOKENS = 5
 
-/** How a browser is asked for a name and a password (D4.1). */
+/** The challenge with which a browser asks for name and password (D4.1). */
 const CHALLENGE = 'Basic realm="Stowage", charset="UTF-8"'
 
 type CallerServices = Uses<'basic' | 'sessions' | 'users'>
@@ -57,7 +57,7 @@ async function callerOf(
   const session = await sessions.find(token)
   if (!session) return undefined
   const known = await users.find(session.userId)
-  // The epoch is what revokes: whatever the session store still holds, the user's row decides (D3.5).
+  // The epoch in the user's row decides about revocation, whatever the session store contains (D3.5).
   if (!known || known.user.disabled || !isCurrent(session, known.user)) {
     await sessions.end(token)
     return undefined

@@ -73,7 +73,7 @@ function requireMatch(headers: IncomingHttpHeaders, { etag, modified }: Validato
   }
 }
 
-/** Whether a range asked for with `If-Range` is one of the present state (RFC 9110 13.1.5). */
+/** True when a range requested with `If-Range` belongs to the current state (RFC 9110 13.1.5). */
 export function isRangeCurrent(ifRange: string | undefined, state: Validators): boolean {
   if (ifRange === undefined) return true
   if (ifRange.startsWith('"')) return ifRange === state.etag

@@ -83,7 +83,7 @@ export function readCreation(
   }
 }
 
-/** The limit on bodies holds for what they come to: an id is up to twenty times as long as what stands for it. */
+/** The limit on bodies applies to the result, because an id is up to twenty times as long as its placeholder. */
 function withNewId(text: string, newId: string, limit: Bytes): string {
   const expanded = text.length + countOf(NEW_ID, text) * (newId.length - NEW_ID.length)
   if (expanded <= limit) return text.replaceAll(NEW_ID, newId)

@@ -40,7 +40,7 @@ function localeTime(time: Milliseconds): string {
 /** ISO 8601 without a zone, in UTC, six fraction digits (I2.3, D3.2). */
 export const zonelessTime = (time: Milliseconds): string => new Date(time).toISOString().replace(/Z$/, '000')
 
-/** How a graph in its outside form stands inside JSON. */
+/** The form of a graph inside JSON. */
 export type GraphForm = (graph: Graph) => unknown
 
 const asRdfJson: GraphForm = graph => graph
@@ -87,7 +87,7 @@ export function entryJson(view: EntryView, base: BaseAddress): string {
   return `{${written.join(',')}}`
 }
 
-/** The resource on its own, as it stands inside the entry's JSON. */
+/** The resource on its own, in the same form as inside the entry's JSON. */
 export function describeResource(view: ResourceView, base: BaseAddress, form = asRdfJson): unknown {
   switch (view.form) {
     case 'value':

@@ -8,7 +8,7 @@ import { fileValidators, isRangeCurrent, isUnchanged, validatorHeaders } from '.
 import { parseRange } from './protocol/range.ts'
 import type { Uses } from './services.ts'
 
-/** Sends the file of an entry, or the part of it that is asked for; 204 while there is none (D7.7). */
+/** Sends the file of an entry, or the requested part of it; 204 while there is none (D7.7). */
 export async function sendFile(
   { files, options }: Uses<'files' | 'options'>,
   request: FastifyRequest,

@@ -8,9 +8,9 @@ import { mediaTypeParameter } from './rdf.ts'
 import type { Uses } from './services.ts'
 
 /**
- * A JSON body whose graphs may be written in the syntax that `rdfFormat` names (W3.0.4), with these graphs in
- * RDF/JSON: JSON-LD as a value or a text, any other syntax as a text.
- * @param bases of the members that are graphs, by name: what relative references in them stand for
+ * Converts the graphs of a JSON body from the syntax that `rdfFormat` names (W3.0.4) to RDF/JSON. JSON-LD can
+ * be a value or a text, any other syntax is a text.
+ * @param bases for each member that is a graph: resolves its relative references
  * @throws {UnsupportedType} @throws {InvalidInput} `invalid-json`, `invalid-graph`
  */
 export async function graphsToRdfJson(

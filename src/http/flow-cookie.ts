@@ -3,8 +3,9 @@ import type { BaseAddress } from './base-address.ts'
 import type { RequestCookies } from './protocol/cookies.ts'
 
 /**
- * Ties a login by CAS to the browser that began it (D9.5): the id of its flow, for as long as the flow lives. Lax, so that
- * it arrives when the CAS server sends the browser back, whatever the cookie of the session is.
+ * Ties a CAS login to the browser that began it (D9.5): the id of its flow, with the lifetime of the flow.
+ * Lax, so that the browser sends it when it returns from the CAS server, whatever the flags of the session
+ * cookie.
  */
 export class FlowCookie {
   readonly #name: string

@@ -31,7 +31,7 @@ export function readLinkTraversal(
   return { predicates, depth, withinContext: scope === 'context' }
 }
 
-/** A short form with one of the prefixes that we write ourselves stands for the IRI. */
+/** Expands a short form with one of the prefixes that the service writes itself. */
 function expand(name: string): string | undefined {
   const [prefix = '', ...local] = name.split(':')
   const namespace = Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined

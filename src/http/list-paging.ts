@@ -17,7 +17,7 @@ export const orderQuery = {
   lang: custom('Language of the titles that are sorted by, and of their order: a language tag.', readLanguage),
 }
 
-/** Which members of a list an answer holds. */
+/** Selects the members of a list in a response. */
 export const pagingQuery = {
   limit: custom(
     `How many members of a list to return, at most ${MAX_ON_A_PAGE}; 0 or -1: all.`,
@@ -45,7 +45,7 @@ export const orderOf = ({ sort, order, prio, lang }: ValuesOf<typeof orderQuery>
   language: lang,
 })
 
-/** An empty parameter is as good as none. */
+/** An empty parameter counts as absent. */
 const textOf = (parameters: Parameters, name: string): string | undefined => parameters.get(name) || undefined
 
 function readNumber(parameters: Parameters, name: string): number {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { InvalidInput } from '../base/errors.ts'
 import { problemOf } from './problem.ts'
 
-/** What the parser of Node says about bytes that never become a request. */
+/** Errors of Node's parser for bytes that are not a valid request. */
 const causes: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, detail: 'The header of the request is too long.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The header of the request did not come in time.' },

@@ -25,7 +25,7 @@ export interface Measured {
 
 export interface AnsweredRequest {
   readonly method: string
-  /** The pattern of the route, never the path asked for: that would be a series for each entry. */
+  /** The pattern of the route, never the requested path, which would create a series for each entry. */
   readonly route: string | undefined
   readonly status: number
   readonly seconds: number
@@ -205,7 +205,7 @@ export class Metrics {
     this.#gauge('files_by_verification', help, 'state', async () => ({ ...(await scrubber.report()) }))
   }
 
-  /** A counter kept elsewhere; with a label, one series for each name that `read` gives. */
+  /** A counter kept elsewhere; with a label, one series for each name that `read` returns. */
   #count(name: string, help: string, label: string | undefined, read: () => Readings): void {
     const counter = new Counter({
       name: `${PREFIX}${name}`,

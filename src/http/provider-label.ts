@@ -2,8 +2,9 @@ import Negotiator from 'negotiator'
 import type { ProviderFace } from '../sso/identity-provider.ts'
 
 /**
- * The name of a provider in the language that the browser prefers among those configured, else its general name.
- * @param acceptLanguage `*` in it is no preference
+ * The name of a provider in the language that the browser prefers among the configured ones, otherwise its
+ * general name.
+ * @param acceptLanguage `*` in it expresses no preference
  */
 export function labelOf({ label, labels }: ProviderFace, acceptLanguage: string | undefined): string {
   const ranges = (acceptLanguage ?? '').split(',').filter(range => !range.trim().startsWith('*'))

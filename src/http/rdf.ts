@@ -51,7 +51,7 @@ export function representationFor(request: FastifyRequest, reply: FastifyReply):
 /** True where the answer is the JSON that clients get by default. */
 export const isPlainJson = ({ mediaType }: Representation): boolean => mediaType === JSON_TYPE
 
-/** How graphs stand inside other JSON: RDF/JSON, or with `rdfFormat` JSON-LD (W3.0.4). @throws {NotAcceptable} */
+/** The form of graphs inside other JSON: RDF/JSON, or with `rdfFormat` JSON-LD (W3.0.4). @throws {NotAcceptable} */
 export function embeddedGraphs(request: FastifyRequest): (graph: Graph) => unknown {
   const format = mediaTypeParameter(request, 'rdfFormat')
   if (format === JSON_LD) return describeJsonLd
@@ -68,7 +68,7 @@ export function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rd
   return given === '' ? undefined : given
 }
 
-/** How graphs stand inside JSON unless the client asks for something else. */
+/** The default form of graphs inside JSON. */
 export const asRdfJson = (graph: Graph): unknown => graph
 
 /** The parameters by which a client asks for a syntax. Read by {@link representationFor} and {@link embeddedGraphs}. */
@@ -140,7 +140,7 @@ export const graphReader =
     const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await deps.bodies.text(request.raw, reply.raw)
-    // Labelled or not, nothing is no JSON; and an empty graph is too easily sent by mistake to replace anything.
+    // An empty body is invalid JSON in any case, and an empty graph is too easily sent by mistake to replace data.
     if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(text))))
     if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
     const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }

@@ -8,7 +8,7 @@ export type State = 'up' | 'down'
 /** A load balancer asks every few seconds. A store that has not responded by then counts as not ready. */
 const TIME_LIMIT: Milliseconds = 2000
 
-/** Whether this process should be sent requests: what it stands on works, and it is not about to stop. */
+/** Decides whether this process should get requests: its stores work, and it is not about to stop. */
 export class Readiness {
   readonly #probes: Readonly<Record<string, Probe>>
   #isDraining = false

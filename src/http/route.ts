@@ -12,17 +12,20 @@ export interface Route {
   readonly url: string
   /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
   readonly handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
-  /** A login or logout: whatever credentials the request carries must not hinder it (D2.4). */
+  /** A login or logout: invalid credentials in the request must not prevent it (D2.4). */
   readonly ignoresCaller?: true
-  /** Other sites send people here with a POST, by design: the one address that the cross-site guard lets be (D2.9, D8.2). */
+  /**
+   * Other sites send browsers here with a POST, by design: the only address that the cross-site check allows
+   * (D2.9, D8.2).
+   */
   readonly fromElsewhere?: true
-  /** A person comes here with a browser: refusals may be pages (D1.4). */
+  /** Visited by people with a browser: errors may be pages (D1.4). */
   readonly visited?: true
   /** The page whose form is sent here: a browser that asks for this address with GET is led there. Relative to the base. */
   readonly pageAt?: string
-  /** Answers hold no secrets, so text and RDF may be compressed (`compression.ts`). */
+  /** Responses contain no secrets, so text and RDF may be compressed (`compression.ts`). */
   readonly compressible?: true
-  /** Whatever is asked here is refused: there is nothing to describe. */
+  /** Every request is refused, so there is nothing to describe. */
   readonly onlyRefuses?: true
 }
 

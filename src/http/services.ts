@@ -43,7 +43,7 @@ import type { Readers } from './readers/read-task.ts'
 
 /** The settings of the HTTP room. */
 export interface HttpOptions {
-  /** The base address; asked for at each request, because a port the system chooses is known only after the start. */
+  /** The base address, read at each request, because a port that the system chooses is known only after the start. */
   readonly base: () => BaseAddress
   readonly trustedProxies: readonly string[]
   /** Where trusted proxies write the address of the client. */
@@ -51,7 +51,7 @@ export interface HttpOptions {
   readonly cookie: CookieOptions
   /** An unknown token is an error rather than a guest (D2.7). */
   readonly invalidTokenIsError: boolean
-  /** Active media types that are shown in the browser all the same (D7.7). */
+  /** Active media types that are nevertheless shown in the browser (D7.7). */
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
   readonly cors: CorsOptions

@@ -2,8 +2,8 @@ import { InvalidInput } from '../base/errors.ts'
 import type { BaseAddress } from './base-address.ts'
 
 /**
- * The absolute form of the address that a browser goes to after signing in (D2.1).
- * @throws {InvalidInput} `invalid-form` unless it is an address of this very origin
+ * The absolute form of the address to which a browser is sent after signing in (D2.1).
+ * @throws {InvalidInput} `invalid-form` unless the address has the origin of this service
  */
 export function readSuccessUrl(base: BaseAddress, successUrl: string | undefined): string | undefined {
   if (successUrl === undefined) return undefined

@@ -9,7 +9,7 @@ export interface Asset {
   readonly mediaType: string
 }
 
-/** The built user interface. Names carry a hash of the content, so what a name stands for never changes. */
+/** The built user interface. Names contain a hash of the content, so the content of a name never changes. */
 export interface UiAssets {
   /** File names of what pages ask for. */
   readonly names: {

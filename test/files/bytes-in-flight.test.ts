@@ -45,7 +45,7 @@ async function begin({ files }: Store, id: string, size: number, isDeclared = tr
   }
   const declaredSize = isDeclared ? size : undefined
   const incoming = { declaredSize, open: bytes, signal: new AbortController().signal }
-  const stored = files.store(placeOf(id), incoming, { makeVisible: async () => undefined })
+  const stored = files.put(placeOf(id), incoming, { makeVisible: async () => undefined })
   stored.catch(() => {})
   await Promise.race([asked, stored])
   return async () => {

@@ -55,7 +55,7 @@ function incoming(bytes: Buffer, isDeclared: boolean): Incoming {
 
 const put = (bytes: Buffer, isDeclared = true) => ({
   run: async ({ files }: Store) =>
-    await files.store(PLACE, incoming(bytes, isDeclared), { makeVisible: async () => undefined }),
+    await files.put(PLACE, incoming(bytes, isDeclared), { makeVisible: async () => undefined }),
   after: bytes,
 })
 const operations = {

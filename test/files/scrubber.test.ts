@@ -33,7 +33,7 @@ async function openStore(t: TestContext) {
       for (let from = 0; from < content.length; from += 300_000) yield content.subarray(from, from + 300_000)
     }
     const incoming = { declaredSize: content.length, open: bytes, signal: new AbortController().signal }
-    const blob = await files.store({ context: '3', id }, incoming, { makeVisible: async (_tx, file) => file.blob })
+    const blob = await files.put({ context: '3', id }, incoming, { makeVisible: async (_tx, file) => file.blob })
     return join(folder, blob.slice(0, 2), blob)
   }
   const read = async (id: string): Promise<Buffer | undefined> => {

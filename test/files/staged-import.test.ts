@@ -46,7 +46,7 @@ for (const isExclusive of [true, false]) {
     const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: new AbortController().signal }
     const ended = stagedImports.receive('3', incoming, async (staged: StagedImport) => {
       await staged.reserve({ total: 9, largest: 5 })
-      for (const text of ['five5', 'four']) await staged.store(bytesOf(text))
+      for (const text of ['five5', 'four']) await staged.stage(bytesOf(text))
       assert.deepEqual(await spaces(), [{ used: 0, reserved: 9 }])
       assert.equal(await present(), 3)
       // Nothing is taken for dead while its lease holds.
@@ -86,7 +86,7 @@ for (const late of ['the archive', 'a part'] as const) {
     const open = (): AsyncGenerator<Uint8Array> => (late === 'the archive' ? lapsing() : bytesOf('archive'))
     const incoming = { declaredSize: undefined, open, signal: new AbortController().signal }
     const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async (staged: StagedImport) => {
-      await staged.store(late === 'a part' ? lapsing() : bytesOf('part'))
+      await staged.stage(late === 'a part' ? lapsing() : bytesOf('part'))
       await database.transaction(tx => staged.replaceFiles(tx))
     })
     await assert.rejects(ended, Conflict)
@@ -109,7 +109,7 @@ test('an import whose client leaves after the last byte changes nothing (D7.4)',
   const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: client.signal }
   const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async staged => {
     await staged.reserve({ total: 4, largest: 4 })
-    await staged.store(bytesOf('part'))
+    await staged.stage(bytesOf('part'))
     client.abort(new Error('the client has gone'))
     await database.transaction(tx => staged.replaceFiles(tx))
   })

@@ -69,8 +69,8 @@ export class ContextImport {
     { form, ...hints }: ImportOptions,
   ): Promise<Imported> {
     const placed = await this.#deps.loader.getContextEntry(contextKey)
-    const judge: AccessCheck = caller => requireSuperUser(caller, 'import a context')
-    judge(caller, placed)
+    const check: AccessCheck = caller => requireSuperUser(caller, 'import a context')
+    check(caller, placed)
     const context = placed.entry.id
     requireOrdinary(context)
     const imported = await this.#deps.stagedImports.receive(context, incoming, async staged => {
@@ -82,7 +82,7 @@ export class ContextImport {
         const replaced = await this.#deps.changes.run(
           caller,
           async writer => {
-            await writer.recheck(placed, judge)
+            await writer.recheck(placed, check)
             const { entries, files, bytes } = await replaceContent(writer, { staged, archive, context, form, stored })
             writer.record({ event: 'context-imported', detail: { context, entries, files } })
             return { entries, files, bytes }
@@ -98,7 +98,7 @@ export class ContextImport {
   }
 }
 
-/** First pass through the archive: checks everything in it, stores the files and verifies their digests. */
+/** The first pass through the archive: checks all its content, stores the files and verifies their digests. */
 async function takeFiles(
   staged: StagedImport,
   archive: RandomAccess,
@@ -108,7 +108,7 @@ async function takeFiles(
   const stored = new Map<string, FileRecord>()
   for await (const item of readArchive(archive, context, form)) {
     if (item.kind !== 'file') continue
-    const file = await staged.store(bytesOf(item.open))
+    const file = await staged.stage(bytesOf(item.open))
     if (file.sha256 !== item.sha256) throw wrong(`the file of "${item.id}" has the wrong SHA-256`)
     stored.set(item.id, file)
   }

@@ -116,10 +116,10 @@ export class ContextKind implements ResourceKind {
   async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
     this.#requireQuota()
     const placed = await this.#deps.loader.getContextEntry(contextKey)
-    const judge: AccessCheck = caller => requireAdmin(caller, 'set a quota')
-    judge(caller, placed)
+    const check: AccessCheck = caller => requireAdmin(caller, 'set a quota')
+    check(caller, placed)
     const quota = read && (await this.#readQuota(placed.entry, await read()))
-    const entry = await this.#deps.changes.change(caller, placed, { check: judge }, async (present, writer) => {
+    const entry = await this.#deps.changes.change(caller, placed, { check }, async (present, writer) => {
       await this.#setQuota(writer, present.id, quota)
       return present
     })
@@ -137,14 +137,14 @@ export class ContextKind implements ResourceKind {
     const name = body['alias'] ?? body['name']
     const newName = name === undefined ? undefined : requireText(name, 'alias')
     const setsQuota = body['quota'] !== undefined
-    const judge: AccessCheck = (caller, placed) => {
+    const check: AccessCheck = (caller, placed) => {
       mayChange(caller, placed)
       if (setsQuota) requireAdmin(caller, 'set a quota')
     }
-    judge(caller, placed)
+    check(caller, placed)
     if (setsQuota) this.#requireQuota()
     const quota = setsQuota ? requireQuotaValue(body['quota']) : undefined
-    const entry = await this.#deps.changes.change(caller, placed, { check: judge }, async (present, writer) => {
+    const entry = await this.#deps.changes.change(caller, placed, { check }, async (present, writer) => {
       if (newName !== undefined) await setName(this.naming, writer, present, newName)
       if (setsQuota) await this.#setQuota(writer, present.id, quota)
       return present

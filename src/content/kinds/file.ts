@@ -54,7 +54,7 @@ export class FileKind implements ResourceKind {
     const { entry } = placed
     requireHoldsFile(entry)
     const upload = body.upload()
-    return await this.#deps.files.store(entry, upload, {
+    return await this.#deps.files.put(entry, upload, {
       check: file => precondition(entry, file),
       makeVisible: async (tx, file, previous) => {
         const changed = await this.#deps.changes.within(tx, caller, async writer => {

@@ -40,7 +40,7 @@ export class ListKind implements ResourceKind {
     this.#showsMembers = showsMembers
   }
 
-  /** A new list skips ids that are no entries of the context (W3.2.1). */
+  /** A new list skips ids that are not entries of the context (W3.2.1). */
   async complete({ tx }: EntryWriter, { context, id: own }: Entry, { resource }: CreationBody): Promise<void> {
     const ids = [...new Set(requireIds(resource ?? []))]
     const present = await presentIds(tx, context, ids)

@@ -169,7 +169,8 @@ export class UserKind implements ResourceKind {
         // Another password may have been set while this one was hashed, to lock out people who know the old one.
         if (isSelf(caller, now) && now.epoch !== caller.user.epoch) throw currentPasswordWrong()
         await forgetDevices(tx, now.id)
-        // An administrator who sets a password wants the user to get in, so earlier wrong passwords must not lock them out.
+        // An administrator who sets a password wants to give the user access, so earlier wrong passwords must
+        // not lock the user out.
         if (!isSelf(caller, now)) await liftLockout(tx, now.id)
       }
       await changeUser(tx, now, change, own?.token)

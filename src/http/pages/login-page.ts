@@ -1,7 +1,7 @@
 import { fill, type Html, html, type PageContext, page } from './html.ts'
 import { wordsForProblem } from './messages.ts'
 
-/** Why the user is asked to sign in, or to sign in again. */
+/** The reason why the user must sign in, or sign in again. */
 export interface Refusal {
   readonly code: string
   /** In English, for codes that the catalogues do not know. */
@@ -11,7 +11,7 @@ export interface Refusal {
 }
 
 export interface SignInMethods {
-  /** Where the password form goes; `undefined` where passwords are not accepted. */
+  /** The target of the password form; `undefined` when passwords are not accepted. */
   readonly cookie: string | undefined
   /** The target of the form that finds the organisation by e-mail address; `undefined` if no domains are configured. */
   readonly discovery: string | undefined

@@ -3,7 +3,7 @@ import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { fill, type Html, html, type PageContext, page } from './html.ts'
 import type { Words } from './messages.ts'
 
-/** Asks for the address that the mail goes to. */
+/** The form for the address of the mail. */
 export const askResetPage = (look: PageContext, action: string): string =>
   page(
     look,

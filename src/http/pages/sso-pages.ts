@@ -5,8 +5,9 @@ const submit = 'document.forms[0].submit()'
 const submitDigest = createHash('sha256').update(submit).digest('base64')
 
 /**
- * Lets the form of {@link departurePage} go to its provider, and its one script run. Any host will do: browsers hold the
- * redirects that follow to this rule too, and providers lead on to hosts that their metadata do not name.
+ * Allows the form of {@link departurePage} to lead to its provider, and its one script to run. Any host is
+ * allowed, because browsers apply this rule to later redirects too, and providers redirect to hosts that
+ * their metadata do not name.
  */
 export const departureHeaders = (action: string): Readonly<Record<string, string>> => ({
   'content-security-policy': policyFor(new URL(action).protocol, `'sha256-${submitDigest}'`),

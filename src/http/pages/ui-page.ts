@@ -4,7 +4,7 @@ interface Application {
   /** Begins and ends with a slash. */
   readonly basePath: string
   readonly script: string
-  /** Tags of the languages that it comes in. */
+  /** Language tags of the available translations. */
   readonly languages: readonly string[]
 }
 

@@ -36,7 +36,7 @@ const Statistics = object({
   ontologyTermUsage: usages,
 })
 
-/** Contexts as a whole: exported to one file, replaced by one, counted (W3.16). */
+/** Whole contexts: export to one file, import from one, statistics (W3.16). */
 export const archiveRoutes = [
   route({
     id: 'exportContext',
@@ -101,7 +101,7 @@ export const archiveRoutes = [
         form: base,
         groups: query.groups,
       })
-      // A form in a frame expects this, and shows nothing of it.
+      // A form in a frame needs this type and does not show the content.
       return isForm ? await reply.type('text/html; charset=utf-8').send('<textarea></textarea>') : imported
     },
   }),
@@ -138,7 +138,7 @@ function readGroups(parameters: Parameters, name: string): ReadonlyMap<string, s
   )
 }
 
-/** Graphs in an archive have one syntax, so that there is one way to read it. @throws {NotAcceptable} */
+/** Graphs in an archive have one syntax, so that one reader is enough. @throws {NotAcceptable} */
 function requireRdfJson(format: string | undefined): void {
   if (format === undefined || findSyntax(format.replaceAll(' ', '+'))?.name === 'json') return
   throw new NotAcceptable('not-acceptable', `Graphs in an archive are RDF/JSON, not ${format.slice(0, 200)}.`)

@@ -33,7 +33,7 @@ const Logins = named(
 
 const Removal = openObject({ token: optional(text()), scope: optional(oneOf('others', 'all')) })
 
-/** The active logins of a user, and ending them (I2.3, I2.4; D3.2, D3.3). */
+/** The active sessions of a user: list and end them (I2.3, I2.4; D3.2, D3.3). */
 export const authTokenRoutes = [
   route({
     id: 'listLogins',
@@ -101,7 +101,7 @@ export const authTokenRoutes = [
 
 const EVERYBODY = '*'
 
-/** The tokens of others could be used to act under their names. */
+/** A caller could use the tokens of other users to act under their names. */
 const nameFor = (caller: Caller, session: Session): string =>
   session.userId === caller.user.id ? session.token : handleOf(session)
 
@@ -122,7 +122,7 @@ async function listEverybody(
   return Object.fromEntries(live.slice(offset, offset + limit))
 }
 
-/** A page cannot see which login is its own: the cookie is not for scripts. */
+/** A page cannot know which session is its own, because scripts cannot read the cookie. */
 function inScope(
   scope: 'current' | 'others' | 'all',
   current: Session | undefined,
@@ -148,7 +148,10 @@ const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user
   userName: user.name,
 })
 
-/** Ends one login and returns its user. A token or handle of another user and an unknown one are refused alike (D3.3). */
+/**
+ * Ends one session and returns its user. A token or handle of another user gets the same refusal as an
+ * unknown one (D3.3).
+ */
 async function endOne({ sessions }: Uses<'sessions'>, caller: Caller, token: string): Promise<string> {
   const owner = userOfHandle(token) ?? (await sessions.find(token))?.userId
   const isAllowed = owner !== undefined && (owner === caller.user.id || isAdmin(caller))

@@ -20,7 +20,7 @@ import type { Uses } from '../services.ts'
 
 const logoutAnswers = { 204: done, 303: redirect('For a browser: to the login page.') } as const
 
-/** Routes for signing out and for the current user (I4, I5.1; D2.4, D3). */
+/** Routes for sign-out and for the current user (I4, I5.1; D2.4, D3). */
 export const authRoutes = [
   route({
     id: 'logout',
@@ -143,7 +143,7 @@ type LogoutServices = Uses<'audit' | 'base' | 'basic' | 'cookie' | 'options' | '
 
 async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, 'request' | 'reply'>): Promise<unknown> {
   const { base, basic, cookie } = deps
-  // With `ignoreAuth` the request carries no cookie for us: none is ended, none is cleared.
+  // With `ignoreAuth` the request counts as one without a cookie, so no session is ended and no cookie removed.
   const isIgnored = request.parameters.has('ignoreAuth')
   let provider: string | undefined
   for (const token of request.cookies.authTokens) {

@@ -11,9 +11,9 @@ import type { Uses } from '../services.ts'
 import { completeLogin, type CompletionServices, failLogin } from '../sso-completion.ts'
 
 export const CAS_PATH = 'auth/cas'
-/** Marks the second beginning of a login that came back without its flow. */
+/** Marks the second start of a login that returned without its flow. */
 const AGAIN = 'again'
-/** A logout message of the largest size that is accepted, percent-encoded. */
+/** The size of the largest accepted logout message, percent-encoded. */
 const MAX_LOGOUT_BYTES = 49_152
 
 const exampleLogoutRequest =
@@ -22,7 +22,7 @@ const exampleLogoutRequest =
 
 type CasServices = CompletionServices & Uses<'options'>
 
-/** Signing in by CAS and SAML 1.1 (I4, I5.4; D9). */
+/** Sign-in through CAS and SAML 1.1 (I4, I5.4; D9). */
 export const casRoutes = [
   route({
     id: 'signInByCas',
@@ -45,8 +45,9 @@ export const casRoutes = [
     ignoresCaller: true,
     visited: true,
     /**
-     * A ticket without its flow is dropped, not validated (it may belong to another browser), and the login begins again;
-     * `?again` says whether the browser has kept the cookie, so that one that keeps none is not redirected for ever.
+     * A ticket without its flow may belong to another browser, so it is dropped without validation, and the
+     * login starts again. `?again` shows that this is the second start, so that a browser without cookies is
+     * not redirected for ever.
      */
     handle: async (deps, { request, reply, caller: { client }, query: { ticket, again, successurl } }) => {
       const { cas } = deps.sso
@@ -55,7 +56,7 @@ export const casRoutes = [
       const flow = await cas.consumeFlow(cookie.read(request.cookies))
       try {
         if (ticket === undefined && again && !flow) throw await cas.withoutFlow(client)
-        // It would be sent there and back for ever.
+        // Otherwise the browser would be redirected for ever.
         if (ticket === undefined && flow && cas.isGateway) throw await cas.withoutSession(client)
         if (ticket !== undefined && flow) {
           const completed = await cas.complete({ flow, ticket }, client)

@@ -50,7 +50,7 @@ const creationRefusals: Refusals = {
   501: ['quota-not-supported'],
 }
 
-/** What can be done with an entry that has just been made. */
+/** Useful requests for a newly created entry. */
 const newEntry = { context: '$request.path.context', entry: '$response.body#/entryId' }
 const entryLinks: Links = {
   readEntry: newEntry,
@@ -72,7 +72,7 @@ const entryLinks: Links = {
   deleteEntry: newEntry,
 }
 
-/** Contexts as resources: what they hold, new entries, name and quota (W3.2, W3.9; D7.1, D7.2). */
+/** Contexts as resources: their entries, creation of entries, name and quota (W3.2, W3.9; D7.1, D7.2). */
 export const contextRoutes = [
   route({
     id: 'createEntry',
@@ -224,7 +224,7 @@ export const contextRoutes = [
     handle: async ({ contexts }: QuotaServices, { reply, caller, params }) =>
       describeQuota(reply, await contexts.setQuota(caller, params.context, undefined)),
   }),
-  // With quota off there is no such resource, for any method (D7.1).
+  // With quota off the resource does not exist, for any method (D7.1).
   ...(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method =>
     undescribed({
       method,
@@ -258,7 +258,7 @@ async function createWithFile(
   return { entryId: entry.id, format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
 }
 
-/** Quota and fill level change without the entry, so they carry none of its validators but the date clients rely on. */
+/** Quota and fill level change without the entry, so the response has only the date that clients need. */
 function describeQuota(reply: FastifyReply, { entry, quota }: ContextDescription): unknown {
   reply.header('last-modified', new Date(entry.modified).toUTCString())
   return quota

@@ -16,7 +16,7 @@ const portion = {
 }
 const chapter = 'Status and administration'
 
-/** Users, groups and contexts, in parts, for administrators. */
+/** Lists of users, groups and contexts in pages, for administrators. */
 export const directoryRoutes = [
   route({
     id: 'listUsers',

@@ -32,12 +32,12 @@ import type { Uses } from '../services.ts'
 /** The body of a request that replaces a graph. */
 export const graphBody = streamedBody(mediaTypes, { schema: Json, example: {} })
 
-/** A graph in any syntax, as an answer. */
+/** A graph in any syntax, as a response. */
 export const graphAnswer = (description: string) => content(description, mediaTypes, Json)
 
 const chapter = 'Entries'
 
-/** Entries: the whole, info, name, deletion (W3.3, W3.4). */
+/** Entries: the whole entry, info, name, deletion (W3.3, W3.4). */
 export const entryRoutes = [
   route({
     id: 'readEntry',
@@ -68,7 +68,7 @@ export const entryRoutes = [
       }
       const { entry, view } = await deps.views.read(caller, params, query.includeAll, pagingOf(query))
       const isCurrent = isFresh(request, reply, entry)
-      // What only some may see, and the fill level, change without the entry: a 304 would keep an outdated view.
+      // Rights and the fill level change without the entry, so a 304 could keep an outdated view.
       const isTheSameForAll = !query.includeAll && view.quota === undefined
       if (isCurrent && isTheSameForAll) return await reply.status(304).send()
       if (form === asRdfJson)
@@ -151,7 +151,7 @@ export const preconditionOf =
   (entry: Entry): void =>
     requirePreconditions(withoutVariants(request.headers), entryValidators(entry))
 
-/** Sets the validators of the entry; true when the client has this very state. */
+/** Sets the validators of the entry; true when the client has the current state. */
 export function isFresh(
   request: FastifyRequest,
   reply: FastifyReply,

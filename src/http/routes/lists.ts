@@ -13,7 +13,7 @@ import type { Uses } from '../services.ts'
 import { graphAnswer } from './entries.ts'
 import { putResource, resourceBody, type ResourceServices, uploadRefusals } from './resources.ts'
 
-/** Moving entries between lists, what browsers write by POST, and what points at an entry (W3.8.5, W3.6). */
+/** Moves between lists, writes that browsers send as POST, and references to an entry (W3.8.5, W3.6). */
 export const listRoutes = [
   route({
     id: 'postToResource',
@@ -74,7 +74,7 @@ export const listRoutes = [
     answers: { 200: graphAnswer('The graph.') },
     refusals: { 401: [], 403: ['not-allowed'], 404: [], 406: ['not-acceptable'] },
     compressible: true,
-    // No validators: those of the entry do not change when another entry begins to point at it.
+    // Without validators, because those of the entry do not change when another entry begins to refer to it.
     handle: async (deps: Uses<'base' | 'views'>, { request, reply, caller, params }) => {
       const representation = representationFor(request, reply)
       const graph = await deps.views.relations(caller, params)

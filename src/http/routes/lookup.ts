@@ -19,7 +19,7 @@ const lookupQuery = {
   format: answerFormat,
 }
 
-/** What both routes have in common. */
+/** The common parts of both routes. */
 const lookup = {
   method: 'GET',
   chapter: 'Lookup',
@@ -28,7 +28,7 @@ const lookup = {
   compressible: true,
 } as const
 
-/** Metadata by the URI of what they are about (W3.12). */
+/** Metadata by the URI of their subject (W3.12). */
 export const lookupRoutes = [
   route({
     ...lookup,
@@ -60,17 +60,17 @@ async function answer(
   { uri, scope }: ValuesOf<typeof lookupQuery>,
   context?: string,
 ): Promise<unknown> {
-  // The relative form of an address of this service is no URI for clients.
+  // The relative form of an address of this service is not a URI for clients.
   if (uri.startsWith(RELATIVE)) throw invalid('`uri` must be an absolute URI.')
   const representation = representationFor(request, reply)
   const { caller } = request
   const requested = { uri: base.toRelative(uri), scope, ...(context === undefined ? {} : { context }) }
   const found = await metadata.lookUp(caller, requested)
-  // The answer is the same whether there is no entry or one that the caller may not read.
+  // The response is the same for a missing entry and for one that the caller may not read.
   if (!found) throw new NotFound('not-found', 'There are no such metadata of this resource.')
   const { entry, graph, modified } = found
   if (modified !== undefined) {
-    // A different entry may be the first one tomorrow and may have an earlier date, so only an ETag identifies the response.
+    // Another entry may match first later, with an earlier date, so only an ETag identifies the response.
     const etag = `"${modified}-${entry.context}-${entry.id}-${representation.syntax.name}"`
     const state = { etag, modified }
     reply.headers(validatorHeaders(state))

@@ -102,7 +102,8 @@ export const managementRoutes = [
           startupTime: isoTime(startedAt),
           quota: ledger.enforced,
           cors: { enabled: cors.enabled, origins: cors.origins, maxAge: cors.maxAge },
-          // Clients know the engine by this name. An entry is indexed in the transaction that changes it: nothing waits.
+          // Clients know the engine by this name. An entry is indexed in the transaction that changes it, so
+          // nothing waits.
           solr: { enabled: true, status: 'online', postQueueSize: 0 },
           ...runtime(),
           ...stats,
@@ -234,7 +235,7 @@ export const managementRoutes = [
 
 const brief = (version: string) => ({ version, repositoryStatus: 'online' })
 
-/** Figures of the running process: bytes, seconds, and the load of the machine over one minute. */
+/** Numbers of the running process: bytes, seconds, and the load of the machine over one minute. */
 function runtime() {
   const { rss, heapUsed, heapTotal } = process.memoryUsage()
   const [load = 0] = loadavg()
@@ -271,7 +272,7 @@ function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Millisecond
 
 const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
 
-/** The id of the user of this name, whatever names the user had before. */
+/** The id of the user who has this name now. */
 const idOf = async ({ database }: Uses<'database'>, name: string): Promise<string | undefined> =>
   (await findUserByName(database, normaliseName(name)))?.id
 
@@ -288,7 +289,7 @@ function readTime(parameters: Parameters, name: string): Milliseconds | undefine
   const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
     ? Date.parse(text)
     : Number.NaN
-  // The engine takes 30 February for 2 March.
+  // JavaScript reads 30 February as 2 March.
   if (!Number.isNaN(time) && new Date(`${day}T00:00Z`).toISOString().startsWith(day)) return time
   throw invalid(`\`${name}\` must be a date, or a date-time with its zone, as in ISO 8601.`)
 }

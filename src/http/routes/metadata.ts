@@ -33,10 +33,10 @@ const revision = {
   }),
 }
 const graphAnswers = { 200: graphAnswer('The graph.'), 304: unchanged } as const
-/** An entry that refers to metadata elsewhere. */
+/** An entry that refers to external metadata. */
 const linked = { entry: { example: 'linked' } }
 
-/** Metadata: those kept here, the copy of those kept elsewhere, both together (W3.5, W3.6). */
+/** Metadata: local metadata, the copy of external metadata, and both merged (W3.5, W3.6). */
 export const metadataRoutes = [
   route({
     id: 'readMetadata',
@@ -196,7 +196,7 @@ function readRevision(parameters: Parameters, name: string): number | undefined 
   throw invalid(`\`${name}\` must be the number of a revision, not "${given.slice(0, 40)}".`)
 }
 
-/** The copy has a tag of its own. Dates are those of the entry, as clients know no other (W3.0.5, W3.0.6). */
+/** The copy has its own tag. Its date is that of the entry, because clients know no other (W3.0.5, W3.0.6). */
 const cachedValidators = (entry: Entry): Validators => ({
   etag: entryValidators({ modified: entry.cached ?? entry.modified }).etag,
   modified: entry.modified,

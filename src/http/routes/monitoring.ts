@@ -8,7 +8,7 @@ import type { Uses } from '../services.ts'
 
 const Readiness = named('Readiness', object({ ready: flag, checks: mapOf(oneOf('up', 'down')) }))
 
-/** For programs that monitor the service: does it run, should it get requests, what does it count. */
+/** For monitoring programs: health, readiness and metrics. */
 export const monitoringRoutes = [
   route({
     id: 'readHealth',
@@ -16,7 +16,7 @@ export const monitoringRoutes = [
     url: '/management/health',
     chapter: 'Status and administration',
     summary: 'Check that the process answers.',
-    // What it depends on is not asked: a restart would not repair that.
+    // The stores are not checked, because a restart would not repair them.
     answers: { 200: json('It does.', object({ status: oneOf('up') })) },
     ignoresCaller: true,
     handle: async () => ({ status: 'up' }),
@@ -55,7 +55,7 @@ export const monitoringRoutes = [
 
 function hasToken({ headers }: FastifyRequest, token: string | undefined): boolean {
   const [, given] = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '') ?? []
-  // Digests have one length, so the time of the comparison depends on nothing secret.
+  // All digests have the same length, so the time of the comparison reveals nothing.
   return token !== undefined && given !== undefined && timingSafeEqual(digest(given), digest(token))
 }
 

@@ -4,7 +4,10 @@ import { route } from '../interface/route.ts'
 import { anything, mapOf } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
 
-/** The description of the interface, for programs that make clients and tests of it. @param paths of all offered routes */
+/**
+ * The description of the interface, for programs that generate clients and tests from it. @param paths of all
+ * offered routes
+ */
 export const openApiRoute = (paths: () => Paths) =>
   route({
     id: 'readInterface',

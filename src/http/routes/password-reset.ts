@@ -23,7 +23,7 @@ const asForm = formBody({
   token: { description: 'The token of the mail.' },
   password: { description: 'The new password.' },
 })
-// Any client can send this without a login, so the limit is as small as for a form.
+// Any client can send this without a session, so the limit is as small as for a form.
 const asJson = jsonBody(ResetRequest, { limit: MAX_FORM_BYTES })
 
 /** The same fields, as a form or as JSON. */
@@ -35,7 +35,7 @@ const resetBody: RequestBody<TypeOf<typeof ResetRequest>> = {
     await (asForm.types.includes(mediaTypeOf(request.raw) ?? '') ? asForm : asJson).read(bodies, request, reply),
 }
 
-/** A new password by e-mail (D5.7): asking for the mail, the page behind its link, setting the password. */
+/** Password reset by e-mail (D5.7): the request for a mail, the page behind its link, the new password. */
 export const passwordResetRoutes = [
   route({
     id: 'showPasswordResetPage',
@@ -107,13 +107,13 @@ export const passwordResetRoutes = [
 
 type ResetServices = Uses<'base' | 'passwordReset' | 'passwordRules' | 'ui'>
 
-/** The service behind both routes, which exist only with it. */
+/** The service of both routes, which exist only with it. */
 function requireReset({ passwordReset }: Uses<'passwordReset'>): PasswordReset {
   if (passwordReset) return passwordReset
   throw new TypeError('password reset is off')
 }
 
-/** A person gets the form back, with the rules that the password breaks. */
+/** A browser gets the form again, with the rules that the password breaks. */
 function brokenRules({ all }: PasswordRules, error: unknown): readonly PasswordRule[] | undefined {
   if (!(error instanceof InvalidInput) || error.code !== 'password-rules') return undefined
   const names = error.extra['rules']

@@ -7,7 +7,7 @@ import { route, undescribed } from '../interface/route.ts'
 import { anything } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
 
-/** What both routes have in common. */
+/** The common parts of both routes. */
 const proxied = {
   method: 'GET',
   chapter: 'Tools',
@@ -66,7 +66,7 @@ export const proxyRoutes = [
   ),
 ]
 
-/** A browser must not treat the document as part of this service, whatever it is. */
+/** A browser must not treat the document as part of this service, whatever its type. */
 const sandboxed = {
   'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
   'content-disposition': 'attachment',

@@ -143,7 +143,7 @@ async function getResource(
   if (form === 'file') return await sendFile(deps, request, reply, entry)
   const representation = form === 'graph' || form === 'members' ? representationFor(request, reply) : undefined
   const order = form === 'members' ? orderOf(query) : listOrder
-  // In another order than its own, a list also changes with its members.
+  // In an order other than its own, a list also changes with its members.
   const isCurrent = isFresh(request, reply, entry, representation) && content.isVersioned && isOwnOrder(order)
   if (isCurrent) return await reply.status(304).send()
   switch (content.form) {
@@ -175,7 +175,7 @@ const sequenceOf = (list: Entry, members: readonly string[]): Graph => ({
   ]),
 })
 
-/** Only to where a browser may go: a stored `javascript:` must not come back as a redirect. */
+/** Only to addresses that are safe in a browser: a stored `javascript:` must not come back as a redirect. */
 function redirectAbroad(reply: FastifyReply, { externalResource = '' }: Entry): FastifyReply {
   if (/^https?:\/\//i.test(externalResource)) return reply.redirect(encodeURI(decodeSafely(externalResource)), 303)
   throw new NotFound('not-found', 'The resource of this entry is not on the web.')
@@ -190,7 +190,7 @@ function decodeSafely(uri: string): string {
   }
 }
 
-/** Also what browsers send as POST with `method=put` (W3.0.4). */
+/** Also the target of POST with `method=put`, which browsers send (W3.0.4). */
 export async function putResource(
   deps: ResourceServices,
   request: FastifyRequest,
@@ -198,7 +198,7 @@ export async function putResource(
   key: EntryKey,
 ): Promise<unknown> {
   const body: ResourceBody = {
-    // Clients label the text as JSON; it is taken as it comes (W3.8.2).
+    // Clients label the text as JSON; it is stored unchanged (W3.8.2).
     text: () => deps.bodies.text(request.raw, reply.raw),
     json: () => deps.bodies.json(request.raw, reply.raw),
     graph: graphReader(deps, request, reply, resourceUri),

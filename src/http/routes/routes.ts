@@ -26,7 +26,7 @@ import { signInRoutes } from './sign-in.ts'
 import { uiRoutes } from './ui.ts'
 import { zipRoutes } from './zips.ts'
 
-/** Every route of the service, whatever the settings; they get their services from {@link bindRoutes}. */
+/** Every route of the service, independent of the settings; {@link bindRoutes} gives them their services. */
 export const routes: readonly RouteDefinition<Services>[] = [
   ...authRoutes,
   ...signInRoutes,
@@ -52,12 +52,12 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...uiRoutes,
 ]
 
-/** All that is described: for docs/interface.md and for tests. */
+/** All described routes, for docs/interface.md and for tests. */
 export const describedRoutes: readonly RouteDefinition<Services>[] = [...routes, openApiRoute(() => describePaths([]))]
 
 /** The routes that the settings offer. Each gets the services that it uses. */
 export function bindRoutes(deps: Services): Route[] {
-  // Described when it is asked for the first time: a start does not wait for it.
+  // Described at the first request for it, so that it does not delay the start.
   let paths: Paths | undefined
   const definitions = [...routes, openApiRoute(() => (paths ??= describePaths(offered, describedRoutes)))]
   const offered: RouteDefinition<Services>[] = []

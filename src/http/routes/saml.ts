@@ -12,7 +12,7 @@ import type { Uses } from '../services.ts'
 import { completeLogin, type CompletionServices, failLogin } from '../sso-completion.ts'
 
 const url = '/auth/saml'
-/** A response of the largest size that is accepted, in base64 and percent-encoded, and its RelayState. */
+/** The size of the largest accepted response, in base64 and percent-encoded, with its RelayState. */
 const MAX_FORM_BYTES = 1_600_000
 
 const responseForm = formBody(
@@ -25,7 +25,7 @@ const responseForm = formBody(
 
 const isOn = ({ sso }: Uses<'sso'>): boolean => sso.saml !== undefined
 
-/** Signing in by SAML 2.0 (I4, I5.3; D8): to the provider, back with its response, our own metadata. */
+/** Sign-in through SAML 2.0 (I4, I5.3; D8): the request to the provider, its response, our own metadata. */
 export const samlRoutes = [
   route({
     id: 'signInBySaml',

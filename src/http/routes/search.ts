@@ -41,7 +41,7 @@ const number = <T extends number | undefined>(description: string, otherwise: T)
     keywords: { type: 'integer', ...(otherwise === undefined ? {} : { default: otherwise }) },
   })
 
-/** Finding entries (W3.10). */
+/** Search for entries (W3.10). */
 export const searchRoutes = [
   route({
     id: 'search',
@@ -160,7 +160,7 @@ function readFields(parameters: Parameters, name: string): string[] {
   throw invalid(`\`${name}\` names more than ${MAX_FIELDS} fields.`)
 }
 
-/** `title.en asc,modified desc`; the blank comes as a plus. */
+/** `title.en asc,modified desc`; the plus of the query string is already a blank here. */
 function readOrder(parameters: Parameters, name: string): Order[] {
   const items = (parameters.get(name) ?? '')
     .split(',')

@@ -37,7 +37,7 @@ const credentials = formBody(
   { example: { auth_username: 'anna', auth_password: 'Summer-Rain-2026' } },
 )
 
-/** Signing in by cookie, and the page for it (I4, I5.1; D2). */
+/** Sign-in with a cookie, and its page (I4, I5.1; D2). */
 export const signInRoutes = [
   route({
     id: 'signIn',
@@ -67,7 +67,7 @@ export const signInRoutes = [
       try {
         await signIn(deps, { request, reply }, form)
       } catch (error) {
-        // A person gets the form back, with what went wrong.
+        // A browser gets the form again, with the error.
         if (!(error instanceof ServiceError)) throw error
         const { status, headers, body } = problemOf(error, request.id)
         const retryAfter = headers['retry-after'] === undefined ? undefined : Number(headers['retry-after'])
@@ -99,7 +99,8 @@ export const signInRoutes = [
     visited: true,
     handle: async (deps: LoginPageServices & Uses<'sessions' | 'users'>, { request, reply, query }) => {
       const { base } = deps
-      // Under another name of this machine the browser would keep a cookie that the pages it leads to never see.
+      // Under another name of this machine, the browser would store a cookie that it does not send to the
+      // pages that follow.
       if (base.isOtherNameOfLoopback(request.raw.headers.host)) return await reply.redirect(base.at('auth/login'), 303)
       const successUrl = readSuccessUrl(deps.base, query.successurl)
       if (query.email !== undefined) return toOrganisation(deps, { request, reply }, query.email, successUrl)
@@ -161,7 +162,7 @@ async function signIn(
   return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], base)
 }
 
-/** By a page, not a redirect: the policy of the login form allows it to lead to this service only. */
+/** With a page instead of a redirect, because the policy of the login form allows it to lead to this service only. */
 function toOrganisation(
   deps: LoginPageServices,
   { request, reply }: Pair,
@@ -200,13 +201,16 @@ function sendLogin(
   return sendPage(reply, loginPage(pageContext(deps, request), form))
 }
 
-/** The provider with this name, for the note after a sign-out; the name comes from the address, so it may be any text. */
+/**
+ * The provider with this name, for the note after a sign-out. The name comes from the address, so it may be
+ * any text.
+ */
 function openElsewhere({ sso }: Uses<'sso'>, request: FastifyRequest, provider: string): OpenElsewhere | undefined {
   const face = provider === sso.cas?.name ? sso.cas.face : sso.saml?.find(provider)?.face
   return face && { name: labelOf(face, request.headers['accept-language']), logoutUrl: face.logoutUrl }
 }
 
-/** The methods to sign in that are configured. */
+/** The configured methods to sign in. */
 function signInMethods(
   deps: LoginPageServices,
   request: FastifyRequest,
@@ -227,7 +231,7 @@ function signInMethods(
   }
 }
 
-/** Without a request for another address, the settings decide where a login ends. */
+/** Without an address in the request, the settings decide where a login ends. */
 function samlUrl(
   { base }: Uses<'base'>,
   { successUrl: configured }: SamlSignOn,
@@ -248,7 +252,7 @@ function requireField<N extends string>(form: Readonly<Record<N, string | undefi
   return value
 }
 
-/** More than the configured maximum is no error: `Sessions` caps it (D2.3). */
+/** More than the configured maximum is accepted, because `Sessions` limits it (D2.3). */
 function readMaxAge(text: string | undefined): Seconds | undefined {
   if (text === undefined || text === '') return undefined
   if (/^\d+$/.test(text) && Number(text) >= 1) return Number(text)

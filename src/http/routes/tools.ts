@@ -19,7 +19,7 @@ import type { Uses } from '../services.ts'
 
 const MAX_ECHOED: Bytes = 10 * 1_048_576
 
-/** Beside the content: an upload sent back, RDF checked, the index of an entry (W3.13, W3.14, W3.16). */
+/** Further tools: an upload returned as it came, RDF validation, the index of an entry (W3.13, W3.14, W3.16). */
 export const toolRoutes = [
   route({
     id: 'echo',
@@ -94,7 +94,7 @@ export const toolRoutes = [
     handle: async (deps: Uses<'base' | 'database' | 'entries'>, { caller, params }) => {
       const entry = await deps.entries.get(caller, params, 'administer', 'see what is indexed of this entry')
       const document = await indexedDocument(deps.database, entry, iri => deps.base.toAbsolute(iri))
-      // Clients expect a single value by itself.
+      // Clients expect a single value without an array.
       const one = Object.entries(document).map(([field, values]) => [field, values.length === 1 ? values[0] : values])
       return Object.fromEntries(one) as unknown
     },
@@ -122,7 +122,7 @@ async function readEcho(
   return chunks
 }
 
-/** In pieces, so that other requests get their turn. Bytes that are not UTF-8 are replaced. */
+/** In chunks, so that other requests are served meanwhile. Bytes that are not UTF-8 are replaced. */
 function* echoed(chunks: readonly Uint8Array[]): Generator<string> {
   const decoder = new TextDecoder()
   yield '<textarea>status:200\n'

@@ -12,8 +12,8 @@ import { addVary } from '../protocol/vary.ts'
 const marks = { method: 'GET', ignoresCaller: true, visited: true } as const
 
 /**
- * The application for people: one page for all addresses under `ui/`, which finds out by itself which is meant, and its
- * files. Both are the same for all callers, so no caller is recognised here.
+ * The application for people: one page for all addresses under `ui/`, which shows the right view itself, and
+ * its files. Both are the same for all callers, so callers are not identified here.
  */
 export const uiRoutes = [
   undescribed({
@@ -26,7 +26,8 @@ export const uiRoutes = [
     url: '/ui/*',
     handle: async (deps: Uses<'base' | 'ui'>, { request, reply }) => {
       const { base, ui } = deps
-      // Under another of its names this machine has other cookies, and a write from there counts as one of another site.
+      // Under another of its names this machine has other cookies, and writes from there count as cross-site
+      // requests.
       if (base.isOtherNameOfLoopback(request.raw.headers.host)) return await reply.redirect(base.at('ui/'), 303)
       const app = { basePath: base.path, script: base.at(assetPath(ui.names.app)), languages: Object.keys(ui.words) }
       const page = uiPage(pageContext(deps, request), app)
@@ -43,7 +44,7 @@ export const uiRoutes = [
     handle: async ({ ui }: Uses<'ui'>, { request, reply, params: { name } }) => {
       const asset = ui.files.get(name)
       if (!asset) throw new NotFound('not-found', 'There is nothing at this address.')
-      // Its name carries a hash of its content.
+      // The name of the file contains a hash of its content.
       reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', etag: `"${name}"` })
       addVary(reply, 'accept-encoding')
       if (request.headers['if-none-match'] === `"${name}"`) return await reply.status(304).send()
