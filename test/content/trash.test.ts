@@ -40,7 +40,7 @@ async function openTrash(t: TestContext, days: number) {
       },
       signal: new AbortController().signal,
     } // prettier-ignore
-    await files.store({ context: '3', id }, incoming, { makeVisible: async () => {} })
+    await files.put({ context: '3', id }, incoming, { makeVisible: async () => {} })
     await insertEntry(database, newEntry({ context: '3', id, by: undefined, now: system.now() }))
     await database.run(sql`INSERT INTO trashed_entries
       SELECT ${id} AS root, CAST(${system.now()} AS BIGINT), '_admin', NULL, NULL, e.* FROM entries e WHERE id = ${id}`)
