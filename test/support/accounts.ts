@@ -37,17 +37,17 @@ export const basicAuth = (name: string, password: string): { readonly authorizat
 
 export const userPath = (id: string): string => `_principals/resource/${id}`
 
-/** So many wrong passwords by form; the answers' statuses. */
+/** Sends this many wrong passwords by form, and returns the statuses of the responses. */
 export async function guess(visitor: Visitor, name: string, times: number): Promise<number[]> {
   const statuses: number[] = []
   for (let count = 0; count < times; count++) statuses.push((await visitor.signIn(name, WRONG_PASSWORD)).status)
   return statuses
 }
 
-/** The machine-readable code of a refusal. */
+/** The code of an error response. */
 export const codeOf = (answer: Answer): unknown => answer.json()['code']
 
-/** The database of a running service, to look into it and to plant what no request can. */
+/** Opens the database of a running service, to inspect it and to plant what no request can write. */
 export async function openStore(
   t: { after(work: () => Promise<void>): void },
   service: { readonly folder: string },

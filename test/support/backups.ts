@@ -37,7 +37,7 @@ export interface Contents {
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Something of everything that a store holds. */
+/** Fills a store with some data of every kind. */
 export async function fill(service: Service, admin: Visitor): Promise<Contents> {
   const { name, password, id } = await newUser(service, admin)
   const context = await newContext(admin, [id])
@@ -61,7 +61,7 @@ export async function fill(service: Service, admin: Visitor): Promise<Contents> 
   return { context, user: { name, password }, entry, list, files }
 }
 
-/** The same, seen over HTTP. */
+/** Reads the same data over HTTP. */
 export async function holds(service: Service, { context, user, entry, list, files }: Contents): Promise<void> {
   const visitor = service.visitor()
   assert.equal((await visitor.signIn(user.name, user.password)).status, 200)
@@ -84,7 +84,7 @@ export async function holds(service: Service, { context, user, entry, list, file
   assert.match((await admin.get('management/audit')).text, new RegExp(user.name))
 }
 
-/** `migrate-store` from the store that these settings tell to another. */
+/** Runs `migrate-store` from the store that these settings describe to another. */
 export const migrateStore = (
   from: readonly string[],
   to: readonly string[],

@@ -9,18 +9,18 @@ import { openDatabaseOf } from './store.ts'
 /** With `BLOBS=s3` the services of all tests keep their files in a bucket; `scripts/test.mjs` starts a server for it. */
 export const bucket = process.env['BLOBS'] === 's3' ? (process.env['STOWAGE_TEST_BUCKET'] ?? '') : undefined
 
-/** Settings of a service with this data folder: each has a place for its files of its own. */
+/** Settings of a service with this data folder; each has its own place for files. */
 export const blobSettings = (folder: string): Record<string, string> =>
   bucket === undefined ? {} : { 'service.data.store': placeOf(folder) }
 
-/** The same as arguments of the program. */
+/** The same settings as arguments of the program. */
 export const blobArgs = (folder: string): string[] =>
   Object.entries(blobSettings(folder)).flatMap(([key, value]) => ['--set', `${key}=${value}`])
 
 const placeOf = (folder: string): string =>
   `s3://${bucket}/${basename(folder)}-${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`
 
-/** One client for each place: making one takes longer than some tests let pass. */
+/** One client for each place, because opening one takes a while. */
 const opened = new Map<string, Promise<BlobStore>>()
 
 async function openBucket(place: string): Promise<BlobStore> {
@@ -28,7 +28,7 @@ async function openBucket(place: string): Promise<BlobStore> {
   return await S3BlobStore.open(place, { endpoint: process.env['AWS_ENDPOINT_URL_S3'] })
 }
 
-/** The bytes behind a service's back. */
+/** Opens the blobs of a service directly. */
 export async function blobStoreOf(folder: string): Promise<BlobStore> {
   if (bucket === undefined) return await FolderBlobStore.open(join(folder, 'files'))
   const place = placeOf(folder)
@@ -37,7 +37,7 @@ export async function blobStoreOf(folder: string): Promise<BlobStore> {
   return await store
 }
 
-/** Keys of the blobs of a service: those in place, and those still coming in. */
+/** Keys of the blobs of a service: the stored ones, and those of uploads in progress. */
 export async function blobsOf({
   folder,
 }: {
@@ -50,7 +50,7 @@ export async function blobsOf({
       blobs.filter(name => name.startsWith('incoming') === isIncoming).map(name => basename(name))
     return { stored: keysOf(false), incoming: keysOf(true) }
   }
-  // A small upload is but in memory until it is complete.
+  // A small upload is only in memory until it is complete.
   const blobs = await blobStoreOf(folder)
   const database = await openDatabaseOf(folder)
   try {
@@ -63,7 +63,7 @@ export async function blobsOf({
   }
 }
 
-/** Writes a blob behind a service's back, in place of the one that has the key, if any. */
+/** Writes a blob directly, replacing the one with this key, if any. */
 export async function plantBlob(folder: string, key: string, text: string): Promise<void> {
   const blobs = await blobStoreOf(folder)
   async function* bytes(): AsyncGenerator<Uint8Array> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { FakeCas } from './fake-cas.ts'
 import { type Answer, Visitor } from './http-client.ts'
 
-/** A visitor with a cookie jar that goes to the CAS server and back as a browser does. */
+/** A visitor with a cookie jar that is redirected to the CAS server and back like a browser. */
 export class CasBrowser extends Visitor {
   /** The cookie that ties the login to this browser. */
   flow: string | undefined
@@ -19,20 +19,20 @@ export class CasBrowser extends Visitor {
     return answer
   }
 
-  /** Leaves for the CAS server; the result is where the browser was sent. */
+  /** Starts a login, and returns the address to which the browser is redirected. */
   async leave(): Promise<URL> {
     const answer = await this.step()
     assert.equal(answer.status, 303, answer.text)
     return new URL(answer.headers.location ?? '')
   }
 
-  /** The whole way, signing in over there as somebody. */
+  /** The complete login as this user of the CAS server. */
   async signInBy(cas: FakeCas, name: string): Promise<Answer> {
     await this.leave()
     return await this.step(`?ticket=${encodeURIComponent(cas.issue(name))}`)
   }
 
-  /** Who the service takes this visitor for. */
+  /** The name of the visitor's current user. */
   async whoAmI(): Promise<string> {
     return (await this.get('auth/user')).json<{ user: string }>().user
   }

@@ -4,7 +4,7 @@ import type { DjangoCas } from './peers/django-cas.ts'
 export const casVersions = ['cas1', 'cas2', 'cas3', 'saml11'] as const
 export type CasVersion = (typeof casVersions)[number]
 
-/** Settings of a service that signs in by this CAS server; unknown users are made. */
+/** Settings of a service that signs in through this CAS server and creates unknown users. */
 export const casSettings = (
   cas: DjangoCas,
   version: CasVersion,

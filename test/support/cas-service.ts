@@ -10,11 +10,11 @@ interface Test {
 export interface CasService {
   readonly service: InProcess
   readonly cas: FakeCas
-  /** A new browser that has been nowhere yet. */
+  /** A new browser without cookies. */
   readonly browser: () => CasBrowser
 }
 
-/** A service that signs in by a fake CAS server, and that server; unknown users are made. */
+/** A fake CAS server, and a service that signs in through it and creates unknown users. */
 export async function startWithCas(
   t: Test,
   settings: Readonly<Record<string, string>> = {},
@@ -22,7 +22,8 @@ export async function startWithCas(
 ): Promise<CasService> {
   const clock: { now?: () => number } = {}
   const cas = await startFakeCas(t, { now: () => clock.now?.() ?? 0, ...options })
-  // Under a base address of another name it is reached as a proxy would, at a port of which it does not know.
+  // With a base address of another name the service is reached like behind a proxy, on a port that it does
+  // not know.
   const port = settings['service.baseurl.folder'] === undefined ? 0 : await freePort()
   const service = await startInProcess(t, {
     settings: {

@@ -6,11 +6,11 @@ export interface Child {
   readonly pid: number
   /** Lines of standard output so far. */
   readonly lines: readonly string[]
-  /** Ends the process as a crash would, with no chance to tidy up. */
+  /** Ends the process like a crash, without cleanup. */
   kill(): Promise<void>
 }
 
-/** Runs `code` as a module in a process of its own; resolves when it has printed the line `ready`. */
+/** Runs `code` as a module in its own process. Resolves when it has printed the line `ready`. */
 export async function startChild(code: string): Promise<Child> {
   const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],

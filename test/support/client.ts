@@ -5,7 +5,7 @@ import { ADMIN_PASSWORD, type Service } from './service.ts'
 
 export const USER_PASSWORD = 'Good-Password-12'
 
-/** An application at the service, signed in. */
+/** A signed-in application of the service. */
 export async function signedIn(service: Service, user: string, password = USER_PASSWORD): Promise<EntryStore> {
   const store = new EntryStore(service.base)
   assert.equal((await store.auth({ user, password, maxAge: 86_400 })).user, user)
@@ -15,10 +15,10 @@ export async function signedIn(service: Service, user: string, password = USER_P
 export const adminAt = (service: Service): Promise<EntryStore> => signedIn(service, 'admin', ADMIN_PASSWORD)
 
 let names = 0
-/** A name that nobody has yet. */
+/** An unused name. */
 export const newName = (what: string): string => `${what}-${process.pid}-${++names}`
 
-/** A user made by the admin's application, with an application of his own that is signed in. */
+/** Creates a user as admin, and returns a signed-in application of that user. */
 export async function newApplication(service: Service, admin: EntryStore): Promise<[EntryStore, Entry]> {
   const name = newName('person')
   const entry = await admin.newUser(name, USER_PASSWORD).commit()
@@ -29,10 +29,10 @@ export async function newApplication(service: Service, admin: EntryStore): Promi
 export const newContextAt = async (store: EntryStore): Promise<Resource> =>
   (await store.newContext().commit()).getResource(true)
 
-/** Holds that the service refused with this status, as the client's HTTP library tells it. */
+/** Checks that the service refused with this status, as the client's HTTP library reports it. */
 export async function rejectsWith(status: number, work: Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error: { readonly status?: number; readonly message: string }) => {
-    // What fails to load is told by the reason phrase alone.
+    // When loading fails, the client reports only the reason phrase.
     const phrase = { 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' }[status]
     const isPhrase = phrase !== undefined && error.message.endsWith(phrase)
     assert.ok(error.status === status || (error.status === undefined && isPhrase), `not ${status}: ${error.message}`)
@@ -40,10 +40,10 @@ export async function rejectsWith(status: number, work: Promise<unknown>): Promi
   })
 }
 
-/** The entry as it is now, whatever the application remembers. */
+/** The current entry, not the application's cached one. */
 export const reload = (entry: Entry): Promise<Entry> => entry.refresh(true, true)
 
-/** Registers rules twice: applications must find them hold on a store that they have used before. */
+/** Registers rules twice, because they must also hold on a store that applications have used before. */
 export function twice(register: (rule: (title: string, work: () => Promise<void>) => void) => void): void {
   for (const suffix of ['', ', and again on the same store']) {
     register((title, work) => void test(title + suffix, work))

@@ -15,7 +15,7 @@ const NODES = 3
 
 /** Three real nodes behind nginx, with rows in PostgreSQL, files in a bucket, logins and lockouts in Redis. */
 export interface Cluster {
-  /** Where clients come. */
+  /** The address for clients. */
   readonly base: string
   readonly nodes: readonly Node[]
   readonly nginx: Nginx
@@ -34,9 +34,9 @@ export interface Node {
   readonly base: string
   /** Starts it where it was before, and resolves when it serves. */
   start(): Promise<void>
-  /** Asks it to stop, and resolves to its exit status. */
+  /** Sends a signal to stop, and resolves to the exit status. */
   stop(): Promise<number | null>
-  /** Ends it at once. */
+  /** Kills the node. */
   kill(): Promise<void>
   /** What all its processes have printed. */
   output(): string
@@ -91,7 +91,7 @@ export async function startCluster(t: Test, more: Readonly<Record<string, string
   }
 }
 
-/** What it has confirmed it knows again after a crash: the nodes' tests are about the nodes. */
+/** Durable, so that it keeps confirmed data after a crash: the tests are about the nodes, not about Redis. */
 async function startDurableRedis(t: Test): Promise<RedisServer> {
   const folder = await temporaryFolder(t)
   return await startRedis(t, { args: ['--appendonly', 'yes', '--appendfsync', 'always', '--dir', folder] })

@@ -6,7 +6,7 @@ import { indexEntry, removeContextFromIndex, removeFromIndex } from '../../src/s
 import type { Database, Queries } from '../../src/stores/database.ts'
 import { FakeSystem } from './fake-system.ts'
 
-/** The one way to change entries, with an audit trail that goes nowhere. */
+/** The changes of entries, with an audit trail that is not stored. */
 export const changesOf = (database: Database): Changes =>
   new Changes({
     database,
@@ -15,7 +15,7 @@ export const changesOf = (database: Database): Changes =>
     revisions: { enabled: false },
   })
 
-/** Writes entries to the store as they are, with the search index and without the rules that the service keeps. */
+/** Writes entries and their search index directly to the store, without the rules of the service. */
 
 export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {
   await insertEntryRow(tx, entry)

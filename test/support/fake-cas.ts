@@ -7,7 +7,7 @@ interface Test {
   after(work: () => Promise<void>): void
 }
 
-/** A validation as it arrived. */
+/** A validation request. */
 export interface Asked {
   readonly method: string
   readonly path: string
@@ -20,11 +20,11 @@ export interface FakeCas {
   /** Ends in a slash. */
   readonly url: string
   readonly asked: readonly Asked[]
-  /** Who the next tickets belong to; a ticket is used up with its first validation. */
+  /** The user of each ticket; a ticket is removed at its first validation. */
   readonly tickets: Map<string, string>
-  /** What to answer instead, until it is set back to `undefined`. */
+  /** Replaces the response until it is set back to `undefined`. */
   misbehave: ((response: ServerResponse, asked: Asked) => void) | undefined
-  /** A new ticket for somebody. */
+  /** A new ticket for this user. */
   issue(name: string): string
 }
 
@@ -35,7 +35,7 @@ export interface FakeCasOptions {
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
-/** A CAS server that speaks all four protocols as the real ones do, and badly when told to. */
+/** A CAS server with all four protocols, which can also be made to misbehave. */
 export async function startFakeCas(t: Test, { now = Date.now, tls }: FakeCasOptions = {}): Promise<FakeCas> {
   const asked: Asked[] = []
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { System } from '../../src/base/system.ts'
 import type { Milliseconds } from '../../src/base/units.ts'
 
-/** A machine whose clock stands still until it is turned, and whose randomness comes from a seed. */
+/** A system whose clock moves only when a test moves it, and whose randomness comes from a seed. */
 export class FakeSystem implements System {
   #now: Milliseconds = Date.UTC(2026, 10, 21, 10, 0, 0)
   #monotonic: Milliseconds = 1000
@@ -10,7 +10,7 @@ export class FakeSystem implements System {
   #drawn = 0
   readonly #onPass: (duration: Milliseconds) => void
 
-  /** @param onPass learns of time that passes, where something does not go by this clock */
+  /** @param onPass called when time passes, for code that does not use this clock */
   constructor(seed = 'seed', onPass: (duration: Milliseconds) => void = () => {}) {
     this.#seed = seed
     this.#onPass = onPass

@@ -12,7 +12,7 @@ export class Faults {
   calls: string[] = []
   #failing: { readonly at: number; readonly fault: Fault; readonly lasting: boolean } | undefined
 
-  /** The `at`th call from now on fails, counted from 1; if `lasting` so do all after it. */
+  /** Makes the `at`th call from now on fail, counted from 1; with `lasting` also all later ones. */
   plan(at: number, fault: Fault, lasting = false): void {
     this.calls = []
     this.#failing = { at, fault, lasting }
@@ -28,8 +28,8 @@ export class Faults {
   }
 
   /**
-   * @param partly what is done all the same when the fault is a short one
-   * @param undo lets go of what came of work that is said to have failed
+   * @param partly the part of the work that a `short` fault still does
+   * @param undo cleans up the result of work that is reported as failed
    */
   async call<T>(
     name: string,
@@ -47,7 +47,7 @@ export class Faults {
   }
 }
 
-/** The file calls, any of which may be made to fail. */
+/** File calls that can be made to fail. */
 export function faultyFiles(real: FileCalls, faults: Faults): FileCalls {
   return {
     open: (path, flags) =>
@@ -65,7 +65,7 @@ export function faultyFiles(real: FileCalls, faults: Faults): FileCalls {
       ),
     sync: handle => faults.call('sync', () => real.sync(handle)),
     async close(handle: FileHandle) {
-      // A descriptor is gone even when closing it fails.
+      // The descriptor is released even if closing it fails.
       await real.close(handle)
       await faults.call('close', async () => undefined)
     },
@@ -82,7 +82,10 @@ function firstHalf(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
   return [first.subarray(0, Math.ceil(first.length / 2))]
 }
 
-/** The database, any statement, BEGIN or COMMIT of which may be made to fail; an unsure COMMIT is done, but said to have failed. */
+/**
+ * A database whose statements, BEGIN or COMMIT can be made to fail. An unsure COMMIT is done, but reported as
+ * failed.
+ */
 export function faultyDatabase(real: Database, faults: Faults): Database {
   const through = (queries: Queries): Queries => ({
     engine: queries.engine,
@@ -98,7 +101,7 @@ export function faultyDatabase(real: Database, faults: Faults): Database {
     withExclusiveLock: work => real.withExclusiveLock(work),
     async transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T> {
       await faults.call('begin', async () => undefined)
-      // Failing inside makes the engine roll back, failing afterwards leaves everything as committed.
+      // A failure inside makes the engine roll back; a failure afterwards leaves everything committed.
       let unsure: unknown
       const result = await real.transaction(async tx => {
         const made = await work(through(tx))

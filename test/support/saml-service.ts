@@ -25,11 +25,11 @@ export interface SamlIdp {
   readonly name: string
   readonly entityId: string
   readonly metadataUrl: string
-  /** How often somebody asked for the metadata. */
+  /** The number of requests for the metadata. */
   readonly asked: () => number
-  /** What its metadata say from now on. */
+  /** Replaces the metadata. */
   publish(shape: MetadataShape): void
-  /** Answers requests for metadata otherwise, until it is set back to `undefined`. */
+  /** Replaces the response to requests for metadata until it is set back to `undefined`. */
   misbehave: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
 }
 
@@ -58,7 +58,7 @@ export async function startSamlIdp(t: Test, name = 'a', port = 0): Promise<SamlI
   return idp
 }
 
-/** The request that the service sent somebody away with. */
+/** The request with which the service sent a browser to the provider. */
 export interface Sent {
   readonly xml: string
   readonly relayState: string
@@ -80,7 +80,7 @@ export interface Respond {
   readonly edit?: (xml: string) => string
 }
 
-/** Somebody's browser between the service and an identity provider. */
+/** A browser between the service and an identity provider. */
 export class SamlBrowser extends Visitor {
   readonly #saml: SamlService
 
@@ -95,7 +95,7 @@ export class SamlBrowser extends Visitor {
     return readDeparture(answer, this.base)
   }
 
-  /** Brings an answer back, as the page of the provider makes a browser post it. */
+  /** Posts a response, as the page of the provider makes a browser do. */
   async bring(
     form: Readonly<Record<string, string>>,
     query = '?idp=a',
@@ -105,12 +105,12 @@ export class SamlBrowser extends Visitor {
     return await this.ask(`auth/saml${query}`, { form, headers: { accept: 'text/html', ...fromElsewhere, ...headers } })
   }
 
-  /** The answer of a provider to what it was sent. */
+  /** The response of a provider to this request. */
   answerTo(sent: Sent, respond: Respond = {}): Record<string, string> {
     return { SAMLResponse: this.#saml.respond(sent, respond), RelayState: sent.relayState }
   }
 
-  /** The whole way, signing in over there as somebody. */
+  /** The complete login as this user of the provider. */
   async signInBy(name: string, query = '', respond: Respond = {}): Promise<Answer> {
     const sent = await this.leave(query)
     return await this.bring(this.answerTo(sent, { name, ...respond }), new URL(sent.acsUrl).search)
@@ -155,7 +155,7 @@ export interface SamlService {
 
 export const RELYING_PARTY = 'urn:stowage'
 
-/** What a service has to know of these identity providers. */
+/** The settings that a service needs for these identity providers. */
 export const samlSettings = (idps: readonly SamlIdp[]): Record<string, string> => ({
   'service.auth.saml': 'new',
   ...Object.fromEntries(
@@ -168,7 +168,7 @@ export const samlSettings = (idps: readonly SamlIdp[]): Record<string, string> =
   ),
 })
 
-/** A service that signs in by SAML, by identity providers of these names. An empty setting is not set. */
+/** A service that signs in through identity providers with these names. An empty setting is not set. */
 export async function startWithSaml(
   t: Test,
   settings: Readonly<Record<string, string>> = {},

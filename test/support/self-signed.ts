@@ -5,7 +5,10 @@ export interface Certified {
   readonly privateKey: KeyObject
 }
 
-/** A certificate for 127.0.0.1 and content.example that nobody vouches for, made anew: no private key has to lie in the repository. */
+/**
+ * A self-signed certificate for 127.0.0.1 and content.example, generated so that the repository contains no
+ * private key.
+ */
 export function selfSigned(): { readonly key: string; readonly cert: string } {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return {

@@ -13,7 +13,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 import { createTeamServer, threadSettings } from './threads.ts'
 import { letTokensAge, tokenSettings } from './token-store.ts'
 
-/** What a test hands over: the part of node:test's context used here. */
+/** The part of node:test's context that is used here. */
 interface Test {
   after(work: () => Promise<void>): void
 }
@@ -27,7 +27,7 @@ export const program = fileURLToPath(new URL('../../../bin/stowage.js', import.m
 export interface Service {
   readonly base: string
   readonly folder: string
-  /** A new visitor who is nobody yet. */
+  /** A new visitor without a session. */
   visitor(): Visitor
   /** A new visitor signed in as admin. */
   admin(): Promise<Visitor>
@@ -37,20 +37,20 @@ export interface Process extends Service {
   readonly pid: number
   /** Everything printed so far, standard output and log. */
   readonly output: () => string
-  /** Asks it to stop and resolves to its exit status. */
+  /** Sends a signal and resolves to the exit status. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 export interface Start {
   readonly settings?: Readonly<Record<string, string>>
-  /** A data folder to go on with; without it a new one, removed after the test. */
+  /** An existing data folder; by default a new one, removed after the test. */
   readonly folder?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Hashes passwords at the configured cost, for tests about hashing; others take next to no time for it. */
+  /** Hashes passwords at the configured cost, for tests about hashing; other tests use cheap hashes. */
   readonly realHashes?: boolean
 }
 
-/** The real program in a process of its own, on a free port. */
+/** The program in its own process, on a free port. */
 export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
   const data = folder ?? (await temporaryFolder(t))
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
@@ -61,7 +61,7 @@ export async function startProcess(t: Test, { settings = {}, folder, env = {} }:
     env: { ...process.env, SERVICE_ADMIN_PASSWORD: ADMIN_PASSWORD, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Not before all that it printed has come.
+  // Waits until all its output has arrived.
   const exited = once(child, 'close') as Promise<[number | null]>
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
     child.kill(signal)
@@ -84,7 +84,7 @@ export async function startProcess(t: Test, { settings = {}, folder, env = {} }:
 }
 
 export interface InProcess extends Service {
-  /** Turn its clock to let time pass. */
+  /** The clock; the test lets time pass. */
   readonly system: FakeSystem
   close(): Promise<void>
 }
@@ -93,7 +93,7 @@ let nodes = 0
 
 const CHEAP_HASHES = { memory: 64, iterations: 1, parallelism: 1 }
 
-/** The service inside the test's own process, with a clock that the test turns; reached over a real socket. */
+/** The service inside the test's own process, with a clock that the test moves; reached over a real socket. */
 export async function startInProcess(
   t: Test,
   {

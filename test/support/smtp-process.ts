@@ -1,4 +1,7 @@
-/** A mail server in a process of its own; `smtp-server.ts` starts it. Tells its parent the port and every mail it takes. */
+/**
+ * A mail server in its own process, started by `smtp-server.ts`. It sends its parent the port and every
+ * received mail.
+ */
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import type { SmtpBehaviour } from './smtp-server.ts'

@@ -24,13 +24,13 @@ export interface SmtpBehaviour {
   readonly tls?: { readonly key: string; readonly cert: string }
   /** Asks for this name and password. */
   readonly user?: { readonly name: string; readonly password: string }
-  /** Recipients refused for good (550). */
+  /** Recipients that are refused permanently (550). */
   readonly refused?: readonly string[]
-  /** Recipients refused for now (450). */
+  /** Recipients that are refused temporarily (450). */
   readonly busy?: readonly string[]
 }
 
-/** A mail as it came in, and what a reader would see of it. */
+/** A mail as received, and as a reader would see it. */
 export interface Received {
   readonly from: string
   readonly to: readonly string[]
@@ -41,7 +41,7 @@ export interface Received {
 export interface SmtpServer {
   readonly port: number
   readonly mails: readonly Received[]
-  /** Resolves to the mail of this number to the address, once that has come in. */
+  /** Resolves to the mail with this number to the address when it has arrived. */
   take(address: string, number?: number): Promise<Received>
 }
 
@@ -63,7 +63,7 @@ export async function startSmtpServer(t: Test, behaviour: SmtpBehaviour = {}): P
   return { port, mails, take }
 }
 
-/** A certificate for loopback that nobody has signed but itself. */
+/** A self-signed certificate for loopback. */
 export async function selfSigned(t: Test): Promise<Certificate> {
   const folder = await temporaryFolder(t)
   const [key, file] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

@@ -19,16 +19,16 @@ export async function openBrowser(): Promise<(title: string, work: (browser: Chr
   }
 }
 
-/** Somebody with a browser of his own, in a window of one page. */
+/** A user with their own browser, in a window with one page. */
 export interface Person {
   readonly page: Page
-  /** What the browser has complained about, answers of the statuses allowed excepted. */
+  /** Complaints of the browser, except about responses with the allowed statuses. */
   readonly complaints: readonly string[]
   readonly close: () => Promise<void>
 }
 
 interface Wishes extends BrowserContextOptions {
-  /** Statuses that are part of the test: browsers write every refusal on the console. */
+  /** Statuses that are part of the test: browsers log every refused request to the console. */
   readonly refusals?: readonly number[]
 }
 

@@ -10,7 +10,7 @@ export const putFile = (
   headers: OutgoingHttpHeaders = {},
 ): Promise<Answer> => visitor.ask(path, { method: 'PUT', body, headers: { 'content-type': 'text/plain', ...headers } })
 
-/** Uploads the same bytes in pieces, without telling their number. */
+/** Uploads the same bytes in chunks, without a length. */
 export const putChunked = (
   visitor: Visitor,
   path: string,
