@@ -31,9 +31,11 @@ export async function measure(say) {
   const plain = request('GET', '/')
   const admin = `Basic ${Buffer.from(`admin:${first.password}`).toString('base64')}`
   const basic = request('GET', '/auth/user', { authorization: admin })
+  const bearer = request('GET', '/auth/user', { authorization: `Bearer ${await accessToken(first)}` })
   const work = {
     bare: () => load(bare, () => plain, MS),
     basic: () => load(first, () => basic, MS),
+    bearer: () => load(first, () => bearer, MS),
     ...Object.fromEntries(
       services.map(({ size, ...service }) => [`t${size}`, () => load(service, caller(service), MS)]),
     ),
@@ -73,6 +75,12 @@ export async function measure(say) {
         unit: 'ratio',
         goal: { least: 0.6 },
       },
+      {
+        what: 'by access token : by cookie',
+        value: ratioOf(results.bearer, small),
+        unit: 'ratio',
+        goal: { least: 0.95 },
+      },
     ],
     curves: [
       {
@@ -110,7 +118,17 @@ async function startFilled(size) {
   }
   service.process.send(size)
   const [filled] = await once(service.process, 'message')
-  return { ...service, size, ...filled }
+  return { ...service, size, headers, ...filled }
+}
+
+async function accessToken({ base, headers }) {
+  const expires = new Date(Date.now() + 86_400_000).toISOString()
+  const answer = await fetch(`${base}auth/access-tokens`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bench', expires, scopes: ['read'] }),
+  })
+  return (await answer.json()).token
 }
 
 /** Sends requests of the users with a token, one after another. */

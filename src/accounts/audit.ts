@@ -13,6 +13,8 @@ export const auditEvents = [
   'unlocked',
   'logout',
   'token-removed',
+  'access-token-created',
+  'access-token-revoked',
   'password-changed',
   'password-reset-requested',
   'password-reset',

@@ -4,6 +4,18 @@ import { ADMIN, ADMINS, GUEST, systemNames } from './principals.ts'
 import type { Client, Session } from './sessions.ts'
 import type { User } from './users.ts'
 
+/** What an access token permits, from the weakest on. Each but `quota` includes those before it; `admin` includes all. */
+export const tokenScopes = ['read', 'write', 'quota', 'admin'] as const
+export type TokenScope = (typeof tokenScopes)[number]
+
+/** The limits of a request that an access token authenticated. */
+export interface TokenGrant {
+  readonly tokenId: string
+  readonly scopes: readonly TokenScope[]
+  /** Ids of the only contexts that the token opens; absent: all that the user has access to. */
+  readonly contexts?: readonly string[]
+}
+
 /** The user who makes a request, or the guest. Created once for each request and never changed. */
 export interface Caller {
   readonly user: User
@@ -12,6 +24,8 @@ export interface Caller {
   readonly client: Client
   /** The session that authenticated the request; absent without a session cookie. */
   readonly session?: Session
+  /** Absent unless an access token authenticated the request. It narrows the user's rights, and never widens them. */
+  readonly grant?: TokenGrant
 }
 
 const guestUser: User = {
@@ -32,8 +46,38 @@ export const guestFrom = (client: Client): Caller => ({ user: guestUser, groups:
 
 export const isGuest = (caller: Pick<Caller, 'user'>): boolean => caller.user.id === GUEST
 
-/** True for admin and the members of the admin group. They may do everything (W4.2, rule 1). */
-export const isAdmin = (caller: Caller): boolean => caller.user.id === ADMIN || caller.groups.has(ADMINS)
+const isAdministrator = ({ user, groups }: Pick<Caller, 'user' | 'groups'>): boolean =>
+  user.id === ADMIN || groups.has(ADMINS)
+
+/**
+ * True for admin and the members of the admin group. They may do everything (W4.2, rule 1). With an access token only if it has
+ * the scope `admin` (D24.4).
+ */
+export const isAdmin = (caller: Caller): boolean => isAdministrator(caller) && hasScope(caller, 'admin')
+
+/** Whether the access token of the request, if any, has the scope. */
+export function hasScope({ grant }: Pick<Caller, 'grant'>, scope: TokenScope): boolean {
+  if (!grant || grant.scopes.includes('admin')) return true
+  return grant.scopes.includes(scope) || (scope === 'read' && grant.scopes.includes('write'))
+}
+
+/** Whether the access token of the request, if any, opens this context. */
+export const opensContext = ({ grant }: Pick<Caller, 'grant'>, context: string): boolean =>
+  grant?.contexts?.includes(context) ?? true
+
+/** Administrators set quotas; with an access token if it has the scope `quota` and opens the context (D24.4). */
+export const mayManageQuota = (caller: Caller, context: string): boolean =>
+  isAdministrator(caller) && hasScope(caller, 'quota') && opensContext(caller, context)
+
+/** @throws {Unauthenticated | Forbidden} unless the caller may set the quota of the context. */
+export function requireQuotaManager(caller: Caller, context: string): void {
+  if (!mayManageQuota(caller, context)) throw denied(caller, 'set a quota')
+}
+
+/** @throws {Forbidden} for an access token: what would outlive it, or could take its owner's account, needs a login (D24.5). */
+export function requireNoToken(caller: Caller, what: string): void {
+  if (caller.grant) throw new Forbidden('access-token-scope', `An access token cannot ${what}. Sign in instead.`)
+}
 
 /** The error for a missing right (D1.5): guests are asked to sign in, signed-in users get "forbidden". */
 export const denied = (caller: Caller, what: string): ServiceError =>
@@ -48,7 +92,7 @@ export function requireAdmin(caller: Caller, what: string): void {
 
 /** @throws {Unauthenticated | Forbidden} unless the caller is the user `_admin` itself (W4.4). */
 export function requireSuperUser(caller: Caller, what: string): void {
-  if (caller.user.id !== ADMIN) throw denied(caller, what)
+  if (caller.user.id !== ADMIN || !isAdmin(caller)) throw denied(caller, what)
 }
 
 /** @throws {Unauthenticated} for a guest. */

@@ -1,9 +1,10 @@
 import { Unauthenticated } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
 import { type Caller, isGuest } from './caller.ts'
 import { groupsOf } from './groups.ts'
 import { isCurrent } from './sessions.ts'
-import { findUser } from './users.ts'
+import { findUser, type User } from './users.ts'
 
 /**
  * Loads the caller again with their current state and groups. For actions where much time passes between the head of the
@@ -14,11 +15,13 @@ import { findUser } from './users.ts'
 export async function presentCaller(queries: Queries, caller: Caller): Promise<Caller> {
   if (isGuest(caller)) return caller
   const user = await findUser(queries, caller.user.id)
-  const isGood = user && !user.disabled && isStill(caller, user)
+  const isGood = user && !user.disabled && (await isStill(queries, caller, user))
   if (!isGood) throw new Unauthenticated('not-signed-in', 'Your session has ended. Sign in again.')
   return { ...caller, user, groups: new Set(await groupsOf(queries, user.id)) }
 }
 
-/** Checks the caller's session or, without a session, the epoch under which their password was verified. */
-const isStill = ({ session, user: before }: Caller, user: Caller['user']): boolean =>
-  session ? isCurrent(session, user) : before.epoch === user.epoch
+/** Checks the caller's access token or session or, without them, the epoch under which their password was verified. */
+async function isStill(queries: Queries, { grant, session, user: before }: Caller, user: User): Promise<boolean> {
+  if (grant) return (await queries.get(sql`SELECT id FROM access_tokens WHERE id = ${grant.tokenId}`)) !== undefined
+  return session ? isCurrent(session, user) : before.epoch === user.epoch
+}

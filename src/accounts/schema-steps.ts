@@ -16,4 +16,24 @@ export const accountSteps: readonly Migration[] = [
       sql`CREATE INDEX sso_links_by_user ON sso_links (user_id)`,
     ],
   },
+  {
+    id: 16,
+    name: 'access tokens',
+    statements: [
+      sql`CREATE TABLE access_tokens (
+        id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL UNIQUE,
+        user_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
+        name TEXT NOT NULL,
+        scopes TEXT NOT NULL,
+        contexts TEXT,
+        addresses TEXT,
+        created BIGINT NOT NULL,
+        expires BIGINT NOT NULL,
+        last_used BIGINT,
+        last_address TEXT
+      )`,
+      sql`CREATE INDEX access_tokens_by_user ON access_tokens (user_id)`,
+    ],
+  },
 ]

@@ -123,6 +123,8 @@ export async function changeUser(tx: Queries, user: User, change: UserChange, sp
         custom_properties = ${JSON.stringify(changed.customProperties)}
       WHERE id = ${user.id}`),
   )
+  // Enabling the user again does not bring them back.
+  if (changed.disabled && !user.disabled) await tx.run(sql`DELETE FROM access_tokens WHERE user_id = ${user.id}`)
   return changed
 }
 

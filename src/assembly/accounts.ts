@@ -1,3 +1,4 @@
+import { AccessTokens } from '../accounts/access-tokens.ts'
 import { Audit } from '../accounts/audit.ts'
 import { BasicCredentials } from '../accounts/basic-credentials.ts'
 import { loadCommonPasswords } from '../accounts/common-passwords.ts'
@@ -68,6 +69,12 @@ export async function createAccounts(
     writeDelay: tokens.writeDelay,
     writesFirstAtOnce: tokens.writesFirstAtOnce,
   })
+  const accessTokens = settings['service.auth.access-tokens']
+    ? new AccessTokens(
+        { database, cache, users, audit, system, log },
+        { maxAge: settings['service.auth.access-tokens.max-age'] },
+      )
+    : undefined
   const basic = settings['service.auth.http-basic']
     ? new BasicCredentials(users, login, {
         store: ofProcess,
@@ -79,7 +86,26 @@ export async function createAccounts(
   if (mails && team?.isFirst === true) shareMails(team, mails)
   const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
   const passwordReset = mails && new PasswordReset({ ...reset, mails })
-  return { audit, passwords, passwordRules, lockout, devices, login, users, sessions, basic, mails, passwordReset }
+  return {
+    audit,
+    passwords,
+    passwordRules,
+    lockout,
+    devices,
+    login,
+    users,
+    sessions,
+    accessTokens,
+    basic,
+    mails,
+    passwordReset,
+    /** Deletes what is kept for a limited time. */
+    async expire() {
+      await audit.expire()
+      await passwordReset?.expire()
+      await accessTokens?.expire()
+    },
+  }
 }
 
 async function createPasswords(

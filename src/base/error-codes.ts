@@ -67,12 +67,20 @@ export const errorCodes = {
     help: 'The user name or the password is wrong, or this user may not sign in with a password.',
   },
   'invalid-token': { title: 'Invalid token', help: 'The `auth_token` is unknown or expired: sign in again.' },
+  'invalid-access-token': {
+    title: 'Invalid access token',
+    help: 'The access token is unknown, expired, revoked, of a disabled user, or not accepted from this address: create a new one.',
+  },
   'sso-refused': {
     title: 'Sign-on refused',
     help: '`check` names the failed check. Use `correlation` to find the details in the log and at `/management/sso`.',
   },
   // 403
   'not-allowed': { title: 'Not allowed', help: 'You are signed in, but this needs a right that you do not have.' },
+  'access-token-scope': {
+    title: 'Not permitted by this access token',
+    help: '`detail` names the scope that the token lacks. What concerns logins, passwords and tokens needs a login.',
+  },
   'account-disabled': { title: 'Account disabled', help: 'An administrator has disabled this account.' },
   'password-login-off': {
     title: 'Password login is off',

@@ -1,8 +1,18 @@
-import { boolean, choice, duration, integer, pattern, secret, text } from './kinds.ts'
+import { boolean, choice, duration, integer, pattern, seconds, secret, text } from './kinds.ts'
 
 /** Who may sign in with a password, and how passwords are stored (I5.1, I5.5, I5.7, I5.8; D4, D5). */
 export const passwordKeys = {
   'service.auth.http-basic': boolean({ default: false, help: 'Accept HTTP Basic credentials.' }),
+  'service.auth.access-tokens': boolean({
+    default: true,
+    help: 'Users may create access tokens for programs, and requests may carry them.',
+  }),
+  'service.auth.access-tokens.max-age': seconds({
+    min: 60,
+    max: 315_360_000,
+    default: 31_622_400,
+    help: 'Maximum lifetime of an access token.',
+  }),
   'service.auth.adminpw': secret({
     warn: 'overrides the stored password of admin',
     help: 'Replaces the password of admin while it is set; never written to the store.',

@@ -1,4 +1,4 @@
-import { type Caller, denied, isAdmin, isGuest } from '../accounts/caller.ts'
+import { type Caller, denied, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
 import { insertGroup, setHomeContext, setMembers } from '../accounts/groups.ts'
 import { requireName } from '../accounts/names.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
@@ -137,7 +137,8 @@ export class Creation {
     contextId: string | undefined,
   ): Promise<Entry> {
     const check = (caller: Caller): void => {
-      if (isAdmin(caller) || (this.#options.groupContextsForAll && !isGuest(caller))) return
+      const isOpen = this.#options.groupContextsForAll && !isGuest(caller) && opensContext(caller, CONTEXTS)
+      if (isAdmin(caller) || isOpen) return
       throw denied(caller, 'create a group with a context')
     }
     check(caller)

@@ -16,6 +16,7 @@ import { answerMalformed } from './malformed.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
 import { sendProblem } from './problem.ts'
 import { Parameters } from './protocol/query.ts'
+import { requireTokenScope } from './token-scope.ts'
 import { withReaders } from './readers/readers.ts'
 import { methods, type Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
@@ -72,6 +73,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = ignoresCaller !== true && request.callback === undefined
     if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
+    requireTokenScope(request)
     // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
     const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
     const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../accounts/caller.ts'
+import { looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
+import { normaliseName } from '../accounts/names.ts'
 import { type Client, isCurrent } from '../accounts/sessions.ts'
 import { Unauthenticated } from '../base/errors.ts'
 import { setCookie, setsAuthCookie } from './protocol/cookies.ts'
@@ -20,12 +22,14 @@ type CallerServices = Uses<'basic' | 'sessions' | 'users'>
  * @throws {Unauthenticated} `invalid-token` where the settings ask for it
  */
 export async function recogniseCaller(
-  deps: CallerServices & Uses<'cookie' | 'options'>,
+  deps: CallerServices & Uses<'accessTokens' | 'cookie' | 'options'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
   // Until it is recognised, a request is the guest's.
   const guest = request.caller
+  const token = deps.accessTokens && accessTokenIn(request.headers.authorization)
+  if (token) return await callerByAccessToken(deps, token, request, reply)
   if (deps.basic && request.headers.authorization !== undefined) return await callerByBasic(deps, request, reply)
   if (!request.cookies.hasAuthToken) return guest
   const caller = await callerByCookie(deps, request)
@@ -63,6 +67,45 @@ async function callerOf(
     return undefined
   }
   return { ...known, client, session }
+}
+
+interface PresentedToken {
+  readonly scheme: 'bearer' | 'basic'
+  readonly text: string
+  /** The user name of HTTP Basic. */
+  readonly name: string
+}
+
+/**
+ * The access token of an `Authorization` header, as a bearer token (RFC 6750) or as the password of HTTP Basic; `undefined` for
+ * credentials of another kind. Never read from a query, which logs and histories keep (D24.3).
+ */
+function accessTokenIn(header: string | undefined): PresentedToken | undefined {
+  if (header === undefined) return undefined
+  const bearer = /^Bearer +(\S+)$/i.exec(header)?.[1]
+  if (bearer?.startsWith(TOKEN_PREFIX)) return { scheme: 'bearer', text: bearer, name: '' }
+  const basic = bearer === undefined ? basicCredentials(header) : undefined
+  if (!basic || !looksLikeToken(basic.password)) return undefined
+  return { scheme: 'basic', text: basic.password, name: normaliseName(basic.name) }
+}
+
+/** @throws {Unauthenticated} `invalid-access-token`; the session cookie of the request, if any, does not count */
+async function callerByAccessToken(
+  { accessTokens }: Uses<'accessTokens'>,
+  { scheme, text, name }: PresentedToken,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller> {
+  const { client } = request.caller
+  try {
+    if (!accessTokens) throw new TypeError('access tokens are off')
+    return await accessTokens.caller(text, client, name)
+  } catch (error) {
+    if (!(error instanceof Unauthenticated)) throw error
+    if (scheme === 'basic') challenge(request, reply)
+    else reply.header('www-authenticate', 'Bearer realm="Stowage", error="invalid_token"')
+    throw error
+  }
 }
 
 /** @throws {Unauthenticated} for credentials that are wrong, malformed or of another scheme (D4.2) */

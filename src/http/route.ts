@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../accounts/caller.ts'
+import type { Caller, TokenScope } from '../accounts/caller.ts'
 import type { RequestCookies } from './protocol/cookies.ts'
 import type { Parameters } from './protocol/query.ts'
 
@@ -25,6 +25,8 @@ export interface Route {
   readonly pageAt?: string
   /** Responses contain no secrets, so text and RDF may be compressed (`compression.ts`). */
   readonly compressible?: true
+  /** The scopes of which an access token needs one; absent: those of `token-scope.ts`. Empty: tokens are refused. */
+  readonly tokenScopes?: readonly TokenScope[]
   /** Every request is refused, so there is nothing to describe. */
   readonly onlyRefuses?: true
 }
@@ -35,6 +37,7 @@ declare module 'fastify' {
     fromElsewhere?: boolean
     visited?: boolean
     compressible?: boolean
+    tokenScopes?: readonly TokenScope[]
   }
 
   interface FastifyRequest {

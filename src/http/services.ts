@@ -1,3 +1,4 @@
+import type { AccessTokens } from '../accounts/access-tokens.ts'
 import type { Audit } from '../accounts/audit.ts'
 import type { BasicCredentials } from '../accounts/basic-credentials.ts'
 import type { UserCache } from '../accounts/user-cache.ts'
@@ -87,6 +88,8 @@ export interface Rooms {
   readonly login: Login
   readonly lockout: Lockout
   readonly audit: Audit
+  /** Absent when access tokens are off. */
+  readonly accessTokens: AccessTokens | undefined
   /** Absent when HTTP Basic is off. */
   readonly basic: BasicCredentials | undefined
   /** Absent when trusted devices are disabled. */

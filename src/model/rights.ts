@@ -1,7 +1,7 @@
-import { type Caller, denied, isAdmin, isGuest } from '../accounts/caller.ts'
-import { GUEST, USERS } from '../accounts/principals.ts'
+import { type Caller, denied, hasScope, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
+import { ADMINS, GUEST, USERS } from '../accounts/principals.ts'
 import { type AclSlot, isOwnAcl } from './acl.ts'
-import { PRINCIPALS, principalUri } from './addresses.ts'
+import { CONTEXTS, PRINCIPALS, principalUri } from './addresses.ts'
 import type { Entry, EntryHead } from './entry.ts'
 
 export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
@@ -47,16 +47,27 @@ function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
 const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>
   entry.context === PRINCIPALS && entry.id === caller.user.id && entry.entryType === 'Local'
 
+const readRights: readonly Right[] = ['readmetadata', 'readresource']
+
+/** An access token narrows the user's rights to its scopes and contexts (D24.4). The entry of a context belongs to it. */
+function tokenAllows(caller: Caller, right: Right, { context, id }: EntryHead): boolean {
+  const isRead = readRights.includes(right)
+  // Making someone an administrator would outlive the token (D24.5).
+  if (!isRead && context === PRINCIPALS && id === ADMINS) return false
+  return hasScope(caller, isRead ? 'read' : 'write') && opensContext(caller, context === CONTEXTS ? id : context)
+}
+
 /** W4.2: decides one right; the first rule that matches wins. */
 export function may(caller: Caller, right: Right, { entry, contextEntry }: AccessTarget): boolean {
+  if (caller.grant && !tokenAllows(caller, right, entry)) return false
   if (isAdmin(caller)) return true
-  if (isOwnUserEntry(caller, entry) && (right === 'readmetadata' || right === 'readresource')) return true
+  if (isOwnUserEntry(caller, entry) && readRights.includes(right)) return true
   if (has(caller, contextEntry, 'admin')) return true
   if (isOwnAcl(entry.acl)) {
     if (has(caller, entry, 'admin')) return true
     return right !== 'administer' && slotsFor[right].some(slot => has(caller, entry, slot))
   }
-  const slots = right === 'readmetadata' || right === 'readresource' ? slotsFor.readresource : slotsFor.writeresource
+  const slots = readRights.includes(right) ? slotsFor.readresource : slotsFor.writeresource
   return slots.some(slot => has(caller, contextEntry, slot))
 }
 

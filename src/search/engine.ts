@@ -65,6 +65,8 @@ export interface Reader {
   /** The principals whose mention in an access list lets this reader in; `undefined` for administrators, who read everything. */
   readonly principals: readonly string[] | undefined
   readonly userId: string
+  /** The only contexts whose entries this reader finds; absent: all. */
+  readonly contexts?: readonly string[] | undefined
 }
 
 /** Answers requests from the index. All parts of an answer reflect the same state. */

@@ -236,7 +236,10 @@ function readBoolean(term: Term): boolean | undefined {
 
 /** The entries whose metadata the reader may read; for administrators, all entries. */
 export function readable(reader: Reader, { readableBy }: Dialect): LeafCondition {
-  const test = readableBy(reader)
+  const { contexts } = reader
+  const test = contexts
+    ? sql`(${readableBy(reader)} AND (${contexts.reduce((any, id) => sql`${any} OR e.context = ${id}`, sql`FALSE`)}))`
+    : readableBy(reader)
   return { kind: 'leaf', test, set: sql`SELECT e.doc FROM search_entries e WHERE ${test}`, dependsOn: 'readers' }
 }
 

@@ -101,5 +101,6 @@ export class Search {
 function readerOf(caller: Caller): Reader {
   const everybody = isGuest(caller) ? [GUEST] : [GUEST, USERS]
   const principals = [...everybody, caller.user.id, ...caller.groups].map(principalUri)
-  return { principals: isAdmin(caller) ? undefined : principals, userId: caller.user.id }
+  const contexts = caller.grant?.contexts
+  return { principals: isAdmin(caller) ? undefined : principals, userId: caller.user.id, contexts }
 }

@@ -1,10 +1,11 @@
 import { Page } from '../components/page.tsx'
 import { t } from '../lib/language.ts'
+import { AccessTokens } from './access-tokens.tsx'
 import { Logins } from './account-logins.tsx'
 import { ChangePassword } from './account-password.tsx'
 import { WhoAmI } from './account-who.tsx'
 
-/** The user's profile, password and sessions. */
+/** The user's profile, password, sessions and access tokens. */
 export function Account() {
   return (
     <Page title={t('account')}>
@@ -13,6 +14,7 @@ export function Account() {
         <ChangePassword />
       </div>
       <Logins />
+      <AccessTokens />
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { type Caller, requireAdmin } from '../../accounts/caller.ts'
+import { type Caller, mayManageQuota, requireAdmin, requireQuotaManager } from '../../accounts/caller.ts'
 import { requireName } from '../../accounts/names.ts'
 import { findPrincipalNamed } from '../../accounts/users.ts'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
@@ -57,7 +57,7 @@ export class ContextKind implements ResourceKind {
     const name = resource['name'] ?? resource['alias']
     const quota = resource['quota'] === undefined ? undefined : requireQuotaValue(resource['quota'])
     if (quota !== undefined) {
-      requireAdmin(maker, 'set a quota')
+      requireQuotaManager(maker, entry.id)
       if (!this.#deps.ledger.enforced) throw new NotSupported('quota-not-supported', 'Quota is switched off.')
     }
     await this.open(tx, entry.id, name === undefined ? undefined : requireContextName(requireText(name, 'name')))
@@ -108,7 +108,8 @@ export class ContextKind implements ResourceKind {
   async quota(caller: Caller, contextKey: string): Promise<ContextDescription> {
     this.#requireQuota()
     const placed = await this.#deps.loader.getContextEntry(contextKey)
-    requireRight(caller, 'readresource', placed, 'read the quota of this context')
+    if (!mayManageQuota(caller, placed.entry.id))
+      requireRight(caller, 'readresource', placed, 'read the quota of this context')
     return await this.#describe(placed.entry)
   }
 
@@ -116,7 +117,7 @@ export class ContextKind implements ResourceKind {
   async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
     this.#requireQuota()
     const placed = await this.#deps.loader.getContextEntry(contextKey)
-    const check: AccessCheck = caller => requireAdmin(caller, 'set a quota')
+    const check: AccessCheck = (caller, { entry }) => requireQuotaManager(caller, entry.id)
     check(caller, placed)
     const quota = read && (await this.#readQuota(placed.entry, await read()))
     const entry = await this.#deps.changes.change(caller, placed, { check }, async (present, writer) => {
@@ -139,7 +140,7 @@ export class ContextKind implements ResourceKind {
     const setsQuota = body['quota'] !== undefined
     const check: AccessCheck = (caller, placed) => {
       mayChange(caller, placed)
-      if (setsQuota) requireAdmin(caller, 'set a quota')
+      if (setsQuota) requireQuotaManager(caller, placed.entry.id)
     }
     check(caller, placed)
     if (setsQuota) this.#requireQuota()

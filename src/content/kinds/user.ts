@@ -1,4 +1,4 @@
-import { type Caller, denied, isAdmin } from '../../accounts/caller.ts'
+import { type Caller, denied, isAdmin, opensContext, requireNoToken } from '../../accounts/caller.ts'
 import type { AuditEntry } from '../../accounts/audit.ts'
 import { countedUser, type Lockout } from '../../accounts/lockout.ts'
 import type { Login } from '../../accounts/login.ts'
@@ -94,6 +94,7 @@ export class UserKind implements ResourceKind {
     change: 'change the name of a user',
     find: async (queries, id) => (await findUser(queries, id))?.name,
     set: async (writer, id, raw) => {
+      requireRenaming(writer.caller)
       const user = await findUser(writer.tx, id)
       if (!user) return
       const { name } = await changeUser(writer.tx, user, { name: requireName(raw) })
@@ -241,8 +242,12 @@ function readWish(body: unknown): Wish {
 
 const isSelf = (caller: Caller, { id }: { readonly id: string }): boolean => id === caller.user.id && id !== GUEST
 
+/** A reset by e-mail goes to the address that is the name. @throws {Forbidden} for an access token (D24.5) */
+const requireRenaming = (caller: Caller): void => requireNoToken(caller, 'rename a user')
+
 const mayChange: AccessCheck = (caller, placed) => {
-  if (isAdmin(caller) || isSelf(caller, placed.entry) || may(caller, 'writeresource', placed)) return
+  const isOwn = isSelf(caller, placed.entry) && opensContext(caller, PRINCIPALS)
+  if (isAdmin(caller) || isOwn || may(caller, 'writeresource', placed)) return
   throw denied(caller, 'change this user')
 }
 
@@ -251,10 +256,12 @@ const mayChange: AccessCheck = (caller, placed) => {
  * themselves.
  */
 function requireAllowed(caller: Caller, user: User, wish: Wish): void {
+  if (wish.password !== undefined) requireNoToken(caller, 'change a password')
   if (wish.password !== undefined && !isAdmin(caller) && !isSelf(caller, user)) {
     throw denied(caller, 'change this password')
   }
   const renames = wish.name !== undefined && requireName(requireText(wish.name, 'name')) !== user.name
+  if (renames) requireRenaming(caller)
   if (renames && !isAdmin(caller)) throw denied(caller, 'change the name of a user')
   if (renames && user.id.startsWith('_'))
     throw new Forbidden('not-allowed', 'The names of system users cannot be changed.')

@@ -71,6 +71,7 @@ export function openApiDocument({ paths, schemas }: Paths, version: string, base
       securitySchemes: {
         cookie: { type: 'apiKey', in: 'cookie', name: 'auth_token' },
         basic: { type: 'http', scheme: 'basic' },
+        accessToken: { type: 'http', scheme: 'bearer' },
       },
     },
   }

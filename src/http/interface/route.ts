@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, requireAdmin, requireSignedIn } from '../../accounts/caller.ts'
+import { type Caller, requireAdmin, requireSignedIn, type TokenScope } from '../../accounts/caller.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
 import type { Bodies } from '../protocol/body.ts'
 import type { Method, Route } from '../route.ts'
@@ -112,6 +112,7 @@ interface Declared<D, U extends string, Q extends Query, B> {
   readonly visited?: true
   readonly pageAt?: string
   readonly compressible?: true
+  readonly tokenScopes?: readonly TokenScope[]
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
   readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => Promise<unknown>
 }
@@ -156,7 +157,8 @@ function define<D, U extends string, Q extends Query, B>(
   declared: Declared<D, U, Q, B>,
   description: Description<Q, B> | undefined,
 ): RouteDefinition<D & { readonly bodies: Bodies }> {
-  const { method, url, isOffered, ignoresCaller, fromElsewhere, visited, pageAt, compressible, handle } = declared
+  const { method, url, isOffered, ignoresCaller, fromElsewhere, visited, pageAt, compressible, tokenScopes, handle } =
+    declared
   const parameters = Object.entries(description?.query ?? {})
   const { body, requires } = description ?? {}
   const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> =>
@@ -176,6 +178,7 @@ function define<D, U extends string, Q extends Query, B>(
         ...(visited ? { visited } : {}),
         ...(pageAt === undefined ? {} : { pageAt }),
         ...(compressible ? { compressible } : {}),
+        ...(tokenScopes ? { tokenScopes } : {}),
         handle: async (request, reply) => {
           if (requires) requireRole(request.caller, requires)
           return await handle(deps, {

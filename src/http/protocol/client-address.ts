@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { BlockList, isIP, isIPv4 } from 'node:net'
+import { isIP } from 'node:net'
+import { AddressRanges } from '../../base/address-ranges.ts'
 
 /** The request headers in which proxies forward the address of the client. */
 export type ForwardingHeader = 'x-forwarded-for' | 'forwarded'
@@ -10,17 +11,13 @@ export type ForwardingHeader = 'x-forwarded-for' | 'forwarded'
  * wrote it, so the other is ignored.
  */
 export class ClientAddresses {
-  readonly #trusted = new BlockList()
+  readonly #trusted: AddressRanges
   readonly #header: ForwardingHeader
 
   /** @param trusted CIDR ranges of the operator's own proxies */
   constructor(trusted: readonly string[], header: ForwardingHeader) {
     this.#header = header
-    for (const range of trusted) {
-      const [address = '', prefix] = range.split('/')
-      const family = isIPv4(address) ? 'ipv4' : 'ipv6'
-      this.#trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
-    }
+    this.#trusted = new AddressRanges(trusted)
   }
 
   /** @param peer the address at the other end of the connection */
@@ -28,20 +25,16 @@ export class ClientAddresses {
     let address = plain(peer)
     const header = headers[this.#header]
     // Most requests lack the header, and then the list of trusted proxies does not matter.
-    if (header === undefined || !this.#isTrusted(address)) return address
+    if (header === undefined || !this.#trusted.has(address)) return address
     const text = Array.isArray(header) ? header.join(',') : header
     for (const hop of this.#header === 'forwarded' ? forwardedFor(text) : text.split(',').reverse()) {
       const claimed = addressOf(hop)
       // When a trusted proxy hides or garbles the address, the last known address is used.
       if (claimed === undefined) return address
       address = claimed
-      if (!this.#isTrusted(address)) return address
+      if (!this.#trusted.has(address)) return address
     }
     return address
-  }
-
-  #isTrusted(address: string): boolean {
-    return isIP(address) !== 0 && this.#trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
   }
 }
 

@@ -49,6 +49,7 @@ export const authRoutes = [
     id: 'readCurrentUser',
     method: 'GET',
     url: '/auth/user',
+    tokenScopes: ['read', 'quota'],
     chapter: 'Sessions',
     summary: 'Read who the caller is.',
     details: 'Without a login that is the guest, with `id` `_guest`.',
@@ -60,6 +61,7 @@ export const authRoutes = [
     id: 'listContextsOfCaller',
     method: 'GET',
     url: '/auth/user/contexts',
+    tokenScopes: ['read'],
     chapter: 'Sessions',
     summary:
       'List the contexts that the caller can write to (for admins all but `_contexts` and `_principals`), or with `access=shared` those of others that the caller can read or write to; by name.',
@@ -101,6 +103,7 @@ export const authRoutes = [
     id: 'findPrincipal',
     method: 'GET',
     url: '/auth/principals',
+    tokenScopes: ['read'],
     chapter: 'Sessions',
     summary: 'Find the user or group with exactly this name, to give it access.',
     details:
@@ -119,6 +122,7 @@ export const authRoutes = [
     id: 'signInByBasic',
     method: 'GET',
     url: '/auth/basic',
+    tokenScopes: ['read', 'quota'],
     chapter: 'Sessions',
     summary: 'Read who the HTTP Basic credentials belong to, or be asked for them by the browser.',
     details: 'Only with `service.auth.http-basic=on`. Sets no cookie.',

@@ -3,6 +3,7 @@ import type { RouteDefinition } from '../interface/route.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { authRoutes } from './auth.ts'
+import { accessTokenRoutes } from './access-tokens.ts'
 import { authTokenRoutes } from './auth-tokens.ts'
 import { archiveRoutes } from './archives.ts'
 import { casRoutes } from './cas.ts'
@@ -31,6 +32,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...authRoutes,
   ...signInRoutes,
   ...authTokenRoutes,
+  ...accessTokenRoutes,
   ...passwordResetRoutes,
   ...casRoutes,
   ...samlRoutes,

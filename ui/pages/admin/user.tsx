@@ -11,6 +11,7 @@ import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
+import { AccessTokens } from '../access-tokens.tsx'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { DeletePrincipal, RenamePrincipal } from './principal.tsx'
 import { UserGroups } from './user-groups.tsx'
@@ -51,6 +52,7 @@ function UserOf({ id }: { readonly id: string }) {
             </div>
             <UserGroups id={id} />
             {id !== me.id && user.name !== undefined && <UserLogins name={user.name} round={user} />}
+            {id !== me.id && user.name !== undefined && <AccessTokens user={user.name} />}
             {!id.startsWith('_') && (
               <div class="columns">
                 <RenamePrincipal id={id} name={name} again={again} />

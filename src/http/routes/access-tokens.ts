@@ -1,0 +1,143 @@
+import type { AccessToken } from '../../accounts/access-tokens.ts'
+import { type Caller, denied, isAdmin, tokenScopes } from '../../accounts/caller.ts'
+import { normaliseName } from '../../accounts/names.ts'
+import { findUserByName, type User } from '../../accounts/users.ts'
+import { InvalidInput, NotFound } from '../../base/errors.ts'
+import { done, json } from '../interface/answer.ts'
+import { jsonBody } from '../interface/body.ts'
+import { text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { list, named, object, oneOf, optional, text } from '../interface/schema.ts'
+import type { Uses } from '../services.ts'
+
+const time = text({ format: 'date-time' })
+const scope = oneOf(...tokenScopes)
+
+const NewAccessToken = named(
+  'NewAccessToken',
+  object({
+    name: text(),
+    expires: text(),
+    scopes: list(scope),
+    contexts: optional(list(text())),
+    addresses: optional(list(text())),
+  }),
+)
+
+const AccessTokens = named(
+  'AccessTokens',
+  list(
+    object({
+      id: text(),
+      name: text(),
+      scopes: list(scope),
+      contexts: optional(list(text())),
+      addresses: optional(list(text())),
+      created: time,
+      expires: time,
+      lastUsed: optional(time),
+      lastAddress: optional(text()),
+    }),
+  ),
+)
+
+type Services = Uses<'accessTokens' | 'database' | 'entries'>
+
+const isOffered = ({ accessTokens }: Uses<'accessTokens'>): boolean => accessTokens !== undefined
+
+/** Credentials for programs, narrower than their user (D24). */
+export const accessTokenRoutes = [
+  route({
+    id: 'createAccessToken',
+    method: 'POST',
+    url: '/auth/access-tokens',
+    chapter: 'Sessions',
+    summary: 'Create an access token for a program. The token is in this answer only.',
+    details:
+      '`expires` is a date or time of ISO 8601. `write` includes `read`; `quota` and `admin` are for administrators, and `admin` includes all others. ' +
+      '`contexts` are ids or names, `addresses` CIDR ranges; without them the token is good for all. ' +
+      'Send it as `Authorization: Bearer …`, or as the password of HTTP Basic.',
+    requires: { role: 'user', to: 'create an access token' },
+    body: jsonBody(NewAccessToken, {
+      example: { name: 'Nightly import', expires: '2099-01-01', scopes: ['write'], contexts: ['photos'] },
+    }),
+    answers: { 201: json('The token.', object({ id: text(), token: text({ pattern: '^stow_[0-9A-Za-z]{49}$' }) })) },
+    refusals: { 400: ['invalid-value'], 403: ['access-token-scope'], 404: ['not-found'], 409: ['conflict'] },
+    isOffered,
+    handle: async (deps: Services, { caller, body, reply }) => {
+      const { name, expires, scopes, contexts, addresses } = await body()
+      const created = await serviceOf(deps).create(caller, {
+        name,
+        expires: readTime(expires),
+        scopes: tokenScopes.filter(known => scopes.includes(known)),
+        contexts: contexts && (await idsOf(deps, contexts)),
+        addresses,
+      })
+      reply.status(201)
+      return created
+    },
+  }),
+  route({
+    id: 'listAccessTokens',
+    method: 'GET',
+    url: '/auth/access-tokens',
+    chapter: 'Sessions',
+    summary: 'List the access tokens of the caller, the latest first, with their last use to the minute.',
+    requires: { role: 'user', to: 'list access tokens' },
+    query: { user: textParameter('For admins: the name of another user.') },
+    answers: { 200: json('The tokens, without the secret part.', AccessTokens) },
+    refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
+    isOffered,
+    handle: async (deps: Services, { caller, query }) => {
+      const { id } = await ownerOf(deps, caller, query.user)
+      return (await serviceOf(deps).list(id)).map(describe)
+    },
+  }),
+  route({
+    id: 'revokeAccessToken',
+    method: 'DELETE',
+    url: '/auth/access-tokens/:token',
+    chapter: 'Sessions',
+    summary: 'Revoke an access token, also that of another user for admins. It ends with the next request.',
+    requires: { role: 'user', to: 'revoke access tokens' },
+    path: { token: { description: 'The `id` of the token.', schema: { type: 'string' }, example: 'none' } },
+    answers: { 204: done },
+    refusals: { 403: ['access-token-scope'], 404: ['not-found'] },
+    isOffered,
+    handle: async (deps: Services, { caller, params, reply }) => {
+      await serviceOf(deps).revoke(caller, params.token)
+      return await reply.status(204).send()
+    },
+  }),
+]
+
+function serviceOf({ accessTokens }: Uses<'accessTokens'>) {
+  if (!accessTokens) throw new TypeError('access tokens are off')
+  return accessTokens
+}
+
+/** @throws {InvalidInput} `invalid-value` */
+function readTime(text: string): number {
+  const time = /^\d{4}-\d{2}-\d{2}(T[0-9:.]+(Z|[+-]\d{2}:?\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(time)) return time
+  throw new InvalidInput('invalid-value', '`expires` must be a date such as 2027-01-31, or a time with a zone.')
+}
+
+/** @throws {NotFound} */
+const idsOf = async ({ entries }: Uses<'entries'>, keys: readonly string[]): Promise<string[]> =>
+  await Promise.all(keys.map(key => entries.contextId(key)))
+
+async function ownerOf({ database }: Uses<'database'>, caller: Caller, name: string | undefined): Promise<User> {
+  if (name === undefined || normaliseName(name) === caller.user.name) return caller.user
+  if (!isAdmin(caller)) throw denied(caller, "list another user's access tokens")
+  const user = await findUserByName(database, normaliseName(name))
+  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
+  return user
+}
+
+const describe = ({ created, expires, lastUsed, userId: _userId, ...token }: AccessToken) => ({
+  ...token,
+  created: new Date(created).toISOString(),
+  expires: new Date(expires).toISOString(),
+  lastUsed: lastUsed === undefined ? undefined : new Date(lastUsed).toISOString(),
+})
