@@ -3,7 +3,10 @@ export interface Table {
   readonly name: string
   /** The columns that identify a row. */
   readonly key: readonly string[]
-  /** The schema step that created the table. A table without it is as old as backups are. */
+  /**
+   * The schema step that created the table. A table without it is as old as backups are. The step of a new table must be the last
+   * one: a backup names its last step only, so a table of an earlier step would be missed in the backups made before it.
+   */
   readonly since?: number
 }
 
@@ -18,8 +21,8 @@ export const tables: readonly Table[] = [
   { name: 'entries', key: ['context', 'id'] },
   { name: 'metadata_revisions', key: ['context', 'entry', 'number'] },
   { name: 'list_members', key: ['context', 'member'] },
-  { name: 'trashed_entries', key: ['context', 'id'], since: 13 },
-  { name: 'trashed_revisions', key: ['context', 'entry', 'number'], since: 13 },
+  { name: 'trashed_entries', key: ['context', 'id'], since: 22 },
+  { name: 'trashed_revisions', key: ['context', 'entry', 'number'], since: 22 },
   { name: 'retired_ids', key: ['context', 'id'] },
   { name: 'spaces', key: ['context'] },
   { name: 'files', key: ['context', 'entry'] },

@@ -250,7 +250,7 @@ export const commonSteps: readonly Migration[] = [
     ],
   },
   {
-    id: 13,
+    id: 22,
     name: 'trash',
     statements: [
       // The columns of `entries`, and before them: the entry that was moved to the trash with this one in it, when and by

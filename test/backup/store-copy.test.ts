@@ -164,3 +164,10 @@ test('an empty store that is ahead of the rows is refused, instead of staying em
   await migrate(target.database, schema)
   await assert.rejects(fillStore({ ...source, schema: 4 }, target, schema), /prepared for newer rows/)
 })
+
+test('a table of a new step is not expected in the backups that were made before it (D7.5)', () => {
+  // Stores and backups of step 20 are in use, so a new step has a higher number.
+  const before = ['sso_links']
+  const missed = tablesAt(20).filter(({ name, since }) => since !== undefined && !before.includes(name))
+  assert.deepEqual(missed, [])
+})
