@@ -16,6 +16,14 @@ export async function findLinkedUser(queries: Queries, { issuer, subject }: SsoS
   return row && (await findUser(queries, row.user_id))
 }
 
+/** Whether the user is linked to any subject of the issuer. */
+export async function isLinkedTo(queries: Queries, userId: string, issuer: string): Promise<boolean> {
+  const row = await queries.get<{ subject: string }>(
+    sql`SELECT subject FROM sso_links WHERE user_id = ${userId} AND issuer = ${issuer} LIMIT 1`,
+  )
+  return row !== undefined
+}
+
 /** Links the subject to the user, unless it is linked already. The link is deleted with the user. */
 export async function linkUser(queries: Queries, { issuer, subject }: SsoSubject, userId: string): Promise<void> {
   await queries.run(sql`INSERT INTO sso_links (issuer, subject, user_id)

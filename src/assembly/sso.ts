@@ -12,23 +12,20 @@ import type { BaseAddress } from '../http/base-address.ts'
 import { CAS_PATH } from '../http/routes/cas.ts'
 import type { Sso } from '../http/services.ts'
 import type { Machine } from './machine.ts'
+import { createOidcProviders } from './oidc.ts'
 import { AccountMatcher } from '../sso/account-matcher.ts'
 import { CasProvider } from '../sso/cas/provider.ts'
 import { CasSignOn, type CasSignOnOptions } from '../sso/cas/sign-on.ts'
+import { MetadataSource } from '../sso/metadata-source.ts'
 import { MetadataCopies } from '../sso/metadata-copies.ts'
 import { SsoFailures } from '../sso/failures.ts'
 import { LoginFlows } from '../sso/login-flows.ts'
 import type { ProviderFace, ProviderPolicy } from '../sso/identity-provider.ts'
 import { RedirectTargets } from '../sso/redirect-targets.ts'
-import {
-  type IdpMetadata,
-  type KeyPair,
-  MetadataSource,
-  requestScheme,
-  SamlProvider,
-  Verifier,
-} from '../sso/saml/provider.ts'
+import { type IdpMetadata, type KeyPair, requestScheme, SamlProvider, Verifier } from '../sso/saml/provider.ts'
 import { type SamlLogin, SamlSignOn } from '../sso/saml/sign-on.ts'
+import type { OidcServer } from '../sso/oidc/provider.ts'
+import { OidcSignOn } from '../sso/oidc/sign-on.ts'
 import { SignOn } from '../sso/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
 import type { Database } from '../stores/database.ts'
@@ -52,19 +49,36 @@ export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 
   const { system } = machine
   const cas = createCas(settings, system, base)
   const saml = createSamlProviders(settings, machine, new MetadataCopies(database))
-  const policies = [...(cas ? [cas.policy] : []), ...(saml?.providers ?? []).map(({ policy }) => policy)]
+  const oidc = createOidcProviders(settings, machine, base, new MetadataCopies<OidcServer>(database))
+  const policies = [
+    ...(cas ? [cas.policy] : []),
+    ...(saml?.providers ?? []).map(({ policy }) => policy),
+    ...oidc.map(({ policy }) => policy),
+  ]
   const provisioning = new Provisioning({ changes, audit })
   const flows = new LoginFlows(ephemeral, system)
   const failures = new SsoFailures(machine, team && (() => team.collect('sso-failures')))
   team?.answer('sso-failures', () => failures.ofThread())
   const accounts = new AccountMatcher({ database, provisioning }, policies)
   const signOn = new SignOn({ flows, accounts, sessions, failures, audit })
-  const whitelist = settings['service.auth.saml.redirect-domain-whitelist.<n>']
   const isLegacy = settings['service.auth.saml'] === 'on'
   return {
     failures,
     landsOnPage: settings['service.auth.sso.landing'] === 'page',
     cas: cas && new CasSignOn({ signOn, flows }, cas),
+    oidc:
+      oidc.length === 0
+        ? undefined
+        : new OidcSignOn(
+            { signOn, flows, system },
+            {
+              providers: oidc,
+              defaultProvider: settings['service.auth.oidc.default-idp'],
+              targets: targetsOf(base, settings['service.auth.oidc.redirect-domain-whitelist.<n>']),
+              successUrl: settings['service.auth.oidc.redirect-success.url'],
+              failureUrl: settings['service.auth.oidc.redirect-failure.url'],
+            },
+          ),
     saml:
       saml &&
       new SamlSignOn(
@@ -72,15 +86,18 @@ export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 
         {
           providers: saml.providers,
           defaultProvider: isLegacy ? LEGACY_NAME : settings['service.auth.saml.default-idp'],
-          targets: {
-            require: (text, name) => new RedirectTargets(new URL(base().href).host, whitelist).require(text, name),
-          },
+          targets: targetsOf(base, settings['service.auth.saml.redirect-domain-whitelist.<n>']),
           successUrl: settings['service.auth.saml.redirect-success.url'],
           failureUrl: settings['service.auth.saml.redirect-failure.url'],
         },
       ),
   }
 }
+
+/** The port of the base address can be known late. */
+const targetsOf = (base: () => BaseAddress, whitelist: readonly string[]): Pick<RedirectTargets, 'require'> => ({
+  require: (text, name) => new RedirectTargets(new URL(base().href).host, whitelist).require(text, name),
+})
 
 /** `undefined` while CAS is off. */
 export function createCas(settings: Settings, system: System, base: () => BaseAddress): CasSignOnOptions | undefined {

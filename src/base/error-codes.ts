@@ -52,6 +52,10 @@ export const errorCodes = {
     title: 'Invalid archive',
     help: 'The body is not a complete and unchanged archive of an export. Nothing was imported.',
   },
+  'invalid-logout-token': {
+    title: 'Invalid logout token',
+    help: 'The token is not a logout token of a provider of this service, or it came for the second time. `detail` names the check.',
+  },
   'invalid-redirect': {
     title: 'Redirect not allowed',
     help: '`successurl` and `failureurl` must be absolute http(s) addresses on the host of the service or on a whitelisted host.',

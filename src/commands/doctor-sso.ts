@@ -1,3 +1,4 @@
+import { createOidcProviders } from '../assembly/oidc.ts'
 import { createCas, createSamlProviders, ownCertificates } from '../assembly/sso.ts'
 import { StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
@@ -5,8 +6,10 @@ import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { BaseAddress } from '../http/base-address.ts'
+import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
+import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import { SsoRefused } from '../sso/refusal.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
@@ -21,6 +24,7 @@ const MAX_OFFSET = 30_000
 export const examineSso = async (settings: Settings, base: BaseAddress): Promise<Diagnosis[]> => [
   ...(await examineCas(settings, base)),
   ...(await examineSaml(settings, base)),
+  ...(await examineOidc(settings, base)),
 ]
 
 async function examineCas(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
@@ -80,12 +84,36 @@ async function examineProvider({ provider }: SamlLogin, base: BaseAddress): Prom
   for (const { subject, expires } of known.certificates) {
     found.push(examineExpiry(`${title}: certificate "${subject}"`, expires))
   }
-  const offset = await clockOffset(url, realSystem)
-  if (offset !== undefined) {
-    const text = `${title}: clocks differ by ${Math.round(offset / 1000)} s`
-    found.push(Math.abs(offset) > MAX_OFFSET ? warning(text) : ok(text))
+  return [...found, ...(await examineClock(title, url))]
+}
+
+async function examineOidc(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
+  if (!settings['service.auth.oidc']) return [ok('OpenID Connect: off')]
+  try {
+    const logins = createOidcProviders(settings, { system: realSystem, log: createLog('silent') }, () => base)
+    return (await Promise.all(logins.map(login => examineOidcProvider(login, base)))).flat()
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return [problem(`OpenID Connect: ${error.message}`)]
   }
-  return found
+}
+
+async function examineOidcProvider({ provider }: OidcLogin, base: BaseAddress): Promise<Diagnosis[]> {
+  const { name, metadata } = provider
+  const title = `OpenID Connect ${name}`
+  const found = [ok(`${title}: redirect URI ${base.at(OIDC_CALLBACK_PATH)}`)]
+  await metadata.current().catch(() => undefined)
+  const { url, metadata: known, problem: reason } = metadata.status
+  if (!known) return [...found, problem(`${title}: the configuration cannot be used: ${reason ?? 'unknown'}`)]
+  found.push(ok(`${title}: ${known.entityId}, ${known.keys.length} key(s), ${known.algorithms.join(', ')}`))
+  return [...found, ...(await examineClock(title, url))]
+}
+
+async function examineClock(title: string, url: string): Promise<Diagnosis[]> {
+  const offset = await clockOffset(url, realSystem)
+  if (offset === undefined) return []
+  const text = `${title}: clocks differ by ${Math.round(offset / 1000)} s`
+  return [Math.abs(offset) > MAX_OFFSET ? warning(text) : ok(text)]
 }
 
 /** Answers that go elsewhere never arrive; the provider compares the address to the letter, and so do we. */

@@ -2,6 +2,7 @@ import { UNLIMITED } from '../base/units.ts'
 import { type Check, isLoopbackHost, isPlainHttp } from './check.ts'
 import type { Report } from './report.ts'
 import type { Settings } from './settings.ts'
+import { oidcChecks } from './oidc-checks.ts'
 import { showSetting } from './show.ts'
 import { ssoChecks } from './sso-checks.ts'
 
@@ -118,13 +119,14 @@ const checks: readonly Check[] = [
     message: 'the whitelist is used only with service.auth.password=whitelist',
   },
   {
-    keys: ['service.auth.password', 'service.auth.saml', 'service.auth.cas'],
+    keys: ['service.auth.password', 'service.auth.saml', 'service.auth.oidc', 'service.auth.cas'],
     warning: true,
     wrong: settings =>
       settings['service.auth.password'] === 'off' &&
       settings['service.auth.saml'] === 'off' &&
+      !settings['service.auth.oidc'] &&
       !settings['service.auth.cas'],
-    message: 'no user can sign in: passwords, SAML and CAS are off',
+    message: 'no user can sign in: passwords, SAML, OpenID Connect and CAS are off',
   },
   {
     keys: ['service.auth.http-basic', 'service.baseurl.folder'],
@@ -169,6 +171,7 @@ const checks: readonly Check[] = [
   },
 
   ...ssoChecks,
+  ...oidcChecks,
 ]
 
 // D2.8: `none` forces Secure.

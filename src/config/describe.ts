@@ -24,7 +24,7 @@ in a numbered list, settings that contradict each other. Unknown keys are warned
 
 - Keys that end in \`<n>\` are lists, numbered 1, 2, 3… without gaps.
 - \`<language>\` is a language tag: \`en\`, \`pt-BR\`.
-- \`<idp>\` is the name of an identity provider out of \`service.auth.saml.idps.<n>\`.
+- \`<idp>\` is the name of an identity provider out of \`service.auth.saml.idps.<n>\` or \`service.auth.oidc.idps.<n>\`.
 - Another word in angle brackets at the end of a key is a name that you choose. Write a colon in it as \`\\:\`.
 - Sizes are whole numbers of bytes, or of k, m, g, t (powers of 1024): \`500m\`.
 - Durations are whole numbers with ns, us, ms, s, m, h or d: \`5m\`. No unit means milliseconds. Where seconds are asked

@@ -3,6 +3,7 @@ import { lockoutKeys, mailKeys, passwordKeys, passwordRuleKeys } from './passwor
 import { addressKeys, corsKeys, operationKeys, proxyKeys } from './service-keys.ts'
 import { sessionKeys } from './session-keys.ts'
 import type { Setting } from './setting.ts'
+import { oidcKeys } from './oidc-keys.ts'
 import { casKeys, legacySamlKeys, samlKeys, ssoKeys } from './sso-keys.ts'
 
 /** The sections of docs/configuration.md, in its order. */
@@ -16,6 +17,7 @@ export const groups: ReadonlyArray<{ readonly title: string; readonly keys: Read
   { title: 'Single sign-on', keys: ssoKeys },
   { title: 'SAML 2.0', keys: samlKeys },
   { title: 'SAML 2.0, deprecated settings for one identity provider', keys: legacySamlKeys },
+  { title: 'OpenID Connect', keys: oidcKeys },
   { title: 'CAS and SAML 1.1', keys: casKeys },
   { title: 'Files and quota', keys: fileKeys },
   { title: 'Contexts, entries and search', keys: repositoryKeys },
@@ -38,6 +40,7 @@ export const keys = {
   ...ssoKeys,
   ...samlKeys,
   ...legacySamlKeys,
+  ...oidcKeys,
   ...casKeys,
   ...fileKeys,
   ...repositoryKeys,
@@ -49,7 +52,7 @@ export const keys = {
 export type Key = keyof typeof keys
 
 /** The lists that define the names for `<idp>`: each protocol has its own. */
-export const IDP_LISTS = ['service.auth.saml.idps.<n>'] as const satisfies readonly Key[]
+export const IDP_LISTS = ['service.auth.saml.idps.<n>', 'service.auth.oidc.idps.<n>'] as const satisfies readonly Key[]
 
 /** The rows as the loader uses them: without the type of each value. */
 export const rows: ReadonlyArray<readonly [key: Key, setting: Setting]> = Object.entries(keys) as Array<[Key, Setting]>

@@ -170,6 +170,6 @@ function withoutDomains(settings: Settings): string[] {
   return settings['service.auth.saml.idps.<n>'].filter(idp => (domains.get(idp) ?? []).length === 0)
 }
 
-function hasTwice(values: readonly string[]): boolean {
+export function hasTwice(values: readonly string[]): boolean {
   return new Set(values).size < values.length
 }

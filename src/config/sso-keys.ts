@@ -1,7 +1,7 @@
 import { absoluteUrl, domain } from './address-kinds.ts'
 import { boolean, choice, seconds, text } from './kinds.ts'
 
-const nameOfIdp = { expects: 'a name of A-Z, a-z, 0-9, _ and -', matches: /^[\w-]+$/ }
+export const nameOfIdp = { expects: 'a name of A-Z, a-z, 0-9, _ and -', matches: /^[\w-]+$/ }
 
 const MAX_LABEL = 80
 const labelForm = {
@@ -9,14 +9,14 @@ const labelForm = {
   matches: new RegExp(`^.{1,${MAX_LABEL}}$`, 'u'),
 }
 
-const label = (what: string, defaultLabel?: string) =>
+export const label = (what: string, defaultLabel?: string) =>
   text({
     ...labelForm,
     defaultText: defaultLabel === undefined ? 'its name in the settings' : `\`${defaultLabel}\``,
     help: `Name of ${what} as users know it, for the sign-in page.`,
   })
 
-const labelByLanguage = (what: string) =>
+export const labelByLanguage = (what: string) =>
   text({ ...labelForm, help: `Name of ${what} in one language, for browsers that prefer it.` })
 
 /** Sign-on by others, whichever protocol. */

@@ -3,22 +3,21 @@ import type { BaseAddress } from './base-address.ts'
 import type { RequestCookies } from './protocol/cookies.ts'
 
 /**
- * Ties a CAS login to the browser that began it (D9.5): the id of its flow, with the lifetime of the flow.
- * Lax, so that the browser sends it when it returns from the CAS server, whatever the flags of the session
- * cookie.
+ * Ties a login by CAS or OpenID Connect to the browser that began it (D9.5), for as long as the flow lives. Lax, so that it
+ * arrives when the provider sends the browser back, whatever the cookie of the session is.
  */
 export class FlowCookie {
   readonly #name: string
   readonly #attributes: string
 
-  constructor(base: BaseAddress, secure: boolean) {
+  constructor(base: BaseAddress, secure: boolean, protocol: 'cas' | 'oidc' = 'cas') {
     // Under this name browsers take it from this very host only, not from another one of the same domain.
-    this.#name = base.isHttps ? '__Host-stowage_cas' : 'stowage_cas'
+    this.#name = `${base.isHttps ? '__Host-' : ''}stowage_${protocol}`
     this.#attributes = `Path=/; SameSite=Lax; HttpOnly${base.isHttps || secure ? '; Secure' : ''}`
   }
 
-  set(flowId: string): string {
-    return `${this.#name}=${flowId}; Max-Age=${FLOW_TTL / 1000}; ${this.#attributes}`
+  set(value: string): string {
+    return `${this.#name}=${value}; Max-Age=${FLOW_TTL / 1000}; ${this.#attributes}`
   }
 
   clear(): string {
@@ -27,7 +26,7 @@ export class FlowCookie {
 
   /** `undefined` also when there are several: then another page has set one. */
   read(cookies: RequestCookies): string | undefined {
-    const ids = cookies.tokens(this.#name)
-    return ids.length === 1 ? ids[0] : undefined
+    const values = cookies.tokens(this.#name)
+    return values.length === 1 ? values[0] : undefined
   }
 }

@@ -30,6 +30,7 @@ import type { GraphReader } from '../graph/graph-reader.ts'
 import type { Proxy } from '../proxy/proxy.ts'
 import type { CasSignOn } from '../sso/cas/sign-on.ts'
 import type { SsoFailures } from '../sso/failures.ts'
+import type { OidcSignOn } from '../sso/oidc/sign-on.ts'
 import type { SamlSignOn } from '../sso/saml/sign-on.ts'
 import type { Database } from '../stores/database.ts'
 import type { ForwardingHeader } from './protocol/client-address.ts'
@@ -76,6 +77,8 @@ export interface Sso {
   readonly cas: CasSignOn | undefined
   /** Absent when SAML is off. */
   readonly saml: SamlSignOn | undefined
+  /** Absent when OpenID Connect is off. */
+  readonly oidc: OidcSignOn | undefined
   /** A page of this service leads on after a login, instead of a redirect (D8.5). */
   readonly landsOnPage: boolean
 }

@@ -2,7 +2,7 @@ import type { SsoCheck } from './checks.ts'
 import { normaliseName, requireName } from '../accounts/names.ts'
 import { ADMIN, systemNames } from '../accounts/principals.ts'
 import type { Client } from '../accounts/sessions.ts'
-import { findLinkedUser, linkUser, type SsoSubject } from '../accounts/sso-links.ts'
+import { findLinkedUser, isLinkedTo, linkUser, type SsoSubject } from '../accounts/sso-links.ts'
 import { findUserByName, type User } from '../accounts/users.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { Provisioning } from '../content/provisioning.ts'
@@ -29,6 +29,11 @@ export class AccountMatcher {
     this.#providers = providers
   }
 
+  /** The user linked to the subject, without any check. */
+  async find(subject: SsoSubject): Promise<User | undefined> {
+    return await findLinkedUser(this.#deps.database, subject)
+  }
+
   /** @throws {SsoRefused} */
   async match(identity: VerifiedIdentity, provider: ProviderPolicy, client: Client): Promise<User> {
     const name = nameOf(identity)
@@ -37,7 +42,7 @@ export class AccountMatcher {
     const link: SsoSubject = { issuer: identity.issuer, subject: identity.subject ?? name }
     const { database } = this.#deps
     const linked = await findLinkedUser(database, link)
-    const user = linked ?? (await findUserByName(database, name)) ?? (await this.#provision(name, provider, client))
+    const user = linked ?? (await this.#byName(identity, name, provider, client))
     // By id as well: admin cannot be reached under any name (I5.4).
     if (user.id === ADMIN || user.id.startsWith('_')) throw refused('reserved-user', 'a user other than admin', name)
     if (user.disabled) throw refused('account-disabled', 'an account that is not disabled', name)
@@ -45,9 +50,23 @@ export class AccountMatcher {
     return user
   }
 
+  /**
+   * Finds or creates the user of a name that the provider vouches for. An account that the issuer has linked to another
+   * subject is not found: the provider may have given the address of a former user to a new one.
+   */
+  async #byName(identity: VerifiedIdentity, name: string, provider: ProviderPolicy, client: Client): Promise<User> {
+    if (identity.nameIsUnverified) throw refused('email-verified', 'an address that the provider has verified', name)
+    const { database } = this.#deps
+    const user = await findUserByName(database, name)
+    if (!user) return await this.#provision(name, provider, client)
+    const isOther = identity.subject !== undefined && (await isLinkedTo(database, user.id, identity.issuer))
+    if (isOther) throw refused('account-linked', 'an account without a link to another user of this provider', name)
+    return user
+  }
+
   /** A provider signs in users of its own domains; one without domains, those of domains that no other claims. */
   #requireDomain(name: string, provider: ProviderPolicy): void {
-    if (provider.domains === undefined) return
+    if (provider.domains === undefined || (provider.acceptsPlainNames && !name.includes('@'))) return
     const [local, domain, ...more] = name.split('@')
     if (!local || !domain || more.length > 0) throw refused('name', 'an e-mail address', name)
     const ascii = asciiDomain(domain)

@@ -5,7 +5,9 @@
 export const ssoChecks = [
   // Any provider: the login and the account.
   'account-disabled',
+  'account-linked',
   'domain',
+  'email-verified',
   'login-flow',
   'name',
   'replay',
@@ -52,6 +54,39 @@ export const ssoChecks = [
   'xml-processing-instruction',
   'xml-size',
   'xml-xml',
+  // OpenID Connect
+  'authorization',
+  'browser',
+  'logout-events',
+  'logout-iat',
+  'logout-jti',
+  'logout-nonce',
+  'logout-sid',
+  'logout-subject',
+  'name-claim',
+  'oidc-response',
+  'provider-unreachable',
+  'required-claim',
+  'response-iss',
+  'response-state',
+  'state',
+  'token-acr',
+  'token-algorithm',
+  'token-at_hash',
+  'token-aud',
+  'token-auth_time',
+  'token-azp',
+  'token-endpoint',
+  'token-exp',
+  'token-form',
+  'token-iat',
+  'token-iss',
+  'token-key',
+  'token-nbf',
+  'token-nonce',
+  'token-signature',
+  'token-size',
+  'token-sub',
   // CAS and SAML 1.1
   'cas-failure',
   'cas-gateway',
@@ -64,3 +99,5 @@ export const ssoChecks = [
 ] as const
 
 export type SsoCheck = (typeof ssoChecks)[number]
+
+export const isSsoCheck = (text: string): text is SsoCheck => (ssoChecks as readonly string[]).includes(text)

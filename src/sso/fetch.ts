@@ -61,7 +61,26 @@ export async function readDocument(wanted: Fetch): Promise<string> {
  * only. One attempt, no redirects, with limits on total time and size, status 200 only (D8.6, D9.1).
  * @throws {FetchFailed}
  */
-export async function fetchText({ url, method = 'GET', headers = {}, body, ...limits }: Fetch): Promise<string> {
+export async function fetchText(wanted: Fetch): Promise<string> {
+  const { status, text } = await fetchResponse(wanted)
+  if (status !== 200) throw new FetchFailed(wanted.url, `status ${status}`)
+  return text
+}
+
+export interface FetchedResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** Like {@link fetchText}, for protocols in which other status codes have a meaning. @throws {FetchFailed} */
+export async function fetchResponse({
+  url,
+  method = 'GET',
+  headers = {},
+  body,
+  ...limits
+}: Fetch): Promise<FetchedResponse> {
   const { protocol, hostname } = new URL(url)
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
     throw new FetchFailed(url, 'only https, or http from this machine, is fetched')
@@ -70,8 +89,9 @@ export async function fetchText({ url, method = 'GET', headers = {}, body, ...li
   const signal = AbortSignal.timeout(limits.timeout)
   try {
     const response = await request(url, { method, headers, body: body ?? null, dispatcher, signal })
-    if (response.statusCode !== 200) throw new FetchFailed(url, `status ${response.statusCode}`)
-    return await readText(url, response.body, limits.maxBytes)
+    const text = await readText(url, response.body, limits.maxBytes)
+    const entries = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const)
+    return { status: response.statusCode, headers: Object.fromEntries(entries), text }
   } catch (error) {
     if (error instanceof FetchFailed) throw error
     const reason = signal.aborted ? `no answer within ${limits.timeout} ms` : (error as Error).message

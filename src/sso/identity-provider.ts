@@ -8,6 +8,10 @@ export interface LoginFlow {
   readonly provider: string
   /** Id of the request that the response must refer to. */
   readonly requestId: string
+  /** A digest of what the browser keeps in a cookie, for protocols that can require the cookie at the return. */
+  readonly browser?: string
+  /** A secret between the two requests of this flow (PKCE). */
+  readonly verifier?: string
   /** Where the browser goes afterwards; checked when the flow was created. */
   readonly successUrl: string | undefined
   readonly failureUrl: string | undefined
@@ -31,6 +35,11 @@ export interface VerifiedIdentity {
   readonly issuer: string
   /** Identifies the user at the issuer; without it the normalised name does. */
   readonly subject?: string
+  /**
+   * The provider does not vouch for the name, for instance an e-mail address that it has not verified. Such a name finds no
+   * account and creates none: only an account that is linked to the subject can be signed in to.
+   */
+  readonly nameIsUnverified?: boolean
   /** An assertion that may be used once, and until when a second use would be possible. */
   readonly once?: { readonly id: string; readonly until: Milliseconds }
   /** When the provider's own session ends, wall clock; the login here ends then as well. */
@@ -60,6 +69,8 @@ export interface ProviderPolicy {
    * `undefined`: names are not addresses.
    */
   readonly domains: readonly string[] | undefined
+  /** Accepts names that are no e-mail addresses. Names that are must still be of the right domain. */
+  readonly acceptsPlainNames?: boolean
   /** Longest life of a login, in seconds; `undefined` takes the cookie's. */
   readonly maxAge: number | undefined
 }

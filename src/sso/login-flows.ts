@@ -21,6 +21,9 @@ const flowKey = (id: string): string => `sso-flow:${id}`
 export const FLOW_COUNT_PREFIX = 'sso-flows-from:'
 const TOTAL = 'sso-flows-total'
 
+/** What the one who begins a flow decides. */
+export type NewFlow = Pick<LoginFlow, 'provider' | 'successUrl' | 'failureUrl' | 'browser' | 'verifier'>
+
 /** Flows in progress by the minute in which they began. */
 type Counts = Readonly<Record<string, number>>
 
@@ -39,7 +42,7 @@ export class LoginFlows {
   }
 
   /** @param address of the client. @throws {Overloaded} when too many logins of its network are in progress */
-  async create(given: Pick<LoginFlow, 'provider' | 'successUrl' | 'failureUrl'>, address: string): Promise<LoginFlow> {
+  async create(given: NewFlow, address: string): Promise<LoginFlow> {
     const network = networkOf(address)
     await this.#count(FLOW_COUNT_PREFIX + network, MAX_PER_NETWORK, 'from your address')
     await this.#count(TOTAL, MAX_FLOWS, 'at once')

@@ -1,5 +1,6 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { Client, Session, Sessions } from '../accounts/sessions.ts'
+import type { SsoSubject } from '../accounts/sso-links.ts'
 import type { User } from '../accounts/users.ts'
 import { Overloaded } from '../base/errors.ts'
 import type { AccountMatcher } from './account-matcher.ts'
@@ -20,6 +21,13 @@ interface Dependencies {
 export interface LoginTarget {
   readonly successUrl: string | undefined
   readonly failureUrl: string | undefined
+}
+
+/** A login that begins. */
+export interface NewLogin extends LoginTarget {
+  readonly fallbackFailureUrl?: string | undefined
+  /** Ties the login to its browser, for protocols that return with a GET. */
+  readonly bound?: Pick<LoginFlow, 'browser' | 'verifier'>
 }
 
 /** A sign-on to complete. */
@@ -55,13 +63,13 @@ export class SignOn {
    * @param redirect makes the request of the protocol
    * @throws {SsoRefused} reported, with the failure URL @throws {Overloaded}
    */
-  async begin(
+  async begin<Redirect extends AuthRedirect>(
     provider: string,
-    { successUrl, failureUrl, fallbackFailureUrl }: LoginTarget & { readonly fallbackFailureUrl?: string | undefined },
+    { successUrl, failureUrl, fallbackFailureUrl, bound }: NewLogin,
     client: Client,
-    redirect: (flow: LoginFlow) => AuthRedirect | Promise<AuthRedirect>,
-  ): Promise<{ readonly flow: LoginFlow; readonly redirect: AuthRedirect }> {
-    const flow = await this.#deps.flows.create({ provider, successUrl, failureUrl }, client.address)
+    redirect: (flow: LoginFlow) => Redirect | Promise<Redirect>,
+  ): Promise<{ readonly flow: LoginFlow; readonly redirect: Redirect }> {
+    const flow = await this.#deps.flows.create({ provider, successUrl, failureUrl, ...bound }, client.address)
     try {
       return { flow, redirect: await redirect(flow) }
     } catch (error) {
@@ -105,6 +113,22 @@ export class SignOn {
       await this.#deps.audit.record({
         event: 'logout',
         userId,
+        address: client.address,
+        detail: { mechanism: provider },
+      })
+    }
+  }
+
+  /** Ends all logins of this subject that the provider opened, on all nodes. */
+  async endLoginsOf(provider: string, subject: SsoSubject, client: Client): Promise<void> {
+    const { accounts, sessions, audit } = this.#deps
+    const user = await accounts.find(subject)
+    if (!user) return
+    for (const session of await sessions.list(user)) {
+      if (session.provider !== provider || !(await sessions.end(session.token))) continue
+      await audit.record({
+        event: 'logout',
+        userId: user.id,
         address: client.address,
         detail: { mechanism: provider },
       })

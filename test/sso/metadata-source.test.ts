@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { createLog } from '../../src/base/log.ts'
 import { type IdpMetadata, parseMetadata } from '../../src/sso/saml/metadata.ts'
 import { MetadataCopies } from '../../src/sso/metadata-copies.ts'
-import { MetadataSource, type MetadataSourceOptions } from '../../src/sso/saml/metadata-source.ts'
+import { MetadataSource, type MetadataSourceOptions } from '../../src/sso/metadata-source.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { buildMetadata, IDP, keyNamed } from '../support/saml-idp.ts'
 import { startSamlIdp } from '../support/saml-service.ts'
@@ -22,7 +22,7 @@ const newSource = (
   options: MetadataSourceOptions,
   system: FakeSystem,
   copies?: MetadataCopies<IdpMetadata>,
-): MetadataSource =>
+): MetadataSource<IdpMetadata> =>
   new MetadataSource(options, { system, log, copies, parse: async (text, now) => parseMetadata(text, now) })
 
 async function start(t: Parameters<typeof startSamlIdp>[0], maxAge = 1000) {

@@ -6,6 +6,7 @@ import { findUser, findUserByName, liftLockout, type User } from '../../accounts
 import { NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { countStore } from '../../content/store-counts.ts'
+import type { OidcProvider } from '../../sso/oidc/provider.ts'
 import type { SamlProvider } from '../../sso/saml/provider.ts'
 import { done, json, redirect } from '../interface/answer.ts'
 import {
@@ -34,6 +35,7 @@ import { count, time, uri } from '../interface/schemas.ts'
 import { preferredType, prefersHtml } from '../protocol/negotiate.ts'
 import type { Parameters } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
+import { OIDC_CALLBACK_PATH } from './oidc.ts'
 
 const chapter = 'Status and administration'
 
@@ -216,6 +218,7 @@ export const managementRoutes = [
           'SsoStatus',
           object({
             saml: list(mapOf(anything)),
+            oidc: list(mapOf(anything)),
             failures: list(mapOf(anything)),
             cas: optional(object({ serviceUrl: uri })),
           }),
@@ -223,9 +226,10 @@ export const managementRoutes = [
       ),
     },
     handle: async ({ base, sso, system }: Uses<'base' | 'sso' | 'system'>) => {
-      const { saml, cas, failures } = sso
+      const { saml, oidc, cas, failures } = sso
       return {
         saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, system.now())),
+        oidc: (oidc?.providers ?? []).map(({ provider }) => describeOidc(provider, base.at(OIDC_CALLBACK_PATH))),
         cas: cas ? { serviceUrl: base.at('auth/cas') } : undefined,
         failures: (await failures.list()).map(failure => ({ ...failure, time: isoTime(failure.time) })),
       }
@@ -267,6 +271,19 @@ function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Millisecond
       expires: isoTime(expires),
       daysLeft: Math.floor((expires - now) / 86_400_000),
     })),
+  }
+}
+
+function describeOidc({ name, issuer, clientId, metadata }: OidcProvider, callbackUrl: string) {
+  const { url, loadedAt, metadata: known, problem } = metadata.status
+  return {
+    name,
+    issuer,
+    clientId,
+    callbackUrl,
+    metadata: { url, loaded: loadedAt === undefined ? undefined : isoTime(loadedAt), problem },
+    keys: known?.keys.length,
+    algorithms: known?.algorithms,
   }
 }
 

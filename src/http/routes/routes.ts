@@ -18,6 +18,7 @@ import { monitoringRoutes } from './monitoring.ts'
 import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { searchRoutes } from './search.ts'
+import { oidcRoutes } from './oidc.ts'
 import { samlRoutes } from './saml.ts'
 import { proxyRoutes } from './proxy.ts'
 import { toolRoutes } from './tools.ts'
@@ -36,6 +37,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...passwordResetRoutes,
   ...casRoutes,
   ...samlRoutes,
+  ...oidcRoutes,
   ...managementRoutes,
   ...directoryRoutes,
   ...monitoringRoutes,

@@ -4,7 +4,7 @@ import { DEVICE_TTL } from '../../accounts/trusted-devices.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
 import type { ProviderFace } from '../../sso/identity-provider.ts'
-import type { SamlLogin, SamlSignOn } from '../../sso/saml/sign-on.ts'
+import { ownerOfDomain } from '../../sso/provider-choice.ts'
 import type { BaseAddress } from '../base-address.ts'
 import { callerByCookie } from '../caller.ts'
 import { setCookie } from '../protocol/cookies.ts'
@@ -170,10 +170,12 @@ function toOrganisation(
   successUrl: string | undefined,
 ): FastifyReply {
   const look = pageContext(deps, request)
-  const { saml } = deps.sso
+  const { saml, oidc } = deps.sso
   try {
-    if (!saml) throw new InvalidInput('unknown-idp', 'This service has no sign-on by SAML.')
-    const url = samlUrl(deps, saml, saml.choose(undefined, email), successUrl)
+    const url =
+      oidc && (!saml || ownerOfDomain(oidc.providers, email))
+        ? providerUrl(deps, 'auth/oidc', oidc, oidc.choose(undefined, email), { requested: successUrl, email })
+        : providerUrl(deps, 'auth/saml', saml, saml?.choose(undefined, email), { requested: successUrl })
     return sendPage(reply, onwardPage(look, { title: look.words.signIn, notice: look.words.leaving, url }))
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error
@@ -201,11 +203,17 @@ function sendLogin(
   return sendPage(reply, loginPage(pageContext(deps, request), form))
 }
 
-/**
- * The provider with this name, for the note after a sign-out. The name comes from the address, so it may be
- * any text.
- */
-function openElsewhere({ sso }: Uses<'sso'>, request: FastifyRequest, provider: string): OpenElsewhere | undefined {
+/** The provider with this name, for the note after a sign-out; the name comes from the address, so it may be any text. */
+function openElsewhere(
+  { sso, base }: Uses<'sso' | 'base'>,
+  request: FastifyRequest,
+  provider: string,
+): OpenElsewhere | undefined {
+  const oidc = sso.oidc?.find(provider)
+  if (oidc) {
+    const logoutUrl = oidc.provider.endSessionUrl(base.at('auth/login'))
+    return { name: labelOf(oidc.face, request.headers['accept-language']), logoutUrl }
+  }
   const face = provider === sso.cas?.name ? sso.cas.face : sso.saml?.find(provider)?.face
   return face && { name: labelOf(face, request.headers['accept-language']), logoutUrl: face.logoutUrl }
 }
@@ -217,30 +225,48 @@ function signInMethods(
   successUrl: string | undefined,
 ): SignInMethods {
   const { base, sso, login, passwordReset } = deps
-  const { saml } = sso
+  const { saml, oidc } = sso
   const name = (face: ProviderFace): string => labelOf(face, request.headers['accept-language'])
-  const knowsDomains = saml?.providers.some(({ policy }) => (policy.domains ?? []).length > 0) ?? false
+  const knowsDomains = [...(saml?.providers ?? []), ...(oidc?.providers ?? [])].some(
+    ({ policy }) => (policy.domains ?? []).length > 0,
+  )
   return {
     cookie: login.takesPasswords ? base.at('auth/cookie') : undefined,
     discovery: knowsDomains ? base.at('auth/login') : undefined,
     providers: [
-      ...(saml?.providers.map(one => ({ name: name(one.face), url: samlUrl(deps, saml, one, successUrl) })) ?? []),
+      ...(saml?.providers ?? []).map(one => ({
+        name: name(one.face),
+        url: providerUrl(deps, 'auth/saml', saml, one, { requested: successUrl }),
+      })),
+      ...(oidc?.providers ?? []).map(one => ({
+        name: name(one.face),
+        url: providerUrl(deps, 'auth/oidc', oidc, one, { requested: successUrl }),
+      })),
       ...(sso.cas ? [{ name: name(sso.cas.face), url: casUrl(base, successUrl) }] : []),
     ],
     reset: passwordReset && login.takesPasswords ? base.at('auth/pwreset') : undefined,
   }
 }
 
-/** Without an address in the request, the settings decide where a login ends. */
-function samlUrl(
+/**
+ * Where a sign-on by this provider begins. Without a request for another address, the settings decide where it ends.
+ * @throws {InvalidInput} `unknown-idp` without a provider
+ */
+function providerUrl(
   { base }: Uses<'base'>,
-  { successUrl: configured }: SamlSignOn,
-  { policy }: SamlLogin,
-  requested: string | undefined,
+  path: string,
+  protocol: { readonly successUrl: string | undefined } | undefined,
+  login: { readonly policy: { readonly name: string } } | undefined,
+  { requested, email }: { readonly requested: string | undefined; readonly email?: string },
 ): string {
-  const idp = `${base.at('auth/saml')}?idp=${encodeURIComponent(policy.name)}`
-  const target = requested ?? (configured === undefined ? base.at('ui/') : undefined)
-  return target === undefined ? idp : `${idp}&successurl=${encodeURIComponent(target)}`
+  if (!protocol || !login) throw new InvalidInput('unknown-idp', 'This service has no identity providers.')
+  const target = requested ?? (protocol.successUrl === undefined ? base.at('ui/') : undefined)
+  const query = new URLSearchParams({
+    idp: login.policy.name,
+    ...(target === undefined ? {} : { successurl: target }),
+    ...(email === undefined ? {} : { username: email }),
+  })
+  return `${base.at(path)}?${query.toString()}`
 }
 
 const casUrl = (base: BaseAddress, successUrl: string | undefined): string =>

@@ -1,8 +1,7 @@
 import type { Client } from '../../accounts/sessions.ts'
-import { InvalidInput } from '../../base/errors.ts'
-import { asciiDomain } from '../account-matcher.ts'
 import type { AuthRedirect, LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
+import { chooseProvider, type LoginRequest } from '../provider-choice.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
@@ -27,14 +26,6 @@ interface Dependencies {
   readonly flows: LoginFlows
   /** Ends the threads that check responses. */
   readonly close: () => Promise<void>
-}
-
-/** What a request for a login can name. */
-export interface SamlRequest {
-  readonly idp: string | undefined
-  readonly username: string | undefined
-  readonly successUrl: string | undefined
-  readonly failureUrl: string | undefined
 }
 
 /** The data that arrives through the browser. */
@@ -72,26 +63,14 @@ export class SamlSignOn {
   /** By name, else by the domain of the user name, else the default (D8.1). @throws {InvalidInput} `unknown-idp` */
   choose(idp: string | undefined, username: string | undefined): SamlLogin {
     const { providers, defaultProvider } = this.#options
-    const named = (name: string | undefined): SamlLogin | undefined =>
-      name === undefined ? undefined : this.find(name)
-    const domain = username?.split('@').at(-1)?.toLowerCase()
-    const ascii = domain === undefined ? undefined : asciiDomain(domain)
-    const byDomain = providers.find(({ policy }) => ascii !== undefined && policy.domains?.includes(ascii))
-    const chosen = idp === undefined ? (byDomain ?? named(defaultProvider)) : named(idp)
-    if (chosen) return chosen
-    const wanted =
-      idp === undefined ? 'The request names no identity provider' : `There is no identity provider "${idp}"`
-    throw new InvalidInput(
-      'unknown-idp',
-      `${wanted}; there is ${providers.map(({ policy }) => policy.name).join(', ')}.`,
-    )
+    return chooseProvider(providers, defaultProvider, { idp, username })
   }
 
   /**
    * Checks provider and redirect targets before the browser is sent away (D8.1, D8.7).
    * @throws {InvalidInput} `unknown-idp`, `invalid-redirect` @throws {SsoRefused} @throws {Overloaded}
    */
-  async begin(request: SamlRequest, client: Client): Promise<AuthRedirect> {
+  async begin(request: LoginRequest, client: Client): Promise<AuthRedirect> {
     const { targets, failureUrl: fallbackFailureUrl } = this.#options
     const { provider } = this.choose(request.idp, request.username)
     const target = {

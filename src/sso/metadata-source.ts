@@ -1,11 +1,25 @@
-import type { Log } from '../../base/log.ts'
-import type { System } from '../../base/system.ts'
-import type { Milliseconds, Seconds } from '../../base/units.ts'
-import { readDocument } from '../fetch.ts'
-import type { MetadataCopies } from '../metadata-copies.ts'
-import { SsoRefused } from '../refusal.ts'
-import { metadataLimits } from '../xml.ts'
-import type { IdpMetadata } from './metadata.ts'
+import type { Log } from '../base/log.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds, Seconds } from '../base/units.ts'
+import { readDocument } from './fetch.ts'
+import type { MetadataCopies } from './metadata-copies.ts'
+import { SsoRefused } from './refusal.ts'
+import { metadataLimits } from './xml.ts'
+
+/** What the metadata of every protocol have in common. */
+export interface ProviderMetadata {
+  /** Name of the provider: entity id or issuer. */
+  readonly entityId: string
+  /** The keys that sign its messages, each as one text. */
+  readonly keys: readonly string[]
+  readonly certificates: ReadonlyArray<{
+    readonly subject: string
+    readonly sha256: string
+    readonly expires: Milliseconds
+  }>
+  /** When the document ends, wall clock. */
+  readonly validUntil?: Milliseconds | undefined
+}
 
 export interface MetadataSourceOptions {
   /** Name of the identity provider, for the log. */
@@ -15,21 +29,21 @@ export interface MetadataSourceOptions {
   readonly maxAge: Seconds
 }
 
-interface Dependencies {
+interface Dependencies<Metadata> {
   readonly system: System
   readonly log: Log
   /** Off the event loop: a document can have 8 MiB. @throws when the document cannot be used */
-  readonly parse: (text: string, now: Milliseconds) => Promise<IdpMetadata>
+  readonly parse: (text: string, now: Milliseconds) => Promise<Metadata>
   /** Copies that survive a restart; absent where nothing is stored. */
-  readonly copies?: MetadataCopies<IdpMetadata> | undefined
+  readonly copies?: MetadataCopies<Metadata> | undefined
 }
 
 /** The state of a provider's metadata, for administrators. */
-export interface MetadataStatus {
+export interface MetadataStatus<Metadata> {
   readonly url: string
   /** Wall clock. */
   readonly loadedAt: Milliseconds | undefined
-  readonly metadata: IdpMetadata | undefined
+  readonly metadata: Metadata | undefined
   /** Why the last attempt failed, if it did. */
   readonly problem: string | undefined
 }
@@ -45,14 +59,14 @@ const DAY: Milliseconds = 86_400_000
 const WARNINGS = [30, 7, 1, -1]
 
 /**
- * The metadata of one provider (D8.6): loaded when first needed, and again by the first request after the maximum age. One
+ * The metadata of one provider, of whichever protocol (D8.6): loaded when first needed, and again by the first request after the maximum age. One
  * load runs at a time. A request waits for it only if there is no good copy, or for {@link REFRESH_TIMEOUT}; after that the
  * load goes on in the background. The last good copy is stored, so that a restart does not depend on the provider.
  */
-export class MetadataSource {
+export class MetadataSource<Metadata extends ProviderMetadata> {
   readonly #options: MetadataSourceOptions
-  readonly #deps: Dependencies
-  #metadata: IdpMetadata | undefined
+  readonly #deps: Dependencies<Metadata>
+  #metadata: Metadata | undefined
   /** Monotonic, for the age. */
   #loaded: Milliseconds | undefined
   #loadedAt: Milliseconds | undefined
@@ -64,17 +78,17 @@ export class MetadataSource {
   #loading: Promise<void> | undefined
   #restoring: Promise<void> | undefined
 
-  constructor(options: MetadataSourceOptions, deps: Dependencies) {
+  constructor(options: MetadataSourceOptions, deps: Dependencies<Metadata>) {
     this.#options = options
     this.#deps = deps
   }
 
-  get status(): MetadataStatus {
+  get status(): MetadataStatus<Metadata> {
     return { url: this.#options.url, loadedAt: this.#loadedAt, metadata: this.#metadata, problem: this.#problem }
   }
 
   /** @throws {SsoRefused} `metadata` when there is no usable copy */
-  async current(): Promise<IdpMetadata> {
+  async current(): Promise<Metadata> {
     await this.#restore()
     const isOld = this.#loaded === undefined || this.#age(this.#loaded) >= this.#options.maxAge * 1000
     if ((isOld || !this.#isValid()) && this.#canLoad()) {

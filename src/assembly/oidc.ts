@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { StartupError } from '../base/errors.ts'
+import type { BaseAddress } from '../http/base-address.ts'
+import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
+import type { Settings } from '../config/settings.ts'
+import type { MetadataCopies } from '../sso/metadata-copies.ts'
+import { MetadataSource } from '../sso/metadata-source.ts'
+import {
+  discoveryUrl,
+  type Endpoints,
+  fixedServer,
+  OidcProvider,
+  type OidcServer,
+  readServer,
+} from '../sso/oidc/provider.ts'
+import type { OidcLogin } from '../sso/oidc/sign-on.ts'
+import type { Machine } from './machine.ts'
+
+/** Age at which configuration and keys of a provider are read again, in seconds. An unknown key has them read at once. */
+const MAX_AGE = 3600
+
+/** The providers of OpenID Connect; none while it is off. @throws {StartupError} when the file of a secret cannot be read */
+export function createOidcProviders(
+  settings: Settings,
+  machine: Pick<Machine, 'system' | 'log'>,
+  base: () => BaseAddress,
+  copies?: MetadataCopies<OidcServer>,
+): readonly OidcLogin[] {
+  if (!settings['service.auth.oidc']) return []
+  return settings['service.auth.oidc.idps.<n>'].map(name => createLogin(name, settings, machine, base, copies))
+}
+
+function createLogin(
+  name: string,
+  settings: Settings,
+  machine: Pick<Machine, 'system' | 'log'>,
+  base: () => BaseAddress,
+  copies: MetadataCopies<OidcServer> | undefined,
+): OidcLogin {
+  // The settings have been checked: what a provider needs is there.
+  const issuer = settings['service.auth.oidc.idp.<idp>.issuer'].get(name) ?? ''
+  const nameClaim = settings['service.auth.oidc.idp.<idp>.user-name-claim'].get(name) ?? 'email'
+  const endpoints = fixedEndpoints(settings, name)
+  const source = { idp: name, url: endpoints?.jwks ?? discoveryUrl(issuer), maxAge: MAX_AGE }
+  const parse = async (text: string): Promise<OidcServer> =>
+    endpoints ? fixedServer(text, issuer, endpoints) : await readServer(text, issuer)
+  const metadata = new MetadataSource(source, { ...machine, parse, copies })
+  const options = {
+    name,
+    issuer,
+    clientId: settings['service.auth.oidc.idp.<idp>.client-id'].get(name) ?? '',
+    clientSecret: readSecret(settings, name),
+    clientAuth: settings['service.auth.oidc.idp.<idp>.client-auth'].get(name) ?? 'basic',
+    scopes: settings['service.auth.oidc.idp.<idp>.scopes'].get(name) ?? 'openid',
+    acrValues: settings['service.auth.oidc.idp.<idp>.acr-values'].get(name),
+    maxAuthenticationAge: settings['service.auth.oidc.idp.<idp>.max-authentication-age'].get(name),
+    prompt: settings['service.auth.oidc.idp.<idp>.prompt'].get(name),
+    rules: {
+      nameClaim,
+      trustsUnverifiedEmail: settings['service.auth.oidc.idp.<idp>.trust-unverified-email'].get(name) ?? false,
+      required: settings['service.auth.oidc.idp.<idp>.required.<claim>'].get(name) ?? new Map<string, string>(),
+    },
+    clockSkew: settings['service.auth.oidc.clock-skew'] * 1000,
+    callbackUrl: () => base().at(OIDC_CALLBACK_PATH),
+  }
+  return {
+    provider: new OidcProvider(options, { system: machine.system, metadata }),
+    face: {
+      label: settings['service.auth.oidc.idp.<idp>.label'].get(name) ?? name,
+      labels: settings['service.auth.oidc.idp.<idp>.label.<language>'].get(name) ?? new Map<string, string>(),
+      // The provider publishes the address: it is known once its configuration has been read.
+      logoutUrl: undefined,
+    },
+    policy: {
+      name,
+      provisions: settings['service.auth.oidc.idp.<idp>.user-auto-provisioning'].get(name) ?? false,
+      domains: settings['service.auth.oidc.idp.<idp>.domains.<n>'].get(name) ?? [],
+      acceptsPlainNames: nameClaim !== 'email',
+      maxAge: settings['service.auth.oidc.max-age'],
+    },
+  }
+}
+
+/** `undefined` for a provider with discovery. */
+function fixedEndpoints(settings: Settings, name: string): Endpoints | undefined {
+  const authorization = settings['service.auth.oidc.idp.<idp>.authorization-endpoint'].get(name)
+  const token = settings['service.auth.oidc.idp.<idp>.token-endpoint'].get(name)
+  const jwks = settings['service.auth.oidc.idp.<idp>.jwks-uri'].get(name)
+  if (authorization === undefined || token === undefined || jwks === undefined) return undefined
+  return {
+    authorization,
+    token,
+    jwks,
+    userinfo: settings['service.auth.oidc.idp.<idp>.userinfo-endpoint'].get(name),
+    endSession: settings['service.auth.oidc.idp.<idp>.end-session-endpoint'].get(name),
+  }
+}
+
+function readSecret(settings: Settings, name: string): string | undefined {
+  const file = settings['service.auth.oidc.idp.<idp>.client-secret-file'].get(name)
+  if (file === undefined) return settings['service.auth.oidc.idp.<idp>.client-secret'].get(name)
+  try {
+    const secret = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '')
+    if (secret !== '') return secret
+  } catch (error) {
+    throw new StartupError(`${file}: ${(error as Error).message}`, { cause: error })
+  }
+  throw new StartupError(`${file} is empty: it should hold the client secret of ${name}.`)
+}

@@ -1,0 +1,101 @@
+import { type Check, isPlainHttp } from './check.ts'
+import { hasTwice } from './sso-checks.ts'
+
+const idp = 'service.auth.oidc.idp.<idp>'
+const list = 'service.auth.oidc.idps.<n>'
+
+/** Settings that hold an address of a provider; http only from this host. */
+const addresses = [
+  `${idp}.issuer`,
+  `${idp}.authorization-endpoint`,
+  `${idp}.token-endpoint`,
+  `${idp}.jwks-uri`,
+  `${idp}.userinfo-endpoint`,
+  `${idp}.end-session-endpoint`,
+] as const
+/** Without discovery these three are needed. */
+const fixed = [`${idp}.authorization-endpoint`, `${idp}.token-endpoint`, `${idp}.jwks-uri`] as const
+
+/** Contradictions in the settings of OpenID Connect (D26). */
+export const oidcChecks: readonly Check[] = [
+  {
+    keys: ['service.auth.oidc', list],
+    wrong: settings => settings['service.auth.oidc'] && settings[list].length === 0,
+    message: 'OpenID Connect needs at least one provider in service.auth.oidc.idps.1',
+  },
+  {
+    keys: ['service.auth.oidc', list],
+    warning: true,
+    wrong: settings => !settings['service.auth.oidc'] && settings[list].length > 0,
+    message: 'providers are used only with service.auth.oidc=on',
+  },
+  {
+    keys: [list],
+    wrong: settings => hasTwice(settings[list]),
+    message: 'a provider is listed twice',
+  },
+  {
+    keys: [list, `${idp}.issuer`],
+    wrong: settings => [...settings[`${idp}.issuer`].keys()].some(name => !settings[list].includes(name)),
+    message: 'a provider has settings, but is not listed in service.auth.oidc.idps.<n>',
+  },
+  ...([`${idp}.issuer`, `${idp}.client-id`] as const).map(
+    (key): Check => ({
+      keys: [list, key],
+      wrong: settings =>
+        settings['service.auth.oidc'] && settings[list].some(name => settings[key].get(name) === undefined),
+      message: `every provider needs its ${key.slice(idp.length + 1)}`,
+    }),
+  ),
+  {
+    // Sessions, audit and stored keys name a provider whatever its protocol.
+    keys: [list, 'service.auth.saml.idps.<n>'],
+    wrong: settings =>
+      hasTwice([...settings[list], ...settings['service.auth.saml.idps.<n>']]) ||
+      settings[list].some(name => name === 'cas' || name === 'saml'),
+    message: 'a provider has the name of another identity provider (cas and saml are taken)',
+  },
+  {
+    keys: ['service.auth.oidc.default-idp', list],
+    wrong: settings => {
+      const name = settings['service.auth.oidc.default-idp']
+      return name !== undefined && !settings[list].includes(name)
+    },
+    message: 'the default provider is not listed',
+  },
+  {
+    keys: [`${idp}.domains.<n>`, 'service.auth.saml.idp.<idp>.domains.<n>'],
+    wrong: settings => {
+      const own = [...settings[`${idp}.domains.<n>`].values()].flat()
+      const others = [...settings['service.auth.saml.idp.<idp>.domains.<n>'].values()].flat()
+      return hasTwice(own) || own.some(domain => others.includes(domain))
+    },
+    message: 'a domain is claimed twice',
+  },
+  ...addresses.map(
+    (key): Check => ({
+      keys: [key],
+      wrong: settings => [...settings[key].values()].some(isPlainHttp),
+      message: 'a provider over http is accepted only on this host: on the way anybody could sign in as anybody',
+    }),
+  ),
+  {
+    keys: [list, ...fixed],
+    wrong: settings =>
+      settings[list].some(name => {
+        const given = fixed.filter(key => settings[key].get(name) !== undefined)
+        return given.length > 0 && given.length < fixed.length
+      }),
+    message: 'a provider without discovery needs authorization-endpoint, token-endpoint and jwks-uri',
+  },
+  {
+    keys: [`${idp}.client-secret`, `${idp}.client-secret-file`],
+    wrong: settings =>
+      settings[list].some(
+        name =>
+          settings[`${idp}.client-secret`].get(name) !== undefined &&
+          settings[`${idp}.client-secret-file`].get(name) !== undefined,
+      ),
+    message: 'a provider has both client-secret and client-secret-file',
+  },
+]

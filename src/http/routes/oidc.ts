@@ -1,0 +1,115 @@
+import type { OidcSignOn } from '../../sso/oidc/sign-on.ts'
+import { FlowCookie } from '../flow-cookie.ts'
+import { done, json, redirect } from '../interface/answer.ts'
+import { formBody } from '../interface/body.ts'
+import { text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { CurrentUser } from '../interface/schemas.ts'
+import { setCookie } from '../protocol/cookies.ts'
+import type { Uses } from '../services.ts'
+import { completeLogin, type CompletionServices, failLogin } from '../sso-completion.ts'
+
+const url = '/auth/oidc'
+export const OIDC_CALLBACK_PATH = 'auth/oidc/callback'
+const MAX_LOGOUT_BYTES = 65_536
+
+const isOn = ({ sso }: Uses<'sso'>): boolean => sso.oidc !== undefined
+
+/** Signing in by OpenID Connect (D26): to the provider, back with its code, and the provider's requests to end logins. */
+export const oidcRoutes = [
+  route({
+    id: 'signInByOidc',
+    method: 'GET',
+    url,
+    chapter: 'Sessions',
+    summary: 'Sign in by OpenID Connect: go to the provider.',
+    details: 'Only with `service.auth.oidc=on`. [Single sign-on](single-sign-on.md)',
+    query: {
+      idp: textParameter('Name of the provider.'),
+      username: textParameter(
+        'An e-mail address: its domain decides where no provider is named, and the provider gets it as `login_hint`.',
+      ),
+      successurl: textParameter('Where to go after the login.'),
+      failureurl: textParameter('Where to go after a refusal.'),
+    },
+    answers: { 303: redirect('To the provider.') },
+    refusals: { 400: ['unknown-idp', 'invalid-redirect'], 401: ['sso-refused'], 503: ['overloaded'] },
+    isOffered: isOn,
+    ignoresCaller: true,
+    visited: true,
+    handle: async (deps: Uses<'base' | 'sso' | 'options'>, { request, reply, caller, query }) => {
+      const oidc = requireOidc(deps)
+      const cookie = new FlowCookie(deps.base, deps.options.cookie.secure, 'oidc')
+      // Kept for several logins at once, in several tabs.
+      const browser = cookie.read(request.cookies) ?? oidc.newBrowser()
+      try {
+        const { idp, username, successurl: successUrl, failureurl: failureUrl } = query
+        const address = await oidc.begin({ idp, username, successUrl, failureUrl }, browser, caller.client)
+        setCookie(reply, cookie.set(browser))
+        return await reply.redirect(address, 303)
+      } catch (error) {
+        return await failLogin(reply, error)
+      }
+    },
+  }),
+  route({
+    id: 'completeOidcLogin',
+    method: 'GET',
+    url: `/${OIDC_CALLBACK_PATH}`,
+    chapter: 'Sessions',
+    summary: 'Complete a login: the redirect URI, to which providers send users back.',
+    query: {
+      state: textParameter('As it was sent with the request.'),
+      code: textParameter('The code that is exchanged for tokens.'),
+      iss: textParameter('Issuer of the response (RFC 9207).'),
+      error: textParameter('Why the provider refused.'),
+    },
+    answers: {
+      200: json('The user information, where there is no success URL; for a browser a page.', CurrentUser),
+      303: redirect('To the success URL, or to the failure URL with `error` and `correlation`.'),
+    },
+    refusals: { 401: ['sso-refused'], 503: ['overloaded'] },
+    isOffered: isOn,
+    ignoresCaller: true,
+    visited: true,
+    handle: async (deps: CompletionServices & Uses<'options'>, { request, reply, caller, query }) => {
+      const cookie = new FlowCookie(deps.base, deps.options.cookie.secure, 'oidc')
+      const received = {
+        state: query.state,
+        query: new URL(request.raw.url ?? '', deps.base.href).search,
+        browser: cookie.read(request.cookies),
+      }
+      try {
+        return await completeLogin(deps, { request, reply }, await requireOidc(deps).complete(received, caller.client))
+      } catch (error) {
+        return await failLogin(reply, error)
+      }
+    },
+  }),
+  route({
+    id: 'endOidcLogins',
+    method: 'POST',
+    url: `${url}/backchannel-logout`,
+    chapter: 'Sessions',
+    summary: 'Back-channel logout: the address to which a provider reports that a user has signed out there.',
+    details: 'Ends the logins of the session or user that the token names, on all nodes. Each token counts once.',
+    body: formBody(
+      { logout_token: { description: 'A logout token that the provider has signed.', isRequired: true } },
+      { limit: MAX_LOGOUT_BYTES },
+    ),
+    answers: { 204: done },
+    refusals: { 400: ['invalid-form', 'invalid-logout-token'] },
+    isOffered: isOn,
+    ignoresCaller: true,
+    handle: async (deps: Uses<'sso'>, { reply, caller, body }) => {
+      const { logout_token: token } = await body()
+      await requireOidc(deps).endLogins(token, caller.client)
+      return await reply.status(204).send()
+    },
+  }),
+]
+
+function requireOidc({ sso }: Uses<'sso'>): OidcSignOn {
+  if (sso.oidc) return sso.oidc
+  throw new TypeError('OpenID Connect is off')
+}

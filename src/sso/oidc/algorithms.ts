@@ -1,0 +1,32 @@
+import type { JWK } from 'jose'
+
+/** What tokens may be signed with: public keys only, so that neither `none` nor an HMAC with a public key passes. */
+export const algorithms: readonly string[] = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
+
+const curves: readonly unknown[] = ['P-256', 'P-384', 'P-521']
+/** Base64url characters of 2048 and 8192 bits: shorter keys are weak, and longer ones cost too much time. */
+const RSA_CHARACTERS = { min: 341, max: 1368 }
+
+/** Whether the key can verify a signature by one of the {@link algorithms}. */
+export function isUsableKey({ kty, use, crv, n, e, alg }: JWK): boolean {
+  if (use !== undefined && use !== 'sig') return false
+  if (alg !== undefined && !algorithms.includes(alg)) return false
+  if (kty === 'RSA') {
+    const isSized = n !== undefined && n.length >= RSA_CHARACTERS.min && n.length <= RSA_CHARACTERS.max
+    // A long exponent costs as much as a long modulus.
+    return isSized && e !== undefined && e.length <= 8
+  }
+  return (kty === 'EC' && curves.includes(crv)) || (kty === 'OKP' && crv === 'Ed25519')
+}

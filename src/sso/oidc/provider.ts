@@ -1,0 +1,238 @@
+import type { JWTPayload } from 'jose'
+import * as client from 'openid-client'
+import { Limiter } from '../../base/limiter.ts'
+import { realSystem, type System } from '../../base/system.ts'
+import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
+import { type FetchedResponse, type Fetch, fetchResponse } from '../fetch.ts'
+import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
+import type { MetadataSource } from '../metadata-source.ts'
+import { SsoRefused } from '../refusal.ts'
+import { type ClaimRules, type Claims, lacksClaims, mergeClaims, readName, requireValues } from './claims.ts'
+import { asRefusal } from './library-refusal.ts'
+import { type LogoutRequest, readLogoutToken } from './logout-token.ts'
+import type { OidcServer } from './server.ts'
+import {
+  type ExpectedToken,
+  requireAccessTokenHash,
+  showClaim,
+  unknownKeyChecks,
+  type VerifiedToken,
+  verifyToken,
+} from './token.ts'
+
+export { discoveryUrl, type Endpoints, fixedServer, type OidcServer, readServer } from './server.ts'
+export type { ClaimRules } from './claims.ts'
+export { issuerOf } from './logout-token.ts'
+
+export interface OidcProviderOptions {
+  readonly name: string
+  readonly issuer: string
+  readonly clientId: string
+  /** Absent for a public client. */
+  readonly clientSecret: string | undefined
+  readonly clientAuth: 'basic' | 'post'
+  /** Separated by spaces. */
+  readonly scopes: string
+  /** Requested authentication classes, separated by spaces; a token must have one of them. */
+  readonly acrValues: string | undefined
+  /** How long ago the user may have authenticated at the provider. */
+  readonly maxAuthenticationAge: Seconds | undefined
+  readonly prompt: string | undefined
+  readonly rules: ClaimRules
+  readonly clockSkew: Milliseconds
+  /** Where the browser comes back to: from the settings, never from a request; a port the system chose is known late. */
+  readonly callbackUrl: () => string
+}
+
+interface Dependencies {
+  readonly system: System
+  readonly metadata: MetadataSource<OidcServer>
+  /** Tests answer for the provider. */
+  readonly fetch?: (wanted: Fetch) => Promise<FetchedResponse>
+}
+
+const LIMITS = { timeout: 10_000, maxBytes: 262_144 satisfies Bytes, verifyTls: true }
+/** Strangers cause these calls: they may not use up the sockets of the service. */
+const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
+
+/** One OpenID Connect provider (D26): sends users there and checks what they come back with. */
+export class OidcProvider {
+  readonly name: string
+  readonly metadata: MetadataSource<OidcServer>
+  readonly #options: OidcProviderOptions
+  readonly #deps: Dependencies
+  readonly #exchanges = new Limiter(MAX_EXCHANGES)
+
+  constructor(options: OidcProviderOptions, deps: Dependencies) {
+    this.name = options.name
+    this.metadata = deps.metadata
+    this.#options = options
+    this.#deps = deps
+  }
+
+  get issuer(): string {
+    return this.#options.issuer
+  }
+
+  get clientId(): string {
+    return this.#options.clientId
+  }
+
+  /** @param loginHint an e-mail address that the user has entered here. @throws {SsoRefused} `metadata` */
+  async begin(flow: LoginFlow, loginHint: string | undefined): Promise<Extract<AuthRedirect, { kind: 'redirect' }>> {
+    const { callbackUrl, scopes, acrValues, maxAuthenticationAge, prompt } = this.#options
+    const configuration = this.#configuration(await this.metadata.current())
+    const optional = {
+      acr_values: acrValues,
+      max_age: maxAuthenticationAge === undefined ? undefined : String(maxAuthenticationAge),
+      prompt,
+      login_hint: loginHint,
+    }
+    const url = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: callbackUrl(),
+      scope: scopes,
+      state: flow.id,
+      nonce: flow.requestId,
+      code_challenge: await client.calculatePKCECodeChallenge(flow.verifier ?? ''),
+      code_challenge_method: 'S256',
+      ...Object.fromEntries(
+        Object.entries(optional).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      ),
+    })
+    return { kind: 'redirect', url: url.href }
+  }
+
+  /**
+   * Exchanges the code and checks the tokens. @param query of the address that the browser came back to, with its question mark
+   * @throws {SsoRefused} @throws {Overloaded}
+   */
+  async finish(flow: LoginFlow, query: string): Promise<VerifiedIdentity> {
+    const server = await this.metadata.current()
+    const configuration = this.#configuration(server)
+    const tokens = await this.#exchanges.run(() => this.#exchange(configuration, flow, query))
+    const verified = await this.#verify(tokens.id_token ?? '')
+    requireAccessTokenHash(verified, tokens.access_token)
+    const idToken = verified.claims
+    this.#requireAuthorizedParty(idToken)
+    this.#requireClass(idToken)
+    const { rules } = this.#options
+    const claims =
+      lacksClaims(idToken, rules) && server.endpoints.userinfo !== undefined
+        ? await this.#withUserinfo(configuration, idToken, tokens.access_token)
+        : (idToken as Claims)
+    requireValues(claims, rules)
+    const { sub = '', sid } = idToken
+    return {
+      ...readName(claims, rules),
+      issuer: this.issuer,
+      subject: sub,
+      ...(typeof sid === 'string' ? { logoutKey: sid } : {}),
+    }
+  }
+
+  /** Checks a request of the provider to end logins. @throws {SsoRefused} */
+  async readLogout(token: string): Promise<LogoutRequest> {
+    const { claims } = await this.#verify(token)
+    return readLogoutToken(claims, { now: this.#deps.system.now(), clockSkew: this.#options.clockSkew })
+  }
+
+  /** Where users end their session at the provider; `undefined` if it has no such address. */
+  endSessionUrl(returnTo: string): string | undefined {
+    const { metadata } = this.metadata.status
+    if (metadata?.endpoints.endSession === undefined) return undefined
+    return client.buildEndSessionUrl(this.#configuration(metadata), { post_logout_redirect_uri: returnTo }).href
+  }
+
+  async #exchange(configuration: client.Configuration, flow: LoginFlow, query: string) {
+    const { callbackUrl, maxAuthenticationAge } = this.#options
+    const url = new URL(callbackUrl())
+    url.search = query
+    try {
+      return await client.authorizationCodeGrant(configuration, url, {
+        expectedState: flow.id,
+        expectedNonce: flow.requestId,
+        pkceCodeVerifier: flow.verifier ?? '',
+        idTokenExpected: true,
+        ...(maxAuthenticationAge === undefined ? {} : { maxAge: maxAuthenticationAge }),
+      })
+    } catch (error) {
+      throw asRefusal(error)
+    }
+  }
+
+  async #withUserinfo(configuration: client.Configuration, idToken: JWTPayload, accessToken: string): Promise<Claims> {
+    const { sub = '' } = idToken
+    try {
+      return mergeClaims(
+        idToken,
+        await this.#exchanges.run(() => client.fetchUserInfo(configuration, accessToken, sub)),
+      )
+    } catch (error) {
+      throw asRefusal(error)
+    }
+  }
+
+  /** With the keys of now; if none fits, once more with those that the provider publishes meanwhile. */
+  async #verify(token: string): Promise<VerifiedToken> {
+    try {
+      return await verifyToken(token, this.#expected(await this.metadata.current()))
+    } catch (error) {
+      const isUnknownKey = error instanceof SsoRefused && unknownKeyChecks.includes(error.failed.check)
+      if (!isUnknownKey || !(await this.metadata.reloadForUnknownKey())) throw error
+      return await verifyToken(token, this.#expected(await this.metadata.current()))
+    }
+  }
+
+  #expected({ keys, algorithms }: OidcServer): ExpectedToken {
+    const { issuer, clientId: audience, clockSkew } = this.#options
+    return { issuer, audience, keys, algorithms, now: this.#deps.system.now(), clockSkew }
+  }
+
+  /** The library checks it only where there are several audiences. */
+  #requireAuthorizedParty({ azp }: JWTPayload): void {
+    if (azp === undefined || azp === this.clientId) return
+    throw new SsoRefused({ check: 'token-azp', expected: this.clientId, received: showClaim(azp) })
+  }
+
+  #requireClass({ acr }: JWTPayload): void {
+    const { acrValues } = this.#options
+    if (acrValues === undefined || (typeof acr === 'string' && acrValues.split(' ').includes(acr))) return
+    throw new SsoRefused({ check: 'token-acr', expected: acrValues, received: showClaim(acr) })
+  }
+
+  /** Made for each use: it holds how far our clock is from that of the library. */
+  #configuration({ endpoints, sendsIssuer, algorithms }: OidcServer): client.Configuration {
+    const { issuer, clientId, clientSecret, clientAuth, clockSkew } = this.#options
+    const { system, fetch = fetchResponse } = this.#deps
+    const configuration = new client.Configuration(
+      {
+        issuer,
+        authorization_endpoint: endpoints.authorization,
+        token_endpoint: endpoints.token,
+        jwks_uri: endpoints.jwks,
+        ...(endpoints.userinfo === undefined ? {} : { userinfo_endpoint: endpoints.userinfo }),
+        ...(endpoints.endSession === undefined ? {} : { end_session_endpoint: endpoints.endSession }),
+        authorization_response_iss_parameter_supported: sendsIssuer,
+        id_token_signing_alg_values_supported: [...algorithms],
+      },
+      clientId,
+      {
+        [client.clockSkew]: Math.round((system.now() - realSystem.now()) / 1000),
+        [client.clockTolerance]: clockSkew / 1000,
+      },
+      clientSecret === undefined
+        ? client.None()
+        : clientAuth === 'post'
+          ? client.ClientSecretPost(clientSecret)
+          : client.ClientSecretBasic(clientSecret),
+    )
+    if (issuer.startsWith('http:')) client.allowInsecureRequests(configuration)
+    configuration[client.customFetch] = async (url, { method, headers, body }) => {
+      const wanted = { url, method: method === 'POST' ? 'POST' : 'GET', headers, ...LIMITS } as const
+      const response = await fetch(body instanceof URLSearchParams ? { ...wanted, body: body.toString() } : wanted)
+      const hasBody = ![204, 205, 304].includes(response.status)
+      return new Response(hasBody ? response.text : null, { status: response.status, headers: response.headers })
+    }
+    return configuration
+  }
+}

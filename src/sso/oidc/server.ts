@@ -1,0 +1,117 @@
+import type { JWK } from 'jose'
+import type { Milliseconds } from '../../base/units.ts'
+import { fetchText } from '../fetch.ts'
+import type { ProviderMetadata } from '../metadata-source.ts'
+import { metadataLimits } from '../xml.ts'
+import { algorithms, isUsableKey } from './algorithms.ts'
+
+/** Addresses of a provider. */
+export interface Endpoints {
+  readonly authorization: string
+  readonly token: string
+  readonly jwks: string
+  readonly userinfo: string | undefined
+  readonly endSession: string | undefined
+}
+
+/** What this service needs to know of a provider. `entityId` is its issuer, `keys` are JWKs as JSON texts. */
+export interface OidcServer extends ProviderMetadata {
+  readonly endpoints: Endpoints
+  /** The provider names itself in its responses (RFC 9207), so one that does not is not accepted. */
+  readonly sendsIssuer: boolean
+  readonly algorithms: readonly string[]
+}
+
+/** The configuration or the keys of a provider cannot be used; the message says why. */
+export class ServerRefused extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'ServerRefused'
+  }
+}
+
+const KEYS_TIMEOUT: Milliseconds = 10_000
+const MAX_KEYS = 100
+
+/** Where the configuration of an issuer is published (OpenID Connect Discovery 4). */
+export const discoveryUrl = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+
+/**
+ * Reads a discovery document and fetches the keys that it names.
+ * @throws {ServerRefused} @throws {FetchFailed}
+ */
+export async function readServer(text: string, issuer: string): Promise<OidcServer> {
+  const document = parseObject(text)
+  // To the letter (OpenID Connect Discovery 4.3): otherwise one issuer could speak for another.
+  if (document['issuer'] !== issuer) throw new ServerRefused(`the issuer is ${show(document['issuer'])}, not ${issuer}`)
+  const optional = (name: string): string | undefined => {
+    const value = document[name]
+    return value === undefined || value === null ? undefined : requireEndpoint(value, name, issuer)
+  }
+  const required = (name: string): string => requireEndpoint(document[name], name, issuer)
+  return await withKeys({
+    entityId: issuer,
+    endpoints: {
+      authorization: required('authorization_endpoint'),
+      token: required('token_endpoint'),
+      jwks: required('jwks_uri'),
+      userinfo: optional('userinfo_endpoint'),
+      endSession: optional('end_session_endpoint'),
+    },
+    sendsIssuer: document['authorization_response_iss_parameter_supported'] === true,
+    algorithms: readAlgorithms(document['id_token_signing_alg_values_supported']),
+  })
+}
+
+/** The same for a provider whose endpoints are in the settings. @param jwks the text at its address */
+export function fixedServer(jwks: string, issuer: string, endpoints: Endpoints): OidcServer {
+  for (const [name, url] of Object.entries(endpoints)) if (url !== undefined) requireEndpoint(url, name, issuer)
+  const keys = readKeys(jwks)
+  return { entityId: issuer, endpoints, sendsIssuer: false, algorithms, keys, certificates: [] }
+}
+
+async function withKeys(server: Omit<OidcServer, 'keys' | 'certificates'>): Promise<OidcServer> {
+  const limits = { timeout: KEYS_TIMEOUT, maxBytes: metadataLimits.bytes, verifyTls: true }
+  const keys = readKeys(await fetchText({ url: server.endpoints.jwks, ...limits }))
+  return { ...server, keys, certificates: [] }
+}
+
+/** The keys of a JWK set that can verify one of our algorithms; others are skipped. @throws {ServerRefused} */
+export function readKeys(text: string): readonly string[] {
+  const { keys } = parseObject(text)
+  if (!Array.isArray(keys)) throw new ServerRefused('the document has no list of keys')
+  const usable = keys.filter((key): key is JWK => isObject(key) && isUsableKey(key)).slice(0, MAX_KEYS)
+  if (usable.length === 0) throw new ServerRefused('none of the keys can be used: RSA from 2048 bits, EC or Ed25519')
+  return usable.map(key => JSON.stringify(key))
+}
+
+/** OpenID Connect Discovery makes RS256 the default. */
+function readAlgorithms(value: unknown): readonly string[] {
+  const offered: readonly unknown[] = Array.isArray(value) ? value : ['RS256']
+  const common = algorithms.filter(algorithm => offered.includes(algorithm))
+  if (common.length > 0) return common
+  throw new ServerRefused(`it signs with ${offered.map(show).join(', ')}; accepted are ${algorithms.join(', ')}`)
+}
+
+/** https; for an issuer at http (which is on this machine) also http. */
+function requireEndpoint(value: unknown, name: string, issuer: string): string {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && issuer.startsWith('http:'))
+  if (url && isSafe && url.username === '' && url.password === '') return url.href
+  throw new ServerRefused(`${name} is ${show(value)}, not an https address`)
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch (error) {
+    throw new ServerRefused('the document is not JSON', { cause: error })
+  }
+  throw new ServerRefused('the document is not a JSON object')
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const show = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 300)

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import type { Client } from '../../accounts/sessions.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import type { ProviderFace, ProviderPolicy } from '../identity-provider.ts'
+import type { LoginFlows } from '../login-flows.ts'
+import { chooseProvider, type LoginRequest } from '../provider-choice.ts'
+import type { RedirectTargets } from '../redirect-targets.ts'
+import { SsoRefused } from '../refusal.ts'
+import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
+import { issuerOf, type OidcProvider } from './provider.ts'
+
+/** One provider and the users that it can sign in. */
+export interface OidcLogin {
+  readonly provider: OidcProvider
+  readonly policy: ProviderPolicy
+  readonly face: ProviderFace
+}
+
+export interface OidcSignOnOptions extends LoginTarget {
+  readonly providers: readonly OidcLogin[]
+  /** Name of the provider for requests that name neither a provider nor a user. */
+  readonly defaultProvider: string | undefined
+  readonly targets: Pick<RedirectTargets, 'require'>
+}
+
+interface Dependencies {
+  readonly signOn: SignOn
+  readonly flows: LoginFlows
+  readonly system: System
+}
+
+/** What comes back through the browser. */
+export interface OidcReturn {
+  readonly state: string | undefined
+  /** The whole query, with its question mark. */
+  readonly query: string
+  /** The secret that the browser keeps in a cookie. */
+  readonly browser: string | undefined
+}
+
+const VERIFIER_BYTES = 32
+
+/** Signing in by OpenID Connect with one or more providers (D26). */
+export class OidcSignOn {
+  readonly #deps: Dependencies
+  readonly #options: OidcSignOnOptions
+
+  constructor(deps: Dependencies, options: OidcSignOnOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  get providers(): readonly OidcLogin[] {
+    return this.#options.providers
+  }
+
+  find(name: string): OidcLogin | undefined {
+    return this.providers.find(({ policy }) => policy.name === name)
+  }
+
+  /** Where users are sent if the login names no address. */
+  get successUrl(): string | undefined {
+    return this.#options.successUrl
+  }
+
+  /** @throws {InvalidInput} `unknown-idp` */
+  choose(idp: string | undefined, username: string | undefined): OidcLogin {
+    return chooseProvider(this.providers, this.#options.defaultProvider, { idp, username })
+  }
+
+  /**
+   * Checks provider and redirect targets before the browser is sent away. @param browser the secret in the browser's cookie
+   * @throws {InvalidInput} `unknown-idp`, `invalid-redirect` @throws {SsoRefused} @throws {Overloaded}
+   */
+  async begin({ idp, username, ...request }: LoginRequest, browser: string, client: Client): Promise<string> {
+    const { targets, failureUrl: fallbackFailureUrl } = this.#options
+    const { provider } = this.choose(idp, username)
+    const target = {
+      successUrl: request.successUrl === undefined ? undefined : targets.require(request.successUrl, 'successurl'),
+      failureUrl: request.failureUrl === undefined ? undefined : targets.require(request.failureUrl, 'failureurl'),
+      fallbackFailureUrl,
+      bound: { browser: digestOf(browser), verifier: this.#newSecret() },
+    }
+    const { redirect } = await this.#deps.signOn.begin(provider.name, target, client, flow =>
+      provider.begin(flow, username),
+    )
+    return redirect.url
+  }
+
+  /**
+   * Completes the login that `state` names, in the browser that began it. The login is consumed either way.
+   * @throws {SsoRefused} @throws {Overloaded}
+   */
+  async complete({ state, query, browser }: OidcReturn, client: Client): Promise<CompletedSignOn> {
+    const { successUrl, failureUrl } = this.#options
+    const { signOn, flows } = this.#deps
+    const flow = state === undefined ? undefined : await flows.consume(state)
+    const login = flow && this.find(flow.provider)
+    if (!flow || !login) {
+      const error = new SsoRefused({
+        check: 'state',
+        expected: 'a login begun here',
+        received: 'none, or one that is over',
+      })
+      throw await signOn.reported(error, 'oidc', failureUrl, client)
+    }
+    return await signOn.complete({
+      policy: login.policy,
+      client,
+      flow,
+      successUrl: flow.successUrl ?? successUrl,
+      failureUrl: flow.failureUrl ?? failureUrl,
+      verify: async () => {
+        if (browser === undefined || digestOf(browser) !== flow.browser) {
+          throw new SsoRefused({
+            check: 'browser',
+            expected: 'the browser that began the login',
+            received: browser === undefined ? 'no cookie of a login' : 'the cookie of another one',
+          })
+        }
+        return await login.provider.finish(flow, query)
+      },
+    })
+  }
+
+  /** A new secret for the cookie of a browser. */
+  newBrowser(): string {
+    return this.#newSecret()
+  }
+
+  /**
+   * Ends the logins that a logout token of a provider names, on all nodes (Back-Channel Logout 1.0).
+   * @throws {InvalidInput} `invalid-logout-token`
+   */
+  async endLogins(token: string, client: Client): Promise<void> {
+    const { signOn, flows } = this.#deps
+    const stated = issuerOf(token)
+    const login = this.providers.find(
+      ({ provider }) => provider.issuer === stated?.issuer && stated.audiences.includes(provider.clientId),
+    )
+    if (!login) throw new InvalidInput('invalid-logout-token', 'The token is not from a provider of this service.')
+    const { provider } = login
+    try {
+      const { sid, subject, once } = await provider.readLogout(token)
+      await flows.consumeAssertionId(provider.name, `logout:${once.id}`, once.until)
+      if (sid !== undefined) await signOn.endLogins(provider.name, sid, client)
+      else await signOn.endLoginsOf(provider.name, { issuer: provider.issuer, subject: subject ?? '' }, client)
+    } catch (error) {
+      if (!(error instanceof SsoRefused)) throw error
+      const reported = await signOn.reported(error, provider.name, undefined, client)
+      throw new InvalidInput('invalid-logout-token', `The logout token was refused (${error.failed.check}).`, {
+        cause: reported,
+      })
+    }
+  }
+
+  #newSecret(): string {
+    return Buffer.from(this.#deps.system.randomBytes(VERIFIER_BYTES)).toString('base64url')
+  }
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url')

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { createLocalJWKSet, errors, type JWK, type JWTPayload, jwtVerify, type KeyInput } from 'jose'
+import type { Milliseconds } from '../../base/units.ts'
+import { isSsoCheck, type SsoCheck } from '../checks.ts'
+import { SsoRefused } from '../refusal.ts'
+
+export interface VerifiedToken {
+  readonly claims: JWTPayload
+  readonly algorithm: string
+}
+
+export interface ExpectedToken {
+  readonly issuer: string
+  readonly audience: string
+  /** JWKs as JSON texts. */
+  readonly keys: readonly string[]
+  readonly algorithms: readonly string[]
+  readonly now: Milliseconds
+  readonly clockSkew: Milliseconds
+}
+
+/** A token of more characters is not looked at. */
+const MAX_CHARACTERS = 200_000
+
+/** The checks of `token.ts` that a provider's new key can cause; after them the keys are read once more. */
+export const unknownKeyChecks: readonly string[] = ['token-key', 'token-signature']
+
+/**
+ * Verifies a token that the provider has signed, in this order: size, algorithm, key, signature, issuer, audience, times. Pure.
+ * Keys come from the provider's key set only: `jwk`, `jku` and `x5u` in the header are ignored. @throws {SsoRefused}
+ */
+export async function verifyToken(token: string, expected: ExpectedToken): Promise<VerifiedToken> {
+  if (token.length > MAX_CHARACTERS) {
+    throw refused('token-size', `at most ${MAX_CHARACTERS} characters`, `${token.length} characters`)
+  }
+  const { issuer, audience, now, clockSkew } = expected
+  const options = {
+    algorithms: [...expected.algorithms],
+    issuer,
+    audience,
+    clockTolerance: clockSkew / 1000,
+    currentDate: new Date(now),
+    requiredClaims: ['iat'],
+  }
+  const keys = expected.keys.map(text => JSON.parse(text) as JWK)
+  const { payload, protectedHeader } = await withAnyKey(createLocalJWKSet({ keys }), async key => {
+    return await jwtVerify(token, key as KeySet, options)
+  }).catch((error: unknown) => {
+    throw asRefusal(error, expected)
+  })
+  const { iat = 0 } = payload
+  if (iat * 1000 > now + clockSkew) throw refused('token-iat', `at most ${showTime(now)}`, showTime(iat * 1000))
+  return { claims: payload, algorithm: protectedHeader.alg }
+}
+
+/**
+ * Checks that the access token is the one that came with the ID token, where the provider says which (OpenID Connect Core
+ * 3.1.3.6). @throws {SsoRefused} `token-at_hash`
+ */
+export function requireAccessTokenHash({ claims, algorithm }: VerifiedToken, accessToken: string): void {
+  const { at_hash: stated } = claims
+  if (stated === undefined) return
+  // The hash of the signature; Ed25519 signs with SHA-512.
+  const bits = /\d{3}$/.exec(algorithm)?.[0] ?? '512'
+  const hash = createHash(algorithm === 'Ed25519' ? 'sha512' : `sha${bits}`)
+    .update(accessToken)
+    .digest()
+  const expected = hash.subarray(0, hash.length / 2).toString('base64url')
+  if (stated !== expected) throw refused('token-at_hash', expected, showClaim(stated))
+}
+
+type KeySet = ReturnType<typeof createLocalJWKSet>
+
+/** A token without `kid` can fit several keys: each is tried. */
+async function withAnyKey<T>(keySet: KeySet, verify: (key: KeySet | KeyInput) => Promise<T>): Promise<T> {
+  try {
+    return await verify(keySet)
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    for await (const key of error) {
+      try {
+        return await verify(key)
+      } catch (wrong) {
+        if (!(wrong instanceof errors.JWSSignatureVerificationFailed)) throw wrong
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed()
+  }
+}
+
+function asRefusal(error: unknown, { issuer, audience, algorithms, now }: ExpectedToken): unknown {
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
+    const { claim, payload } = error
+    const expectedOf: Readonly<Record<string, string>> = {
+      iss: issuer,
+      aud: audience,
+      exp: `after ${showTime(now)}`,
+      nbf: `before ${showTime(now)}`,
+    }
+    const expected = expectedOf[claim] ?? 'a value of the right type'
+    return refused(checkOf(claim), expected, showClaim(payload[claim]), error)
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return refused('token-algorithm', algorithms.join(', '), error.message, error)
+  }
+  if (error instanceof errors.JWKSNoMatchingKey) {
+    return refused('token-key', 'a key of the provider', 'none that fits', error)
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return refused('token-signature', 'a signature by a key of the provider', 'another signature', error)
+  }
+  // Anything else about the token: its form, or a header that is not supported.
+  if (error instanceof errors.JOSEError) return refused('token-form', 'a signed token', error.message, error)
+  // The engine refuses keys and signatures of the wrong length by errors of its own.
+  const received = error instanceof Error ? error.message : 'an error'
+  return refused('token-signature', 'a signature by a key of the provider', received, error)
+}
+
+/** The check of a claim; claims that have none of their own belong to the form of the token. */
+export function checkOf(claim: string): SsoCheck {
+  const check = `token-${claim}`
+  return isSsoCheck(check) ? check : 'token-form'
+}
+
+export const showClaim = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value))
+
+export const showTime = (time: Milliseconds): string => {
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
+}
+
+const refused = (check: SsoCheck, expected: string, received: string, cause?: unknown): SsoRefused =>
+  new SsoRefused({ check, expected, received }, { cause })

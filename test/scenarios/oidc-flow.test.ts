@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { HeadlessBrowser } from '../support/headless-browser.ts'
+import { ask } from '../support/http-client.ts'
+import { loginAtProvider, logoutAtProvider, startWithOidc } from '../support/oidc-at-provider.ts'
+import { eventually } from '../support/waiting.ts'
+
+const pair = await startWithOidc(
+  { after },
+  { 'op.domains.1': 'example.org', 'op.required.groups': 'staff|guests', 'op.user-name-claim': 'email' },
+)
+const { service, users } = pair
+
+users.set('anna', { email: 'anna@example.org', email_verified: true, groups: ['staff'], name: 'Anna' })
+users.set('bert', { email: 'bert@example.org', email_verified: false, groups: ['staff'] })
+users.set('cleo', { email: 'cleo@example.org', email_verified: true, groups: ['students'] })
+users.set('dora', { email: 'dora@elsewhere.example', email_verified: true, groups: ['staff'] })
+
+const whoIs = async (browser: HeadlessBrowser): Promise<string> => {
+  const { auth_token: token = '' } = browser.cookies('127.0.0.1')
+  return (await ask(`${service.base}auth/user`, { headers: { cookie: `auth_token=${token}` } })).json<{
+    user: string
+  }>().user
+}
+
+const failures = async (): Promise<ReadonlyArray<{ check: string; expected?: string; received?: string }>> => {
+  const admin = await service.admin()
+  return (await admin.get('management/sso')).json<{ failures: Array<{ check: string }> }>().failures
+}
+
+test('to a real provider and back: PKCE, state, nonce, userinfo; a user is created and found again (D26.1)', async () => {
+  const browser = new HeadlessBrowser()
+  const page = await loginAtProvider(pair, 'anna', { browser })
+  assert.equal(page.answer.status, 200, page.answer.text)
+  assert.equal(await whoIs(browser), 'anna@example.org')
+  const [departure] = page.trail.length > 0 ? [await ask(`${service.base}auth/oidc`)] : []
+  const url = new URL(departure?.headers.location ?? '')
+  assert.equal(url.searchParams.get('code_challenge_method'), 'S256')
+  assert.equal(url.searchParams.get('response_type'), 'code')
+  for (const name of ['state', 'nonce', 'code_challenge'])
+    assert.match(url.searchParams.get(name) ?? '', /^[\w-]{43,44}$/)
+  // Renamed here or there, it stays the same account: the link counts.
+  users.set('anna', { email: 'anna.new@example.org', email_verified: true, groups: ['staff'] })
+  const again = new HeadlessBrowser()
+  await loginAtProvider(pair, 'anna', { browser: again })
+  assert.equal(await whoIs(again), 'anna@example.org')
+})
+
+test('an address that the provider has not verified takes over no account and makes none (D26.3)', async () => {
+  const admin = await service.admin()
+  await admin.ask('_principals?graphtype=user', { json: { resource: { name: 'bert@example.org' } } })
+  const browser = new HeadlessBrowser()
+  const page = await loginAtProvider(pair, 'bert', { browser })
+  assert.equal(page.answer.status, 401)
+  assert.equal((await failures())[0]?.check, 'email-verified')
+  assert.equal(await whoIs(browser), 'guest')
+})
+
+test('required values and domains are refused with what was expected and received (D26.6)', async () => {
+  assert.equal((await loginAtProvider(pair, 'cleo')).answer.status, 401)
+  const [failure] = await failures()
+  assert.deepEqual(
+    { check: failure?.check, expected: failure?.expected, received: failure?.received },
+    { check: 'required-claim', expected: 'groups: staff|guests', received: 'students' },
+  )
+  assert.equal((await loginAtProvider(pair, 'dora')).answer.status, 401)
+  assert.equal((await failures())[0]?.check, 'domain')
+})
+
+test('the address of a former user does not give a new subject the account (D26.3)', async () => {
+  users.set('emil', { email: 'emil@example.org', email_verified: true, groups: ['staff'] })
+  assert.equal((await loginAtProvider(pair, 'emil')).answer.status, 200)
+  users.set('other', { email: 'emil@example.org', email_verified: true, groups: ['staff'] })
+  assert.equal((await loginAtProvider(pair, 'other')).answer.status, 401)
+  assert.equal((await failures())[0]?.check, 'account-linked')
+})
+
+test('a login is completed once, and only in the browser that began it (D26.2)', async () => {
+  users.set('fred', { email: 'fred@example.org', email_verified: true, groups: ['staff'] })
+  const browser = new HeadlessBrowser()
+  const page = await loginAtProvider(pair, 'fred', { browser })
+  const callback = page.trail.find(({ url }) => url.includes('/callback'))?.url ?? ''
+  assert.notEqual(callback, '')
+  assert.equal((await browser.visit(callback)).answer.status, 401)
+  assert.equal((await failures())[0]?.check, 'state')
+  // The login of one browser, completed in another.
+  const { headers } = await ask(`${service.base}auth/oidc`)
+  const state = new URL(headers.location ?? '').searchParams.get('state') ?? ''
+  const stolen = await ask(`${service.base}auth/oidc/callback?code=x&state=${state}`)
+  assert.equal(stolen.status, 401)
+  assert.equal((await failures())[0]?.check, 'browser')
+  assert.equal((await ask(`${service.base}auth/oidc/callback?code=x&state=${state}`)).status, 401)
+})
+
+test('two logins in two tabs of one browser are both completed', async () => {
+  users.set('gina', { email: 'gina@example.org', email_verified: true, groups: ['staff'] })
+  const browser = new HeadlessBrowser()
+  const first = await browser.visit(`${service.base}auth/oidc`)
+  await loginAtProvider(pair, 'gina', { browser })
+  assert.equal(await whoIs(browser), 'gina@example.org')
+  assert.equal(first.answer.status, 200)
+})
+
+test('a sign-out at the provider ends the login here (Back-Channel Logout, D26.5)', async () => {
+  users.set('hugo', { email: 'hugo@example.org', email_verified: true, groups: ['staff'] })
+  const browser = new HeadlessBrowser()
+  const elsewhere = new HeadlessBrowser()
+  await loginAtProvider(pair, 'hugo', { browser })
+  await loginAtProvider(pair, 'hugo', { browser: elsewhere })
+  assert.equal(await whoIs(browser), 'hugo@example.org')
+  await logoutAtProvider(pair, browser)
+  await eventually('the login is ended', async () => (await whoIs(browser)) === 'guest')
+  // Another session at the provider is not meant.
+  assert.equal(await whoIs(elsewhere), 'hugo@example.org')
+})
+
+test('a provider changes its key: the next login reads the new one (D26.4)', async () => {
+  users.set('ines', { email: 'ines@example.org', email_verified: true, groups: ['staff'] })
+  await pair.changeKey()
+  const browser = new HeadlessBrowser()
+  const page = await loginAtProvider(pair, 'ines', { browser })
+  assert.equal(page.answer.status, 200, page.answer.text)
+  assert.equal(await whoIs(browser), 'ines@example.org')
+})
+
+test('unknown providers and addresses of others are refused before anyone is sent away', async () => {
+  assert.equal((await ask(`${service.base}auth/oidc?idp=nobody`)).status, 400)
+  assert.equal((await ask(`${service.base}auth/oidc?successurl=https://evil.example/`)).status, 400)
+  const { headers } = await ask(`${service.base}auth/oidc?username=x@example.org`)
+  assert.equal(new URL(headers.location ?? '').searchParams.get('login_hint'), 'x@example.org')
+})

@@ -1,0 +1,118 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { Provider } from 'oidc-provider'
+import { findForm, HeadlessBrowser, type Page } from './headless-browser.ts'
+import { type InProcess, startInProcess } from './service.ts'
+
+interface Test {
+  after(work: () => Promise<void>): void
+}
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** A service and the certified provider `oidc-provider`, which know each other. */
+export interface OidcPair {
+  readonly service: InProcess
+  readonly issuer: string
+  /** What the provider says about its users, by the name that they sign in with there; `sub` is this name. */
+  readonly users: Map<string, Claims>
+  /** Starts the provider again, at the same address, with a new signing key. */
+  changeKey(): Promise<void>
+  /** Makes the provider answer nothing. */
+  isAway: boolean
+}
+
+export const CLIENT = 'stowage'
+
+/** @param settings of the service; `op.` stands for those of the provider */
+export async function startWithOidc(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<OidcPair> {
+  let handle: RequestListener = (_request, response) => response.writeHead(503).end()
+  const server = createServer((request, response) => {
+    if (pair.isAway) response.writeHead(503).end()
+    else handle(request, response)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.after(async () => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  })
+  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`
+  const given = Object.entries(settings).map(([key, value]) => [
+    key.replace(/^op\./, 'service.auth.oidc.idp.op.'),
+    value,
+  ])
+  const service = await startInProcess(t, {
+    settings: {
+      'service.auth.oidc': 'on',
+      'service.auth.oidc.idps.1': 'op',
+      'service.auth.oidc.default-idp': 'op',
+      'service.auth.oidc.idp.op.issuer': issuer,
+      'service.auth.oidc.idp.op.client-id': CLIENT,
+      'service.auth.oidc.idp.op.client-secret': 'a secret+with:signs&more',
+      'service.auth.oidc.idp.op.user-auto-provisioning': 'on',
+      ...(Object.fromEntries(given) as Record<string, string>),
+    },
+  })
+  const users = new Map<string, Claims>()
+  const changeKey = async (): Promise<void> => {
+    const provider = new Provider(issuer, configuration(service.base, await newKey(), users))
+    const callback = provider.callback()
+    handle = (request, response) => void callback(request, response)
+  }
+  const pair: OidcPair = { service, issuer, users, changeKey, isAway: false }
+  await changeKey()
+  return pair
+}
+
+async function newKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  return { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: `key-${Math.random()}` }
+}
+
+const configuration = (base: string, key: JWK, users: ReadonlyMap<string, Claims>) => ({
+  clients: [
+    {
+      client_id: CLIENT,
+      client_secret: 'a secret+with:signs&more',
+      redirect_uris: [`${base}auth/oidc/callback`],
+      post_logout_redirect_uris: [`${base}auth/login`],
+      backchannel_logout_uri: `${base}auth/oidc/backchannel-logout`,
+      backchannel_logout_session_required: true,
+    },
+  ],
+  jwks: { keys: [key] },
+  cookies: { keys: ['a key of the tests'] },
+  claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups', 'locale'] },
+  features: { backchannelLogout: { enabled: true }, devInteractions: { enabled: true } },
+  pkce: { required: () => true },
+  // Its own guard lets it send nothing to this machine.
+  fetch: (url: URL, options: object) => globalThis.fetch(url, { ...options, dispatcher: undefined } as RequestInit),
+  findAccount: (_context: unknown, sub: string) => ({
+    accountId: sub,
+    claims: () => ({ sub, ...users.get(sub) }),
+  }),
+})
+
+/** Goes from the service to the provider, signs in there with any password, and comes back. */
+export async function loginAtProvider(
+  { service }: OidcPair,
+  login: string,
+  { query = '', browser = new HeadlessBrowser() }: { readonly query?: string; readonly browser?: HeadlessBrowser } = {},
+): Promise<Page> {
+  // The provider goes by the clock of the machine.
+  service.system.jump(Date.now() - service.system.now())
+  let page = await browser.visit(`${service.base}auth/oidc${query}`)
+  const form = findForm(page, 'prompt', 'login')
+  if (form) page = await browser.submit(page, form, { login, password: 'any' })
+  const consent = findForm(page, 'prompt')
+  return consent ? await browser.submit(page, consent) : page
+}
+
+/** Ends the session at the provider, and with it those of its clients. */
+export async function logoutAtProvider({ issuer }: OidcPair, browser: HeadlessBrowser): Promise<Page> {
+  const page = await browser.visit(`${issuer}/session/end`)
+  const form = findForm(page, 'xsrf')
+  if (!form) throw new Error(page.answer.text)
+  return await browser.submit(page, form, { logout: 'yes' })
+}
