@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, chown, open, stat } from 'node:fs/promises'
+import { chmod, chown, open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { backUp, succeeded } from '../support/backups.ts'
@@ -60,7 +60,9 @@ test('every command that opens a store of another user reports it, with what to 
 test('a backup into a place that cannot be written, and a folder that is a file, fail with one line (D20.6)', async t => {
   const service = await startProcess(t)
   await service.stop()
-  failsWith(await backUp(service.folder, join(service.folder, 'store.sqlite', 'backup')), /is a file, not a folder/)
-  const serve = ['serve', '--set', `service.data.folder=${join(service.folder, 'store.sqlite', 'data')}`]
+  const file = join(await temporaryFolder(t), 'notes.txt')
+  await writeFile(file, 'not a folder')
+  failsWith(await backUp(service.folder, join(file, 'backup')), /is a file, not a folder/)
+  const serve = ['serve', '--set', `service.data.folder=${join(file, 'data')}`]
   failsWith(await stowage(service.folder, serve), /no such file|not a folder|cannot be/)
 })
