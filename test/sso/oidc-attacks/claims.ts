@@ -63,7 +63,7 @@ export const claimAttacks: readonly Attack[] = [
   ...['', 7, hash('another-access-token'), hash('an-access-token', 'sha512')].map(value =>
     withClaim('at_hash', value, 'token-at_hash'),
   ),
-  ...[undefined, NOW - 661, 'now', null].map(value =>
+  ...[undefined, NOW - 670, 'now', null].map(value =>
     withOptions(withClaim('auth_time', value, 'token-auth_time'), timely),
   ),
   ...[undefined, 'bronze', '', 'gold silver', ['gold'], 'GOLD', 7].map(value =>
