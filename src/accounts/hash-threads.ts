@@ -1,6 +1,5 @@
 import type { Turn } from '../base/fair-queue.ts'
-import { fileURLToPath } from 'node:url'
-import type { Piscina } from 'piscina'
+import { ThreadPool, threadModule } from '../workers/thread-pool.ts'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
 
 /** Computes argon2id outside the thread that answers requests. */
@@ -19,13 +18,12 @@ export interface Hasher {
  * would delay file reads, and a flood of logins would take CPU time from all other requests.
  */
 export class HashThreads implements Hasher {
-  readonly #maxThreads: number
   readonly #running = new Set<Promise<unknown>>()
-  #pool: Promise<Piscina<HashTask, string | boolean>> | undefined
+  readonly #pool: ThreadPool<HashTask, string | boolean>
 
   /** @param maxThreads maximum number of threads; each starts when it is needed */
   constructor(maxThreads: number) {
-    this.#maxThreads = maxThreads
+    this.#pool = new ThreadPool({ module: threadModule('hash-thread', import.meta.url), threads: maxThreads })
   }
 
   async hash(password: string, cost: Argon2Cost): Promise<string> {
@@ -39,13 +37,11 @@ export class HashThreads implements Hasher {
   /** Ends the threads after the work in progress. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#running)
-    await (await this.#pool)?.destroy()
-    this.#pool = undefined
+    await this.#pool.close()
   }
 
   async #run(task: HashTask): Promise<string | boolean> {
-    this.#pool ??= openPool(this.#maxThreads)
-    const work = this.#pool.then(pool => pool.run(task))
+    const work = this.#pool.run(task)
     // The pool's own `close` would end threads whose work has been queued but not started.
     this.#running.add(work)
     try {
@@ -54,11 +50,4 @@ export class HashThreads implements Hasher {
       this.#running.delete(work)
     }
   }
-}
-
-async function openPool(maxThreads: number): Promise<Piscina<HashTask, string | boolean>> {
-  const { Piscina } = await import('piscina')
-  // This file and the thread's file lie side by side: both end in .js when compiled, in .ts when run from source.
-  const thread = new URL(`./hash-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
-  return new Piscina({ filename: fileURLToPath(thread), minThreads: 0, maxThreads, idleTimeout: 30_000 })
 }

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Readers } from '../http/readers/read-task.ts'
-import { threadModule, WorkerPool } from '../workers/worker-pool.ts'
+import { threadModule } from '../workers/thread-pool.ts'
+import { WorkerPool } from '../workers/worker-pool.ts'
 
 export interface ReaderData {
   readonly settings: Settings

@@ -7,6 +7,11 @@ import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../m
 import { type Entry, resourceOf } from '../model/entry.ts'
 import { storableText } from '../stores/sql.ts'
 
+/** How many names of fields with a common beginning a query may stand for. */
+export const MAX_FIELDS_UNDER = 1000
+/** Behind every text with a common beginning. */
+export const LARGEST_CHARACTER = '\u{10FFFF}'
+
 /** The fields and values of one entry in the index, each pair once. */
 export interface IndexFields {
   /** Matched exactly. */

@@ -1,9 +1,8 @@
 import { type Sql, sql } from '../stores/sql.ts'
+import { LARGEST_CHARACTER } from './index-fields.ts'
 import type { Bound, Dialect, FieldKey, Reader, LeafCondition } from './engine.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
-
-const LARGEST_CHARACTER = '\u{10FFFF}'
 
 function isOneOf(values: readonly string[]): Sql {
   const [only] = values

@@ -6,14 +6,12 @@ import { type Acl, isOwnAcl } from '../model/acl.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { IndexWriter } from './engine.ts'
-import { type IndexFields, readersOf, sortKey } from './index-fields.ts'
+import { type IndexFields, LARGEST_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
 import { sweepDiscarded } from './discarded.ts'
 
-const MAX_FIELDS_UNDER = 1000
 /** A longer name does not fit into an index row beside the prefix of a value. */
 const LONGEST_FIELD: Bytes = 512
-const LARGEST_CHARACTER = '\u{10FFFF}'
 
 /** The search index in PostgreSQL: rows and lexemes. No row is shared by all writers. */
 export const postgresIndex: IndexWriter = {

@@ -1,7 +1,8 @@
 import { type Sql, sql } from '../stores/sql.ts'
 import type { Bound, Dialect, FieldKey, LeafCondition } from './engine.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
-import { FIELD_BITS, FIELD_MASK, LARGEST_CHARACTER, readableBy } from './sqlite-index.ts'
+import { LARGEST_CHARACTER } from './index-fields.ts'
+import { FIELD_BITS, FIELD_MASK, readableBy } from './sqlite-index.ts'
 
 function isOneOf(values: readonly string[]): Sql {
   const [only] = values

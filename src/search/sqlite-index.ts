@@ -5,7 +5,7 @@ import { type Acl, isOwnAcl } from '../model/acl.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { IndexWriter, Reader } from './engine.ts'
-import { type IndexFields, readersOf, sortKey } from './index-fields.ts'
+import { type IndexFields, LARGEST_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
 import { sweepDiscarded } from './discarded.ts'
 
 /** The search index in SQLite, with FTS5. */
@@ -13,8 +13,6 @@ import { sweepDiscarded } from './discarded.ts'
 /** The low bits of a row id in the full-text tables are the number of the field, the others that of the document. */
 export const FIELD_BITS = 20
 export const FIELD_MASK = 2 ** FIELD_BITS - 1
-const MAX_FIELDS_UNDER = 1000
-export const LARGEST_CHARACTER = '\u{10FFFF}'
 /** The reader set of entries without their own ACL. */
 const CONTEXT_DEFAULT = 0
 

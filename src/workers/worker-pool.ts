@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url'
-import type { Piscina } from 'piscina'
 import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { FairLimiter } from './fair-limiter.ts'
 import { type ClockedTask, TaskClock } from './task-clock.ts'
+import { ThreadPool } from './thread-pool.ts'
 
 export interface WorkerPoolOptions {
   /** The module of the thread; its default export, made by `clocked`, runs one task. */
@@ -36,11 +35,19 @@ const YOUNG_MEGABYTES = 12
 export class WorkerPool<Task, Result> {
   readonly #options: WorkerPoolOptions
   readonly #limiter: FairLimiter
-  #pool: Promise<Piscina<ClockedTask<Task>, Result>> | undefined
+  readonly #pool: ThreadPool<ClockedTask<Task>, Result>
 
   constructor(options: WorkerPoolOptions) {
-    const { threads, maxWaiting, maxWaitingOfOne, what } = options
+    const { module, threads, maxMegabytes, maxWaiting, maxWaitingOfOne, what, data } = options
     this.#options = options
+    this.#pool = new ThreadPool({
+      module,
+      threads,
+      idleTimeout: 300_000,
+      isAsynchronous: true,
+      megabytes: { old: maxMegabytes, young: YOUNG_MEGABYTES },
+      ...(data ? { data } : {}),
+    })
     this.#limiter = new FairLimiter({
       concurrency: threads,
       concurrencyOfOne: Math.max(1, threads - 1),
@@ -64,12 +71,10 @@ export class WorkerPool<Task, Result> {
   }
 
   async close(): Promise<void> {
-    await (await this.#pool)?.destroy()
+    await this.#pool.close()
   }
 
   async #run(task: Task, clientGone: AbortSignal | undefined): Promise<Result> {
-    this.#pool ??= openPool(this.#options)
-    const pool = await this.#pool
     const ending = new AbortController()
     const clock = new TaskClock()
     let goneSince: Milliseconds | undefined
@@ -81,7 +86,7 @@ export class WorkerPool<Task, Result> {
     }
     const timer = setInterval(check, CHECK_INTERVAL)
     try {
-      return await pool.run({ task, clock: clock.shared }, { signal: ending.signal })
+      return await this.#pool.run({ task, clock: clock.shared }, ending.signal)
     } catch (error) {
       const { name, code } = error as { readonly name?: unknown; readonly code?: unknown }
       if (name !== 'AbortError' && code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
@@ -91,30 +96,3 @@ export class WorkerPool<Task, Result> {
     }
   }
 }
-
-async function openPool<Task, Result>({
-  module,
-  threads,
-  maxMegabytes,
-  data,
-}: WorkerPoolOptions): Promise<Piscina<ClockedTask<Task>, Result>> {
-  const { Piscina } = await import('piscina')
-  return new Piscina({
-    filename: fileURLToPath(module),
-    minThreads: 0,
-    maxThreads: threads,
-    idleTimeout: 300_000,
-    // Otherwise an idle thread sleeps inside a turn of its event loop, and work for the next turn waits until
-    // the next task.
-    atomics: 'disabled',
-    workerData: data?.(),
-    resourceLimits: { maxOldGenerationSizeMb: maxMegabytes, maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
-  })
-}
-
-/**
- * The address of a thread's module beside the file that names it: `.js` when compiled, `.ts` when run from
- * source.
- */
-export const threadModule = (name: string, beside: string): URL =>
-  new URL(`./${name}${beside.endsWith('.ts') ? '.ts' : '.js'}`, beside)

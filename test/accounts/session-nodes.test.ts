@@ -94,6 +94,20 @@ test('notes of two nodes, written in either order, leave the later access', asyn
   }
 })
 
+test('the end of a session never moves back, whichever node writes last (D2.6)', async () => {
+  for (const order of ['ab', 'ba']) {
+    const { a, b, system } = openNodes()
+    const session = await a.open(bob, client)
+    system.pass(SECOND)
+    await a.noteAccess(session, true)
+    system.pass(SECOND)
+    await b.noteAccess(session, true)
+    const nodes = { a, b }
+    for (const name of order) await nodes[name as 'a' | 'b'].close()
+    assert.equal((await a.find(session.token))?.expires, system.now() + 1000 * SECOND, order)
+  }
+})
+
 test('a login that was ended on one node is dead on the other at once, and no late note brings it back (D3.5)', async () => {
   const { a, b, system, shared } = openNodes()
   const session = await a.open(bob, client)

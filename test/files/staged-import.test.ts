@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { Conflict } from '../../src/base/errors.ts'
 import { type StagedImport, StagedImports } from '../../src/files/staged-import.ts'
@@ -19,22 +19,26 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
+/** An empty store with a quota of 100 bytes for context 3. */
+async function openStore(t: TestContext, wrap: (blobs: BlobStore) => BlobStore = blobs => blobs) {
+  const folder = await temporaryFolder(t)
+  const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
+  t.after(() => database.close())
+  await migrate(database, schema)
+  const blobs = wrap(await FolderBlobStore.open(join(folder, 'files')))
+  const system = new FakeSystem()
+  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
+  const garbage = new Garbage(database, blobs, ledger, system)
+  await ledger.open(database, '3')
+  const deps = { database, blobs, ledger, garbage, system, log: createLog('silent') }
+  return { deps, database, blobs, garbage, system }
+}
+
 for (const isExclusive of [true, false]) {
   const how = isExclusive ? 'at the next start' : 'by the sweep, once its lease has lapsed'
   test(`an import that died is undone with all its parts ${how}, and cannot be committed then (D7.3, D7.5)`, async t => {
-    const folder = await temporaryFolder(t)
-    const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
-    t.after(() => database.close())
-    await migrate(database, schema)
-    const blobs = await FolderBlobStore.open(join(folder, 'files'))
-    const system = new FakeSystem()
-    const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
-    const garbage = new Garbage(database, blobs, ledger, system)
-    await ledger.open(database, '3')
-    const stagedImports = new StagedImports(
-      { database, blobs, ledger, garbage, system, log: createLog('silent') },
-      { maxFileSize: -1 },
-    )
+    const { deps, database, blobs, garbage, system } = await openStore(t)
+    const stagedImports = new StagedImports(deps, { maxFileSize: -1 })
     const spaces = async () =>
       (await database.all<object>(sql`SELECT used, reserved FROM spaces`)).map(row => ({ ...row }))
     const present = async (): Promise<number> => {
@@ -68,16 +72,7 @@ for (const isExclusive of [true, false]) {
 
 for (const late of ['the archive', 'a part'] as const) {
   test(`bytes of ${late} that are stored only after the import has been given up go as well (D7.5)`, async t => {
-    const folder = await temporaryFolder(t)
-    const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
-    t.after(() => database.close())
-    await migrate(database, schema)
-    const blobs = storingAtTheEnd(await FolderBlobStore.open(join(folder, 'files')))
-    const system = new FakeSystem()
-    const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
-    const garbage = new Garbage(database, blobs, ledger, system)
-    await ledger.open(database, '3')
-    const deps = { database, blobs, ledger, garbage, system, log: createLog('silent') }
+    const { deps, database, blobs, garbage, system } = await openStore(t, storingAtTheEnd)
     const lapsing = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from('some')
       system.pass(RESERVATION_TTL + 1)
@@ -95,16 +90,7 @@ for (const late of ['the archive', 'a part'] as const) {
 }
 
 test('an import whose client leaves after the last byte changes nothing (D7.4)', async t => {
-  const folder = await temporaryFolder(t)
-  const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
-  t.after(() => database.close())
-  await migrate(database, schema)
-  const blobs = await FolderBlobStore.open(join(folder, 'files'))
-  const system = new FakeSystem()
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
-  const garbage = new Garbage(database, blobs, ledger, system)
-  await ledger.open(database, '3')
-  const deps = { database, blobs, ledger, garbage, system, log: createLog('silent') }
+  const { deps, database, blobs } = await openStore(t)
   const client = new AbortController()
   const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: client.signal }
   const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async staged => {

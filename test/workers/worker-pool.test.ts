@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { TaskLimitExceeded, threadModule, WorkerPool, type WorkerPoolOptions } from '../../src/workers/worker-pool.ts'
+import { threadModule } from '../../src/workers/thread-pool.ts'
+import { TaskLimitExceeded, WorkerPool, type WorkerPoolOptions } from '../../src/workers/worker-pool.ts'
 
 type Task = 'answer' | 'loop' | 'allocate'
 

@@ -3,7 +3,7 @@ import Negotiator from 'negotiator'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Bytes } from '../../base/units.ts'
-import { addVary } from './vary.ts'
+import { addVary } from './negotiate.ts'
 
 const codings = ['br', 'gzip'] as const
 export type Coding = (typeof codings)[number]

@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const MAX_MEDIA_RANGES = 50
 
@@ -32,4 +32,11 @@ export function acceptLanguage(header: string | undefined): Record<string, numbe
     if (tag !== undefined && weights.size < MAX_LANGUAGES) weights.set(tag, Number(match?.[2] ?? 1))
   }
   return Object.fromEntries(weights)
+}
+
+/** Adds a request header to those on which the response depends. */
+export function addVary(reply: FastifyReply, name: string): void {
+  const present = reply.getHeader('vary')
+  const names = typeof present === 'string' ? present.split(', ') : []
+  if (!names.includes(name)) reply.header('vary', [...names, name].join(', '))
 }

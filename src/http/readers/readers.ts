@@ -6,7 +6,7 @@ import { refusalFrom } from '../../workers/refusals.ts'
 import { TaskLimitExceeded } from '../../workers/worker-pool.ts'
 import { clientGoneSignal } from '../protocol/client-gone-signal.ts'
 import type { Route } from '../route.ts'
-import { addVary } from '../protocol/vary.ts'
+import { addVary } from '../protocol/negotiate.ts'
 import { heavyReads } from './heavy-reads.ts'
 import type { ReadAnswer, Readers } from './read-task.ts'
 

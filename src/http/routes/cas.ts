@@ -6,7 +6,7 @@ import { formBody } from '../interface/body.ts'
 import { flag, text as textParameter } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { CurrentUser } from '../interface/schemas.ts'
-import { readSuccessUrl } from '../success-url.ts'
+import { readSuccessUrl } from '../base-address.ts'
 import type { Uses } from '../services.ts'
 import { completeLogin, type CompletionServices, failLogin } from '../sso-completion.ts'
 

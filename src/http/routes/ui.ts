@@ -7,7 +7,7 @@ import { uiPage, uiPolicy } from '../pages/ui-page.ts'
 import { undescribed } from '../interface/route.ts'
 import type { Uses } from '../services.ts'
 import { assetPath } from '../ui-assets.ts'
-import { addVary } from '../protocol/vary.ts'
+import { addVary } from '../protocol/negotiate.ts'
 
 const marks = { method: 'GET', ignoresCaller: true, visited: true } as const
 

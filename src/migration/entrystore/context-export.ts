@@ -18,6 +18,7 @@ import {
   type TranslationHints,
   VERSION,
 } from '../../content/archive/format.ts'
+import { entryFromRow, type EntryRow } from '../../content/entry-columns.ts'
 import { describeEntry, describeRevision } from '../../content/archive/lines.ts'
 import { bytesOf } from '../../content/archive/archive-reader.ts'
 import { type RandomAccess, readZip, type ZipPart } from '../../files/zip-reader.ts'
@@ -27,7 +28,6 @@ import { CONTEXTS, isId } from '../../model/addresses.ts'
 import { newBlobKey } from '../../stores/blob-store.ts'
 import { FolderBlobStore } from '../../stores/folder-blob-store.ts'
 import type { Scratch, ScratchMap } from '../../stores/scratch.ts'
-import { entryFromRow } from './entry-row.ts'
 import { EntryRows } from './entry-rows.ts'
 import { adviceFor } from './finding-codes.ts'
 import { Unusable } from './formats/quads.ts'
@@ -238,7 +238,7 @@ class Translation {
       lines = []
     }
     for (const [id, row] of this.#entries.under('')) {
-      const entry = entryFromRow(JSON.parse(row) as Row)
+      const entry = entryFromRow(JSON.parse(row) as EntryRow)
       const list = parsed<{ list: string; position: number }>(this.#lists.get(id))
       const file = parsed<{ size: number; sha256: string }>(this.#fileRows.get(id))
       summary.entries++

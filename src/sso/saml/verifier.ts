@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url'
-import type { Piscina } from 'piscina'
 import { Overloaded } from '../../base/errors.ts'
 import { Limiter } from '../../base/limiter.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
+import { ThreadPool, threadModule } from '../../workers/thread-pool.ts'
 import { SsoRefused } from '../refusal.ts'
 import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
@@ -34,11 +33,16 @@ export class Verifier {
   readonly #responses: Limiter
   readonly #metadata = new Limiter({ concurrency: 1, queue: 1_000, what: 'metadata documents' })
   #bytes: Bytes = 0
-  #pools: Promise<{ readonly responses: Pool; readonly metadata: Pool }> | undefined
+  readonly #threads: { readonly responses: Pool; readonly metadata: Pool }
 
   constructor(options: VerifierOptions = defaultVerifierOptions) {
     this.#options = options
     this.#responses = new Limiter({ concurrency: options.threads, queue: options.queue, what: 'sign-ons' })
+    const module = threadModule('verify-worker', import.meta.url)
+    this.#threads = {
+      responses: new ThreadPool({ module, threads: options.threads }),
+      metadata: new ThreadPool({ module, threads: 1 }),
+    }
   }
 
   /** @param encoded base64 as the form carries it. @throws {SsoRefused} @throws {Overloaded} */
@@ -46,8 +50,8 @@ export class Verifier {
     if (this.#bytes + encoded.length > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
     this.#bytes += encoded.length
     try {
-      const outcome = await this.#responses.run(async () =>
-        run((await this.#open()).responses, { kind: 'response', encoded, expected }, CHECK_TIMEOUT),
+      const outcome = await this.#responses.run(() =>
+        run(this.#threads.responses, { kind: 'response', encoded, expected }, CHECK_TIMEOUT),
       )
       if ('assertion' in outcome) return outcome.assertion
       throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'an assertion' })
@@ -58,44 +62,26 @@ export class Verifier {
 
   /** @throws {MetadataRefused} @throws {SsoRefused} `time` */
   async parseMetadata(text: string, now: Milliseconds): Promise<IdpMetadata> {
-    const outcome = await this.#metadata.run(async () =>
-      run((await this.#open()).metadata, { kind: 'metadata', text, now }, METADATA_TIMEOUT),
+    const outcome = await this.#metadata.run(() =>
+      run(this.#threads.metadata, { kind: 'metadata', text, now }, METADATA_TIMEOUT),
     )
     if ('metadata' in outcome) return outcome.metadata
     throw new MetadataRefused('refused' in outcome ? outcome.refused : 'it could not be read')
   }
 
   async close(): Promise<void> {
-    const pools = await this.#pools
-    await Promise.all([pools?.responses.destroy(), pools?.metadata.destroy()])
-  }
-
-  #open(): Promise<{ readonly responses: Pool; readonly metadata: Pool }> {
-    this.#pools ??= openPools(this.#options.threads)
-    return this.#pools
+    await Promise.all([this.#threads.responses.close(), this.#threads.metadata.close()])
   }
 }
 
-type Pool = Piscina<Task, Outcome>
+type Pool = ThreadPool<Task, Outcome>
 
 async function run(pool: Pool, task: Task, timeout: Milliseconds): Promise<Outcome> {
   try {
-    return await pool.run(task, { signal: AbortSignal.timeout(timeout) })
+    return await pool.run(task, AbortSignal.timeout(timeout))
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) throw error
     const expected = `a result within ${timeout} ms`
     throw new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
-  }
-}
-
-/** The library and its threads are loaded when the first user signs on. */
-async function openPools(threads: number): Promise<{ readonly responses: Pool; readonly metadata: Pool }> {
-  const { Piscina } = await import('piscina')
-  // This file lies beside the worker; both end in .js when compiled and in .ts when run from source.
-  const worker = new URL(`./verify-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
-  const options = { filename: fileURLToPath(worker), minThreads: 0, idleTimeout: 30_000 }
-  return {
-    responses: new Piscina<Task, Outcome>({ ...options, maxThreads: threads }),
-    metadata: new Piscina<Task, Outcome>({ ...options, maxThreads: 1 }),
   }
 }

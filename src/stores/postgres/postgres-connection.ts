@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { PoolClient, QueryArrayConfig, QueryResult } from 'pg'
 import type { Milliseconds } from '../../base/units.ts'
-import { bindable } from '../bindable.ts'
+import { bindable, type Sql } from '../sql.ts'
 import { translated } from './postgres-errors.ts'
-import type { Sql } from '../sql.ts'
 
 /** A connection that has prepared more statements than this is closed, to free the server's memory for them. */
 const MAX_STATEMENTS = 500

@@ -1,9 +1,8 @@
 import { LruCache } from '../../base/lru-cache.ts'
 import { UniqueViolation } from '../database.ts'
 import { translateDiskError } from '../disk-errors.ts'
-import type { Sql } from '../sql.ts'
+import { bindable, type Sql } from '../sql.ts'
 import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
-import { bindable } from '../bindable.ts'
 
 interface Prepared {
   readonly statement: SqliteStatement

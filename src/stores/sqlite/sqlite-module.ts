@@ -1,4 +1,4 @@
-import type { BoundValue } from '../bindable.ts'
+import type { BoundValue } from '../sql.ts'
 
 /** The part of the `node:sqlite` interface that is used here; whole numbers come back as numbers. */
 export interface SqliteModule {

@@ -1,5 +1,5 @@
 import { deflateRawSync, gzipSync } from 'node:zlib'
-import { buildResponse, edit, keyNamed, NAME, signResponse } from '../../support/saml-idp.ts'
+import { DSIG, NAME, buildResponse, edit, keyNamed, signResponse } from '../../support/saml-idp.ts'
 import { encryptAssertion, encryptXml, type Encrypting } from '../../support/saml-encryption.ts'
 import { type Attack, EVIL, issued, tampered } from './attack.ts'
 
@@ -136,6 +136,16 @@ const flip = (at: number) => (bytes: Buffer) => {
   return copy
 }
 
+/** A signature that no check reads, where the content of an attribute is expected. */
+const withNestedSignature = (xml: string): string =>
+  edit(
+    xml,
+    '</saml:AttributeStatement>',
+    found =>
+      `<saml:Attribute Name="x"><saml:AttributeValue><ds:Signature xmlns:ds="${DSIG}"></ds:Signature>` +
+      `</saml:AttributeValue></saml:Attribute>${found}`,
+  )
+
 export const encryptionAttacks: readonly Attack[] = [
   { title: 'encrypted, and there is no key to open it', check: 'decryption', xml: () => signedInside() },
   cipherAttack('for another recipient', { recipient: keyNamed('other') }),
@@ -228,6 +238,17 @@ export const encryptionAttacks: readonly Attack[] = [
         }),
       ),
     expected: decrypting,
+  },
+  {
+    title: 'encrypted: another signature inside the assertion, in a signed response',
+    check: 'signature-shape',
+    xml: () => signResponse(encryptAssertion(withNestedSignature(buildResponse()))),
+    expected: decrypting,
+  },
+  {
+    title: 'another signature inside the assertion of a signed response',
+    check: 'signature-shape',
+    xml: () => signResponse(withNestedSignature(buildResponse())),
   },
   {
     title: 'encrypted: an assertion with a comment',

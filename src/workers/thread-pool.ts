@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url'
+import type { Piscina } from 'piscina'
+import type { Milliseconds } from '../base/units.ts'
+
+export interface ThreadPoolOptions {
+  /** The module of the thread; its default export runs one task. */
+  readonly module: URL
+  /** The number of threads. Each starts when it is needed. */
+  readonly threads: number
+  /** How long a thread stays without work; 30 s by default. */
+  readonly idleTimeout?: Milliseconds
+  /**
+   * True for tasks that wait for something. Otherwise an idle thread sleeps inside a turn of its event loop, and what has come for it runs
+   * only with the next task.
+   */
+  readonly isAsynchronous?: boolean
+  /** The JavaScript memory of one thread, in megabytes. */
+  readonly megabytes?: { readonly old: number; readonly young: number }
+  /** Called when the first thread starts; the threads receive the result as `workerData`. */
+  readonly data?: () => unknown
+}
+
+/** Threads for one kind of task, without a queue of its own. The library and its threads are loaded for the first task. */
+export class ThreadPool<Task, Result> {
+  readonly #options: ThreadPoolOptions
+  #pool: Promise<Piscina<Task, Result>> | undefined
+
+  constructor(options: ThreadPoolOptions) {
+    this.#options = options
+  }
+
+  /** @param signal ends the thread of the task: the promise rejects with an `AbortError` */
+  async run(task: Task, signal?: AbortSignal): Promise<Result> {
+    this.#pool ??= open(this.#options)
+    return await (await this.#pool).run(task, signal ? { signal } : {})
+  }
+
+  /** Ends the threads, and with them all tasks. */
+  async close(): Promise<void> {
+    await (await this.#pool)?.destroy()
+  }
+}
+
+async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<Task, Result>> {
+  const { module, threads, idleTimeout = 30_000, isAsynchronous = false, megabytes, data } = options
+  const { Piscina } = await import('piscina')
+  return new Piscina({
+    filename: fileURLToPath(module),
+    minThreads: 0,
+    maxThreads: threads,
+    idleTimeout,
+    ...(isAsynchronous ? { atomics: 'disabled' as const } : {}),
+    ...(data ? { workerData: data() } : {}),
+    ...(megabytes
+      ? { resourceLimits: { maxOldGenerationSizeMb: megabytes.old, maxYoungGenerationSizeMb: megabytes.young } }
+      : {}),
+  })
+}
+
+/** The address of a thread's module beside the file that names it: `.js` when compiled, `.ts` when run from source. */
+export const threadModule = (name: string, beside: string): URL =>
+  new URL(`./${name}${beside.endsWith('.ts') ? '.ts' : '.js'}`, beside)
