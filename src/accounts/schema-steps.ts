@@ -17,7 +17,7 @@ export const accountSteps: readonly Migration[] = [
     ],
   },
   {
-    id: 16,
+    id: 23,
     name: 'access tokens',
     statements: [
       sql`CREATE TABLE access_tokens (

@@ -16,7 +16,7 @@ export const tables: readonly Table[] = [
   { name: 'group_members', key: ['group_id', 'user_id'] },
   { name: 'trusted_devices', key: ['digest'] },
   { name: 'sso_links', key: ['issuer', 'subject'], since: 14 },
-  { name: 'access_tokens', key: ['id'], since: 16 },
+  { name: 'access_tokens', key: ['id'], since: 23 },
   { name: 'contexts', key: ['id'] },
   { name: 'entries', key: ['context', 'id'] },
   { name: 'metadata_revisions', key: ['context', 'entry', 'number'] },

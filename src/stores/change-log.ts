@@ -63,7 +63,7 @@ const sqliteChangeLog: readonly Sql[] = [
 export const changeLogSteps: readonly Migration[] = [
   { id: 20, name: 'change log for caches', statements: [{ sqlite: sqliteChangeLog, postgres: [] }] },
   {
-    id: 21,
+    id: 24,
     name: 'change log of access tokens',
     // A use of a token updates its row, and changes nothing that a cache holds.
     statements: [{ sqlite: [trigger('access_tokens', 'DELETE', [`'_principals/' || OLD.user_id`])], postgres: [] }],

@@ -61,7 +61,7 @@ test('while a copy of the store is made, garbage waits; it goes when the hold is
   system.pass(RESERVATION_TTL + 1)
   await garbage.collect()
   assert.deepEqual(deleted, ['one', 'two'])
-  await assert.rejects(forgotten.require(), /the hold on the files has lapsed/)
+  await assert.rejects(forgotten.require(), /the hold on the files has expired/)
   await forgotten.release()
   assert.equal(await areBlobsHeld(database, system.now()), false)
 })
