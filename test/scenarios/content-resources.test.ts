@@ -59,7 +59,7 @@ test('a list keeps its order; unknown members are 400, doubles 409, and nothing 
     assertRefused(await admin.put(resource(list), body), 400, 'invalid-member', JSON.stringify(body))
   assertRefused(await raw(list, ''), 400, 'invalid-json')
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
-  assertRefused(await raw(list, deep), 400, 'invalid-member', 'too deep to be quoted')
+  assertRefused(await raw(list, deep), 400, 'invalid-json', 'nested too deep to be parsed')
   assert.deepEqual(await readEntry(admin, context, list), before)
 })
 
