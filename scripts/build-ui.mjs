@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 import { root } from './prepare.mjs'
 
 /** The licences of the bundled packages. */
-const licences = { preact: 'preact/LICENSE', 'virtual-core': '@tanstack/virtual-core/LICENSE' }
+const licences = { preact: 'preact/LICENSE', 'virtual-core': '@tanstack/virtual-core/LICENSE', uplot: 'uplot/LICENSE' }
 
 const entries = { app: 'ui/app.tsx', login: 'ui/login.ts', style: 'ui/style.css', icon: 'ui/icon.svg' }
 

@@ -5,15 +5,25 @@ import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
-const MAX_BYTES = 120_000
+const MAX_BYTES = 60_000
+const tasks = [
+  'upload',
+  'share',
+  'share-file',
+  'rename',
+  'find',
+  'sign-out',
+  'invite',
+  'unlock',
+  'quota',
+  'end-session',
+]
 const wanted = {
   'sign-in': 'sign-in-desktop-light',
-  account: 'account-desktop-light',
-  files: 'files-desktop-light',
-  contexts: 'admin-contexts-desktop-light',
+  ...Object.fromEntries(tasks.map(task => [`task-${task}`, `task-${task}`])),
 }
 
-const tests = spawnSync(process.execPath, [join(root, 'scripts/test.mjs'), 'ui/look', 'ui/admin-look'], {
+const tests = spawnSync(process.execPath, [join(root, 'scripts/test.mjs'), 'ui/look', 'ui/tasks'], {
   cwd: root,
   stdio: 'inherit',
 })

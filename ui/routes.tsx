@@ -1,20 +1,9 @@
 import type { ComponentType } from 'preact'
+import { lazy } from './lib/lazy.tsx'
 import type { MessageKey } from './messages/en.ts'
 import { Account } from './pages/account.tsx'
-import { AdminAudit } from './pages/admin/audit.tsx'
-import { AdminContext } from './pages/admin/context.tsx'
-import { AdminContexts } from './pages/admin/contexts.tsx'
-import { AdminGroup } from './pages/admin/group.tsx'
-import { AdminGroups } from './pages/admin/groups.tsx'
-import { AdminLockouts } from './pages/admin/lockouts.tsx'
-import { AdminSso } from './pages/admin/sso.tsx'
-import { AdminSystem } from './pages/admin/system.tsx'
-import { AdminUser } from './pages/admin/user.tsx'
-import { AdminUsers } from './pages/admin/users.tsx'
 import { Files } from './pages/files/files.tsx'
-import { Trash } from './pages/files/trash.tsx'
 import { MyFiles, SharedWithMe } from './pages/home.tsx'
-import { Sharing } from './pages/sharing/sharing.tsx'
 
 interface Route {
   /** Below `ui/`; a part that begins with a colon is handed to the page under that name. */
@@ -26,21 +15,35 @@ interface Route {
 export const routes: readonly Route[] = [
   { pattern: '', page: MyFiles },
   { pattern: 'shared', page: SharedWithMe },
+  { pattern: 'shared-by-me', page: lazy(async () => (await import('./pages/sharing/shared-by-me.tsx')).SharedByMe) },
   { pattern: 'account', page: Account },
   { pattern: 'contexts/:context/files', page: Files },
   { pattern: 'contexts/:context/files/:folder', page: Files },
-  { pattern: 'contexts/:context/trash', page: Trash },
-  { pattern: 'contexts/:context/sharing', page: Sharing },
-  { pattern: 'admin', page: AdminSystem },
-  { pattern: 'admin/users', page: AdminUsers },
-  { pattern: 'admin/users/:user', page: AdminUser },
-  { pattern: 'admin/groups', page: AdminGroups },
-  { pattern: 'admin/groups/:group', page: AdminGroup },
-  { pattern: 'admin/contexts', page: AdminContexts },
-  { pattern: 'admin/contexts/:context', page: AdminContext },
-  { pattern: 'admin/lockouts', page: AdminLockouts },
-  { pattern: 'admin/audit', page: AdminAudit },
-  { pattern: 'admin/sso', page: AdminSso },
+  { pattern: 'contexts/:context/trash', page: lazy(async () => (await import('./pages/files/trash.tsx')).Trash) },
+  {
+    pattern: 'contexts/:context/sharing',
+    page: lazy(async () => (await import('./pages/sharing/sharing.tsx')).Sharing),
+  },
+  {
+    pattern: 'contexts/:context/sharing/:entry',
+    page: lazy(async () => (await import('./pages/sharing/entry-sharing.tsx')).EntrySharing),
+  },
+  { pattern: 'admin', page: lazy(async () => (await import('./pages/admin/system.tsx')).AdminSystem) },
+  { pattern: 'admin/users', page: lazy(async () => (await import('./pages/admin/users.tsx')).AdminUsers) },
+  { pattern: 'admin/users/:user', page: lazy(async () => (await import('./pages/admin/user.tsx')).AdminUser) },
+  { pattern: 'admin/groups', page: lazy(async () => (await import('./pages/admin/groups.tsx')).AdminGroups) },
+  { pattern: 'admin/groups/:group', page: lazy(async () => (await import('./pages/admin/group.tsx')).AdminGroup) },
+  { pattern: 'admin/contexts', page: lazy(async () => (await import('./pages/admin/contexts.tsx')).AdminContexts) },
+  {
+    pattern: 'admin/contexts/:context',
+    page: lazy(async () => (await import('./pages/admin/context.tsx')).AdminContext),
+  },
+  { pattern: 'admin/sessions', page: lazy(async () => (await import('./pages/admin/sessions.tsx')).AdminSessions) },
+  { pattern: 'admin/lockouts', page: lazy(async () => (await import('./pages/admin/lockouts.tsx')).AdminLockouts) },
+  { pattern: 'admin/audit', page: lazy(async () => (await import('./pages/admin/audit.tsx')).AdminAudit) },
+  { pattern: 'admin/sso', page: lazy(async () => (await import('./pages/admin/sso.tsx')).AdminSso) },
+  { pattern: 'admin/settings', page: lazy(async () => (await import('./pages/admin/settings.tsx')).AdminSettings) },
+  { pattern: 'admin/checks', page: lazy(async () => (await import('./pages/admin/findings.tsx')).AdminFindings) },
 ]
 
 interface Section {
@@ -53,7 +56,7 @@ interface Section {
 
 /** What the bar on top leads to. */
 export const sections: readonly Section[] = [
-  { title: 'filesOf', to: '', holds: path => path === '' || path === 'shared' || path.startsWith('contexts/') },
+  { title: 'filesOf', to: '', holds: path => path === '' || path.startsWith('shared') || path.startsWith('contexts/') },
   { title: 'account', to: 'account', holds: path => path === 'account' },
   { title: 'administration', to: 'admin', holds: path => path.startsWith('admin'), forAdmins: true },
 ]

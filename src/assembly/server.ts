@@ -23,11 +23,12 @@ import { Garbage } from '../files/garbage.ts'
 import { Ledger } from '../files/quota-ledger.ts'
 import { GraphReader } from '../graph/graph-reader.ts'
 import { createApp } from '../http/app.ts'
+import { History } from '../http/history.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
 import { BaseAddress } from '../http/base-address.ts'
-import type { CookieOptions } from '../http/protocol/cookies.ts'
-import type { HttpOptions } from '../http/services.ts'
+import { createInsight } from './insight.ts'
+import { httpOptions } from './http-options.ts'
 import type { Machine } from './machine.ts'
 import { createAccounts } from './accounts.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
@@ -182,6 +183,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
   const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, system }, team)
   team?.answer('metrics', () => metrics.ofThread())
+  const history = new History({ metrics, storageUsage, system })
   const readiness = new Readiness({
     database: () => database.get(ping),
     ...(disk ? { disk: () => requireHealthy(disk) } : {}),
@@ -198,6 +200,8 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       graphs,
       readers,
       metrics,
+      history,
+      insight: createInsight(settings, machine),
       readiness,
       // Rows on a database server take no space on this disk.
       requireSpace: () => (settings['service.repository.store.url'] === undefined ? disk?.requireSpace() : undefined),
@@ -222,6 +226,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
         await search.tidy()
         await pruneChangeLog(database)
         await ephemeralStores.sweep()
+        await history.sample()
         for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
       })
 
@@ -302,41 +307,4 @@ function repeat(log: Log, chore: () => Promise<unknown>): NodeJS.Timeout {
     chore().catch((error: unknown) => log.error({ err: error }, 'a periodic task failed'))
   }
   return setInterval(run, SWEEP_INTERVAL).unref()
-}
-
-/** The flags of the cookie (I5.2). */
-export function cookieOptions(settings: Settings, basePath: string): CookieOptions {
-  const path = settings['service.auth.cookie.path']
-  return {
-    path: path === 'auto' ? basePath : path,
-    httpOnly: settings['service.auth.cookie.httponly'],
-    secure: settings['service.auth.cookie.secure'],
-    sameSite: settings['service.auth.cookie.samesite'],
-  }
-}
-
-function httpOptions(settings: Settings, machine: Machine, base: () => BaseAddress, basePath: string): HttpOptions {
-  return {
-    base,
-    trustedProxies: settings['service.http.trusted-proxies.<n>'],
-    clientAddressHeader: settings['service.http.client-address-header'],
-    cookie: cookieOptions(settings, basePath),
-    invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],
-    inlineTypes: settings['service.data.inline-types.<n>'],
-    body: {
-      idleTimeout: settings['service.http.body.idle-timeout'],
-      minimumRate: settings['service.http.body.minimum-rate'],
-      maxJson: settings['service.http.json.max-size'],
-    },
-    cors: {
-      enabled: settings['service.cors'],
-      origins: settings['service.cors.origins.<n>'],
-      maxAge: settings['service.cors.max-age'],
-    },
-    jsonp: settings['service.jsonp'],
-    search: { maxLimit: settings['service.solr.max-limit'] },
-    repositoryType: settings['service.repository.store.url'] === undefined ? 'sqlite' : 'postgres',
-    metricsToken: settings['service.metrics.token'],
-    version: machine.version,
-  }
 }

@@ -2,6 +2,7 @@ import { groups, rows } from './keys.ts'
 import type { LoadedSettings } from './load.ts'
 import type { Setting } from './setting.ts'
 import { showValue, shownValues } from './show.ts'
+import type { Origin } from './written.ts'
 
 /** The page docs/configuration.md, in Markdown. */
 export function configurationReference(): string {
@@ -52,15 +53,38 @@ function defaultCell(setting: Setting): string {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
+/** A setting in effect. */
+export interface EffectiveSetting {
+  /** As written in a file: numbered in a list, with the name of the identity provider. */
+  readonly key: string
+  /** As in a .properties file; a secret is masked; empty where there is no value. */
+  readonly value: string
+  readonly isSet: boolean
+  readonly origin: Origin
+}
+
+/** All settings in effect, in the order of the reference; secrets are masked. */
+export function effectiveSettings({
+  settings,
+  origins,
+}: Pick<LoadedSettings, 'settings' | 'origins'>): readonly EffectiveSetting[] {
+  return rows
+    .flatMap(([key]) => shownValues(settings, key))
+    .map(({ writtenKey, text, isSet }) => ({
+      key: writtenKey,
+      value: text,
+      isSet,
+      origin: origins.get(writtenKey) ?? 'default',
+    }))
+}
+
 /**
- * The settings in effect, one `key=value # origin` per line, in the order of the reference; secrets are masked.
- * Without `all`, only those that are not defaults. Empty when there is nothing to show.
+ * The settings in effect, one `key=value # origin` per line; secrets are masked. Without `all`, only those that are not
+ * defaults. Empty when there is nothing to show.
  */
 export function showSettings(loaded: LoadedSettings, options: { readonly all?: boolean } = {}): string {
-  return rows
-    .flatMap(([key]) => shownValues(loaded.settings, key))
-    .map(shown => ({ ...shown, origin: loaded.origins.get(shown.writtenKey) ?? 'default' }))
+  return effectiveSettings(loaded)
     .filter(({ origin }) => options.all || origin !== 'default')
-    .map(({ writtenKey, text, isSet, origin }) => `${writtenKey}=${text}   # ${isSet ? origin : 'not set'}\n`)
+    .map(({ key, value, isSet, origin }) => `${key}=${value}   # ${isSet ? origin : 'not set'}\n`)
     .join('')
 }

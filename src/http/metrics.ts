@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Audit } from '../accounts/audit.ts'
+import type { Audit, AuditEvent } from '../accounts/audit.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { ErrorCode } from '../base/error-codes.ts'
@@ -38,6 +38,24 @@ export interface MeasuredThreads {
   readonly turn: { readonly waits: { readonly count: number; readonly microseconds: number } }
   /** What each of them answers under this name. */
   collect<T>(name: string): Promise<T[]>
+}
+
+/** Counts since the process started. */
+export interface Totals {
+  readonly requests: number
+  /** Requests answered with a status of 500 and above. */
+  readonly failures: number
+  readonly signIns: number
+  readonly refusedSignIns: number
+}
+
+/** A metric as the library hands it to other threads. */
+interface Counted {
+  readonly name: string
+  readonly values: ReadonlyArray<{
+    readonly value: number
+    readonly labels: Readonly<Record<string, string | number | undefined>>
+  }>
 }
 
 const PREFIX = 'stowage_'
@@ -137,6 +155,26 @@ export class Metrics {
     const metrics = await this.#registry.getMetricsAsJSON()
     // The library would leave out what cannot be added, such as the start time; here only one thread has it.
     return metrics.map(metric => (metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric))
+  }
+
+  /** How often something has happened since the process started, in all of its threads. */
+  async totals(): Promise<Totals> {
+    const ofThreads = this.#threads
+      ? await this.#threads.collect<readonly Counted[]>('metrics')
+      : [(await this.#registry.getMetricsAsJSON()) as readonly Counted[]]
+    const all = ofThreads.flat()
+    const sum = (name: string, counts: (labels: Counted['values'][number]['labels']) => boolean): number =>
+      all
+        .filter(metric => metric.name === PREFIX + name)
+        .flatMap(({ values }) => values.filter(({ labels }) => counts(labels)))
+        .reduce((sum, { value }) => sum + value, 0)
+    const events = (event: AuditEvent): number => sum('audit_events_total', labels => labels['event'] === event)
+    return {
+      requests: sum('http_requests_total', () => true),
+      failures: sum('http_requests_total', ({ status }) => Number(status) >= 500),
+      signIns: events('login'),
+      refusedSignIns: events('login-failed'),
+    }
   }
 
   #measureEvents({ audit }: Measured): void {

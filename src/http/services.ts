@@ -39,6 +39,7 @@ import type { Bodies, BodyLimits } from './protocol/body.ts'
 import type { AuthCookie, CookieOptions } from './protocol/cookies.ts'
 import type { CorsOptions } from './protocol/cors.ts'
 import type { UiAssets } from './ui-assets.ts'
+import type { History } from './history.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import type { Readers } from './readers/read-task.ts'
@@ -83,6 +84,21 @@ export interface Sso {
   readonly landsOnPage: boolean
 }
 
+/** How this process is configured, and what is wrong with it. */
+export interface Insight {
+  /** Every setting with its value; secrets are masked. */
+  readonly settings: () => ReadonlyArray<{
+    readonly key: string
+    readonly value: string
+    readonly isSet: boolean
+    readonly origin: 'default' | 'file' | '--set'
+  }>
+  /** What `stowage doctor` finds. It takes seconds. */
+  readonly examine: () => Promise<
+    ReadonlyArray<{ readonly level: 'ok' | 'warning' | 'problem'; readonly text: string }>
+  >
+}
+
 /** The rooms below, as the routes need them. */
 export interface Rooms {
   readonly database: Database
@@ -123,6 +139,8 @@ export interface Rooms {
   /** Absent when nothing is fetched for others. */
   readonly proxy: Proxy | undefined
   readonly metrics: Metrics
+  readonly history: History
+  readonly insight: Insight
   readonly readiness: Readiness
   /** Refuses changes that add rows while the disk has no space for them. @throws {StorageFull} @throws {StorageReadOnly} */
   readonly requireSpace: () => void

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { addUser, GOOD_PASSWORD } from './accounts.ts'
 import { newContext, startInProcess } from './service.ts'
@@ -59,6 +59,15 @@ export async function startFilesService(settings: Readonly<Record<string, string
       const path = join(folder, name)
       await writeFile(path, Buffer.alloc(size, 'x'))
       return path
+    },
+
+    /** A folder on this machine's disk, with these files by path; returns the path of the outermost folder. */
+    folderOf: async (files: Readonly<Record<string, string>>): Promise<string> => {
+      for (const [path, body] of Object.entries(files)) {
+        await mkdir(join(folder, dirname(path)), { recursive: true })
+        await writeFile(join(folder, path), body)
+      }
+      return join(folder, Object.keys(files)[0]?.split('/')[0] ?? '')
     },
 
     /** Creates an entry with its file, as the administrator, and returns its id. */

@@ -89,6 +89,13 @@ export async function requireAccessible(page: Page): Promise<void> {
   assert.deepEqual(told, [], page.url())
 }
 
+/** Keeps a picture of what is in the window, for the documentation. */
+export async function viewPicture(page: Page, name: string): Promise<void> {
+  const folder = join(repository, 'screenshots')
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })
+}
+
 /** Keeps a picture of the whole page in `screenshots/`, which is not under version control. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = join(repository, 'screenshots')

@@ -68,10 +68,11 @@ for (const { look, ...options } of looks) {
     const visit = async (path: string, sign: string): Promise<void> => {
       await page.goto(`${service.base}ui/${path}`)
       await page.waitForSelector(sign)
+      await page.locator('.spinner').first().waitFor({ state: 'detached' })
     }
     await enter(page, service.base, 'admin', ADMIN_PASSWORD)
     const pages = [
-      ['system', 'admin', '.counts'],
+      ['system', 'admin', '.chart canvas'],
       ['users', 'admin/users', 'tbody tr'],
       ['user', `admin/users/${anna.id}`, 'tbody tr'],
       ['user-locked', `admin/users/${cecilia.id}`, '.rules'],
@@ -79,9 +80,12 @@ for (const { look, ...options } of looks) {
       ['group', `admin/groups/${group}`, 'tbody tr'],
       ['contexts', 'admin/contexts?sort=fullness', 'tbody tr'],
       ['context', `admin/contexts/${ids[0]}`, 'tbody tr'],
+      ['sessions', 'admin/sessions', 'tbody tr'],
       ['lockouts', 'admin/lockouts', 'tbody tr'],
       ['audit', 'admin/audit', 'tbody tr'],
       ['sso', 'admin/sso', 'tbody tr'],
+      ['settings', 'admin/settings', 'tbody tr'],
+      ['checks', 'admin/checks', 'tbody tr'],
     ] as const
     for (const [title, path, sign] of pages) {
       await visit(path, sign)

@@ -91,8 +91,10 @@ inBrowser('an administrator sees where somebody is signed in, ends one of the lo
     await visitor.ask('auth/cookie', { form, headers: { 'user-agent': agent } })
   }
   await visit(page, `admin/users/${id}`)
+  const sessions = page.getByRole('region', { name: 'Sessions' }).locator('tbody tr')
   await button(page, 'End session: Phone').click()
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2)
+  await sessions.filter({ hasText: 'Phone' }).waitFor({ state: 'detached' })
+  assert.equal(await sessions.count(), 2)
   assert.deepEqual([await whoIs(phone), await whoIs(laptop), await whoIs(other)], ['guest', name, name])
   await button(page, 'End all sessions').click()
   await page.getByRole('dialog').getByRole('button', { name: 'End all sessions' }).click()

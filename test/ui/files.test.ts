@@ -8,7 +8,8 @@ import { enter, newPerson, openBrowser, phone } from '../support/ui.ts'
 import { until } from '../support/waiting.ts'
 
 const inBrowser = await openBrowser()
-const { service, admin, id, name, filesUrl, levelOf, entriesOf, fileOf, store, atFiles } = await startFilesService()
+const { service, admin, id, name, filesUrl, levelOf, entriesOf, fileOf, folderOf, store, atFiles } =
+  await startFilesService()
 
 inBrowser('50 MB go up with progress, are listed, come down again and are deleted', async b => {
   const { page, complaints, close } = await newPerson(b)
@@ -95,7 +96,7 @@ inBrowser('two files that fit one by one, not together: the second is told what 
   const refusal = page.locator('.upload .error')
   await refusal.waitFor()
   assert.match(await refusal.innerText(), /needs (5|6) MiB, but only (4|5) MiB of 10 MiB are free. 1 MiB too much/)
-  assert.equal(await page.locator('.upload .good').count(), 1)
+  await page.locator('.upload .good').waitFor()
   assert.deepEqual(complaints, [])
   await close()
 })
@@ -413,6 +414,58 @@ inBrowser('on a phone the upload tray is folded, and covers no row of the list, 
   await page.locator('.upload .good').waitFor()
   assert.ok((await covered()) <= 0, 'open')
   await page.getByLabel('Select last.txt').check()
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('a folder is uploaded with all that is in it; files are put in order by type', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const context = await atFiles(page)
+  const source = await folderOf({ 'Harbour/plan.pdf': '%PDF-1.4', 'Harbour/north/buoy.txt': 'x', 'Harbour/a.png': 'x' })
+  await page.locator('input[webkitdirectory]').setInputFiles(source)
+  await page.waitForSelector('text=3 uploaded.')
+  await page.getByRole('link', { name: 'Harbour' }).click()
+  await page.waitForSelector('text=3 items')
+  const names = (): Promise<string[]> => page.locator('tbody th.name bdi').allInnerTexts()
+  const sorted = (expected: readonly string[]) =>
+    until(names, found => JSON.stringify(found) === JSON.stringify(expected))
+  await sorted(['north', 'a.png', 'plan.pdf'])
+  await page.getByRole('button', { name: 'Type', exact: true }).click()
+  await sorted(['north', 'plan.pdf', 'a.png'])
+  await page.getByRole('link', { name: 'north' }).click()
+  await row(page, 'buoy.txt').waitFor()
+  assert.equal((await entriesOf(context)).length, 5, 'two folders, three files')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('paused uploads begin when they are resumed, and one that failed is tried again', async b => {
+  const { page, complaints, close } = await newPerson(b, { refusals: [503] })
+  const context = await atFiles(page)
+  const network = await page.context().newCDPSession(page)
+  const throughput = { offline: false, latency: 0, downloadThroughput: -1 }
+  await network.send('Network.emulateNetworkConditions', { ...throughput, uploadThroughput: MEGA })
+  const names = ['1.bin', '2.bin', '3.bin', '4.bin']
+  await page.setInputFiles(
+    'input[type=file]',
+    await Promise.all(names.map(name => fileOf(name, name === '4.bin' ? 10 : 10 * MEGA))),
+  )
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.waitForSelector('text=Paused.')
+  await page.locator('.upload').filter({ hasText: '4.bin' }).filter({ hasText: 'Waiting' }).waitFor()
+  await network.send('Network.emulateNetworkConditions', { ...throughput, uploadThroughput: -1 })
+  await until(
+    () => page.locator('.upload .good').count(),
+    count => count === 3,
+  )
+  await page.locator('.upload').filter({ hasText: '4.bin' }).filter({ hasText: 'Waiting' }).waitFor()
+  assert.equal((await entriesOf(context)).length, 3, 'the fourth has not begun')
+  // The service refuses it once.
+  await page.route(/\?file=/, route => route.fulfill({ status: 503, json: { code: 'overloaded' } }), { times: 1 })
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Try again: 4.bin' }).click()
+  await page.locator('.upload').filter({ hasText: '4.bin' }).locator('.good').waitFor()
+  assert.equal((await entriesOf(context)).length, 4)
   assert.deepEqual(complaints, [])
   await close()
 })

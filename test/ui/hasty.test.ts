@@ -44,7 +44,10 @@ async function asAdmin(b: Parameters<typeof newPerson>[0]) {
   const person = await newPerson(b)
   await signIn(person.page, service.base, 'admin', ADMIN_PASSWORD)
   await person.page.getByRole('link', { name: 'Administration' }).click()
+  // Until everything on it is there, the overview itself could be taken for the page that is waited for.
   await person.page.waitForSelector('.counts')
+  await person.page.locator('.chart canvas').nth(2).waitFor()
+  await person.page.locator('.spinner').first().waitFor({ state: 'detached' })
   return person
 }
 

@@ -34,8 +34,10 @@ const contexts = [
   ['survey', 'Survey of the harbour', 9300],
   ['maps', 'Maps', 8000],
 ] as const
+const ids: string[] = []
 for (const [key, title, quota] of contexts) {
   const context = await newContext(admin, [id])
+  ids.push(context)
   await admin.put(context, { alias: key, quota })
   await admin.put(`_contexts/metadata/${context}`, {
     [`${service.base}${context}`]: { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: title }] },
@@ -112,6 +114,12 @@ for (const { look, ...options } of looks) {
     await page.waitForSelector('pre.preview')
     await judge('preview')
     await page.keyboard.press('Escape')
+    await page.goto(`${service.base}ui/shared-by-me`)
+    await page.waitForSelector('.empty')
+    await judge('shared-by-me')
+    await page.goto(`${service.base}ui/contexts/${ids[0]}/sharing/6500`)
+    await page.waitForSelector('tbody tr')
+    await judge('sharing-of-a-file')
     await page.goto(`${service.base}ui/nowhere`)
     await page.waitForSelector('h1')
     await judge('not-found')

@@ -1,6 +1,6 @@
 import type { Graph } from './contexts.ts'
 
-/** What somebody may do with a context: everything; make and change entries; read them. */
+/** What a principal may do: everything; create and change; read. */
 export const roles = ['owner', 'writer', 'reader'] as const
 export type Role = (typeof roles)[number]
 
@@ -12,36 +12,63 @@ export interface Access {
 
 const STORE = 'http://entrystore.org/terms/'
 
-interface Place {
+/** What is shared: a context, or one entry of it. */
+export interface Place {
   /** The base address, as the service writes it. */
   readonly base: string
   readonly context: string
+  readonly entry?: string | undefined
 }
 
-/** Subject and predicate that say it in the info of a context. */
-function slotOf(role: Role, { base, context }: Place): readonly [string, string] {
-  if (role === 'owner') return [`${base}_contexts/entry/${context}`, `${STORE}write`]
-  return [`${base}${context}`, role === 'writer' ? `${STORE}write` : `${STORE}read`]
+type Slot = readonly [subject: string, predicate: string]
+
+/** Subjects and predicates that state a role in the info. The first one tells whether it is given. */
+function slotsOf(role: Role, { base, context, entry }: Place): readonly Slot[] {
+  const predicate = role === 'reader' ? `${STORE}read` : `${STORE}write`
+  if (entry === undefined) {
+    return [[role === 'owner' ? `${base}_contexts/entry/${context}` : base + context, predicate]]
+  }
+  const inContext = `${base}${context}`
+  if (role === 'owner') return [[`${inContext}/entry/${entry}`, predicate]]
+  // A file and what is said about it are shared together.
+  return [
+    [`${inContext}/resource/${entry}`, predicate],
+    [`${inContext}/metadata/${entry}`, predicate],
+  ]
 }
 
 const principalUri = ({ base }: Place, id: string): string => `${base}_principals/resource/${id}`
 
-/** Who may do what, as the info of a context says. */
+/** Who may do what, as the info says. */
 export function accessIn(info: Graph, place: Place): Access[] {
   const start = principalUri(place, '')
   return roles.flatMap(role => {
-    const [subject, predicate] = slotOf(role, place)
-    const named = (info[subject]?.[predicate] ?? []).filter(({ value }) => value.startsWith(start))
-    return named.map(({ value }) => ({ role, principal: value.slice(start.length) }))
+    const named = slotsOf(role, place).flatMap(([subject, predicate]) => info[subject]?.[predicate] ?? [])
+    const principals = named.flatMap(({ value }) => (value.startsWith(start) ? value.slice(start.length) : []))
+    return [...new Set(principals)].map(principal => ({ role, principal }))
   })
 }
 
-/** The info with one statement of access less, or one more. */
-export function changeAccess(info: Graph, place: Place, { role, principal }: Access, isGiven: boolean): Graph {
-  const [subject, predicate] = slotOf(role, place)
-  const value = principalUri(place, principal)
-  const others = (info[subject]?.[predicate] ?? []).filter(term => term.value !== value)
-  const terms = isGiven ? [...others, { type: 'uri', value }] : others
-  const { [predicate]: _, ...rest } = info[subject] ?? {}
-  return { ...info, [subject]: terms.length === 0 ? rest : { ...rest, [predicate]: terms } }
-}
+/** The info with one right less, or one more. */
+export const changeAccess = (info: Graph, place: Place, { role, principal }: Access, isGiven: boolean): Graph =>
+  slotsOf(role, place).reduce((graph, [subject, predicate]) => {
+    const value = principalUri(place, principal)
+    const others = (graph[subject]?.[predicate] ?? []).filter(term => term.value !== value)
+    const terms = isGiven ? [...others, { type: 'uri', value }] : others
+    const { [predicate]: _, ...rest } = graph[subject] ?? {}
+    return { ...graph, [subject]: terms.length === 0 ? rest : { ...rest, [predicate]: terms } }
+  }, info)
+
+/**
+ * The info of an entry with a list of its own. The permissions of the context no longer apply to such an entry, so those who
+ * have them are listed too, and the user who shares it becomes its owner: the list is never empty.
+ */
+export const withOwnAccess = (info: Graph, place: Place, ofContext: readonly Access[], me: string): Graph =>
+  [...ofContext.filter(({ role }) => role !== 'owner'), { role: 'owner' as const, principal: me }].reduce(
+    (graph, access) => changeAccess(graph, place, access, true),
+    info,
+  )
+
+/** The info of an entry to which the permissions of its context apply again. */
+export const withoutOwnAccess = (info: Graph, place: Place): Graph =>
+  accessIn(info, place).reduce((graph, access) => changeAccess(graph, place, access, false), info)

@@ -30,10 +30,11 @@ interface Ask {
   readonly ifMatch?: string | undefined
 }
 
-/** A response together with the tag of its state. */
+/** A response together with the tag of its state, and for a part of a list with the length of the whole. */
 export interface Tagged<T> {
   readonly value: T
   readonly tag: string | undefined
+  readonly total: number | undefined
 }
 
 /**
@@ -49,7 +50,14 @@ export async function ask<T = undefined>(path: string, options: Ask = {}): Promi
 /** The same, with the tag that a later change names. @throws {Problem} */
 export async function askTagged<T>(path: string, options: Ask = {}): Promise<Tagged<T>> {
   const response = await send(path, options)
-  if (response.ok) return { value: await readJson<T>(response), tag: response.headers.get('etag') ?? undefined }
+  if (response.ok) {
+    const total = response.headers.get('x-total-count')
+    return {
+      value: await readJson<T>(response),
+      tag: response.headers.get('etag') ?? undefined,
+      total: total === null ? undefined : Number(total),
+    }
+  }
   const body = (await readJson<Record<string, unknown> | undefined>(response)) ?? {}
   if (response.status === 401 && (await signedInAgain())) return await askTagged<T>(path, options)
   throw problemOf(response.status, body, response.headers.get('retry-after'))

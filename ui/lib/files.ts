@@ -26,6 +26,8 @@ interface Hit {
   readonly info: Graph
   readonly metadata?: Graph
   readonly rights?: readonly string[]
+  /** The name of a context. */
+  readonly alias?: string
 }
 
 interface Found {
@@ -111,7 +113,7 @@ export async function findNamed(listing: Listing, names: readonly string[]): Pro
   return found
 }
 
-function itemOf({ entryId, contextId, info, metadata, rights = [] }: Hit): Item {
+function itemOf({ entryId, contextId, info, metadata, alias, rights = [] }: Hit): Item {
   const [size] = valuesOf(info, `${DCT}extent`)
   const [modified] = valuesOf(info, `${DCT}modified`)
   const isOwner = rights.includes('administer')
@@ -122,7 +124,7 @@ function itemOf({ entryId, contextId, info, metadata, rights = [] }: Hit): Item 
     entryId,
     context: contextId,
     isFolder,
-    name: valuesOf(info, LABEL)[0] ?? titleIn(metadata) ?? entryId,
+    name: valuesOf(info, LABEL)[0] ?? titleIn(metadata) ?? alias ?? entryId,
     size: size === undefined ? undefined : Number(size),
     mediaType: valuesOf(info, `${DCT}format`)[0],
     modified: modified === undefined ? undefined : new Date(modified),

@@ -1,18 +1,22 @@
 import { Page } from '../components/page.tsx'
 import { t } from '../lib/language.ts'
 import { AccessTokens } from './access-tokens.tsx'
+import { useSession } from '../lib/session.ts'
 import { Logins } from './account-logins.tsx'
 import { ChangePassword } from './account-password.tsx'
+import { EmailCard } from './email-card.tsx'
 import { WhoAmI } from './account-who.tsx'
 
 /** The user's profile, password, sessions and access tokens. */
 export function Account() {
+  const { me } = useSession()
   return (
     <Page title={t('account')}>
       <div class="columns">
         <WhoAmI />
         <ChangePassword />
       </div>
+      {!me.id.startsWith('_') && <EmailCard id={me.id} />}
       <Logins />
       <AccessTokens />
     </Page>

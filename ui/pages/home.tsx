@@ -14,6 +14,7 @@ import { useLoaded } from '../lib/load.ts'
 import { currentPath, Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
 import type { MessageKey } from '../messages/en.ts'
+import { SharedEntries } from './sharing/shared-entries.tsx'
 
 interface Portion {
   readonly contexts: readonly ListedContext[]
@@ -30,6 +31,7 @@ const loadContexts = (access: Access, offset: number, signal?: AbortSignal): Pro
 const tabs = [
   ['', 'myFiles'],
   ['shared', 'sharedWithMe'],
+  ['shared-by-me', 'sharedByMe'],
 ] as const satisfies ReadonlyArray<readonly [string, MessageKey]>
 
 interface FilesHomeProps {
@@ -68,11 +70,12 @@ export function MyFiles() {
   )
 }
 
-/** Contexts of others that one can read. */
+/** What others have shared with the user: contexts, and single files and folders. */
 export function SharedWithMe() {
   return (
     <FilesHome title={t('sharedWithMe')}>
       <Contexts title={t('contexts')} access="shared" none={t('sharedNone')} />
+      <SharedEntries />
     </FilesHome>
   )
 }

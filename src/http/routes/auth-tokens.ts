@@ -48,6 +48,7 @@ export const authTokenRoutes = [
           '`*`: the logins of all users, the latest first; `X-Total-Count` is their number.',
       ),
       ...paging,
+      query: textParameter('With `user=*`: part of a user name, an address or a user agent.'),
       scope: choice(
         '`current` is the login of this request, `others` all but that.',
         ['current', 'others', 'all'],
@@ -108,14 +109,21 @@ const nameFor = (caller: Caller, session: Session): string =>
 async function listEverybody(
   { sessions, users }: Uses<'sessions' | 'users'>,
   caller: Caller,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  {
+    limit,
+    offset,
+    query = '',
+  }: { readonly limit: number; readonly offset: number; readonly query: string | undefined },
   reply: FastifyReply,
 ) {
   requireAdmin(caller, 'list the logins of all users')
+  const wanted = query.trim().toLowerCase()
   const live = []
   for (const session of await sessions.listAll()) {
     const user = (await users.find(session.userId))?.user
     if (!user || user.disabled || !isCurrent(session, user)) continue
+    const { address, userAgent } = session.client
+    if (![user.name ?? '', address, userAgent].some(text => text.toLowerCase().includes(wanted))) continue
     live.push([handleOf(session), describeLogin(session, user)] as const)
   }
   reply.header('x-total-count', live.length)

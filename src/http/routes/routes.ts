@@ -14,6 +14,7 @@ import { listRoutes } from './lists.ts'
 import { lookupRoutes } from './lookup.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
+import { insightRoutes } from './insight.ts'
 import { monitoringRoutes } from './monitoring.ts'
 import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
@@ -41,6 +42,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...managementRoutes,
   ...directoryRoutes,
   ...monitoringRoutes,
+  ...insightRoutes,
   ...searchRoutes,
   ...lookupRoutes,
   ...proxyRoutes,

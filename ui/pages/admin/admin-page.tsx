@@ -10,9 +10,12 @@ const parts = [
   ['admin/users', 'adminUsers'],
   ['admin/groups', 'adminGroups'],
   ['admin/contexts', 'adminContexts'],
+  ['admin/sessions', 'adminSessions'],
   ['admin/lockouts', 'adminLockouts'],
   ['admin/audit', 'adminAudit'],
   ['admin/sso', 'adminSso'],
+  ['admin/settings', 'adminSettings'],
+  ['admin/checks', 'adminFindings'],
 ] as const satisfies ReadonlyArray<readonly [string, MessageKey]>
 
 interface AdminPageProps {

@@ -17,7 +17,7 @@ import { Link } from '../../lib/router.tsx'
 import { en } from '../../messages/en.ts'
 import { AdminPage } from './admin-page.tsx'
 
-interface AuditEvent {
+export interface AuditEvent {
   readonly time: string
   readonly event: string
   readonly userId?: string
@@ -182,7 +182,7 @@ function Filters({ filter, narrow }: FiltersProps) {
   )
 }
 
-const tellEvent = (event: string): string => findMessage(`event.${event}`) ?? event
+export const tellEvent = (event: string): string => findMessage(`event.${event}`) ?? event
 
 const columns = (names: ReadonlyMap<string, string>): ReadonlyArray<Column<AuditEvent>> => [
   { title: t('time'), cell: ({ time }) => <span class="time">{dateTimeSeconds(new Date(time))}</span> },
@@ -204,7 +204,7 @@ const columns = (names: ReadonlyMap<string, string>): ReadonlyArray<Column<Audit
   { title: t('address'), cell: ({ address = '–' }) => address },
 ]
 
-function Detail({ detail }: Pick<AuditEvent, 'detail'>) {
+export function Detail({ detail }: Pick<AuditEvent, 'detail'>) {
   const parts = Object.entries(detail).map(([key, value]) => `${findMessage(`detail.${key}`) ?? key}: ${value}`)
   return parts.length === 0 ? null : <div class="muted small">{parts.join(', ')}</div>
 }

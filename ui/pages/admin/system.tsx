@@ -8,6 +8,7 @@ import { useLoaded } from '../../lib/load.ts'
 import { Link } from '../../lib/router.tsx'
 import type { MessageKey } from '../../messages/en.ts'
 import { AdminPage } from './admin-page.tsx'
+import { LastDay } from './last-day.tsx'
 
 interface Readiness {
   readonly ready: boolean
@@ -60,6 +61,7 @@ export function AdminSystem() {
   return (
     <AdminPage title={t('administration')}>
       <Overview />
+      <LastDay />
     </AdminPage>
   )
 }

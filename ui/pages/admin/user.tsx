@@ -14,7 +14,10 @@ import { useSession } from '../../lib/session.ts'
 import { AccessTokens } from '../access-tokens.tsx'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { DeletePrincipal, RenamePrincipal } from './principal.tsx'
+import { EmailCard } from '../email-card.tsx'
+import { UserContexts } from './user-contexts.tsx'
 import { UserGroups } from './user-groups.tsx'
+import { UserHistory } from './user-history.tsx'
 import { ResetPassword } from './user-password.tsx'
 import { UserLogins } from './user-logins.tsx'
 import { UserState } from './users.tsx'
@@ -50,9 +53,14 @@ function UserOf({ id }: { readonly id: string }) {
               <About id={id} user={user} again={again} />
               {id === me.id ? <p class="notice">{t('thatIsYou')}</p> : <ResetPassword id={id} again={again} />}
             </div>
-            <UserGroups id={id} />
+            <div class="columns">
+              <UserGroups id={id} />
+              {!id.startsWith('_') && <EmailCard id={id} />}
+            </div>
+            <UserContexts id={id} />
             {id !== me.id && user.name !== undefined && <UserLogins name={user.name} round={user} />}
             {id !== me.id && user.name !== undefined && <AccessTokens user={user.name} />}
+            <UserHistory id={id} round={user} />
             {!id.startsWith('_') && (
               <div class="columns">
                 <RenamePrincipal id={id} name={name} again={again} />
@@ -117,9 +125,6 @@ function About({ id, user, again }: AboutProps) {
         </Fact>
         <Fact name={t('language')}>{language ?? t('languageOfBrowser')}</Fact>
       </dl>
-      <p>
-        <Link to={`admin/audit?${new URLSearchParams({ user: id }).toString()}`}>{t('whatHappened')}</Link>
-      </p>
       <div class="buttons">
         {disabledUntil !== undefined && <Button onPress={unlock}>{t('unlock')}</Button>}
         {id !== me.id && !id.startsWith('_') && (

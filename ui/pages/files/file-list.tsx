@@ -125,6 +125,7 @@ function* allLoaded(at: (index: number) => Item | undefined, results: number): G
 
 const headings = [
   ['name', 'fileName'],
+  ['format', 'fileType'],
   ['size', 'fileSize'],
   ['modified', 'changed'],
 ] as const satisfies ReadonlyArray<readonly [SortColumn, string]>
@@ -152,6 +153,6 @@ function SortHeading({ column, title, listing, onSort }: SortHeadingProps) {
 /** The room of rows that are not drawn. */
 const Gap = ({ height }: { readonly height: number }) => (
   <tr class="gap" aria-hidden="true">
-    <td colSpan={5} style={{ height: `${height}px` }} />
+    <td colSpan={6} style={{ height: `${height}px` }} />
   </tr>
 )

@@ -5,7 +5,7 @@ import { address, part } from '../../lib/base.ts'
 import { type Item, resourcePath } from '../../lib/files.ts'
 import { ago, bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
-import { Link } from '../../lib/router.tsx'
+import { Link, navigate } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { zipAddress } from '../../lib/trash.ts'
 import type { Target } from '../../lib/uploads.ts'
@@ -14,6 +14,13 @@ import { dropTarget, endDrag, startDrag } from './moving.ts'
 
 /** Pixels; the same as in `style/files.css`. */
 export const rowHeight = (): number => (matchMedia('(max-width: 44rem)').matches ? 60 : 52)
+
+/** What a media type is called, in a word: `PNG`, `PDF`. */
+const tellType = (mediaType = ''): string => {
+  const [, subtype = ''] = /^[^/]+\/(?:x-|vnd\.)?([^;+]+)/.exec(mediaType) ?? []
+  if (subtype === '' || subtype === 'octet-stream') return '–'
+  return subtype.length > 4 ? visible(subtype) : visible(subtype).toUpperCase()
+}
 
 interface FileRowProps {
   readonly index: number
@@ -30,7 +37,7 @@ interface FileRowProps {
 export function FileRow(props: FileRowProps) {
   const { index, item, target, isSelected, selected, onSelect, onAction, onMoved } = props
   if (!item) return <LoadingRow index={index} />
-  const { name, size, modified, isFolder, entryId, context } = item
+  const { name, size, mediaType, modified, isFolder, entryId, context } = item
   const meta = [size === undefined ? undefined : bytes(size), modified && ago(modified)].filter(
     text => text !== undefined,
   )
@@ -68,6 +75,7 @@ export function FileRow(props: FileRowProps) {
           <span class="meta">{meta.join(' · ')}</span>
         </span>
       </th>
+      <td class="col-format">{isFolder ? t('folder') : tellType(mediaType)}</td>
       <td class="col-size">{size === undefined ? '–' : bytes(size)}</td>
       <td class="col-modified">{modified ? ago(modified) : '–'}</td>
       <td class="more">
@@ -93,6 +101,9 @@ function menuOf(item: Item, onAction: (action: Action) => void): MenuItem[] {
     ...(canWriteMetadata ? [{ text: t('editDetails'), onPick: pick('details') }] : []),
     ...(canWrite && !isFolder ? [{ text: t('replaceFile'), onPick: pick('replace') }] : []),
     ...(canWrite ? [{ text: t('move'), onPick: pick('move') }] : []),
+    ...(isOwner
+      ? [{ text: t('share'), onPick: () => navigate(`contexts/${part(context)}/sharing/${part(entryId)}`) }]
+      : []),
     ...(isOwner ? [{ text: t('delete'), onPick: pick('delete'), isDangerous: true }] : []),
   ]
 }
@@ -104,6 +115,7 @@ const LoadingRow = ({ index }: { readonly index: number }) => (
       <span class="placeholder" />
       <span class="hidden">{t('loading')}</span>
     </th>
+    <td class="col-format" />
     <td class="col-size" />
     <td class="col-modified" />
     <td class="more" />

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { Await, Page } from '../../components/page.tsx'
 import { QuotaBar } from '../../components/quota-bar.tsx'
 import { SearchField } from '../../components/search-field.tsx'
-import { ask } from '../../lib/api.ts'
+import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { type Context, contextTitle, type Graph, loadContext } from '../../lib/contexts.ts'
 import { type Listing, loadItem, type SortColumn, columns } from '../../lib/files.ts'
@@ -36,7 +36,8 @@ export function Files({ parts }: { readonly parts: Readonly<Record<string, strin
     const context = await loadContext(key, signal)
     // A user who may read nothing here may no longer be signed in. After a new sign-in this is loaded again.
     if (!context.canRead) await checkSession(me)
-    return { context, folders: context.canRead ? await pathTo(context.contextId, folder, signal) : [] }
+    if (context.canRead) return { context, folders: await pathTo(context.contextId, folder, signal) }
+    return await sharedFolder(context, folder, signal)
   }
   const [loaded, again] = useLoaded(load, [key, folder])
   const [moves, setMoves] = useState(0)
@@ -53,6 +54,18 @@ export function Files({ parts }: { readonly parts: Readonly<Record<string, strin
       </Await>
     </Page>
   )
+}
+
+/** A folder that has been shared by itself, in a context that is not. @throws {Problem} */
+async function sharedFolder(context: Context, folder: string | undefined, signal: AbortSignal): Promise<Place> {
+  if (folder === undefined) return { context, folders: [] }
+  try {
+    const { name, canWrite, isOwner } = await loadItem(context.contextId, folder, signal)
+    return { context: { ...context, canRead: true, canWrite, isOwner }, folders: [{ id: folder, name }] }
+  } catch (error) {
+    if (error instanceof Problem && error.status === 403) return { context, folders: [] }
+    throw error
+  }
 }
 
 /** The folders above one, told by what lists hold it. @throws {Problem} */

@@ -1,5 +1,5 @@
-import { createOidcProviders } from '../assembly/oidc.ts'
-import { createCas, createSamlProviders, ownCertificates } from '../assembly/sso.ts'
+import { createOidcProviders } from './oidc.ts'
+import { createCas, createSamlProviders, ownCertificates } from './sso.ts'
 import { StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
-import { exposedPaths, usesFolder } from '../assembly/disk.ts'
-import { tokenSecrets } from '../assembly/ephemeral-stores.ts'
-import { nodeFacts } from '../assembly/node.ts'
-import { openDatabase, openBlobs, describeServer } from '../assembly/stores.ts'
-import { version } from '../assembly/version.ts'
+import { exposedPaths, usesFolder } from './disk.ts'
+import { tokenSecrets } from './ephemeral-stores.ts'
+import { nodeFacts } from './node.ts'
+import { openDatabase, openBlobs, describeServer } from './stores.ts'
 import { ServiceError, StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
@@ -15,17 +14,24 @@ import { isMissing, keyFingerprint } from '../stores/key-file.ts'
 import { clockAhead, liveNodes, MAX_CLOCK_OFFSET, misfitsOf } from '../stores/postgres/node-registry.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
+interface Subject {
+  readonly settings: Settings
+  readonly tokenKey: string | undefined
+  /** Of this program. */
+  readonly version: string
+}
+
 /** Each connection and each open file takes one. */
 const MIN_OPEN_FILES = 4096
 
 /** Folder, disk, limits, engines, keys and the other nodes. Nothing is created. */
-export async function examineStorage(settings: Settings, tokenKey: string | undefined): Promise<Diagnosis[]> {
-  const keys = await examineKeys(settings, tokenKey)
+export async function examineStorage({ settings, tokenKey, version }: Subject): Promise<Diagnosis[]> {
+  const keys = await examineKeys({ settings, tokenKey, version })
   return [
     ...(await attempt('data folder', () => examineFolder(settings))),
     ...(await examineLimits()),
     ...(await attempt('files', () => examineBucket(settings))),
-    ...(await attempt('store', () => examineDatabase(settings, keys.fingerprints))),
+    ...(await attempt('store', () => examineDatabase(settings, version, keys.fingerprints))),
     ...(await attempt('Redis', () => examineRedis(settings))),
     ...keys.found,
   ]
@@ -74,7 +80,11 @@ async function examineBucket(settings: Settings): Promise<Diagnosis[]> {
   return [ok(`files: ${place}`)]
 }
 
-async function examineDatabase(settings: Settings, fingerprints: readonly string[]): Promise<Diagnosis[]> {
+async function examineDatabase(
+  settings: Settings,
+  version: string,
+  fingerprints: readonly string[],
+): Promise<Diagnosis[]> {
   const server = await describeServer(settings, realSystem)
   if (server === undefined) return []
   const found = [ok(`store: ${server}`)]
@@ -108,10 +118,11 @@ async function examineRedis(settings: Settings): Promise<Diagnosis[]> {
   return [ok(`Redis: ${new URL(url).host}`)]
 }
 
-async function examineKeys(
-  settings: Settings,
-  tokenKey: string | undefined,
-): Promise<{ readonly fingerprints: readonly string[]; readonly found: readonly Diagnosis[] }> {
+async function examineKeys({
+  settings,
+  tokenKey,
+  version,
+}: Subject): Promise<{ readonly fingerprints: readonly string[]; readonly found: readonly Diagnosis[] }> {
   if (settings['service.auth.token.store'] === 'memory') return { fingerprints: [], found: [] }
   const file = settings['service.auth.token.key-file']
   if (file !== undefined && tokenKey === undefined && (await isMissing(file))) {

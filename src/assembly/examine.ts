@@ -1,0 +1,38 @@
+import type { Settings } from '../config/settings.ts'
+import { BaseAddress } from '../http/base-address.ts'
+import { AuthCookie } from '../http/protocol/cookies.ts'
+import { type Diagnosis, ok, warning } from './diagnosis.ts'
+import { examineSso } from './examine-sso.ts'
+import { examineStorage } from './examine-storage.ts'
+import { cookieOptions } from './http-options.ts'
+
+/** What `examine` looks at. */
+export interface Subject {
+  readonly settings: Settings
+  /** Of the settings, each a sentence without a full stop. */
+  readonly warnings: readonly string[]
+  /** Path of the configuration file. */
+  readonly file: string | undefined
+  /** `SERVICE_AUTH_TOKEN_KEY`. */
+  readonly tokenKey: string | undefined
+  /** Of this program. */
+  readonly version: string
+}
+
+/**
+ * Checks addresses, disk, engines, keys, other nodes and identity providers. Nothing is created or changed. Opens connections
+ * of its own and fetches metadata, so it can take seconds.
+ */
+export async function examine({ settings, warnings, file, tokenKey, version }: Subject): Promise<readonly Diagnosis[]> {
+  const base = new BaseAddress(settings['service.baseurl.folder'] ?? defaultBase(settings))
+  return [
+    ok(`settings: ${file ?? 'built in'}`),
+    ok(`base address: ${base.href}`),
+    ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
+    ...warnings.map(warning),
+    ...(await examineStorage({ settings, tokenKey, version })),
+    ...(await examineSso(settings, base)),
+  ]
+}
+
+const defaultBase = (settings: Settings): string => `http://127.0.0.1:${settings['service.http.port']}/`

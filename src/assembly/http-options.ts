@@ -1,0 +1,48 @@
+import type { Settings } from '../config/settings.ts'
+import type { BaseAddress } from '../http/base-address.ts'
+import type { CookieOptions } from '../http/protocol/cookies.ts'
+import type { HttpOptions } from '../http/services.ts'
+import type { Machine } from './machine.ts'
+
+/** The flags of the cookie (I5.2). */
+export function cookieOptions(settings: Settings, basePath: string): CookieOptions {
+  const path = settings['service.auth.cookie.path']
+  return {
+    path: path === 'auto' ? basePath : path,
+    httpOnly: settings['service.auth.cookie.httponly'],
+    secure: settings['service.auth.cookie.secure'],
+    sameSite: settings['service.auth.cookie.samesite'],
+  }
+}
+
+/** The settings of the HTTP room. */
+export function httpOptions(
+  settings: Settings,
+  machine: Machine,
+  base: () => BaseAddress,
+  basePath: string,
+): HttpOptions {
+  return {
+    base,
+    trustedProxies: settings['service.http.trusted-proxies.<n>'],
+    clientAddressHeader: settings['service.http.client-address-header'],
+    cookie: cookieOptions(settings, basePath),
+    invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],
+    inlineTypes: settings['service.data.inline-types.<n>'],
+    body: {
+      idleTimeout: settings['service.http.body.idle-timeout'],
+      minimumRate: settings['service.http.body.minimum-rate'],
+      maxJson: settings['service.http.json.max-size'],
+    },
+    cors: {
+      enabled: settings['service.cors'],
+      origins: settings['service.cors.origins.<n>'],
+      maxAge: settings['service.cors.max-age'],
+    },
+    jsonp: settings['service.jsonp'],
+    search: { maxLimit: settings['service.solr.max-limit'] },
+    repositoryType: settings['service.repository.store.url'] === undefined ? 'sqlite' : 'postgres',
+    metricsToken: settings['service.metrics.token'],
+    version: machine.version,
+  }
+}

@@ -1,0 +1,84 @@
+import { json } from '../interface/answer.ts'
+import { route } from '../interface/route.ts'
+import { anyOf, flag, list, named, nothing, object, oneOf, text } from '../interface/schema.ts'
+import { count, time } from '../interface/schemas.ts'
+import { INTERVAL } from '../history.ts'
+import type { Uses } from '../services.ts'
+
+const chapter = 'Status and administration'
+
+const Settings = named(
+  'Settings',
+  object({
+    settings: list(object({ key: text(), value: text(), isSet: flag, origin: oneOf('default', 'file', '--set') })),
+  }),
+)
+
+const Findings = named(
+  'Findings',
+  object({ findings: list(object({ level: oneOf('ok', 'warning', 'problem'), text: text() })) }),
+)
+
+const History = named(
+  'History',
+  object({
+    interval: count,
+    points: list(
+      object({
+        time,
+        requests: count,
+        failures: count,
+        signIns: count,
+        refusedSignIns: count,
+        storedBytes: count,
+      }),
+    ),
+    contexts: list(object({ context: text(), bytes: list(anyOf(count, nothing)) })),
+  }),
+)
+
+/** How the service is set up and how it has been doing, for administrators without access to its host. */
+export const insightRoutes = [
+  route({
+    id: 'listSettings',
+    method: 'GET',
+    url: '/management/settings',
+    chapter,
+    summary: 'List the settings in effect, and where each comes from.',
+    details: 'Secrets are masked. It is what `stowage config show --all` prints.',
+    requires: { role: 'admin', to: 'see the settings' },
+    answers: { 200: json('The settings.', Settings) },
+    handle: async ({ insight }: Uses<'insight'>) => ({ settings: [...insight.settings()] }),
+  }),
+  route({
+    id: 'listFindings',
+    method: 'GET',
+    url: '/management/findings',
+    chapter,
+    summary: 'Check addresses, disk, engines, keys, other nodes and identity providers.',
+    details: 'It is what `stowage doctor` finds, seen from this process. It can take seconds.',
+    requires: { role: 'admin', to: 'examine the service' },
+    answers: { 200: json('The findings.', Findings) },
+    handle: async ({ insight }: Uses<'insight'>) => ({ findings: [...(await insight.examine())] }),
+  }),
+  route({
+    id: 'readHistory',
+    method: 'GET',
+    url: '/management/history',
+    chapter,
+    summary: 'Read requests, sign-ins and storage of the last day.',
+    details:
+      'One point for each interval of `interval` seconds that this process has been running, the last one for the interval in ' +
+      'progress. `contexts` are the five fullest, with their bytes at each point, `null` where they were not among the ten fullest.',
+    requires: { role: 'admin', to: 'see the history of the service' },
+    answers: { 200: json('The history.', History) },
+    handle: async ({ history }: Uses<'history'>) => {
+      const { points, contexts } = await history.report()
+      return {
+        interval: INTERVAL / 1000,
+        points: points.map(point => ({ ...point, time: new Date(point.time).toISOString() })),
+        contexts: contexts.map(({ context, bytes }) => ({ context, bytes: [...bytes] })),
+      }
+    },
+  }),
+]

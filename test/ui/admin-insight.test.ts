@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
+import { enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
+
+const service = await startInProcess(
+  { after },
+  { settings: { 'service.data.quota': 'on', 'service.metrics.token': 'a-very-secret-token' } },
+)
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+const anna = await addUser(admin, 'anna@example.org')
+const context = await newContext(admin, [anna.id])
+await admin.put(context, { alias: 'photos' })
+
+inBrowser('administrators find a session among those of all users, and end it', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const other = service.visitor()
+  await other.signIn(anna.name, GOOD_PASSWORD)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/sessions')
+  await page.locator('tbody tr').filter({ hasText: 'admin' }).first().waitFor()
+  await page.getByLabel('Search by user, address or device').fill('anna')
+  const rows = page.locator('tbody tr')
+  await rows.filter({ hasText: 'admin' }).first().waitFor({ state: 'detached' })
+  await rows.filter({ hasText: anna.name }).getByRole('button', { name: 'End session' }).click()
+  await page.waitForSelector('text=Nothing found.')
+  assert.equal((await other.get('auth/user')).json()['id'], '_guest')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('settings are searched and hold no secret; the checks say what is wrong', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/settings')
+  await page.getByLabel('Search settings').fill('metrics.token')
+  const row = page.locator('tbody tr').filter({ hasText: 'service.metrics.token' })
+  await row.filter({ hasText: '********' }).waitFor()
+  assert.ok(!(await page.content()).includes('a-very-secret-token'))
+  await page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Checks' }).click()
+  await page.locator('tbody tr').filter({ hasText: 'base address: ' }).waitFor()
+  await page.locator('.notice[role=status]').waitFor()
+  await requireAccessible(page)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('the overview draws the last day, and says in words what the lines show', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const body = 'x'.repeat(2048)
+  await admin.ask(`${context}?file`, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin')
+  await page.waitForSelector('.chart canvas')
+  for (const title of ['Requests', 'Sign-ins', 'Stored files', 'Fullest contexts'])
+    await page.getByRole('heading', { name: title, exact: true }).waitFor()
+  await page.locator('figcaption').filter({ hasText: 'photos: now 2 KiB, at most 2 KiB' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('the page of a user has their contexts and why, e-mail, sessions and latest events', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const group = await admin.post('_principals?graphtype=group', { resource: { name: 'divers', children: [anna.id] } })
+  const groupId = group.json<{ entryId: string }>().entryId
+  await admin.put(`_principals/resource/${groupId}`, [anna.id])
+  const read = [{ type: 'uri', value: `${service.base}_principals/resource/${groupId}` }]
+  const reef = await newContext(admin)
+  await admin.put(reef, { alias: 'reef' })
+  await admin.put(`_contexts/entry/${reef}`, {
+    [service.base + reef]: { 'http://entrystore.org/terms/read': read },
+  })
+  const other = service.visitor()
+  await other.signIn(anna.name, GOOD_PASSWORD)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, `ui/admin/users/${anna.id}`)
+  const rowOf = (text: string) => page.locator('tbody tr').filter({ hasText: text })
+  await rowOf('photos').filter({ hasText: 'shared directly' }).waitFor()
+  await rowOf('reef').filter({ hasText: 'member of divers' }).waitFor()
+  await rowOf('Signed in').first().waitFor()
+  await page
+    .getByRole('button', { name: /End session/ })
+    .first()
+    .waitFor()
+  await page.getByRole('textbox', { name: 'E-mail address' }).fill('not an address')
+  await page.getByRole('button', { name: 'Save e-mail address' }).click()
+  assert.equal((await admin.get(`_principals/metadata/${anna.id}`)).text.includes('mbox'), false)
+  await page.getByRole('textbox', { name: 'E-mail address' }).fill('anna@home.example')
+  await page.getByRole('button', { name: 'Save e-mail address' }).click()
+  await page.waitForSelector('text=Saved.')
+  assert.match((await admin.get(`_principals/metadata/${anna.id}`)).text, /mailto:anna@home\.example/)
+  await requireAccessible(page)
+  await page.goto(`${service.base}ui/admin/contexts/${reef}`)
+  await rowOf(anna.name).filter({ hasText: 'member of divers' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await close()
+})

@@ -1,0 +1,35 @@
+import type { ComponentType } from 'preact'
+import { useState } from 'preact/hooks'
+import { Await } from '../components/page.tsx'
+import { unreachable } from './api.ts'
+import { useLoaded } from './load.ts'
+
+/** A page whose program is fetched when it is opened: what few people need is no part of the first load. */
+export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  let known: ComponentType<P> | undefined
+  const fetchPage = async (): Promise<ComponentType<P>> => {
+    known ??= await load().catch(() => {
+      throw unreachable()
+    })
+    return known
+  }
+  return function Lazy(props: P) {
+    // Decided once for each time that it is shown: another element in its place would lose what has been typed.
+    const [Page] = useState(() => known)
+    return Page ? <Page {...props} /> : <Fetched fetchPage={fetchPage} props={props} />
+  }
+}
+
+interface FetchedProps<P> {
+  readonly fetchPage: () => Promise<ComponentType<P>>
+  readonly props: P
+}
+
+function Fetched<P extends object>({ fetchPage, props }: FetchedProps<P>) {
+  const [loaded, again] = useLoaded(fetchPage, [])
+  return (
+    <Await loaded={loaded} again={again}>
+      {Page => <Page {...props} />}
+    </Await>
+  )
+}

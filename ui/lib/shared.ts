@@ -1,0 +1,75 @@
+import { type Access, accessIn } from './access.ts'
+import { ask } from './api.ts'
+import { part } from './base.ts'
+import type { Graph } from './contexts.ts'
+import { escape, type Item, search } from './files.ts'
+import type { Me } from './session.ts'
+
+const HAS_MEMBER = 'http://entrystore.org/terms/hasGroupMember'
+const FILES = 'entryType:Local AND (graphType:None OR graphType:List)'
+/** Groups of one query; a search has a limit. */
+const MAX_GROUPS = 40
+
+/** Ids of the groups that a user belongs to. @throws {Problem} */
+export async function groupIdsOf(user: string, signal: AbortSignal): Promise<readonly string[]> {
+  const relations = await ask<Graph>(`_principals/relations/${part(user)}`, { signal })
+  return Object.entries(relations)
+    .filter(([, properties]) => properties[HAS_MEMBER])
+    .map(([uri]) => uri.slice(uri.lastIndexOf('/') + 1))
+}
+
+const anyOf = (field: string, uris: readonly string[]): string =>
+  uris.map(uri => `${field}:${escape(uri)}`).join(' OR ')
+
+const principals = ({ baseUri }: Me, ids: readonly string[]): string[] =>
+  ids.map(id => `${baseUri}_principals/resource/${id}`)
+
+/** Single files and folders of others that the user, or a group of theirs, has been given access to. @throws {Problem} */
+export async function loadSharedEntries(me: Me, signal: AbortSignal): Promise<readonly Item[]> {
+  const named = principals(me, [me.id, ...(await groupIdsOf(me.id, signal)).slice(0, MAX_GROUPS)])
+  const readers = `${anyOf('acl.resource.r', named)} OR ${anyOf('acl.resource.rw', named)}`
+  const [own = ''] = principals(me, [me.id])
+  const query = `${FILES} AND (${readers}) AND NOT creator:${escape(own)} AND NOT acl.admin:${escape(own)}`
+  return (await search(query, 'modified desc', 0, signal)).items
+}
+
+/** Something that others have access to. */
+export interface SharedItem {
+  readonly item: Item
+  readonly isContext: boolean
+  /** Who else has access by the list of the item itself. */
+  readonly access: readonly Access[]
+}
+
+/** Contexts that the user owns, and single files and folders that they own or created, if others have access. @throws {Problem} */
+export async function loadSharedByMe(me: Me, signal: AbortSignal): Promise<readonly SharedItem[]> {
+  const [own = ''] = principals(me, [me.id])
+  const isShared = '(acl.admin:* OR acl.resource.r:* OR acl.resource.rw:*)'
+  const contexts = `graphType:Context AND acl.admin:${escape(own)} AND ${isShared}`
+  const entries = `${FILES} AND (creator:${escape(own)} OR acl.admin:${escape(own)}) AND ${isShared}`
+  const [ofContexts, ofEntries] = await Promise.all([
+    search(contexts, 'title asc', 0, signal),
+    search(entries, 'modified desc', 0, signal),
+  ])
+  const shared = (isContext: boolean) => (item: Item) => {
+    const place = isContext
+      ? { base: me.baseUri, context: item.entryId }
+      : { base: me.baseUri, context: item.context, entry: item.entryId }
+    const access = accessIn(item.info, place).filter(({ principal }) => principal !== me.id)
+    return access.length === 0 ? [] : [{ item, isContext, access }]
+  }
+  return [...ofContexts.items.flatMap(shared(true)), ...ofEntries.items.flatMap(shared(false))]
+}
+
+/** Contexts that name the user, a group of theirs, or everyone. @throws {Problem} */
+export async function loadContextsOf(
+  user: string,
+  { baseUri }: Pick<Me, 'baseUri'>,
+  signal: AbortSignal,
+): Promise<{ readonly contexts: readonly Item[]; readonly groups: readonly string[] }> {
+  const groups = (await groupIdsOf(user, signal)).slice(0, MAX_GROUPS)
+  const named = [user, ...groups].map(id => `${baseUri}_principals/resource/${id}`)
+  const fields = ['acl.admin', 'acl.resource.r', 'acl.resource.rw'].map(field => anyOf(field, named))
+  const found = await search(`graphType:Context AND (${fields.join(' OR ')})`, 'title asc', 0, signal)
+  return { contexts: found.items, groups }
+}

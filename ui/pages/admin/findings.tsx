@@ -1,0 +1,84 @@
+import { Button } from '../../components/button.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { ask } from '../../lib/api.ts'
+import { number } from '../../lib/format.ts'
+import { findMessage, t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { visible } from '../../lib/text.ts'
+import { AdminPage } from './admin-page.tsx'
+
+interface Finding {
+  readonly level: 'ok' | 'warning' | 'problem'
+  readonly text: string
+}
+
+const loadFindings = async (signal: AbortSignal): Promise<readonly Finding[]> =>
+  (await ask<{ readonly findings: readonly Finding[] }>('management/findings', { signal })).findings
+
+/** What `stowage doctor` finds. */
+export function AdminFindings() {
+  return (
+    <AdminPage title={t('adminFindings')}>
+      <Findings />
+    </AdminPage>
+  )
+}
+
+const levels = ['problem', 'warning', 'ok'] as const
+
+function Findings() {
+  const [loaded, again] = useLoaded(loadFindings, [])
+  return (
+    <Card
+      title={t('adminFindings')}
+      aside={
+        <Button kind="quiet" size="small" onPress={again}>
+          {t('findingsRun')}
+        </Button>
+      }
+    >
+      <p class="muted">{t('findingsText')}</p>
+      <Await loaded={loaded} again={again}>
+        {findings => (
+          <>
+            <Summary findings={findings} />
+            <Table
+              caption={t('adminFindings')}
+              columns={columns()}
+              rows={levels.flatMap(level => findings.filter(finding => finding.level === level))}
+              keyOf={({ text }) => text}
+            />
+          </>
+        )}
+      </Await>
+    </Card>
+  )
+}
+
+function Summary({ findings }: { readonly findings: readonly Finding[] }) {
+  const counts = (['problem', 'warning'] as const)
+    .map(level => [level, findings.filter(finding => finding.level === level).length] as const)
+    .filter(([, count]) => count > 0)
+  if (counts.length === 0)
+    return (
+      <p class="notice good" role="status">
+        {t('findingsGood')}
+      </p>
+    )
+  return (
+    <p class={counts.some(([level]) => level === 'problem') ? 'notice bad' : 'notice warn'} role="status">
+      {counts.map(([level, count]) => findMessage(`findings.${level}`, { count: number(count) })).join(', ')}
+    </p>
+  )
+}
+
+const badges = { ok: 'badge', warning: 'badge warn', problem: 'badge bad' } as const
+
+const columns = (): ReadonlyArray<Column<Finding>> => [
+  {
+    title: t('state'),
+    cell: ({ level }) => <span class={badges[level]}>{findMessage(`level.${level}`) ?? level}</span>,
+  },
+  { title: t('finding'), kind: 'wide', cell: ({ text }) => <span class="long">{visible(text)}</span> },
+]

@@ -1,0 +1,126 @@
+import { Button } from '../../components/button.tsx'
+import type { Column } from '../../components/table.tsx'
+import { type Access, type Role, roles } from '../../lib/access.ts'
+import { ask, Problem } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { type Graph, valuesOf } from '../../lib/contexts.ts'
+import { findMessage, t } from '../../lib/language.ts'
+import { namesOf } from '../../lib/principals.ts'
+import { visible } from '../../lib/text.ts'
+
+/** A user or group with access, and why. */
+export interface AccessRow extends Access {
+  readonly name: string
+  /** `listed`: named in the list itself. */
+  readonly why: 'listed' | 'group' | 'context' | 'admin'
+  /** Name of the group that gives the access. */
+  readonly group?: string
+}
+
+export const GUEST = '_guest'
+const USERS = '_users'
+const ADMINS = '_admins'
+/** So many members of a group are listed. */
+const MAX_MEMBERS = 50
+
+export const tellRole = (role: Role): string => findMessage(`role.${role}`) ?? role
+
+const tellName = (id: string, names: ReadonlyMap<string, string>): string =>
+  findMessage(`principal.${id}`) ?? names.get(id) ?? id
+
+/**
+ * All who have access: those listed, members of the groups among them, and administrators.
+ * @param inherited what applies from the context as well
+ */
+export async function loadAccessRows(
+  listed: readonly Access[],
+  inherited: readonly Access[],
+  signal: AbortSignal,
+): Promise<readonly AccessRow[]> {
+  const all = [
+    ...listed.map(access => ({ ...access, why: 'listed' as const })),
+    ...inherited.map(access => ({ ...access, why: 'context' as const })),
+  ]
+  const members = await membersOf([...new Set(all.map(({ principal }) => principal))], signal)
+  const ids = [...all.map(({ principal }) => principal), ...[...members.values()].flat()]
+  const names = await namesOf(ids, signal)
+  const rows = all.flatMap(access => {
+    const name = tellName(access.principal, names)
+    const ofGroup = (members.get(access.principal) ?? []).map(
+      (principal): AccessRow => ({
+        role: access.role,
+        principal,
+        name: tellName(principal, names),
+        why: 'group',
+        group: name,
+      }),
+    )
+    return [{ ...access, name }, ...ofGroup]
+  })
+  return [...rows, { role: 'owner', principal: ADMINS, name: t('principal._admins'), why: 'admin' }]
+}
+
+interface PrincipalEntry {
+  readonly info: Graph
+  readonly rights?: readonly string[]
+}
+
+interface GroupResource {
+  readonly children: ReadonlyArray<{ readonly entryId: string }>
+}
+
+const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+
+/** Ids of members by group, where the user may see them. */
+async function membersOf(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
+  const load = async (id: string): Promise<readonly string[]> => {
+    if (id === GUEST || id === USERS) return []
+    try {
+      const { info, rights = [] } = await ask<PrincipalEntry>(`_principals/entry/${part(id)}?includeAll`, { signal })
+      const isGroup = valuesOf(info, TYPE).some(type => type.endsWith('/Group'))
+      // Not every owner may see who belongs to a group.
+      const canRead = ['administer', 'writeresource', 'readresource'].some(right => rights.includes(right))
+      if (!isGroup || !canRead) return []
+      const { children } = await ask<GroupResource>(`_principals/resource/${part(id)}`, { signal })
+      return children.slice(0, MAX_MEMBERS).map(({ entryId }) => entryId)
+    } catch (error) {
+      // Deleted meanwhile, or closed by an access list of its own.
+      if (error instanceof Problem && [403, 404].includes(error.status)) return []
+      throw error
+    }
+  }
+  return new Map(await Promise.all(ids.map(async id => [id, await load(id)] as const)))
+}
+
+const reasons = {
+  listed: () => t('whyListed'),
+  group: ({ group = '' }: AccessRow) => t('whyGroup', { name: visible(group) }),
+  context: () => t('whyContext'),
+  admin: () => t('whyAdmin'),
+} as const
+
+export const accessColumns = (remove: (access: Access) => unknown): ReadonlyArray<Column<AccessRow>> => [
+  {
+    title: t('userOrGroup'),
+    cell: ({ name, why }) => (why === 'group' ? <span>{visible(name)}</span> : <strong>{visible(name)}</strong>),
+  },
+  { title: t('may'), cell: ({ role }) => tellRole(role) },
+  { title: t('why'), cell: row => reasons[row.why](row) },
+  {
+    title: t('actions'),
+    kind: 'actions',
+    cell: ({ why, role, principal, name }) =>
+      why === 'listed' && (
+        <Button
+          kind="quiet danger"
+          size="small"
+          label={t('removeAccess', { name: visible(name), role: tellRole(role) })}
+          onPress={() => remove({ role, principal })}
+        >
+          {t('remove')}
+        </Button>
+      ),
+  },
+]
+
+export const roleOptions = (): ReadonlyArray<readonly [Role, string]> => roles.map(role => [role, tellRole(role)])

@@ -1,0 +1,111 @@
+import { Button } from '../../components/button.tsx'
+import { Await, Card, Page } from '../../components/page.tsx'
+import { Table } from '../../components/table.tsx'
+import { attempt } from '../../components/toast.tsx'
+import { type Access, accessIn, changeAccess, withoutOwnAccess, withOwnAccess } from '../../lib/access.ts'
+import { ask, askTagged, Problem } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { type Graph, loadContext } from '../../lib/contexts.ts'
+import { type Item, loadItem } from '../../lib/files.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { visible } from '../../lib/text.ts'
+import { accessColumns, loadAccessRows } from './access-rows.tsx'
+import { AddAccess } from './add-access.tsx'
+
+interface Shared {
+  readonly item: Item
+  /** Who has access to the context; empty where the user may not see that. */
+  readonly ofContext: readonly Access[]
+}
+
+/** Who has access to one file or folder, for those who may change it. */
+export function EntrySharing({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
+  const { context = '', entry = '' } = parts
+  const { me } = useSession()
+  const load = async (signal: AbortSignal): Promise<Shared> => {
+    const [item, { info }] = await Promise.all([loadItem(context, entry, signal), loadContext(context, signal)])
+    return { item, ofContext: accessIn(info, { base: me.baseUri, context }) }
+  }
+  const [loaded, again] = useLoaded(load, [context, entry])
+  const name = loaded.state === 'ready' ? visible(loaded.value.item.name) : entry
+  return (
+    <Page
+      title={t('shareContext', { name })}
+      lead={<Link to={`contexts/${part(context)}/files`}>← {t('toFiles')}</Link>}
+    >
+      <Await loaded={loaded} again={again}>
+        {shared =>
+          shared.item.isOwner ? <EntryAccess {...shared} again={again} /> : <p class="notice warn">{t('ownersOnly')}</p>
+        }
+      </Await>
+    </Page>
+  )
+}
+
+function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () => void }) {
+  const { me } = useSession()
+  const { context, entryId, isFolder, info } = item
+  const place = { base: me.baseUri, context, entry: entryId }
+  const listed = accessIn(info, place)
+  const isOwn = listed.length > 0
+  // Owners of the context own everything in it.
+  const inherited = ofContext.filter(({ role }) => !isOwn || role === 'owner')
+  const [rows, againRows] = useLoaded(
+    signal => loadAccessRows(listed, inherited, signal),
+    [JSON.stringify([listed, inherited])],
+  )
+  const change = async (edit: (info: Graph) => Graph): Promise<void> => {
+    const path = `${part(context)}/entry/${part(entryId)}`
+    const { value, tag } = await askTagged<{ readonly info: Graph }>(path)
+    await ask(isFolder ? `${path}?applyACLtoChildren=true` : path, {
+      method: 'PUT',
+      json: edit(value.info),
+      ifMatch: tag,
+    })
+    again()
+  }
+  const add = (access: Access): Promise<void> =>
+    change(info => {
+      const isFirst = accessIn(info, place).length === 0
+      return changeAccess(isFirst ? withOwnAccess(info, place, ofContext, me.id) : info, place, access, true)
+    })
+  const remove = (access: Access): Promise<boolean> => attempt(() => change(withoutOne(access)), t('saved'))
+  const withoutOne = (access: Access) => (info: Graph) => {
+    const rest = changeAccess(info, place, access, false)
+    // An empty list would mean the permissions of the context: more access, not less.
+    if (accessIn(rest, place).length === 0) throw new Problem(409, { code: 'last-permission' })
+    return rest
+  }
+  return (
+    <Card
+      title={t('access')}
+      aside={
+        isOwn && (
+          <Button
+            kind="quiet"
+            size="small"
+            onPress={() => attempt(() => change(info => withoutOwnAccess(info, place)), t('saved'))}
+          >
+            {t('useContextAccess')}
+          </Button>
+        )
+      }
+    >
+      <p class="muted">{t(isOwn ? 'ownAccessText' : isFolder ? 'shareFolderText' : 'shareFileText')}</p>
+      <AddAccess onAdd={add} />
+      <Await loaded={rows} again={againRows}>
+        {rows => (
+          <Table
+            caption={t('access')}
+            columns={accessColumns(remove)}
+            rows={rows}
+            keyOf={({ role, principal, why, group }) => JSON.stringify([role, principal, why, group])}
+          />
+        )}
+      </Await>
+    </Card>
+  )
+}
