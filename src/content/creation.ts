@@ -1,6 +1,5 @@
 import { type Caller, denied, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
 import { insertGroup, setHomeContext, setMembers } from '../accounts/groups.ts'
-import { requireName } from '../accounts/names.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { FileRecord } from '../files/file-records.ts'
@@ -8,6 +7,7 @@ import type { Files } from '../files/files.ts'
 import { emptyGraph } from '../graph/graph.ts'
 import { isAbsoluteIri, RELATIVE } from '../graph/iri.ts'
 import { type Acl, groupAcl, isOwnAcl } from '../model/acl.ts'
+import { groupNameFor } from './group-names.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import { type Entry, type EntryType, newEntry, resourceOf } from '../model/entry.ts'
 import type { Database, Queries } from '../stores/database.ts'
@@ -142,7 +142,7 @@ export class Creation {
       throw denied(caller, 'create a group with a context')
     }
     check(caller)
-    const groupName = name === undefined ? undefined : requireName(name)
+    const groupName = name === undefined ? undefined : groupNameFor(caller, name)
     const contextName = name === undefined ? undefined : requireContextName(name)
     const by = caller.user.id
     const owner = [principalUri(by)]

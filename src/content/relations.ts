@@ -36,11 +36,10 @@ export interface Relations {
 /** A list, group or home context that an entry belongs to. */
 interface Membership {
   readonly statement: Statement
-  /**
-   * The callers who may read the membership: those who may read the members of this group, or the info of this user or
-   * group. Absent: every caller.
-   */
-  readonly readers?: { readonly principal: string; readonly check: Check }
+  /** The list or group that has the member, or the user or group that has the home context. */
+  readonly holder: EntryAddress
+  /** Whether a caller may read the membership: the members of that list or group, or the info of that user or group. */
+  readonly check: Check
 }
 
 type Check = (caller: Caller, target: AccessTarget) => boolean
@@ -62,7 +61,7 @@ export async function loadRelations(queries: Queries, entry: Entry): Promise<Rel
 
 /**
  * The relations that the caller may read. Statements in metadata or info that they may not read are left out, and
- * memberships in groups whose members they may not read, except their own (D18.12).
+ * memberships in lists and groups whose members they may not read, except their own (D18.12).
  */
 export async function readableRelations(
   queries: Queries,
@@ -85,9 +84,8 @@ export async function readableRelations(
     statements.push({ subject, predicate, object: uri(object) })
   }
   const isSelf = entry.context === PRINCIPALS && entry.id === caller.user.id
-  for (const { statement, readers } of memberships) {
-    const address = { context: PRINCIPALS, id: readers?.principal ?? '' }
-    if (!readers || isSelf || (await passes(queries, caller, address, readers.check))) statements.push(statement)
+  for (const { statement, holder, check } of memberships) {
+    if (isSelf || (await passes(queries, caller, holder, check))) statements.push(statement)
   }
   return graphOf(statements)
 }
@@ -114,13 +112,14 @@ async function partsPlayed(queries: Queries, entry: Entry): Promise<Membership[]
   const list = await listHolding(queries, entry)
   const memberships: Membership[] = []
   if (list !== undefined) {
-    const subject = resourceUri({ context: entry.context, id: list })
-    memberships.push({ statement: { subject, predicate: store.hasListMember, object: self } })
+    const holder = { context: entry.context, id: list }
+    const statement = { subject: resourceUri(holder), predicate: store.hasListMember, object: self }
+    memberships.push({ statement, holder, check: mayReadMembers })
   }
   if (entry.context === PRINCIPALS && entry.entryType === 'Local' && entry.graphType === 'User') {
     for (const group of await groupsOf(queries, entry.id)) {
       const statement = { subject: principalUri(group), predicate: store.hasGroupMember, object: self }
-      memberships.push({ statement, readers: { principal: group, check: mayReadMembers } })
+      memberships.push({ statement, holder: { context: PRINCIPALS, id: group }, check: mayReadMembers })
     }
   }
   if (entry.context === CONTEXTS) {
@@ -129,7 +128,7 @@ async function partsPlayed(queries: Queries, entry: Entry): Promise<Membership[]
     )
     for (const { id } of rows) {
       const statement = { subject: principalUri(id), predicate: store.homeContext, object: self }
-      memberships.push({ statement, readers: { principal: id, check: hasAnyRight } })
+      memberships.push({ statement, holder: { context: PRINCIPALS, id }, check: hasAnyRight })
     }
   }
   return memberships

@@ -1,7 +1,8 @@
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { databaseTime } from '../stores/database-clock.ts'
+import { type Sql, sql } from '../stores/sql.ts'
 
 /** A hold that has not been renewed for this long belongs to a process that has died. */
 const RESERVATION_TTL: Milliseconds = 300_000
@@ -19,12 +20,17 @@ export interface BlobHold {
  */
 export async function holdBlobs(database: Database, system: System): Promise<BlobHold> {
   const id = Buffer.from(system.randomBytes(16)).toString('hex')
-  const end = (): Milliseconds => system.now() + RESERVATION_TTL
-  await database.transaction(tx => tx.run(sql`DELETE FROM blob_holds WHERE expires < ${system.now()}`))
-  await database.transaction(tx => tx.run(sql`INSERT INTO blob_holds (id, expires) VALUES (${id}, ${end()})`))
+  // Nodes whose clocks differ agree on when a hold ends.
+  const now = (): Sql => databaseTime(database, system)
+  await database.transaction(tx => tx.run(sql`DELETE FROM blob_holds WHERE expires < ${now()}`))
+  await database.transaction(tx =>
+    tx.run(sql`INSERT INTO blob_holds (id, expires) VALUES (${id}, ${now()} + ${RESERVATION_TTL})`),
+  )
   const renew = (): Promise<number> =>
     database.transaction(tx =>
-      tx.run(sql`UPDATE blob_holds SET expires = ${end()} WHERE id = ${id} AND expires >= ${system.now()}`),
+      tx.run(
+        sql`UPDATE blob_holds SET expires = ${now()} + ${RESERVATION_TTL} WHERE id = ${id} AND expires >= ${now()}`,
+      ),
     )
   // The next renewal makes up for a failed one; `require` checks that the hold never expired.
   const timer = setInterval(() => void renew().catch(() => {}), RESERVATION_TTL / 5).unref()
@@ -40,6 +46,7 @@ export async function holdBlobs(database: Database, system: System): Promise<Blo
   }
 }
 
-export async function areBlobsHeld(queries: Queries, now: Milliseconds): Promise<boolean> {
+export async function areBlobsHeld(queries: Queries, system: Pick<System, 'now'>): Promise<boolean> {
+  const now = databaseTime(queries, system)
   return (await queries.get(sql`SELECT 1 AS held FROM blob_holds WHERE expires >= ${now}`)) !== undefined
 }

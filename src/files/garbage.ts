@@ -33,7 +33,7 @@ export class Garbage {
    * taken after this check belongs to a copy that no longer lists the blob as a file.
    */
   async delete(blob: string): Promise<void> {
-    if (await areBlobsHeld(this.#database, this.#system.now())) return
+    if (await areBlobsHeld(this.#database, this.#system)) return
     await this.#blobs.delete(blob)
     await this.#database.transaction(tx => tx.run(sql`DELETE FROM discarded_blobs WHERE blob = ${blob}`), {
       durability: 'relaxed',
@@ -73,7 +73,7 @@ export class Garbage {
   }
 
   async #deleteDiscarded(): Promise<void> {
-    while (!(await areBlobsHeld(this.#database, this.#system.now()))) {
+    while (!(await areBlobsHeld(this.#database, this.#system))) {
       const batch = await this.#database.all<{ blob: string }>(sql`SELECT blob FROM discarded_blobs LIMIT ${BATCH}`)
       if (batch.length === 0) return
       for (const { blob } of batch) await this.delete(blob)

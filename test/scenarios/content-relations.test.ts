@@ -46,7 +46,7 @@ test('structure, access lists and resources elsewhere make no relations (W2.9)',
   assert.deepEqual(await relationsOf('_principals', user), {})
 })
 
-test('relations need a right on the entry; statements of unreadable metadata are omitted (D18.12)', async () => {
+test('relations need a right on the entry; statements of unreadable metadata and lists are omitted (D18.12)', async () => {
   const context = await newContext(admin)
   const reader = await newUser(service, admin)
   const [target, list] = [await newEntry(admin, context), await newList(admin, context)]
@@ -58,6 +58,9 @@ test('relations need a right on the entry; statements of unreadable metadata are
   assertRefused(await service.visitor().get(`${context}/relations/${target}`), 401, 'not-signed-in')
   const acl = graphOf(`${base}/metadata/${target}`, `${STORE}read`, principal(admin, reader.id))
   assert.equal((await admin.put(`${context}/entry/${target}`, acl)).status, 204)
+  assert.deepEqual(await relationsOf(context, target, reader.visitor), {})
+  const listAcl = graphOf(`${base}/resource/${list}`, `${STORE}read`, principal(admin, reader.id))
+  assert.equal((await admin.put(`${context}/entry/${list}`, listAcl)).status, 204)
   assert.deepEqual(await relationsOf(context, target, reader.visitor), member)
   assert.equal(Object.keys(await relationsOf(context, target)).length, 2)
   assertRefused(await admin.get(`${context}/relations/none`), 404, 'not-found')

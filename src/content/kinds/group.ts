@@ -1,4 +1,5 @@
 import type { Caller } from '../../accounts/caller.ts'
+import { groupNameFor } from '../group-names.ts'
 import { findGroup, type Group, insertGroup, membersOf, renameGroup, setMembers } from '../../accounts/groups.ts'
 import { requireName } from '../../accounts/names.ts'
 import { GUEST, USERS } from '../../accounts/principals.ts'
@@ -45,7 +46,10 @@ export class GroupKind implements ResourceKind {
     right: 'writeresource',
     change: 'change this name',
     find: async (queries, id) => (await findGroup(queries, id))?.name,
-    set: ({ tx }, id, name) => renameGroup(tx, id, name.trim() === '' ? undefined : requireName(name)),
+    set: async ({ tx, caller }, id, name) => {
+      const present = (await findGroup(tx, id))?.name
+      await renameGroup(tx, id, name.trim() === '' ? undefined : groupNameFor(caller, name, present))
+    },
   }
   readonly #deps: Dependencies
 
