@@ -61,7 +61,7 @@ twice(rule => {
     assert.equal(contextEntry.getId(), id)
     assert.equal(contextEntry.getEntryInfo().getName(), name)
     // The group's name begins with that of its creator (D18.13).
-    assert.ok(groupEntry.getEntryInfo().getName().endsWith(`: ${name.toLowerCase()}`))
+    assert.ok(groupEntry.getEntryInfo().getName()?.endsWith(`: ${name.toLowerCase()}`))
     assert.equal(initialEntries.length, 1)
     assert.deepEqual(await groupEntry.getResource(true).getAllEntryIds(), [owner.getId()])
 
