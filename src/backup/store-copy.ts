@@ -104,8 +104,9 @@ async function claim(target: Target): Promise<boolean> {
 }
 
 async function copyRows(source: Source, tx: Queries): Promise<void> {
-  for (const { name } of [...tables].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
-  for (const table of tables) for await (const row of source.rows(table)) await insertRow(tx, table, row)
+  const copied = tablesAt(source.schema)
+  for (const { name } of [...copied].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
+  for (const table of copied) for await (const row of source.rows(table)) await insertRow(tx, table, row)
   // The target has no uploads in progress, and its usage comes from its own files.
   await tx.run(sql`UPDATE spaces SET reserved = 0,
     used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)
