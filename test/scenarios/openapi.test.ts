@@ -13,6 +13,11 @@ const everything = {
   'service.auth.password-reset': 'on',
   'service.smtp.host': 'mail.example.org',
   'service.smtp.from': 'stowage@example.org',
+  'service.auth.oidc': 'on',
+  'service.auth.oidc.idps.1': 'city',
+  'service.auth.oidc.idp.city.issuer': 'https://login.example.org',
+  'service.auth.oidc.idp.city.client-id': 'stowage',
+  'service.auth.oidc.idp.city.client-secret': 'for-the-description',
   'service.auth.saml': 'new',
   'service.auth.saml.assertion-consumer-service.url': 'https://stowage.example.org/store/auth/saml',
   'service.auth.saml.idps.1': 'campus',
@@ -49,5 +54,6 @@ test('with everything switched on it describes each operation, and only what is 
 test('what is switched off is not described', async t => {
   const plain = await startInProcess(t)
   const { paths } = (await plain.visitor().get('openapi.json')).json<Document>()
-  for (const path of ['/auth/basic', '/auth/cas', '/auth/saml', '/auth/pwreset']) assert.equal(paths[path], undefined)
+  for (const path of ['/auth/basic', '/auth/cas', '/auth/saml', '/auth/oidc', '/auth/pwreset'])
+    assert.equal(paths[path], undefined)
 })
