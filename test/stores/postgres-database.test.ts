@@ -148,7 +148,7 @@ test('a database that cannot be used stops the start and says why, without the p
   )
   const nobody = { port: await freePort() }
   for (const [url, reason] of [
-    [ascii, /is in SQL_ASCII, not in UTF8/],
+    [ascii, /has the encoding SQL_ASCII instead of UTF8/],
     [urlOf(nobody, 'any'), /ECONNREFUSED/],
     [urlOf(server, 'no_such_database'), /does not exist/],
     [urlOf(server, 'postgres').replace('Test-Password', 'Wrong-Password'), /authentication failed/],
