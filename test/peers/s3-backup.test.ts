@@ -33,6 +33,7 @@ else {
     const settings = { ...quota, 'service.data.store': `s3://${gateway().bucket}/migrated` }
     const second = await startProcess(t, { folder: join(parent, 'scaled'), settings })
     await holds(second, contents)
+    assert.match(second.output(), /keeps its data in .*s3:\/\/.*\/migrated/)
 
     const place = scaled.flatMap(setting => ['--set', setting])
     assert.match(await run('doctor', ...place), /^files: s3:\/\//m)
