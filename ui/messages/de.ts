@@ -5,7 +5,6 @@ const de: Messages = {
   about: 'Benutzer',
   aboutUser: 'Benutzer (Teil des Namens oder ID)',
   access: 'Berechtigungen',
-  accessNone: 'Nur Administratoren haben Zugriff.',
   accessToken: 'Zugangstoken',
   accessTokens: 'Zugangstoken',
   accessTokensNone: 'Keine Zugangstoken.',
@@ -85,8 +84,7 @@ const de: Messages = {
   daysLeft: 'Tage übrig',
   delete: 'Löschen',
   deleteContext: 'Kontext löschen',
-  deleteContextText:
-    'Alle Dateien, Einträge, Metadaten und öffentlichen Links dieses Kontexts werden endgültig gelöscht.',
+  deleteContextText: 'Alle Dateien, Einträge und Metadaten dieses Kontexts werden endgültig gelöscht.',
   deleteFolderText: 'Ordner werden mit ihrem gesamten Inhalt gelöscht. Das lässt sich nicht rückgängig machen.',
   deleteForEver: 'Endgültig löschen',
   deleteGroup: 'Gruppe löschen',
