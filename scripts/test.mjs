@@ -12,7 +12,7 @@ import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.
 
 installIfMissing()
 buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
-buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
+buildIfStale('tsconfig.json', ['src', 'test', 'ui'], 'build/src/commands/main.js')
 buildUiIfStale('dist/ui')
 buildUiIfStale('build/src/ui')
 
