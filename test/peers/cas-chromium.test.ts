@@ -56,7 +56,7 @@ test('real Chromium signs in by CAS at a server of another site', async t => {
     await fillIn(page, alice)
     await page.waitForSelector('text=You are signed in as')
     await page.click('text=Sign out')
-    await page.waitForURL(`${service.base}auth/login`)
+    await page.waitForURL(`${service.base}auth/login?left=cas`)
     await page.goto(`${service.base}auth/user`)
     assert.equal(await userShown(page), 'guest')
     assert.deepEqual(complaints.all, [])

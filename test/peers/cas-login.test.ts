@@ -43,7 +43,7 @@ test('people sign in by CAS at django-cas-server', async t => {
       assert.equal((await new HeadlessBrowser().visit(page.url)).answer.text.includes('signed in'), false)
 
       const out = await browser.visit(`${service.base}auth/logout`)
-      assert.equal(out.url, `${service.base}auth/login`)
+      assert.equal(out.url, `${service.base}auth/login?left=cas`)
       assert.equal(await whoIs(service, browser), 'guest')
       assert.equal(await service.stop(), 0)
       assert.doesNotMatch(service.output(), /refused/)

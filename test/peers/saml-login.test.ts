@@ -38,7 +38,7 @@ test('people sign in by SAML at simplesamlphp', async t => {
     assert.equal(user, 'alice@example.org')
 
     const out = await browser.visit(`${service.base}auth/logout`)
-    assert.equal(out.url, `${service.base}auth/login`)
+    assert.equal(out.url, `${service.base}auth/login?left=own`)
     assert.equal(await whoIs(service, browser), 'guest')
     assert.match(service.output(), /metadata loaded/)
     assert.doesNotMatch(service.output(), /refused/)
