@@ -7,7 +7,7 @@ import { plot } from './plot.mjs'
 /** Writes benchmarks.md and its plots into the folder. */
 export function write(folder, results) {
   mkdirSync(folder, { recursive: true })
-  for (const curve of results.flatMap(({ curves }) => curves))
+  for (const curve of results.flatMap(({ curves = [] }) => curves))
     writeFileSync(join(folder, `${curve.name}.svg`), plot(curve))
   writeFileSync(join(folder, 'benchmarks.md'), report(results))
 }
@@ -31,7 +31,7 @@ ${missed.length === 0 ? `None of ${judged.length}.` : `${missed.length} of ${jud
 ${results.map(part).join('')}`
 }
 
-const part = ({ title, rows, curves }) => `
+const part = ({ title, rows, curves = [] }) => `
 ## ${title}
 
 ${table(rows)}
