@@ -16,6 +16,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** True for a JSON object. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 const QUOTE = 34
 const BACKSLASH = 92
 const OPENING = new Set([91, 123])

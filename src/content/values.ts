@@ -4,10 +4,6 @@ import { isId } from '../model/addresses.ts'
 /** Fetches what the caller sent. Called after the access check: the body of a rejected request is not read (D1.5). */
 export type Read<T> = () => Promise<T>
 
-/** True for a JSON object. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** @param member names the value in the error. @throws {InvalidInput} `invalid-value` */
 export function requireText(value: unknown, member: string): string {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return value

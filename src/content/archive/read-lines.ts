@@ -16,7 +16,7 @@ import {
 } from '../../model/entry.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
-import { isObject } from '../values.ts'
+import { isObject } from '../../base/json.ts'
 import { unknownPrincipal } from './principals.ts'
 import {
   type FileLine,

@@ -24,7 +24,8 @@ import {
   setName,
   type Written,
 } from '../resource-kind.ts'
-import { isObject, type Read, requireText } from '../values.ts'
+import { isObject } from '../../base/json.ts'
+import { type Read, requireText } from '../values.ts'
 
 interface Dependencies {
   readonly database: Database

@@ -27,7 +27,8 @@ import type {
   ResourceView,
   Written,
 } from '../resource-kind.ts'
-import { isObject, requireDistinct, requireIds, requireText } from '../values.ts'
+import { isObject } from '../../base/json.ts'
+import { requireDistinct, requireIds, requireText } from '../values.ts'
 
 interface Dependencies {
   readonly database: Database

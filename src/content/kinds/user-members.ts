@@ -1,5 +1,6 @@
 import { InvalidInput } from '../../base/errors.ts'
-import { isObject, requireText } from '../values.ts'
+import { isObject } from '../../base/json.ts'
+import { requireText } from '../values.ts'
 
 /** Parses the members of a user resource, for a creation and for a change (W2.6). */
 

@@ -33,7 +33,8 @@ import type {
   Written,
 } from '../resource-kind.ts'
 import { readFlag, readLanguage, readProperties } from './user-members.ts'
-import { isObject, requirePasswordText, requireText } from '../values.ts'
+import { isObject } from '../../base/json.ts'
+import { requirePasswordText, requireText } from '../values.ts'
 
 /** The user resource as clients see it (W2.6). */
 interface UserDescription {

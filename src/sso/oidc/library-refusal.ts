@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts'
 import * as client from 'openid-client'
 import { Overloaded } from '../../base/errors.ts'
 import { FetchFailed } from '../fetch.ts'
@@ -63,9 +64,6 @@ function detailsOf(error: unknown): {
     expected,
   }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function causesOf(error: unknown): unknown[] {
   const causes: unknown[] = []

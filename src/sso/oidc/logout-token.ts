@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts'
 import { decodeJwt, type JWTPayload } from 'jose'
 import type { Milliseconds } from '../../base/units.ts'
 import type { SsoCheck } from '../checks.ts'
@@ -49,9 +50,6 @@ export function issuerOf(
     return undefined
   }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const refused = (check: SsoCheck, expected: string, received: string): SsoRefused =>
   new SsoRefused({ check, expected, received })

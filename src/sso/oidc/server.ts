@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts'
 import type { JWK } from 'jose'
 import type { Milliseconds } from '../../base/units.ts'
 import { fetchText } from '../fetch.ts'
@@ -110,8 +111,5 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   }
   throw new ServerRefused('the document is not a JSON object')
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const show = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 300)

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Client } from '../../accounts/sessions.ts'
+import { digestOf } from '../../accounts/token-digest.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { ProviderFace, ProviderPolicy } from '../identity-provider.ts'
@@ -159,5 +159,3 @@ export class OidcSignOn {
     return Buffer.from(this.#deps.system.randomBytes(VERIFIER_BYTES)).toString('base64url')
   }
 }
-
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url')

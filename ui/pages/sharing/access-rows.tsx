@@ -1,5 +1,5 @@
 import { Button } from '../../components/button.tsx'
-import type { Column } from '../../components/table.tsx'
+import { type Column, Table } from '../../components/table.tsx'
 import { type Access, type Role, roles } from '../../lib/access.ts'
 import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
@@ -99,7 +99,7 @@ const reasons = {
   admin: () => t('whyAdmin'),
 } as const
 
-export const accessColumns = (remove: (access: Access) => unknown): ReadonlyArray<Column<AccessRow>> => [
+const accessColumns = (remove: (access: Access) => unknown): ReadonlyArray<Column<AccessRow>> => [
   {
     title: t('userOrGroup'),
     cell: ({ name, why }) => (why === 'group' ? <span>{visible(name)}</span> : <strong>{visible(name)}</strong>),
@@ -124,3 +124,20 @@ export const accessColumns = (remove: (access: Access) => unknown): ReadonlyArra
 ]
 
 export const roleOptions = (): ReadonlyArray<readonly [Role, string]> => roles.map(role => [role, tellRole(role)])
+
+interface AccessTableProps {
+  readonly rows: readonly AccessRow[]
+  readonly onRemove: (access: Access) => unknown
+}
+
+/** All who have access, with the reason, and a button to remove those that are listed. */
+export function AccessTable({ rows, onRemove }: AccessTableProps) {
+  return (
+    <Table
+      caption={t('access')}
+      columns={accessColumns(onRemove)}
+      rows={rows}
+      keyOf={({ role, principal, why, group }) => JSON.stringify([role, principal, why, group])}
+    />
+  )
+}

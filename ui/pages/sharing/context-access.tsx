@@ -1,5 +1,4 @@
 import { Await, Card } from '../../components/page.tsx'
-import { Table } from '../../components/table.tsx'
 import { attempt } from '../../components/toast.tsx'
 import { type Access, accessIn, changeAccess } from '../../lib/access.ts'
 import { ask, askTagged } from '../../lib/api.ts'
@@ -8,7 +7,7 @@ import type { Graph } from '../../lib/contexts.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { useSession } from '../../lib/session.ts'
-import { accessColumns, loadAccessRows } from './access-rows.tsx'
+import { AccessTable, loadAccessRows } from './access-rows.tsx'
 import { AddAccess } from './add-access.tsx'
 
 interface ContextAccessProps {
@@ -34,14 +33,7 @@ export function ContextAccess({ id, info, again }: ContextAccessProps) {
     <Card title={t('access')}>
       <AddAccess onAdd={access => change(access, true)} />
       <Await loaded={rows} again={againRows}>
-        {rows => (
-          <Table
-            caption={t('access')}
-            columns={accessColumns(remove)}
-            rows={rows}
-            keyOf={({ role, principal, why, group }) => JSON.stringify([role, principal, why, group])}
-          />
-        )}
+        {rows => <AccessTable rows={rows} onRemove={remove} />}
       </Await>
     </Card>
   )

@@ -1,6 +1,5 @@
 import { Button } from '../../components/button.tsx'
 import { Await, Card, Page } from '../../components/page.tsx'
-import { Table } from '../../components/table.tsx'
 import { attempt } from '../../components/toast.tsx'
 import { type Access, accessIn, changeAccess, withoutOwnAccess, withOwnAccess } from '../../lib/access.ts'
 import { ask, askTagged, Problem } from '../../lib/api.ts'
@@ -12,7 +11,7 @@ import { useLoaded } from '../../lib/load.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
-import { accessColumns, loadAccessRows } from './access-rows.tsx'
+import { AccessTable, loadAccessRows } from './access-rows.tsx'
 import { AddAccess } from './add-access.tsx'
 
 interface Shared {
@@ -97,14 +96,7 @@ function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () =
       <p class="muted">{t(isOwn ? 'ownAccessText' : isFolder ? 'shareFolderText' : 'shareFileText')}</p>
       <AddAccess onAdd={add} />
       <Await loaded={rows} again={againRows}>
-        {rows => (
-          <Table
-            caption={t('access')}
-            columns={accessColumns(remove)}
-            rows={rows}
-            keyOf={({ role, principal, why, group }) => JSON.stringify([role, principal, why, group])}
-          />
-        )}
+        {rows => <AccessTable rows={rows} onRemove={remove} />}
       </Await>
     </Card>
   )
