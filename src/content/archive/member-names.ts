@@ -27,15 +27,19 @@ function shortened(name: string): string {
 /** The names that are taken in one folder. */
 export class FolderNames {
   readonly #taken = new Set<string>()
+  /** Where to go on with a name, so that thousands of files of one name do not each try all numbers again. */
+  readonly #next = new Map<string, number>()
 
   /** The name itself, or with a number before the extension. Some systems do not distinguish case. */
   claim(name: string): string {
     const [, stem = name, extension = ''] = /^(.+?)(\.[^.]{1,16})?$/.exec(name) ?? []
-    for (let number = 1; ; number++) {
+    const wanted = name.toLowerCase()
+    for (let number = this.#next.get(wanted) ?? 1; ; number++) {
       const tried = number === 1 ? name : `${stem} (${number})${extension}`
       const key = tried.toLowerCase()
       if (this.#taken.has(key)) continue
       this.#taken.add(key)
+      this.#next.set(wanted, number + 1)
       return tried
     }
   }
