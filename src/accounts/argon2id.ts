@@ -1,4 +1,4 @@
-import type { Turn } from '../base/fair-queue.ts'
+import type { Turn } from '../base/concurrency.ts'
 import type { Argon2Cost } from './hash-thread.ts'
 import type { Hasher } from './hash-threads.ts'
 import type { PasswordScheme } from './password-scheme.ts'

@@ -1,4 +1,4 @@
-import type { Turn } from '../base/fair-queue.ts'
+import type { Turn } from '../base/concurrency.ts'
 import { ThreadPool, threadModule } from '../workers/thread-pool.ts'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
 

@@ -1,4 +1,4 @@
-import type { Turn } from '../base/fair-queue.ts'
+import type { Turn } from '../base/concurrency.ts'
 /** A way to store passwords so that they can be checked but not read. Each scheme recognises its own stored form. */
 export interface PasswordScheme {
   understands(stored: string): boolean

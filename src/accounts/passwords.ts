@@ -1,6 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
-import type { Turn } from '../base/fair-queue.ts'
-import type { Limiter } from '../base/limiter.ts'
+import type { Limiter, Turn } from '../base/concurrency.ts'
 import type { System } from '../base/system.ts'
 import { Argon2id } from './argon2id.ts'
 import type { Argon2Cost } from './hash-thread.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
-import { LruCache } from '../base/lru-cache.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, AccessWriteBuffer } from './access-write-buffer.ts'
@@ -109,7 +109,7 @@ export class Sessions {
   readonly #notes: AccessWriteBuffer
   readonly #logoutKeys: LogoutKeys
   /** Shares one string for equal `User-Agent` values, because most sessions have one of a few. */
-  readonly #userAgents = new LruCache(name => name, 1000)
+  readonly #userAgents = new LRUCache<string, string>({ max: 1000, memoMethod: name => name })
 
   constructor(store: EphemeralStore, vault: TokenSealer, system: System, options: SessionOptions) {
     this.#store = store
@@ -138,7 +138,7 @@ export class Sessions {
       endsWithBrowser,
       cookieSent: now,
       // The token of a trusted device is a secret of its owner, and no list of sessions needs it.
-      client: { address: client.address, userAgent: this.#userAgents.get(client.userAgent) },
+      client: { address: client.address, userAgent: this.#userAgents.memo(client.userAgent) },
       ...(notAfter === undefined ? {} : { notAfter }),
       ...(provider === undefined ? {} : { provider }),
     }

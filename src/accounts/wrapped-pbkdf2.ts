@@ -1,4 +1,4 @@
-import type { Turn } from '../base/fair-queue.ts'
+import type { Turn } from '../base/concurrency.ts'
 import type { Argon2id } from './argon2id.ts'
 import { derivePbkdf2, parsePbkdf2 } from './legacy-pbkdf2.ts'
 import type { PasswordScheme } from './password-scheme.ts'

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Log } from '../base/log.ts'
 import type { Settings } from '../config/settings.ts'
-import { DiskSpace } from '../stores/disk-space.ts'
+import { DiskSpace } from '../stores/disk.ts'
 import { openToOthers } from '../stores/host-limits.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
 

@@ -1,6 +1,6 @@
 import { StartupError } from '../base/errors.ts'
 import type { Database } from '../stores/database.ts'
-import type { DiskSpace } from '../stores/disk-space.ts'
+import type { DiskSpace } from '../stores/disk.ts'
 
 /** @throws {Error} while the disk accepts no new data */
 export async function requireHealthy(disk: DiskSpace): Promise<void> {

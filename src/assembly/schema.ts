@@ -1,7 +1,7 @@
 import { accountSteps } from '../accounts/schema-steps.ts'
 import { ssoSteps } from '../sso/schema-steps.ts'
 import { searchSteps } from '../search/schema-steps.ts'
-import { changeLogSteps } from '../stores/change-log.ts'
+import { changeLogSteps } from '../stores/dependency-cache.ts'
 import { commonSteps } from '../stores/schema.ts'
 import type { Migration } from '../stores/migrations.ts'
 

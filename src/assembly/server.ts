@@ -43,9 +43,8 @@ import { openStores, type Stores } from './stores.ts'
 import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
 import { loadUi } from './ui.ts'
-import { pruneChangeLog } from '../stores/change-log.ts'
-import { DependencyCache } from '../stores/dependency-cache.ts'
-import type { DiskSpace } from '../stores/disk-space.ts'
+import { DependencyCache, pruneChangeLog } from '../stores/dependency-cache.ts'
+import type { DiskSpace } from '../stores/disk.ts'
 import { ping } from '../stores/sql.ts'
 
 const SWEEP_INTERVAL = 60_000

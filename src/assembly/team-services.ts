@@ -1,8 +1,7 @@
 import type { Argon2Cost } from '../accounts/hash-thread.ts'
 import { type Hasher, HashThreads } from '../accounts/hash-threads.ts'
 import type { MailQueue } from '../accounts/mail-queue.ts'
-import type { Turn } from '../base/fair-queue.ts'
-import type { Limiter } from '../base/limiter.ts'
+import type { Limiter, Turn } from '../base/concurrency.ts'
 import type { Mail, Mailer } from '../stores/mailer.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 

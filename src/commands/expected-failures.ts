@@ -1,5 +1,5 @@
 import { ServiceError } from '../base/errors.ts'
-import { translateDiskError } from '../stores/disk-errors.ts'
+import { translateDiskError } from '../stores/disk.ts'
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user has no permission. Run the command as the user that the service runs as',

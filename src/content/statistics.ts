@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
-import { Limiter } from '../base/limiter.ts'
+import { Limiter } from '../base/concurrency.ts'
 import { type Graph, statementsOf, type Statement } from '../graph/graph.ts'
 import { rdf } from '../graph/vocabulary.ts'
 import type { Database } from '../stores/database.ts'

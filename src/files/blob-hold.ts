@@ -1,8 +1,7 @@
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { databaseTime } from '../stores/database-clock.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { databaseTime, type Sql, sql } from '../stores/sql.ts'
 
 /** A hold that has not been renewed for this long belongs to a process that has died. */
 const RESERVATION_TTL: Milliseconds = 300_000

@@ -2,8 +2,7 @@ import { Conflict, NotFound, TooLarge } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
 import { type Database, type Queries, UniqueViolation } from '../stores/database.ts'
-import { databaseTime } from '../stores/database-clock.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { databaseTime, type Sql, sql } from '../stores/sql.ts'
 import { discardBlob, type FileRecord, isFile } from './file-records.ts'
 
 export interface LedgerOptions {

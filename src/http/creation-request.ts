@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
-import { turnAfter } from '../base/turns.ts'
+import { turnAfter } from '../base/concurrency.ts'
 import type { Bytes } from '../base/units.ts'
 import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../model/addresses.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation-request.ts'

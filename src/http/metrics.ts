@@ -7,7 +7,7 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { StorageUsage } from '../files/storage-usage.ts'
 import type { Scrubber } from '../files/scrubber.ts'
-import type { DiskSpace } from '../stores/disk-space.ts'
+import type { DiskSpace } from '../stores/disk.ts'
 import type { Files } from '../files/files.ts'
 
 /** Values that are read when metrics are requested, not counted as they happen. */

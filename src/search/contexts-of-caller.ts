@@ -1,8 +1,8 @@
 import { type Caller, isAdmin } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../model/addresses.ts'
-import type { Database, Engine } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import type { Database } from '../stores/database.ts'
+import { type Engine, type Sql, sql } from '../stores/sql.ts'
 
 /** Contexts that the caller can write to (`write`), or other users' contexts that the caller can read or write to. */
 export const contextAccesses = ['write', 'shared'] as const

@@ -1,5 +1,5 @@
-import type { Engine, Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import type { Queries } from '../stores/database.ts'
+import { type Engine, sql } from '../stores/sql.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import { postgresIndex } from './postgres-index.ts'

@@ -1,7 +1,5 @@
 import type { Bytes } from '../base/units.ts'
-import type { Sql } from './sql.ts'
-
-export type Engine = 'sqlite' | 'postgres'
+import type { Engine, Sql } from './sql.ts'
 
 /**
  * Runs statements on the store's tables. Columns are returned as strings, numbers or null; the schema has no integers beyond

@@ -1,12 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { Bytes } from '../base/units.ts'
-import { changesSince } from './change-log.ts'
-import type { Database } from './database.ts'
+import type { Database, Queries } from './database.ts'
+import type { Migration } from './migrations.ts'
+import { type Sql, sql } from './sql.ts'
+
+/** A cache of values derived from rows, and the change log from which it learns which rows have changed. */
 
 /** A value to cache, and what it was derived from. */
-export interface Cacheable<T> {
+interface Cacheable<T> {
   readonly value: T
-  /** The value is dropped when one of these changes; see `change-log.ts` for their form. */
+  /** The value is dropped when one of these changes; see the change log below for their form. */
   readonly subjects: readonly string[]
   /** Approximate memory of the value. */
   readonly bytes: Bytes
@@ -108,4 +111,104 @@ export class DependencyCache {
       if (keys?.size === 0) this.#dependents.delete(subject)
     }
   }
+}
+
+/**
+ * The change log lists changed entries, users, groups and contexts, so that caches drop only these. Triggers write it in the
+ * transaction that makes the change: no code path, command or other process can forget it. A subject is the address of an
+ * entry, `context/id`; users and groups are `_principals/id`, contexts `_contexts/id`.
+ */
+
+/** How many of the latest changes are kept. A reader that has missed more drops everything it has cached. */
+const KEPT_CHANGES = 20_000
+
+type Event = 'INSERT' | 'DELETE' | 'UPDATE' | `UPDATE OF ${string}`
+
+/** A SQLite trigger that records each subject, an SQL expression over `NEW` or `OLD`. */
+function trigger(table: string, event: Event, subjects: readonly string[], when = ''): Sql {
+  const [verb = ''] = event.toLowerCase().split(' ')
+  const suffix = event.startsWith('UPDATE OF') ? `_${event.slice('UPDATE OF '.length)}` : ''
+  const notes = subjects.map(subject => `INSERT INTO change_log (subject) VALUES (${subject});`).join(' ')
+  return {
+    parts: [`CREATE TRIGGER log_${table}_${verb}${suffix} AFTER ${event} ON ${table} ${when} BEGIN ${notes} END`],
+    values: [],
+  }
+}
+
+/** The same subjects for an inserted, updated and deleted row; an update records the old and the new row. */
+function triggers(table: string, subjects: (row: 'NEW' | 'OLD') => readonly string[]): Sql[] {
+  return [
+    trigger(table, 'INSERT', subjects('NEW')),
+    trigger(table, 'DELETE', subjects('OLD')),
+    trigger(table, 'UPDATE', [...new Set([...subjects('OLD'), ...subjects('NEW')])]),
+  ]
+}
+
+const sqliteChangeLog: readonly Sql[] = [
+  sql`CREATE TABLE change_log (number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL)`,
+  // No client can change the address of an entry, so the new row is enough.
+  trigger('entries', 'INSERT', [`NEW.context || '/' || NEW.id`]),
+  trigger('entries', 'UPDATE', [`NEW.context || '/' || NEW.id`]),
+  trigger('entries', 'DELETE', [`OLD.context || '/' || OLD.id`]),
+  // The counter of ids in `contexts` changes with each new entry, but no response contains it.
+  trigger('contexts', 'INSERT', [`'_contexts/' || NEW.id`]),
+  trigger('contexts', 'UPDATE OF name', [`'_contexts/' || NEW.id`]),
+  trigger('contexts', 'DELETE', [`'_contexts/' || OLD.id`]),
+  trigger('principals', 'INSERT', [`'_principals/' || NEW.id`, `'_contexts/' || coalesce(NEW.home_context, '')`]),
+  trigger('principals', 'UPDATE', [`'_principals/' || NEW.id`]),
+  trigger('principals', 'DELETE', [`'_principals/' || OLD.id`, `'_contexts/' || coalesce(OLD.home_context, '')`]),
+  // The relations of a context list those users and groups whose home it is.
+  trigger('principals', 'UPDATE OF home_context', [
+    `'_contexts/' || coalesce(OLD.home_context, '')`,
+    `'_contexts/' || coalesce(NEW.home_context, '')`,
+  ]),
+  ...triggers('group_members', row => [`'_principals/' || ${row}.user_id`, `'_principals/' || ${row}.group_id`]),
+  ...triggers('list_members', row => [
+    `${row}.context || '/' || ${row}.member`,
+    `${row}.context || '/' || ${row}.list`,
+  ]),
+  ...triggers('relations', row => [`${row}.target_context || '/' || ${row}.target`]),
+  ...triggers('files', row => [`${row}.context || '/' || ${row}.entry`]),
+]
+
+export const changeLogSteps: readonly Migration[] = [
+  { id: 20, name: 'change log for caches', statements: [{ sqlite: sqliteChangeLog, postgres: [] }] },
+  {
+    id: 24,
+    name: 'change log of access tokens',
+    // A use of a token updates its row, and changes nothing that a cache holds.
+    statements: [{ sqlite: [trigger('access_tokens', 'DELETE', [`'_principals/' || OLD.user_id`])], postgres: [] }],
+  },
+]
+
+/** The changes after a given change number. */
+interface Changes {
+  /** The number of the latest change. */
+  readonly latest: number
+  /** `undefined` when the log does not reach back far enough, so that anything may have changed. */
+  readonly subjects: ReadonlySet<string> | undefined
+}
+
+/** @param known the number of the latest change that the reader has processed; `undefined` if there is none */
+async function changesSince(queries: Queries, known: number | undefined): Promise<Changes> {
+  const rows = await queries.all<{ number: number; subject: string | null }>(
+    known === undefined
+      ? sql`SELECT coalesce(max(number), 0) AS number, NULL AS subject FROM change_log`
+      : sql`SELECT number, subject FROM change_log WHERE number > ${known} ORDER BY number`,
+  )
+  const [first, last] = [rows[0], rows.at(-1)]
+  if (known === undefined || !first || !last)
+    return { latest: last?.number ?? known ?? 0, subjects: known === undefined ? undefined : new Set() }
+  // Numbers have no gaps: a transaction that is rolled back also rolls back its numbers.
+  const isComplete = first.number === known + 1
+  return { latest: last.number, subjects: isComplete ? new Set(rows.map(({ subject }) => subject ?? '')) : undefined }
+}
+
+/** Deletes changes beyond the number that is kept. */
+export async function pruneChangeLog(database: Database): Promise<void> {
+  if (database.engine !== 'sqlite') return
+  await database.transaction(
+    tx => tx.run(sql`DELETE FROM change_log WHERE number <= (SELECT max(number) FROM change_log) - ${KEPT_CHANGES}`),
+    { durability: 'relaxed' },
+  )
 }

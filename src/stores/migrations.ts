@@ -1,6 +1,6 @@
 import { StartupError } from '../base/errors.ts'
-import type { Database, Engine } from './database.ts'
-import { type Sql, sql } from './sql.ts'
+import type { Database } from './database.ts'
+import { type Engine, type Sql, sql } from './sql.ts'
 
 /** A statement for all engines, or one for each of them. */
 export type Step = Sql | Readonly<Record<Engine, readonly Sql[]>>

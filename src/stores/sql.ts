@@ -1,3 +1,7 @@
+import type { System } from '../base/system.ts'
+
+export type Engine = 'sqlite' | 'postgres'
+
 /**
  * Values that a statement may bind. Drivers reject anything else, text with NUL or lone surrogates, and numbers that are not
  * finite.
@@ -71,6 +75,13 @@ export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
 
 /** Replaces characters that no engine stores: NUL becomes a space, an unpaired surrogate the replacement character. */
 export const storableText = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
+
+/**
+ * The present time in milliseconds, as part of a statement. It comes from the clock of the database server if several nodes
+ * can share it, because their own clocks may differ, and from `system` if this process is the only one.
+ */
+export const databaseTime = ({ engine }: { readonly engine: Engine }, system: Pick<System, 'now'>): Sql =>
+  engine === 'postgres' ? sql`CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)` : sql`${system.now()}`
 
 /** The cheapest statement that only a working engine answers. */
 export const ping: Sql = sql`SELECT 1 AS one`

@@ -6,7 +6,7 @@ import { type Hasher, HashThreads } from '../../src/accounts/hash-threads.ts'
 import { legacyPbkdf2 } from '../../src/accounts/legacy-pbkdf2.ts'
 import { Passwords, requirePasswordShape } from '../../src/accounts/passwords.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
-import { Limiter } from '../../src/base/limiter.ts'
+import { Limiter } from '../../src/base/concurrency.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { absurdParameters, RecordingHasher } from '../support/hashes.ts'
 

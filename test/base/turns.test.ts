@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { turnAfter, Turns } from '../../src/base/turns.ts'
+import { turnAfter, Turns } from '../../src/base/concurrency.ts'
 
 /** How many of these steps the next turn of the event loop came after. */
 async function stepsWithTurns(steps: ReadonlyArray<() => Promise<void>>): Promise<number[]> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
-import { abortable } from '../../src/stores/abortable.ts'
+import { abortable } from '../../src/stores/blob-store.ts'
 
 async function* three(): AsyncGenerator<number> {
   yield* [1, 2, 3]

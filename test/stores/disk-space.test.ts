@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { StorageFull, StorageReadOnly } from '../../src/base/errors.ts'
-import { DiskSpace, measureDisk } from '../../src/stores/disk-space.ts'
+import { DiskSpace, measureDisk } from '../../src/stores/disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SIZE = 100_000_000

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Database, Queries, TransactionOptions } from '../../src/stores/database.ts'
-import type { FileCalls } from '../../src/stores/file-calls.ts'
+import type { FileCalls } from '../../src/stores/folder-blob-store.ts'
 import type { Sql } from '../../src/stores/sql.ts'
 
 /** How a call fails. Both `short` and `unsure` do the work first: the one in part, the other all of it. */

@@ -1,5 +1,5 @@
 import { Overloaded } from '../../base/errors.ts'
-import { Limiter } from '../../base/limiter.ts'
+import { Limiter } from '../../base/concurrency.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { ThreadPool, threadModule } from '../../workers/thread-pool.ts'
 import { SsoRefused } from '../refusal.ts'

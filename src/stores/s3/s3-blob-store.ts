@@ -3,9 +3,17 @@ import { type Hash, createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
-import { abortable } from '../abortable.ts'
-import { isBlobKey, requireBlobKey, requireRange } from '../blob-key.ts'
-import { BlobMissing, type BlobStore, type ByteRange, type ListedBlob, type StoredBlob } from '../blob-store.ts'
+import {
+  abortable,
+  BlobMissing,
+  type BlobStore,
+  type ByteRange,
+  isBlobKey,
+  type ListedBlob,
+  requireBlobKey,
+  requireRange,
+  type StoredBlob,
+} from '../blob-store.ts'
 import { createS3Client, isAbsentObject, TIMEOUT, type S3Options, s3Call } from './s3-client.ts'
 import { objectsIn, sizeOfUnfinished, unfinishedIn } from './s3-listing.ts'
 import { abortMultipart, beginMultipart, PART, partSize, type S3Multipart, type S3Object } from './s3-multipart.ts'

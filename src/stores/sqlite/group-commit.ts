@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Mutex } from '../../base/mutex.ts'
+import type { Mutex } from '../../base/concurrency.ts'
 import type { Queries, TransactionOptions } from '../database.ts'
-import type { SqliteConnection } from './sqlite-connection.ts'
-import { SqliteTransaction } from './sqlite-transaction.ts'
+import { type SqliteConnection, SqliteTransaction } from './sqlite-connection.ts'
 
 /** Maximum number of transactions that share a commit, because the first of them waits for the work of all. */
 const MAX_TOGETHER = 32

@@ -1,6 +1,9 @@
-import { LruCache } from '../../base/lru-cache.ts'
-import { UniqueViolation } from '../database.ts'
-import { translateDiskError } from '../disk-errors.ts'
+import { setImmediate } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { realSystem } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { type Queries, UniqueViolation } from '../database.ts'
+import { translateDiskError } from '../disk.ts'
 import { bindable, type Sql } from '../sql.ts'
 import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
 
@@ -12,13 +15,13 @@ interface Prepared {
 /** A connection: prepares statements once, checks values before they are bound, and converts errors of the engine. */
 export class SqliteConnection {
   readonly #handle: SqliteHandle
-  readonly #cache: LruCache<Prepared>
+  readonly #cache: LRUCache<string, Prepared>
   #statements = 0
 
   /** Keeps at most `statements` prepared statements. */
   constructor(handle: SqliteHandle, statements: number) {
     this.#handle = handle
-    this.#cache = new LruCache(text => prepare(handle, text), statements)
+    this.#cache = new LRUCache({ max: statements, memoMethod: text => prepare(handle, text) })
   }
 
   /** How many statements have been executed. */
@@ -67,7 +70,7 @@ export class SqliteConnection {
     const values = statement.values.map(bindable)
     try {
       // A damaged database fails here too: the engine reads the schema.
-      return use(this.#cache.get(statementText(statement)), values)
+      return use(this.#cache.memo(statementText(statement)), values)
     } catch (error) {
       if (error instanceof Error && 'errcode' in error && uniqueCodes.has(error.errcode)) {
         throw new UniqueViolation({ cause: error })
@@ -105,4 +108,63 @@ function prepare(handle: SqliteHandle, text: string): Prepared {
     throw new TypeError('a text must contain exactly one statement')
   }
   return { statement: handle.prepare(text), writes: writesRows({ parts: [text], values: [] }) }
+}
+
+/**
+ * The engine blocks the process, so after this time other requests get their turn to read or to queue writes. Measured by
+ * the clock of the machine, even if a test uses another clock.
+ */
+const MAX_STRETCH: Milliseconds = 10
+
+/** The connection that the work of one transaction uses, until the transaction ends. */
+export class SqliteTransaction implements Queries {
+  readonly engine = 'sqlite'
+  readonly #connection: SqliteConnection
+  #ended = false
+  #begun = realSystem.monotonic()
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  async all<Row>(statement: Sql): Promise<Row[]> {
+    await this.#pause()
+    const rows = this.#live().all(statement) as Row[]
+    await this.#pause()
+    return rows
+  }
+
+  async get<Row>(statement: Sql): Promise<Row | undefined> {
+    await this.#pause()
+    const row = this.#live().get(statement) as Row | undefined
+    await this.#pause()
+    return row
+  }
+
+  async run(statement: Sql): Promise<number> {
+    await this.#pause()
+    const count = this.#live().run(statement)
+    await this.#pause()
+    return count
+  }
+
+  /** Before each statement and after it, so that a long statement and what its caller computes do not add up. */
+  #pause(): Promise<void> | undefined {
+    return realSystem.monotonic() - this.#begun < MAX_STRETCH ? undefined : this.#nextTurn()
+  }
+
+  async #nextTurn(): Promise<void> {
+    await setImmediate()
+    this.#begun = realSystem.monotonic()
+  }
+
+  #live(): SqliteConnection {
+    // Without an open transaction the statement would commit by itself.
+    if (this.#ended || !this.#connection.inTransaction) throw new Error('the transaction has ended')
+    return this.#connection
+  }
 }

@@ -1,14 +1,13 @@
 import { open } from 'node:fs/promises'
 import { StartupError, StorageFull, StorageReadOnly, StoreDamaged } from '../../base/errors.ts'
-import { Mutex } from '../../base/mutex.ts'
+import { Mutex } from '../../base/concurrency.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'
-import { translateDiskError } from '../disk-errors.ts'
+import { translateDiskError } from '../disk.ts'
 import { type Sql, sql } from '../sql.ts'
 import { GroupCommit, type Turn } from './group-commit.ts'
-import { SqliteConnection, writesRows } from './sqlite-connection.ts'
+import { SqliteConnection, SqliteTransaction, writesRows } from './sqlite-connection.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
-import { SqliteTransaction } from './sqlite-transaction.ts'
 import type { WriteTurn } from '../shared/write-turn.ts'
 
 export interface SqliteOptions {
