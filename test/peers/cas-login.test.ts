@@ -29,27 +29,30 @@ async function signIn(service: Service, person: { readonly name: string; readonl
   return { browser, page, user: await whoIs(service, browser) }
 }
 
-test('people sign in by CAS at django-cas-server', async t => {
+test('users sign in by CAS at django-cas-server', async t => {
   if (!requirePeer(t, djangoCas)) return
   const cas = await startDjangoCas(t, { host: 'localhost', users: [alice, admin] })
 
   for (const version of casVersions) {
-    await t.test(`the real program, ${version}: away, back with a ticket, signed in, and out again (D9.1)`, async t => {
-      const service = await startProcess(t, casSettings(cas, version))
-      const { browser, page, user } = await signIn(service, alice)
-      assert.match(page.answer.text, /signed in as <strong>alice</)
-      assert.equal(user, 'alice')
-      assert.match(page.url, /\/auth\/cas\?ticket=ST-/)
-      assert.equal((await new HeadlessBrowser().visit(page.url)).answer.text.includes('signed in'), false)
+    await t.test(
+      `the real program with ${version}: redirect to CAS, return with a ticket, session, sign-out (D9.1)`,
+      async t => {
+        const service = await startProcess(t, casSettings(cas, version))
+        const { browser, page, user } = await signIn(service, alice)
+        assert.match(page.answer.text, /signed in as <strong>alice</)
+        assert.equal(user, 'alice')
+        assert.match(page.url, /\/auth\/cas\?ticket=ST-/)
+        assert.equal((await new HeadlessBrowser().visit(page.url)).answer.text.includes('signed in'), false)
 
-      const out = await browser.visit(`${service.base}auth/logout`)
-      assert.equal(out.url, `${service.base}auth/login?left=cas`)
-      assert.equal(await whoIs(service, browser), 'guest')
-      assert.equal(await service.stop(), 0)
-      assert.doesNotMatch(service.output(), /refused/)
-    })
+        const out = await browser.visit(`${service.base}auth/logout`)
+        assert.equal(out.url, `${service.base}auth/login?left=cas`)
+        assert.equal(await whoIs(service, browser), 'guest')
+        assert.equal(await service.stop(), 0)
+        assert.doesNotMatch(service.output(), /refused/)
+      },
+    )
 
-    await t.test(`${version}: without auto-provisioning only known users come in (I5.4)`, async t => {
+    await t.test(`${version}: without auto-provisioning only existing users can sign in (I5.4)`, async t => {
       const service = await start(t, cas, version, { 'service.auth.cas.user-auto-provisioning': 'off' })
       const { page, user } = await signIn(service, alice)
       assert.deepEqual([page.answer.status, user], [401, 'guest'])
@@ -61,7 +64,7 @@ test('people sign in by CAS at django-cas-server', async t => {
       assert.equal((await signIn(service, alice)).user, 'alice')
     })
 
-    await t.test(`${version}: admin is refused, at the failure URL (I5.4, D9.2, D9.3)`, async t => {
+    await t.test(`${version}: admin is rejected and sent to the failure URL (I5.4, D9.2, D9.3)`, async t => {
       const app = await listen(t)
       const service = await start(t, cas, version, {
         'service.auth.cas.redirect-success.url': `${app.origin}/welcome`,
@@ -81,7 +84,7 @@ test('people sign in by CAS at django-cas-server', async t => {
     })
   }
 
-  await t.test('a session at the CAS server goes on after our logout: the next login asks for nothing', async t => {
+  await t.test('the session at the CAS server outlives our logout: the next login asks for no password', async t => {
     const service = await start(t, cas, 'cas3')
     const { browser } = await signIn(service, alice)
     await browser.visit(`${service.base}auth/logout`)
@@ -89,7 +92,7 @@ test('people sign in by CAS at django-cas-server', async t => {
     assert.match(again.answer.text, /signed in as <strong>alice</)
   })
 
-  await t.test('a CAS server that is gone is named to administrators, to others only a code (D9.3)', async t => {
+  await t.test('if the CAS server is down, administrators see its name, and users a code only (D9.3)', async t => {
     const gone = await startDjangoCas(t, { host: 'localhost', users: [alice] })
     const app = await listen(t)
     const service = await start(t, gone, 'cas2', { 'service.auth.cas.redirect-failure.url': `${app.origin}/sorry` })

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.org' }
 
-test('real Chromium signs in at simplesamlphp, whose page posts the response by itself', async t => {
+test('real Chromium signs in at simplesamlphp, whose page posts the response automatically', async t => {
   if (!requirePeer(t, chromium) || !requirePeer(t, simpleSamlPhp)) return
   const service = await listen(t)
   const acs = `${service.origin}/acs`
@@ -38,7 +38,7 @@ test('real Chromium signs in at simplesamlphp, whose page posts the response by 
   assert.match(response.toString(), />alice@example\.org</)
 })
 
-test('real Chromium signs in at CAS, and nothing it does leaves the machine', async t => {
+test('real Chromium signs in at CAS, and contacts no other machine', async t => {
   if (!requirePeer(t, chromium) || !requirePeer(t, djangoCas)) return
   const log = join(await temporaryFolder(t), 'net-log.json')
   const service = await listen(t)

@@ -50,7 +50,7 @@ const outages: ReadonlyMap<string, Outage> = new Map([
   ],
 ])
 
-test('stores that stand still or die together under load: clear 503s and nothing else, then every node goes on as it is, nothing is lost', async t => {
+test('while two stores hang or stop under load, every error is a clear 503; afterwards all nodes continue without a restart and nothing is lost', async t => {
   if (!requireCluster(t)) return
   const there = await startCluster(t)
   const { tally, ...load } = await prepareLoad(there, new Random(proofSeed()), isRefusedForNow)

@@ -20,7 +20,7 @@ after(async () => {
 const cluster = (): Promise<Cluster> =>
   (shared ??= startCluster({ after: end => void endings.unshift(end) }, { 'service.http.drain-time': '8s' }))
 
-test('nodes are killed one after the other under load: what was acknowledged is there, quotas are exact, fsck is content', async t => {
+test('after nodes are killed in turn under load, every acknowledged change is kept, quotas are exact and fsck has no findings', async t => {
   if (!requireCluster(t)) return
   const seed = proofSeed()
   const report = await proveCluster(await cluster(), { rounds: isLong ? 4 : 1, seed })
@@ -28,7 +28,7 @@ test('nodes are killed one after the other under load: what was acknowledged is 
   assert.ok(report.acknowledged > 50 && report.logins > 0, 'there was something to lose')
 })
 
-test('a login is good on every node at once, and a removed one is refused by each on the next request (D3.5)', async t => {
+test('a session is valid on every node at once, and an ended one is rejected by every node with the next request (D3.5)', async t => {
   if (!requireCluster(t)) return
   const { nodes, admin } = await cluster()
   const [remover, removed] = [await admin(), await admin()]
@@ -45,7 +45,7 @@ test('a login is good on every node at once, and a removed one is refused by eac
   assert.deepEqual(await users(), ['guest', 'guest', 'guest'])
 })
 
-test('50 parallel wrong guesses spread over the nodes count exactly: five 401, the rest 429, all nodes closed (D6.2)', async t => {
+test('50 parallel wrong guesses spread over the nodes are counted exactly: five get 401, the rest 429, and every node enforces the lock (D6.2)', async t => {
   if (!requireCluster(t)) return
   const there = await cluster()
   const victim = await newUser(serviceOf(there), await there.admin())
@@ -64,7 +64,7 @@ test('50 parallel wrong guesses spread over the nodes count exactly: five 401, t
   }
 })
 
-test('nodes restarted in turn under load lose no request: told to stop, each is not ready and serves on until nginx has turned away', async t => {
+test('restarting nodes in turn under load loses no request: a stopping node reports not ready and serves until nginx uses the others', async t => {
   if (!requireCluster(t)) return
   const there = await cluster()
   const seed = proofSeed()
@@ -88,7 +88,7 @@ test('nodes restarted in turn under load lose no request: told to stop, each is 
   assert.equal(load.tally.open, 0)
 })
 
-test('with nginx told of nothing, reads go to another node while one stops or dies', async t => {
+test('without a readiness check, nginx sends reads to another node while one stops or dies', async t => {
   if (!requireCluster(t)) return
   const there = await cluster()
   const admin = await there.admin()
@@ -116,7 +116,7 @@ test('with nginx told of nothing, reads go to another node while one stops or di
   await readers
 })
 
-test('the shipped configuration serves by TLS too', async t => {
+test('the shipped nginx configuration also serves TLS', async t => {
   if (!requireCluster(t)) return
   const { tls } = (await cluster()).nginx
   const status = await new Promise((resolve, reject) => {

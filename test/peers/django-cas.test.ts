@@ -11,7 +11,7 @@ import { requirePeer } from '../support/peers/peer.ts'
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.org' }
 const ghost = { name: 'ghost', password: 'boo' }
 
-test('django-cas-server signs people in for a service', async t => {
+test('django-cas-server signs users in for a service', async t => {
   if (!requirePeer(t, djangoCas)) return
   const service = await listen(t)
   const cas = await startDjangoCas(t, { host: 'localhost', users: [alice, ghost] })
@@ -28,7 +28,7 @@ test('django-cas-server signs people in for a service', async t => {
   const validate = async (verb: string, ticket: string): Promise<string> =>
     (await ask(`${cas.url}${verb}?${new URLSearchParams({ service: address, ticket }).toString()}`)).text
 
-  await t.test('CAS 1: yes and the name, then no, for a ticket is good for once', async () => {
+  await t.test('CAS 1: yes with the name, then no: a ticket is valid once', async () => {
     const granted = await ticket()
     assert.equal(await validate('validate', granted), 'yes\nalice\n')
     assert.equal(await validate('validate', granted), 'no\n')
@@ -59,7 +59,7 @@ test('django-cas-server signs people in for a service', async t => {
     assert.match(text, /samlp:Success/)
   })
 
-  await t.test('a wrong password stays at the server', async () => {
+  await t.test('after a wrong password the user stays at the CAS server', async () => {
     const before = service.heard.length
     const page = await loginAtCas(login, { ...alice, password: 'wrong' })
     assert.equal(page.url, login)
@@ -67,7 +67,7 @@ test('django-cas-server signs people in for a service', async t => {
     assert.equal(service.heard.length, before)
   })
 
-  await t.test('its session goes on until logout', async () => {
+  await t.test('the session at the CAS server lasts until logout', async () => {
     const browser = new HeadlessBrowser()
     await loginAtCas(login, { ...alice, browser })
     assert.ok((await browser.visit(login)).url.startsWith(service.origin))
@@ -76,7 +76,7 @@ test('django-cas-server signs people in for a service', async t => {
   })
 
   await t.test(
-    'a second one knows people by e-mail and serves its own services only; it stops without a trace',
+    'a second server knows users by e-mail address, serves its own services only, and leaves nothing behind when it stops',
     async t => {
       const services = [`${service.origin.replaceAll('.', String.raw`\.`)}/auth/`]
       const other = await startDjangoCas(t, { users: [alice, ghost], identifies: 'mail', services })

@@ -20,7 +20,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
 
 const missing = [postgres, cephGateway].find(peer => !peer.available())
-if (missing) test('EntryStore moves to PostgreSQL and a bucket', t => void requirePeer(t, missing))
+if (missing)
+  test('an EntryStore installation is migrated to PostgreSQL and a bucket', t => void requirePeer(t, missing))
 else {
   const gateway = useGateway(before, after)
   let places = 0
@@ -36,7 +37,7 @@ else {
   const sets = (settings: Readonly<Record<string, string>>): string[] =>
     Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
 
-  test('an EntryStore moved to PostgreSQL and a bucket is the same as one moved to a data folder (D21.1)', async t => {
+  test('a migration to PostgreSQL and a bucket gives the same store as one to a data folder (D21.1)', async t => {
     const parent = await temporaryFolder(t)
     const target = await scaled(parent)
     const backup = join(fixtures, 'backups/nq')
@@ -59,7 +60,7 @@ else {
     assert.match((await stowage(parent, ['fsck', ...sets(target)], gateway().env)).stdout, /; 0 findings/)
   })
 
-  test('killed while it fills a bucket, an import leaves no store, and the same command completes it (D21.1)', async t => {
+  test('an import that is killed while it fills a bucket leaves no store, and the same command completes it (D21.1)', async t => {
     const parent = await temporaryFolder(t)
     const target = await scaled(parent)
     const old = new OldStore().context('1', 'one')

@@ -38,7 +38,7 @@ async function behind(t: Test, front: Front) {
 }
 
 for (const front of fronts) {
-  test(`${front.file} as shipped: addresses, cookies, files and refusals pass as they are`, async t => {
+  test(`${front.file} as shipped passes addresses, cookies, files and errors unchanged`, async t => {
     if (!requirePeer(t, front.peer)) return
     const { service, base, admin, signedIn, ports } = await behind(t, front)
     assert.match(String(signedIn.headers['set-cookie']), /; Path=\/store\/; .*; Secure/)
@@ -47,7 +47,7 @@ for (const front of fronts) {
     const created = await admin.post(context)
     assert.ok(created.headers.location?.startsWith(`${base}${context}/entry/`), created.headers.location)
 
-    await t.test('the client is known by his own address, whatever he says of himself', async () => {
+    await t.test('the service sees the address of the client, whatever its forwarding headers claim', async () => {
       const visitor = new Visitor(base, admin.connection)
       const claims = { 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.2', 'x-real-ip': '192.0.2.3' }
       const form = { auth_username: 'admin', auth_password: ADMIN_PASSWORD }
@@ -56,7 +56,7 @@ for (const front of fronts) {
       assert.deepEqual(new Set(Object.values(tokens).map(({ inetAddress }) => inetAddress)), new Set([`/${AWAY}`]))
     })
 
-    await t.test('an address reaches the service as it was written', async () => {
+    await t.test('a URL reaches the service as the client wrote it', async () => {
       const direct = new Visitor(`http://127.0.0.1:${ports.service}/store/`)
       direct.cookie = admin.cookie
       const paths = ['a%2Fb', 'a%2fb/entry/%5B1%5D', 'a//b', '%25', `%5Fcontexts/entry/${context}?a=%2F&b=%26+c`]
@@ -68,7 +68,7 @@ for (const front of fronts) {
       assert.equal((await admin.ask('auth/user', { method: 'HEAD' })).status, 200)
     })
 
-    await t.test('an upload comes in while it is being sent, of known length or not', async () => {
+    await t.test('an upload streams through the proxy, with and without a known length', async () => {
       for (const headers of [{ 'content-length': String(2 * MIB) }, {}]) {
         const path = `${context}/resource/${await newEntry(admin, context)}`
         const bytes = randomBytes(2 * MIB)
@@ -82,7 +82,7 @@ for (const front of fronts) {
       }
     })
 
-    await t.test('a large file goes in and comes back whole and in part, with its validators', async () => {
+    await t.test('a large file is uploaded and downloaded, whole and in part, with its validators', async () => {
       const path = `${context}/resource/${await newEntry(admin, context)}`
       const bytes = randomBytes(5 * MIB)
       assert.equal((await putFile(admin, path, bytes)).status, 201)
@@ -105,7 +105,7 @@ for (const front of fronts) {
       assertRefused(await answer, 413, 'file-too-large')
     })
 
-    await t.test('nobody signs in without TLS', async () => {
+    await t.test('signing in without TLS is impossible', async () => {
       const form = { auth_username: 'admin', auth_password: ADMIN_PASSWORD }
       const url = `http://127.0.0.1:${ports.plain}/store/auth/cookie`
       const answer = await ask(url, { form }).catch((error: NodeJS.ErrnoException) => error)

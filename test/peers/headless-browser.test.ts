@@ -22,7 +22,7 @@ async function cookieSetter(t: TestContext): Promise<Listener> {
   })
 }
 
-test('a POST from another site brings no cookie that is strict or lax, its landing only a lax one', async t => {
+test('a cross-site POST sends no strict or lax cookie; the page that it leads to gets lax ones only', async t => {
   const service = await cookieSetter(t)
   const other = await listen(t, (_, response) =>
     response.end(`<form method="post" action="${service.origin}/away"><input name="a" value="b"></form>`),
@@ -49,7 +49,7 @@ test('a POST from another site brings no cookie that is strict or lax, its landi
   )
 })
 
-test('cookies go to every port of their host, below their path, until they are taken back', async t => {
+test('cookies go to every port of their host and under their path until they are removed', async t => {
   const [service, neighbour] = [await cookieSetter(t), await listen(t)]
   const browser = new HeadlessBrowser()
   const page = await browser.visit(`${service.origin}/set`)
@@ -85,7 +85,7 @@ test('a form is sent as a browser reads it: entities decoded, boxes unticked, th
   assert.equal(lastHeard(service).origin, 'null')
 })
 
-test('a redirect that never ends is given up', async t => {
+test('an endless redirect is given up', async t => {
   const service = await listen(t, (_, response) => response.writeHead(302, { location: '/' }).end())
   await assert.rejects(new HeadlessBrowser().visit(service.origin), /redirected without end/)
 })

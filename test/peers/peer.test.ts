@@ -5,7 +5,7 @@ import { requirePeer } from '../support/peers/peer.ts'
 const present = { name: 'Present', available: () => true }
 const absent = { name: 'Absent', available: () => false }
 
-test('a test goes on with a peer that is there, and is skipped by name without it', t => {
+test('a test runs with a peer that is installed, and is skipped by name without it', t => {
   const before = process.env['REQUIRE_PEERS']
   t.after(
     () => void (before === undefined ? delete process.env['REQUIRE_PEERS'] : (process.env['REQUIRE_PEERS'] = before)),

@@ -50,7 +50,7 @@ test('of 50 parallel wrong guesses spread over two nodes exactly five are checke
   }
 })
 
-test('attempts on several nodes are counted together: four wrong ones, a right one and four wrong ones do not lock (D6.1)', async t => {
+test('attempts on several nodes are counted together: four wrong ones, a right one and four wrong ones cause no lock (D6.1)', async t => {
   if (!requirePeer(t, redis)) return
   const nodes = await openNodes(t, 3)
   const at = (index: number): Lockout => (nodes[index % 3] as { lockout: Lockout }).lockout
@@ -66,7 +66,7 @@ test('attempts on several nodes are counted together: four wrong ones, a right o
   )
 })
 
-test('of many nodes that claim one assertion one gets it, and a flow is finished once (D8.2, D8.3)', async t => {
+test('of many nodes that consume one assertion id one succeeds, and a login flow is completed once (D8.2, D8.3)', async t => {
   if (!requirePeer(t, redis)) return
   const nodes = (await openNodes(t, 4)).map(({ store }) => new LoginFlows(store, realSystem))
   const until = realSystem.now() + 60_000
@@ -80,7 +80,7 @@ test('of many nodes that claim one assertion one gets it, and a flow is finished
   )
 })
 
-test('an attempt whose outcome cannot be written is refused, is not counted and locks no user', async t => {
+test('an attempt whose result cannot be stored is rejected, is not counted and locks no user', async t => {
   if (!requirePeer(t, redis)) return
   const own = await startRedis(t)
   const [node] = await openNodes(t, 1, own.url)
@@ -104,7 +104,7 @@ test('an attempt whose outcome cannot be written is refused, is not counted and 
   assert.deepEqual(outcome, { right: true, locked: false })
 })
 
-test('guesses under way when Redis stands still keep nobody waiting when it goes on', async t => {
+test('guesses in progress while Redis hangs delay no user once it responds again', async t => {
   if (!requirePeer(t, redis)) return
   const own = await startRedis(t)
   const [node] = await openNodes(t, 1, own.url)

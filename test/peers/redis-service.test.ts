@@ -45,7 +45,7 @@ const requireAway = (answer: Answer): void => {
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
 }
 
-test('a login holds on every node and ends on every node with the next request (D3.5)', async t => {
+test('a session is valid on every node and ends on every node with the next request (D3.5)', async t => {
   if (!requirePeer(t, redis)) return
   const url = `${shared?.url}${databases++}`
   // Each with a database of its own, where admin is the same user.
@@ -66,7 +66,7 @@ test('a login holds on every node and ends on every node with the next request (
   assert.equal(await nameOf(second), 'guest')
 })
 
-test('50 parallel wrong guesses over two nodes: five are answered 401, the rest 429, and both nodes are closed (D6.2)', async t => {
+test('of 50 parallel wrong guesses over two nodes five get 401, the rest 429, and both nodes enforce the lock (D6.2)', async t => {
   if (!requirePeer(t, redis)) return
   const url = `${shared?.url}${databases++}`
   const nodes = await Promise.all([startNode(t, url), startNode(t, url)])
@@ -82,7 +82,7 @@ test('50 parallel wrong guesses over two nodes: five are answered 401, the rest 
   for (const node of nodes) assert.equal((await node.visitor().signIn('admin', ADMIN_PASSWORD)).status, 429)
 })
 
-test('Redis holds no token and no password, and what the service prints holds no secret', async t => {
+test('Redis stores no token and no password, and the log of the service has no secret', async t => {
   if (!requirePeer(t, redis)) return
   const server = await startRedis(t, { password: SECRET })
   const url = server.url.replace('//', `//:${encodeURIComponent(SECRET)}@`)
@@ -116,7 +116,7 @@ const outages: ReadonlyArray<
   ['dies', server => server.kill(), server => server.restart()],
 ]
 for (const [what, takeAway, bringBack] of outages) {
-  test(`Redis ${what}: guests read on, logins and sessions are 503, and all goes on without a restart`, async t => {
+  test(`Redis ${what}: guests can still read, logins and sessions get 503, and everything works again without a restart`, async t => {
     if (!requirePeer(t, redis)) return
     const server = await startRedis(t)
     const node = await startNode(t, server.url)
@@ -147,7 +147,7 @@ for (const [what, takeAway, bringBack] of outages) {
   })
 }
 
-test('with tokens in the database those signed in go on while Redis is away, and nobody new comes in', async t => {
+test('with tokens in the database, existing sessions work while Redis is away, and new logins are rejected', async t => {
   if (!requirePeer(t, redis)) return
   const server = await startRedis(t)
   const node = await startNode(t, server.url, 'database')
@@ -164,7 +164,7 @@ test('with tokens in the database those signed in go on while Redis is away, and
   assert.equal(await node.stop(), 0)
 })
 
-test('under load with an outage every answer is right or 503, and none is a guest’s', async t => {
+test('during an outage under load every response is correct or 503, and none is that of a guest', async t => {
   if (!requirePeer(t, redis)) return
   const server = await startRedis(t)
   const node = await startNode(t, server.url)
@@ -198,7 +198,7 @@ test('under load with an outage every answer is right or 503, and none is a gues
   assert.deepEqual(new Set(seen.keys()), new Set(['admin', '503 store-unavailable']))
 })
 
-test('logins in Redis outlive the service; what was ended stays ended', async t => {
+test('sessions in Redis survive a restart of the service; ended sessions stay ended', async t => {
   if (!requirePeer(t, redis)) return
   const url = `${shared?.url}${databases++}`
   const first = await startNode(t, url)
@@ -212,7 +212,7 @@ test('logins in Redis outlive the service; what was ended stays ended', async t 
   assert.equal(await nameOf(withCookieOf(ended, second)), 'guest')
 })
 
-test('a start with a wrong password for Redis says so without the password', async t => {
+test('a start with a wrong Redis password fails with a message that omits the password', async t => {
   if (!requirePeer(t, redis)) return
   const server = await startRedis(t, { password: SECRET })
   const wrong = server.url.replace('//', '//:wrong-secret@')

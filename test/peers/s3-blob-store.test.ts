@@ -44,7 +44,7 @@ else {
     }
   })
 
-  test('what a crash has left of a blob in parts is listed with its size and can be deleted, but not read', async t => {
+  test('parts of a blob that a crash left behind are listed with their size and can be deleted, but not read', async t => {
     const place = newPlace()
     const store = await S3BlobStore.open(place)
     t.after(() => store.close())
@@ -76,7 +76,7 @@ else {
     assert.deepEqual(await listed(store), [])
   })
 
-  test('objects of others in the bucket, and beside the prefix, are not taken for blobs', async t => {
+  test('foreign objects in the bucket and beside the prefix are not listed as blobs', async t => {
     const place = newPlace()
     const store = await S3BlobStore.open(place)
     t.after(() => store.close())
@@ -87,7 +87,7 @@ else {
     assert.deepEqual(await listed(store), [])
   })
 
-  test('more blobs than one page of a listing holds are all listed', async t => {
+  test('more blobs than fit into one page of a listing are all listed', async t => {
     const store = await S3BlobStore.open(newPlace())
     t.after(() => store.close())
     const keys = Array.from({ length: 1010 }, newKey)
@@ -97,7 +97,7 @@ else {
     assert.deepEqual(await listed(store), keys.map(key => `${key} 1`).sort())
   })
 
-  test('an upload takes the memory of a few parts, however large it is and however small its chunks', async t => {
+  test('an upload uses the memory of a few parts, regardless of its size and of the size of its chunks', async t => {
     const store = await S3BlobStore.open(newPlace())
     t.after(() => store.close())
     let highest = 0
@@ -112,7 +112,7 @@ else {
     assert.ok(highest - before < 100 * MIB, `${Math.round((highest - before) / MIB)} MiB`)
   })
 
-  test('readers that leave early, or never begin, leave no connection open', async t => {
+  test('a reader that stops early or never starts leaves no connection open', async t => {
     const store = await S3BlobStore.open(newPlace(), { timeout: 2000 })
     t.after(() => store.close())
     const key = newKey()
@@ -129,7 +129,7 @@ else {
     assert.ok(sockets() <= openBefore + 2, `${sockets() - openBefore} more than before`)
   })
 
-  test('a bucket that is not there, or not ours, stops the start and says so', async () => {
+  test('a missing bucket or one without access stops the start with a clear message', async () => {
     const { bucket } = gateway()
     await assert.rejects(
       S3BlobStore.open('s3://nobody-has-this'),
@@ -147,7 +147,7 @@ else {
     }
   })
 
-  test('a server that answers no more, or is gone, is StoreUnavailable soon, and is used again when it is back', async t => {
+  test('a server that hangs or is down is reported as StoreUnavailable soon, and is used again when it is back', async t => {
     const store = await S3BlobStore.open(newPlace(), { timeout: 1500 })
     t.after(() => store.close())
     const key = newKey()

@@ -14,7 +14,7 @@ import { eventually } from '../support/waiting.ts'
 
 const MIB = 2 ** 20
 
-if (!cephGateway.available()) test('files in a bucket whose server fails', t => void requirePeer(t, cephGateway))
+if (!cephGateway.available()) test('files in a bucket while its server fails', t => void requirePeer(t, cephGateway))
 else {
   const gateway = useGateway(before, after)
   let places = 0
@@ -43,7 +43,7 @@ else {
   }
   const levelOf = async (admin: Visitor, context: string) => (await admin.get(`${context}/quota`)).json()['fillLevel']
 
-  test('a server that falls silent in mid-upload is 503 with Retry-After; the old file, the level and the room stay', async t => {
+  test('a server that hangs during an upload causes 503 with Retry-After; the old file, the fill level and the free space stay unchanged', async t => {
     const { settings, service, admin, context } = await start(t)
     await admin.put(`${context}/quota`, { quota: 40 * MIB })
     const path = `${context}/resource/${await newEntry(admin, context)}`
@@ -70,7 +70,7 @@ else {
     assert.match(await stopAndProve(service, settings), /0 findings/)
   })
 
-  test('while the server is gone, files are 503 and all else goes on; it is used again without a restart', async t => {
+  test('while the server is down, requests for files get 503 and others work; it is used again without a restart', async t => {
     const { settings, service, admin, context } = await start(t)
     const id = await newEntry(admin, context)
     const path = `${context}/resource/${id}`
@@ -87,7 +87,7 @@ else {
     assert.match(await stopAndProve(service, settings), /^1 file, 6 bytes checked; 0 findings/m)
   })
 
-  test('with the server killed again and again in mid-load, what was acknowledged is there and the level is exact', async t => {
+  test('after repeated kills of the server under load, every acknowledged file is kept and the fill level is exact', async t => {
     const { settings, service, admin, context } = await start(t)
     const acknowledged = new Map<string, string>()
     let [uploads, refused] = [0, 0]

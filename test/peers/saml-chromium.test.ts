@@ -22,7 +22,7 @@ test('real Chromium signs in by SAML at a provider of another site', async t => 
       ['lax', 'redirect', alice.mail],
     ] as const) {
       await t.test(
-        `request by ${method}, ${samesite} cookie, landing by ${landing}: lands as ${seen} (D8.5)`,
+        `with a request by ${method}, a ${samesite} cookie and landing by ${landing}, the first page sees ${seen} (D8.5)`,
         async t => {
           const service = await startWithSaml(
             t,
@@ -45,7 +45,7 @@ test('real Chromium signs in by SAML at a provider of another site', async t => 
     }
   }
 
-  await t.test('without a success URL a strict cookie works from the page of the service on', async t => {
+  await t.test('without a success URL, a strict cookie works after the page of the service', async t => {
     const service = await startWithSaml(t, { own: { idp } }, { 'service.auth.sso.landing': 'page' })
     const page = await browser.page()
     const complaints = complaintsOf(page, new URL(idp.entityId).origin)
@@ -59,7 +59,7 @@ test('real Chromium signs in by SAML at a provider of another site', async t => 
     assert.deepEqual(complaints.all, [])
   })
 
-  await t.test('a refusal shows a page with a code and a correlation', async t => {
+  await t.test('a rejected sign-on shows a page with a code and a correlation id', async t => {
     const service = await startWithSaml(t, { own: { idp, settings: { 'user-auto-provisioning': 'off' } } })
     const page = await browser.page()
     await page.goto(`${service.base}auth/saml?idp=own`)
@@ -68,7 +68,7 @@ test('real Chromium signs in by SAML at a provider of another site', async t => 
     assert.match((await page.textContent('main')) ?? '', /unknown-user/)
   })
 
-  await t.test('the form may go to a provider that leads on to another host, as large ones do', async t => {
+  await t.test('the form may post to a provider that redirects to another host, as large providers do', async t => {
     const login = await listen(t, (_, response) =>
       response.setHeader('content-type', 'text/html').end('<link rel="icon" href="data:,"><p>Sign in here</p>'),
     )

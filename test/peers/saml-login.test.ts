@@ -17,11 +17,11 @@ const alice = { name: 'alice', password: 'wonder land&ü', mail: 'Alice@Example.
 const ghost = { name: 'ghost', password: 'boo' }
 const admin = { name: 'root', password: 'toor', mail: 'admin' }
 
-test('people sign in by SAML at simplesamlphp', async t => {
+test('users sign in by SAML at simplesamlphp', async t => {
   if (!requirePeer(t, simpleSamlPhp)) return
   const idp = await startSimpleSaml(t, { host: 'localhost', users: [alice, ghost, admin] })
 
-  await t.test('the real program: away by redirect, back by POST, signed in, and out again (I5.3)', async t => {
+  await t.test('the real program: request by redirect, response by POST, session, sign-out (I5.3)', async t => {
     const service = await startProcessWithSaml(t, { own: { idp } })
     const { browser, page, user } = await signIn(service, alice, '?idp=own')
     assert.deepEqual(
@@ -55,7 +55,7 @@ test('people sign in by SAML at simplesamlphp', async t => {
     assert.ok(refused.page.answer.text.includes(correlation), 'the person can quote it')
   })
 
-  await t.test('a request by POST goes in a form to the provider (D8.2)', async t => {
+  await t.test('a request by POST is sent to the provider in a form (D8.2)', async t => {
     const service = await startWithSaml(t, { own: { idp, settings: { 'redirect-method': 'post' } } })
     const { page, user } = await signIn(service, alice, '?idp=own')
     const sent = page.trail.find(({ form }) => form?.['SAMLRequest'] !== undefined)
@@ -65,13 +65,13 @@ test('people sign in by SAML at simplesamlphp', async t => {
   })
 
   for (const signed of ['assertion', 'response', 'both'] as const) {
-    await t.test(`signed by the provider: ${signed} (D8.3)`, async t => {
+    await t.test(`a response is accepted when the provider signs ${signed} (D8.3)`, async t => {
       const service = await startWithSaml(t, { own: { idp, trust: { signed } } })
       assert.equal((await signIn(service, alice, '?idp=own')).user, 'alice@example.org')
     })
   }
 
-  await t.test('nothing signed is refused (D8.3)', async t => {
+  await t.test('a response without any signature is rejected (D8.3)', async t => {
     const service = await startWithSaml(t, { own: { idp, trust: { signed: 'nothing' } } })
     const { page, user } = await signIn(service, alice, '?idp=own')
     assert.deepEqual([page.answer.status, user], [401, 'guest'])
@@ -79,7 +79,7 @@ test('people sign in by SAML at simplesamlphp', async t => {
   })
 
   for (const method of ['get', 'post']) {
-    await t.test(`a provider that demands signed requests gets them by ${method} (D8.2)`, async t => {
+    await t.test(`a provider that requires signed requests gets them by ${method} (D8.2)`, async t => {
       const { keyFile, certificateFile, certificate } = await keyFiles(t)
       const trust = { requestsSignedBy: certificate }
       const use = { idp, settings: { 'redirect-method': method }, trust }
@@ -100,7 +100,7 @@ test('people sign in by SAML at simplesamlphp', async t => {
   }
 
   for (const signed of ['assertion', 'response', 'both'] as const) {
-    await t.test(`an encrypted assertion is opened; signed: ${signed} (D8.3)`, async t => {
+    await t.test(`an encrypted assertion is accepted when the provider signs ${signed} (D8.3)`, async t => {
       const { keyFile, certificateFile, certificate } = await keyFiles(t)
       const service = await startWithSaml(
         t,
@@ -117,31 +117,34 @@ test('people sign in by SAML at simplesamlphp', async t => {
     })
   }
 
-  await t.test('an encrypted assertion without our key is refused and says so (D8.3)', async t => {
+  await t.test('an encrypted assertion is rejected with the reason if the service has no key (D8.3)', async t => {
     const { certificate } = await keyFiles(t)
     const service = await startWithSaml(t, { own: { idp, trust: { encryptTo: certificate } } })
     assert.equal((await signIn(service, alice, '?idp=own')).user, 'guest')
     assert.equal((await ssoReport(service)).failures[0]?.check, 'decryption')
   })
 
-  await t.test('unknown users are made with auto-provisioning only; known ones come in without (D8.4)', async t => {
-    const service = await startWithSaml(t, { own: { idp, settings: { 'user-auto-provisioning': 'off' } } })
-    const { page, user } = await signIn(service, alice, '?idp=own')
-    assert.deepEqual([page.answer.status, user], [401, 'guest'])
-    const [failure] = (await ssoReport(service)).failures
-    assert.deepEqual(
-      [failure?.provider, failure?.check, failure?.received],
-      ['own', 'unknown-user', 'alice@example.org'],
-    )
+  await t.test(
+    'new users are created with auto-provisioning only; existing users can sign in without it (D8.4)',
+    async t => {
+      const service = await startWithSaml(t, { own: { idp, settings: { 'user-auto-provisioning': 'off' } } })
+      const { page, user } = await signIn(service, alice, '?idp=own')
+      assert.deepEqual([page.answer.status, user], [401, 'guest'])
+      const [failure] = (await ssoReport(service)).failures
+      assert.deepEqual(
+        [failure?.provider, failure?.check, failure?.received],
+        ['own', 'unknown-user', 'alice@example.org'],
+      )
 
-    const created = await (await service.admin()).post('_principals?graphtype=user', {
-      resource: { name: 'alice@example.org' },
-    })
-    assert.equal(created.status, 201, created.text)
-    assert.equal((await signIn(service, alice, '?idp=own')).user, 'alice@example.org')
-  })
+      const created = await (await service.admin()).post('_principals?graphtype=user', {
+        resource: { name: 'alice@example.org' },
+      })
+      assert.equal(created.status, 201, created.text)
+      assert.equal((await signIn(service, alice, '?idp=own')).user, 'alice@example.org')
+    },
+  )
 
-  await t.test('users without an e-mail address, and admin, are refused (D8.4)', async t => {
+  await t.test('users without an e-mail address are rejected, and so is admin (D8.4)', async t => {
     const service = await startWithSaml(t, { own: { idp } })
     assert.equal((await signIn(service, ghost, '?idp=own')).user, 'guest')
     assert.equal((await signIn(service, admin, '?idp=own')).user, 'guest')
@@ -155,7 +158,7 @@ test('people sign in by SAML at simplesamlphp', async t => {
     )
   })
 
-  await t.test('a captured response is useless, also to its owner (D8.2, D8.3)', async t => {
+  await t.test('a captured response cannot be used again, not even by its owner (D8.2, D8.3)', async t => {
     const service = await startWithSaml(t, { own: { idp } })
     const { page, browser } = await signIn(service, alice, '?idp=own')
     const { url, form = {} } = page.trail.at(-1) ?? {}
@@ -176,7 +179,7 @@ test('people sign in by SAML at simplesamlphp', async t => {
     )
   })
 
-  await t.test('the deprecated settings for one provider sign in on the same engine (D8.8)', async t => {
+  await t.test('the deprecated settings for one provider still work, on the same code (D8.8)', async t => {
     const port = Number(new URL(idp.metadataUrl).port)
     const service = await startWithSaml(
       t,

@@ -12,7 +12,7 @@ const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.
 const bob = { name: 'bob', password: 'builder', mail: 'bob@partner.example' }
 const domains = { 'domains.1': 'partner.example' }
 
-test('two identity providers, where people go afterwards, and new keys', async t => {
+test('two identity providers, redirects after the sign-on, and new keys', async t => {
   if (!requirePeer(t, simpleSamlPhp)) return
   // Each knows the other's people, to see whether its word counts for them.
   const start = () => startSimpleSaml(t, { host: 'localhost', users: [alice, bob] })
@@ -50,14 +50,17 @@ test('two identity providers, where people go afterwards, and new keys', async t
     )
   })
 
-  await t.test('a provider speaks for its own domains only, one without for those of no other (D8.4)', async t => {
-    const service = await startWithSaml(t, { own: { idp: own }, partner: { idp: partner, settings: domains } })
-    assert.equal((await signIn(service, bob, '?idp=own')).user, 'guest')
-    assert.equal((await signIn(service, alice, '?idp=partner')).user, 'guest')
-    assert.deepEqual(checks((await ssoReport(service)).failures), ['partner domain', 'own domain'])
-  })
+  await t.test(
+    'a provider signs in users of its own domains only; one without domains, users of unclaimed domains (D8.4)',
+    async t => {
+      const service = await startWithSaml(t, { own: { idp: own }, partner: { idp: partner, settings: domains } })
+      assert.equal((await signIn(service, bob, '?idp=own')).user, 'guest')
+      assert.equal((await signIn(service, alice, '?idp=partner')).user, 'guest')
+      assert.deepEqual(checks((await ssoReport(service)).failures), ['partner domain', 'own domain'])
+    },
+  )
 
-  await t.test('the answer of one provider does not finish a login begun with the other (D8.3)', async t => {
+  await t.test('a response from one provider does not complete a login started with the other (D8.3)', async t => {
     const service = await startWithSaml(t, { own: { idp: own }, partner: { idp: partner } })
     const browser = new HeadlessBrowser()
     const page = await responseFromSimpleSaml(`${service.base}auth/saml?idp=partner`, { ...alice, browser })
@@ -74,40 +77,43 @@ test('two identity providers, where people go afterwards, and new keys', async t
     assert.equal(second, 'partner relay-state', 'the first attempt has used the login up')
   })
 
-  await t.test('people go where `successurl` and `failureurl` say, on hosts of the whitelist (D8.5, D8.7)', async t => {
-    const app = await listen(t)
-    const elsewhere = app.origin.replace('127.0.0.1', 'localhost')
-    const off = { 'user-auto-provisioning': 'off' }
-    const service = await startWithSaml(
-      t,
-      { own: { idp: own }, partner: { idp: partner, settings: off } },
-      {
-        'service.auth.saml.redirect-domain-whitelist.1': 'localhost',
-        'service.auth.saml.redirect-success.url': `${app.origin}/welcome`,
-        'service.auth.saml.redirect-failure.url': `${app.origin}/sorry?from=saml`,
-      },
-    )
-    const urls = new URLSearchParams({ successurl: `${elsewhere}/in?a=1#top`, failureurl: `${elsewhere}/out` })
-    assert.equal((await signIn(service, alice, `?idp=own&${urls.toString()}`)).page.url, `${elsewhere}/in?a=1#top`)
-    assert.equal((await signIn(service, alice, '?idp=own')).page.url, `${app.origin}/welcome`)
+  await t.test(
+    'the browser is redirected to `successurl` and `failureurl` if their hosts are on the whitelist (D8.5, D8.7)',
+    async t => {
+      const app = await listen(t)
+      const elsewhere = app.origin.replace('127.0.0.1', 'localhost')
+      const off = { 'user-auto-provisioning': 'off' }
+      const service = await startWithSaml(
+        t,
+        { own: { idp: own }, partner: { idp: partner, settings: off } },
+        {
+          'service.auth.saml.redirect-domain-whitelist.1': 'localhost',
+          'service.auth.saml.redirect-success.url': `${app.origin}/welcome`,
+          'service.auth.saml.redirect-failure.url': `${app.origin}/sorry?from=saml`,
+        },
+      )
+      const urls = new URLSearchParams({ successurl: `${elsewhere}/in?a=1#top`, failureurl: `${elsewhere}/out` })
+      assert.equal((await signIn(service, alice, `?idp=own&${urls.toString()}`)).page.url, `${elsewhere}/in?a=1#top`)
+      assert.equal((await signIn(service, alice, '?idp=own')).page.url, `${app.origin}/welcome`)
 
-    const named = new URL((await signIn(service, bob, `?idp=partner&${urls.toString()}`)).page.url)
-    const usual = new URL((await signIn(service, bob, '?idp=partner')).page.url)
-    assert.equal(named.origin + named.pathname, `${elsewhere}/out`)
-    assert.equal(usual.origin + usual.pathname, `${app.origin}/sorry`)
-    assert.equal(usual.searchParams.get('from'), 'saml')
-    const { failures } = await ssoReport(service)
-    assert.deepEqual(
-      [usual, named].map(({ searchParams }) => [searchParams.get('error'), searchParams.get('correlation')]),
-      failures.map(({ correlation }) => ['unknown-user', correlation]),
-    )
+      const named = new URL((await signIn(service, bob, `?idp=partner&${urls.toString()}`)).page.url)
+      const usual = new URL((await signIn(service, bob, '?idp=partner')).page.url)
+      assert.equal(named.origin + named.pathname, `${elsewhere}/out`)
+      assert.equal(usual.origin + usual.pathname, `${app.origin}/sorry`)
+      assert.equal(usual.searchParams.get('from'), 'saml')
+      const { failures } = await ssoReport(service)
+      assert.deepEqual(
+        [usual, named].map(({ searchParams }) => [searchParams.get('error'), searchParams.get('correlation')]),
+        failures.map(({ correlation }) => ['unknown-user', correlation]),
+      )
 
-    for (const query of ['successurl=https://evil.example/', 'failureurl=//localhost/', 'successurl=javascript:1']) {
-      assert.equal((await ask(`${service.base}auth/saml?idp=own&${query}`)).status, 400, query)
-    }
-  })
+      for (const query of ['successurl=https://evil.example/', 'failureurl=//localhost/', 'successurl=javascript:1']) {
+        assert.equal((await ask(`${service.base}auth/saml?idp=own&${query}`)).status, 400, query)
+      }
+    },
+  )
 
-  await t.test('a page instead of a redirect leads on with landing=page (D8.5)', async t => {
+  await t.test('with landing=page, a page leads on instead of a redirect (D8.5)', async t => {
     const app = await listen(t)
     const service = await startWithSaml(
       t,
@@ -120,19 +126,22 @@ test('two identity providers, where people go afterwards, and new keys', async t
     assert.match(page.answer.text, /http-equiv="refresh" content="0; url=http:\/\/127[^"]*\/welcome\?a=1&#38;b=2"/)
   })
 
-  await t.test('a new key of the provider counts without a restart: at once, a minute apart (D8.6)', async t => {
-    const service = await startWithSaml(t, { own: { idp: own } })
-    assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail)
-    await own.renewKey()
-    assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail, 'the new key is found at once')
-    await own.renewKey()
-    assert.equal((await signIn(service, alice, '?idp=own')).user, 'guest', 'two early reloads are a minute apart')
-    assert.deepEqual(checks((await ssoReport(service)).failures), ['own signature'])
-    service.system.pass(60_000)
-    assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail)
-  })
+  await t.test(
+    'a new key of the provider is accepted without a restart: at once, but at most once a minute (D8.6)',
+    async t => {
+      const service = await startWithSaml(t, { own: { idp: own } })
+      assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail)
+      await own.renewKey()
+      assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail, 'the new key is found at once')
+      await own.renewKey()
+      assert.equal((await signIn(service, alice, '?idp=own')).user, 'guest', 'two early reloads are a minute apart')
+      assert.deepEqual(checks((await ssoReport(service)).failures), ['own signature'])
+      service.system.pass(60_000)
+      assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail)
+    },
+  )
 
-  await t.test('metadata are read again when they are too old, not before (D8.6)', async t => {
+  await t.test('metadata is loaded again when it is too old, not before (D8.6)', async t => {
     const settings = { 'metadata.max-age': '3600' }
     const service = await startWithSaml(t, { own: { idp: own, settings } })
     const certificate = async () => JSON.stringify((await ssoReport(service)).saml[0]?.certificates)
@@ -147,22 +156,25 @@ test('two identity providers, where people go afterwards, and new keys', async t
     assert.notEqual(await certificate(), before)
   })
 
-  await t.test('a provider that is gone: refused with the failure URL, the last good copy is kept (D8.6)', async t => {
-    const gone = await startSimpleSaml(t, { host: 'localhost', users: [alice] })
-    const app = await listen(t)
-    const service = await startWithSaml(
-      t,
-      { early: { idp: gone }, late: { idp: gone, settings: { 'metadata.max-age': '60' } } },
-      { 'service.auth.saml.redirect-failure.url': `${app.origin}/sorry` },
-    )
-    assert.equal((await ask(`${service.base}auth/saml?idp=late`)).status, 303)
-    await gone.stop()
-    service.system.pass(3_600_000)
-    const kept = await ask(`${service.base}auth/saml?idp=late`)
-    assert.ok(kept.headers.location?.startsWith(new URL(gone.entityId).origin))
-    const refused = new URL((await ask(`${service.base}auth/saml?idp=early`)).headers.location ?? '')
-    assert.equal(refused.pathname, '/sorry')
-    assert.equal(refused.searchParams.get('error'), 'metadata')
-    assert.match((await ssoReport(service)).failures[0]?.received ?? '', /ECONNREFUSED/)
-  })
+  await t.test(
+    'while a provider is down, sign-ons go to the failure URL and the last valid metadata is kept (D8.6)',
+    async t => {
+      const gone = await startSimpleSaml(t, { host: 'localhost', users: [alice] })
+      const app = await listen(t)
+      const service = await startWithSaml(
+        t,
+        { early: { idp: gone }, late: { idp: gone, settings: { 'metadata.max-age': '60' } } },
+        { 'service.auth.saml.redirect-failure.url': `${app.origin}/sorry` },
+      )
+      assert.equal((await ask(`${service.base}auth/saml?idp=late`)).status, 303)
+      await gone.stop()
+      service.system.pass(3_600_000)
+      const kept = await ask(`${service.base}auth/saml?idp=late`)
+      assert.ok(kept.headers.location?.startsWith(new URL(gone.entityId).origin))
+      const refused = new URL((await ask(`${service.base}auth/saml?idp=early`)).headers.location ?? '')
+      assert.equal(refused.pathname, '/sorry')
+      assert.equal(refused.searchParams.get('error'), 'metadata')
+      assert.match((await ssoReport(service)).failures[0]?.received ?? '', /ECONNREFUSED/)
+    },
+  )
 })

@@ -52,7 +52,7 @@ else {
     assert.match(stderr, reason)
   }
 
-  test('from a file and a folder to PostgreSQL and a bucket, through a backup, and back: all is as it was (D7.5)', async t => {
+  test('a store moved from SQLite and a folder to PostgreSQL and a bucket, through a backup, and back is unchanged (D7.5)', async t => {
     const parent = await temporaryFolder(t)
     const run = async (...args: string[]): Promise<Run> => await stowage(parent, args, gateway().env)
     const [origin, cluster, restored, home] = [
@@ -95,7 +95,7 @@ else {
     await isWhole(await start(t, home), contents)
   })
 
-  test('a move to PostgreSQL and a bucket that was killed leaves no store, and the same again goes on with it', async t => {
+  test('a move to PostgreSQL and a bucket that was killed leaves no store, and the same command continues it', async t => {
     const parent = await temporaryFolder(t)
     const [origin, cluster] = [embedded(parent), await scaled(parent)]
     const first = await start(t, origin)

@@ -18,7 +18,7 @@ const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.
 const ghost = { name: 'ghost', password: 'boo' }
 const relayState = 'r%20=&"ö'
 
-test('simplesamlphp signs people in for a service', async t => {
+test('simplesamlphp signs users in for a service', async t => {
   if (!requirePeer(t, simpleSamlPhp)) return
   const service = await listen(t)
   const acs = `${service.origin}/acs?idp=a`
@@ -40,7 +40,7 @@ test('simplesamlphp signs people in for a service', async t => {
     return Buffer.from(form.fields['SAMLResponse'] ?? '', 'base64').toString()
   }
 
-  await t.test('its metadata name it by their own address', async () => {
+  await t.test('its metadata has its own address as the entity id', async () => {
     const { status, text } = await ask(idp.metadataUrl)
     assert.equal(status, 200)
     assert.equal(new URL(idp.metadataUrl).hostname, 'localhost')
@@ -67,7 +67,7 @@ test('simplesamlphp signs people in for a service', async t => {
     assert.match(responseIn(await responseFromSimpleSaml(redirect(), { ...ghost, browser })), />alice@example\.org</)
   })
 
-  await t.test('a request by POST, as a page of the service would send it, does the same', async t => {
+  await t.test('a request by POST, as a page of the service would send it, works in the same way', async t => {
     const SAMLRequest = Buffer.from(request('_posted')).toString('base64')
     const start = await listen(t, (_, response) =>
       response.end(`<form method="post" action="${sso}"><input name="SAMLRequest" value="${SAMLRequest}"></form>`),
@@ -77,7 +77,7 @@ test('simplesamlphp signs people in for a service', async t => {
     assert.match(Buffer.from(service.heard.at(-1)?.form['SAMLResponse'] ?? '', 'base64').toString(), /"_posted"/)
   })
 
-  await t.test('a wrong password stays at the provider', async () => {
+  await t.test('after a wrong password the user stays at the provider', async () => {
     const before = service.heard.length
     const page = await loginAtSimpleSaml(redirect(), { ...alice, password: 'wrong' })
     assert.equal(new URL(page.url).origin, new URL(sso).origin)
@@ -90,7 +90,7 @@ test('simplesamlphp signs people in for a service', async t => {
     assert.match(xml, /<saml:NameID [^>]*nameid-format:transient"[^>]*>_[0-9a-f]+</)
   })
 
-  await t.test('it signs what it is told to sign', async () => {
+  await t.test('it signs what its configuration says', async () => {
     const signed = async (what: ServiceProvider['signed']): Promise<string[]> => {
       await idp.trust([{ ...sp, ...(what ? { signed: what } : {}) }])
       const xml = responseIn(await responseFromSimpleSaml(redirect(), alice))
@@ -103,29 +103,32 @@ test('simplesamlphp signs people in for a service', async t => {
     assert.deepEqual(await signed(undefined), ['Assertion'])
   })
 
-  await t.test('it encrypts to the certificate of the service, and refuses requests without its signature', async t => {
-    const folder = await temporaryFolder(t)
-    const [keyFile, certFile] = [join(folder, 'sp.pem'), join(folder, 'sp.crt')]
-    const parameters = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=sp.test']
-    execFileSync('openssl', [...parameters, '-keyout', keyFile, '-out', certFile], { stdio: 'ignore' })
-    const [key, certificate] = [await readFile(keyFile, 'utf8'), await readFile(certFile, 'utf8')]
-    const signed = (query: string): string => {
-      const content = `${query}&SigAlg=${encodeURIComponent('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256')}`
-      const signature = sign('sha256', Buffer.from(content), key).toString('base64')
-      return `${content}&Signature=${encodeURIComponent(signature)}`
-    }
-    await idp.trust([{ ...sp, encryptTo: certificate, requestsSignedBy: certificate }])
-    t.after(() => idp.trust([sp]))
+  await t.test(
+    'it encrypts with the certificate of the service, and rejects requests without the signature of the service',
+    async t => {
+      const folder = await temporaryFolder(t)
+      const [keyFile, certFile] = [join(folder, 'sp.pem'), join(folder, 'sp.crt')]
+      const parameters = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=sp.test']
+      execFileSync('openssl', [...parameters, '-keyout', keyFile, '-out', certFile], { stdio: 'ignore' })
+      const [key, certificate] = [await readFile(keyFile, 'utf8'), await readFile(certFile, 'utf8')]
+      const signed = (query: string): string => {
+        const content = `${query}&SigAlg=${encodeURIComponent('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256')}`
+        const signature = sign('sha256', Buffer.from(content), key).toString('base64')
+        return `${content}&Signature=${encodeURIComponent(signature)}`
+      }
+      await idp.trust([{ ...sp, encryptTo: certificate, requestsSignedBy: certificate }])
+      t.after(() => idp.trust([sp]))
 
-    const xml = responseIn(await responseFromSimpleSaml(redirect('_signed', signed), alice))
-    assert.match(xml, /InResponseTo="_signed"/)
-    assert.match(xml, /<saml:EncryptedAssertion>/)
-    assert.doesNotMatch(xml, /alice@example\.org/)
-    const unsigned = await responseFromSimpleSaml(redirect(), alice)
-    assert.match(unsigned.answer.text, /Validation of received messages enabled, but no signature found/)
-  })
+      const xml = responseIn(await responseFromSimpleSaml(redirect('_signed', signed), alice))
+      assert.match(xml, /InResponseTo="_signed"/)
+      assert.match(xml, /<saml:EncryptedAssertion>/)
+      assert.doesNotMatch(xml, /alice@example\.org/)
+      const unsigned = await responseFromSimpleSaml(redirect(), alice)
+      assert.match(unsigned.answer.text, /Validation of received messages enabled, but no signature found/)
+    },
+  )
 
-  await t.test('a new key replaces the old one in the metadata', async () => {
+  await t.test('a new key replaces the old one in its metadata', async () => {
     const keys = async (): Promise<string[]> =>
       [...(await ask(idp.metadataUrl)).text.matchAll(/<ds:X509Certificate>([^<]+)</g)].map(([, key = '']) => key)
     const old = await keys()
@@ -136,15 +139,18 @@ test('simplesamlphp signs people in for a service', async t => {
     assert.ok(responseIn(await responseFromSimpleSaml(redirect(), alice)).includes(now[0] ?? 'no key'))
   })
 
-  await t.test('a second one runs beside it, on no port that is taken, and stops without a trace', async t => {
-    const second = await startSimpleSaml(t, { users: [alice] })
-    assert.notEqual(second.entityId, idp.entityId)
-    assert.ok((await processesOf(second.pid)).length > 0)
-    await Promise.all([second.stop(), second.stop()])
-    assert.deepEqual(await processesOf(second.pid), [])
-    await assert.rejects(ask(second.metadataUrl), /ECONNREFUSED/)
-    assert.equal((await ask(idp.metadataUrl)).status, 200)
-    const { port } = new URL(idp.metadataUrl)
-    await assert.rejects(startSimpleSaml(t, { users: [], port: Number(port) }), /EADDRINUSE/)
-  })
+  await t.test(
+    'a second provider runs beside the first on a free port, and leaves nothing behind when it stops',
+    async t => {
+      const second = await startSimpleSaml(t, { users: [alice] })
+      assert.notEqual(second.entityId, idp.entityId)
+      assert.ok((await processesOf(second.pid)).length > 0)
+      await Promise.all([second.stop(), second.stop()])
+      assert.deepEqual(await processesOf(second.pid), [])
+      await assert.rejects(ask(second.metadataUrl), /ECONNREFUSED/)
+      assert.equal((await ask(idp.metadataUrl)).status, 200)
+      const { port } = new URL(idp.metadataUrl)
+      await assert.rejects(startSimpleSaml(t, { users: [], port: Number(port) }), /EADDRINUSE/)
+    },
+  )
 })

@@ -13,7 +13,7 @@ import { startInProcess } from '../support/service.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.org' }
 
-test('behind a proxy that changes Host, SAML goes by the configured addresses only (D8.3)', async t => {
+test('behind a proxy that changes Host, SAML uses the configured addresses only (D8.3)', async t => {
   if (!requirePeer(t, simpleSamlPhp)) return
   const port = await freePort()
   const base = `${await startReverseProxy(t, port)}/store/`
@@ -31,7 +31,7 @@ test('behind a proxy that changes Host, SAML goes by the configured addresses on
   }
 })
 
-test('behind a proxy that changes Host, CAS goes by the base address (D9.1)', async t => {
+test('behind a proxy that changes Host, CAS uses the base address (D9.1)', async t => {
   if (!requirePeer(t, djangoCas)) return
   const port = await freePort()
   const base = `${await startReverseProxy(t, port)}/store/`

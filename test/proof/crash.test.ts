@@ -4,7 +4,7 @@ import { isLong, proofSeed } from '../support/proofs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { proveCrash } from './crash.ts'
 
-test('killed at any moment, the service keeps what it acknowledged, counts it right, and leaves nothing else (D7.4, D7.5)', async t => {
+test('killed at any moment, the service keeps every acknowledged change, counts correctly and leaves nothing else behind (D7.4, D7.5)', async t => {
   const seed = proofSeed()
   const report = await proveCrash({ rounds: isLong ? 50 : 4, seed, folder: await temporaryFolder(t) })
   t.diagnostic(`seed ${seed}: ${report.acknowledged} changes acknowledged, ${report.uncertain} cut off`)

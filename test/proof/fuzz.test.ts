@@ -5,6 +5,6 @@ import { proveFuzz } from './fuzz.ts'
 
 const cases = isLong ? 40 : 3
 
-test('any input of strangers is answered or refused, with limited work, and leaves nothing in memory', async () => {
+test('any input of strangers is answered or rejected, with limited work, and leaves nothing in memory', async () => {
   assert.ok((await proveFuzz({ after }, { cases, seed: proofSeed() })).refused > 0)
 })

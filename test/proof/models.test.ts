@@ -7,12 +7,12 @@ import { proveSessions } from './session-model.ts'
 
 // Together more than a hundred thousand operations with PROOFS=long: a sequence has 30, 15 or 13 on average.
 
-test('for all attempts and clock changes, the lockout behaves like the model of D6', async () => {
+test('for all attempts and clock changes, the lockout agrees with the model of D6', async () => {
   assert.ok((await proveLockout({ runs: isLong ? 1500 : 300 })) > 0)
 })
 
 for (const where of ['memory', 'memory of threads', 'database'] as const) {
-  test(`sessions in ${where} behave like the model of D2`, async () => {
+  test(`sessions in ${where} agree with the model of D2`, async () => {
     assert.ok((await proveSessions(where, { runs: isLong ? 1000 : 100 })) > 0)
   })
 }

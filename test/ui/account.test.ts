@@ -13,7 +13,7 @@ const inBrowser = await openBrowser()
 let users = 0
 const newUser = () => addUser(admin, `person${++users}@example.org`)
 
-inBrowser('the account says who one is; another language is used at once and kept', async b => {
+inBrowser('the account page shows the user; a change of language takes effect at once and is kept', async b => {
   const { id, name } = await newUser()
   const context = await newContext(admin, [id])
   await admin.put(`_principals/resource/${id}`, { homecontext: context })
@@ -33,95 +33,101 @@ inBrowser('the account says who one is; another language is used at once and kep
   await close()
 })
 
-inBrowser('a new password is judged while it is typed, refused with its reason, and set', async b => {
-  const { name } = await newUser()
-  const { page, complaints, close } = await newPerson(b, { refusals: [400, 403] })
-  await enter(page, service.base, name, GOOD_PASSWORD)
-  await page.goto(`${service.base}ui/account`)
-  const [current, next, repeated] = [
-    page.getByLabel('Current password'),
-    page.getByLabel('New password', { exact: true }),
-    page.getByLabel('Repeat new password'),
-  ]
-  const save = page.getByRole('button', { name: 'Change password' })
-  const kept = (expected: readonly string[]) =>
-    until(
-      () => page.locator('.rules .kept').allInnerTexts(),
-      found => JSON.stringify(found) === JSON.stringify(expected),
-    )
-  await next.fill('abc')
-  await kept(['a lower-case letter'])
-  await next.fill('abcABC1234')
-  await kept(['at least 10 characters', 'a lower-case letter', 'an upper-case letter', 'a digit'])
-  assert.match(await page.innerText('.rules .unknown'), /matches the pattern \[-\+\].*checked when you save/)
+inBrowser(
+  'a new password is checked while the user types, rejected with a reason, and set when it is valid',
+  async b => {
+    const { name } = await newUser()
+    const { page, complaints, close } = await newPerson(b, { refusals: [400, 403] })
+    await enter(page, service.base, name, GOOD_PASSWORD)
+    await page.goto(`${service.base}ui/account`)
+    const [current, next, repeated] = [
+      page.getByLabel('Current password'),
+      page.getByLabel('New password', { exact: true }),
+      page.getByLabel('Repeat new password'),
+    ]
+    const save = page.getByRole('button', { name: 'Change password' })
+    const kept = (expected: readonly string[]) =>
+      until(
+        () => page.locator('.rules .kept').allInnerTexts(),
+        found => JSON.stringify(found) === JSON.stringify(expected),
+      )
+    await next.fill('abc')
+    await kept(['a lower-case letter'])
+    await next.fill('abcABC1234')
+    await kept(['at least 10 characters', 'a lower-case letter', 'an upper-case letter', 'a digit'])
+    assert.match(await page.innerText('.rules .unknown'), /matches the pattern \[-\+\].*checked when you save/)
 
-  await current.fill(GOOD_PASSWORD)
-  await repeated.fill('something else')
-  await save.click()
-  await page.waitForSelector('text=The two passwords differ')
-  await repeated.fill('abcABC1234')
-  await save.click()
-  await page.waitForSelector('text=The password does not follow the rules')
-  assert.match(await page.innerText('.rules .broken'), /pattern/)
+    await current.fill(GOOD_PASSWORD)
+    await repeated.fill('something else')
+    await save.click()
+    await page.waitForSelector('text=The two passwords differ')
+    await repeated.fill('abcABC1234')
+    await save.click()
+    await page.waitForSelector('text=The password does not follow the rules')
+    assert.match(await page.innerText('.rules .broken'), /pattern/)
 
-  await current.fill(WRONG_PASSWORD)
-  await next.fill(NEXT_PASSWORD)
-  await repeated.fill(NEXT_PASSWORD)
-  await save.click()
-  await page.waitForSelector('text=The current password is wrong')
-  assert.equal(await current.getAttribute('aria-invalid'), 'true')
-  await current.fill(GOOD_PASSWORD)
-  await save.click()
-  await page.waitForSelector('text=Password changed.')
-  assert.equal(await next.inputValue(), '')
-  await page.reload()
-  await page.waitForSelector('h1:text("My account")')
-  assert.equal((await service.visitor().signIn(name, NEXT_PASSWORD)).status, 200)
-  assert.deepEqual(complaints, [])
-  await close()
-})
+    await current.fill(WRONG_PASSWORD)
+    await next.fill(NEXT_PASSWORD)
+    await repeated.fill(NEXT_PASSWORD)
+    await save.click()
+    await page.waitForSelector('text=The current password is wrong')
+    assert.equal(await current.getAttribute('aria-invalid'), 'true')
+    await current.fill(GOOD_PASSWORD)
+    await save.click()
+    await page.waitForSelector('text=Password changed.')
+    assert.equal(await next.inputValue(), '')
+    await page.reload()
+    await page.waitForSelector('h1:text("My account")')
+    assert.equal((await service.visitor().signIn(name, NEXT_PASSWORD)).status, 200)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('all logins are listed, one’s own marked; one of them ends, then all others (D3.2, D3.3)', async b => {
-  const { name } = await newUser()
-  const others = [service.visitor(), service.visitor(), service.visitor()]
-  const agents = ['curl/8.5', 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0', 'Thing']
-  for (const [index, other] of others.entries()) {
-    const form = { auth_username: name, auth_password: GOOD_PASSWORD }
-    await other.ask('auth/cookie', { form, headers: { 'user-agent': agents[index] } })
-  }
-  const { page, complaints, close } = await newPerson(b)
-  await enter(page, service.base, name, GOOD_PASSWORD)
-  await page.goto(`${service.base}ui/account`)
-  const rows = page.locator('tbody tr')
-  await rows.first().waitFor()
-  await rows.nth(3).waitFor()
-  assert.equal(await rows.count(), 4)
-  assert.match(await rows.first().innerText(), /Chrome on Linux this session/)
-  assert.equal(await page.getByText('this session', { exact: true }).count(), 1)
+inBrowser(
+  'all sessions are listed with the current one marked; the user ends one of them, then all others (D3.2, D3.3)',
+  async b => {
+    const { name } = await newUser()
+    const others = [service.visitor(), service.visitor(), service.visitor()]
+    const agents = ['curl/8.5', 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0', 'Thing']
+    for (const [index, other] of others.entries()) {
+      const form = { auth_username: name, auth_password: GOOD_PASSWORD }
+      await other.ask('auth/cookie', { form, headers: { 'user-agent': agents[index] } })
+    }
+    const { page, complaints, close } = await newPerson(b)
+    await enter(page, service.base, name, GOOD_PASSWORD)
+    await page.goto(`${service.base}ui/account`)
+    const rows = page.locator('tbody tr')
+    await rows.first().waitFor()
+    await rows.nth(3).waitFor()
+    assert.equal(await rows.count(), 4)
+    assert.match(await rows.first().innerText(), /Chrome on Linux this session/)
+    assert.equal(await page.getByText('this session', { exact: true }).count(), 1)
 
-  await page.getByRole('button', { name: 'Sign out this session: Firefox on Windows' }).click()
-  await page.waitForSelector('text=Session ended.')
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3)
-  const who = () => Promise.all(others.map(async other => (await other.get('auth/user')).json()['user']))
-  assert.deepEqual(await who(), [name, 'guest', name])
+    await page.getByRole('button', { name: 'Sign out this session: Firefox on Windows' }).click()
+    await page.waitForSelector('text=Session ended.')
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3)
+    const who = () => Promise.all(others.map(async other => (await other.get('auth/user')).json()['user']))
+    assert.deepEqual(await who(), [name, 'guest', name])
 
-  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.waitFor()
-  await page.keyboard.press('Escape')
-  await dialog.waitFor({ state: 'detached' })
-  assert.deepEqual(await who(), [name, 'guest', name], 'nothing ends without a yes')
-  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  await dialog.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
-  assert.deepEqual(await who(), ['guest', 'guest', 'guest'])
-  await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
-  await page.waitForURL(/auth\/login/)
-  assert.deepEqual(complaints, [])
-  await close()
-})
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    assert.deepEqual(await who(), [name, 'guest', name], 'nothing ends without a yes')
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await dialog.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+    assert.deepEqual(await who(), ['guest', 'guest', 'guest'])
+    await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL(/auth\/login/)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('the contexts that one can write to have their quota as a bar and in words (I2.6)', async b => {
+inBrowser('contexts that the user can write to show their quota as a bar and as text (I2.6)', async b => {
   const { id, name } = await newUser()
   const [roomy, full, free] = [
     await newContext(admin, [id]),
@@ -150,7 +156,7 @@ inBrowser('the contexts that one can write to have their quota as a bar and in w
   await close()
 })
 
-inBrowser('where the service has no quota, there are no bars and no errors', async b => {
+inBrowser('with quotas off, the account page shows no bars and no errors', async b => {
   const plain = await startInProcess({ after })
   const { page, complaints, close } = await newPerson(b)
   const root = await plain.admin()
@@ -164,36 +170,39 @@ inBrowser('where the service has no quota, there are no bars and no errors', asy
   await close()
 })
 
-inBrowser('by keyboard alone: to the content, along the bar, to another page, whose heading has the focus', async b => {
-  const { id, name } = await newUser()
-  await newContext(admin, [id])
-  const { page, complaints, close } = await newPerson(b)
-  await page.goto(`${service.base}auth/login`)
-  await page.waitForSelector('[name=auth_username]:focus')
-  await page.keyboard.type(name)
-  await page.keyboard.press('Tab')
-  await page.keyboard.type(GOOD_PASSWORD)
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('.tile')
-  const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).innerText.trim())
-  await page.keyboard.press('Tab')
-  assert.equal(await focused(), 'Skip to content')
-  await page.keyboard.press('Enter')
-  // The tabs of the page come first.
-  for (let tab = 0; tab < 4; tab++) await page.keyboard.press('Tab')
-  const context = await focused()
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('.zone')
-  assert.equal(await focused(), context)
-  assert.equal(await page.title(), `${context} – Stowage`)
-  await page.goBack()
-  await page.waitForSelector('.tile')
-  assert.equal(await focused(), 'My files')
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'by keyboard alone: skip to the content, move along the navigation bar, open another page; its heading has the focus',
+  async b => {
+    const { id, name } = await newUser()
+    await newContext(admin, [id])
+    const { page, complaints, close } = await newPerson(b)
+    await page.goto(`${service.base}auth/login`)
+    await page.waitForSelector('[name=auth_username]:focus')
+    await page.keyboard.type(name)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(GOOD_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.tile')
+    const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).innerText.trim())
+    await page.keyboard.press('Tab')
+    assert.equal(await focused(), 'Skip to content')
+    await page.keyboard.press('Enter')
+    // The tabs of the page come first.
+    for (let tab = 0; tab < 4; tab++) await page.keyboard.press('Tab')
+    const context = await focused()
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.zone')
+    assert.equal(await focused(), context)
+    assert.equal(await page.title(), `${context} – Stowage`)
+    await page.goBack()
+    await page.waitForSelector('.tile')
+    assert.equal(await focused(), 'My files')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('what others have written is shown as text: names, titles, user agents, files', async b => {
+inBrowser('input of other users is shown as text, never as markup: names, titles, user agents, files', async b => {
   const evil = (where: string): string => `<img src=x onerror="document.title='${where}'">${where}`
   const { id, name } = await addUser(admin, evil('name').toLowerCase())
   const context = await newContext(admin, [id])

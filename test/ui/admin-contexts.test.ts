@@ -12,7 +12,7 @@ const MEGA = 1_048_576
 const quotaOf = async (context: string) => (await admin.get(`${context}/quota`)).json()
 
 inBrowser(
-  'what a newcomer does first: a user, a context that is his, a quota that refuses his second file',
+  'first steps of an administrator: create a user, a context for that user, and a quota that rejects a second file',
   async b => {
     const { page, complaints, close } = await newPerson(b)
     await enter(page, service.base, 'admin', ADMIN_PASSWORD)
@@ -51,7 +51,7 @@ inBrowser(
   },
 )
 
-inBrowser('quota is set with a unit, lifted and taken away; a size that is none is explained (D7.1)', async b => {
+inBrowser('a quota is set with a unit, made unlimited and removed; an invalid size is explained (D7.1)', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await newContext(admin)
   await enter(page, service.base, 'admin', ADMIN_PASSWORD)
@@ -80,7 +80,7 @@ inBrowser('quota is set with a unit, lifted and taken away; a size that is none 
   await close()
 })
 
-inBrowser('a context is renamed and given to others by name, and taken from them again', async b => {
+inBrowser('a context is renamed, shared with users by name, and the access is revoked', async b => {
   const { page, complaints, close } = await newPerson(b, { refusals: [409] })
   const olga = await addUser(admin, 'olga')
   await addUser(admin, 'peter')
@@ -124,7 +124,7 @@ inBrowser('a context is renamed and given to others by name, and taken from them
   await close()
 })
 
-inBrowser('contexts are found and ordered by fullness, with a bar each', async b => {
+inBrowser('contexts are searched and sorted by how full they are, each with a bar', async b => {
   const { page, complaints, close } = await newPerson(b)
   for (const [name, quota, size] of [
     ['bars-low', 1000, 100],

@@ -14,7 +14,7 @@ const anna = await addUser(admin, 'anna@example.org')
 const context = await newContext(admin, [anna.id])
 await admin.put(context, { alias: 'photos' })
 
-inBrowser('administrators find a session among those of all users, and end it', async b => {
+inBrowser('administrators search the sessions of all users and end one', async b => {
   const { page, complaints, close } = await newPerson(b)
   const other = service.visitor()
   await other.signIn(anna.name, GOOD_PASSWORD)
@@ -30,7 +30,7 @@ inBrowser('administrators find a session among those of all users, and end it', 
   await close()
 })
 
-inBrowser('settings are searched and hold no secret; the checks say what is wrong', async b => {
+inBrowser('settings can be searched and show no secrets; the checks name the problems', async b => {
   const { page, complaints, close } = await newPerson(b)
   await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/settings')
   await page.getByLabel('Search settings').fill('metrics.token')
@@ -45,7 +45,7 @@ inBrowser('settings are searched and hold no secret; the checks say what is wron
   await close()
 })
 
-inBrowser('the overview draws the last day, and says in words what the lines show', async b => {
+inBrowser('the overview draws graphs of the last day and describes them in text', async b => {
   const { page, complaints, close } = await newPerson(b)
   const body = 'x'.repeat(2048)
   await admin.ask(`${context}?file`, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
@@ -58,38 +58,41 @@ inBrowser('the overview draws the last day, and says in words what the lines sho
   await close()
 })
 
-inBrowser('the page of a user has their contexts and why, e-mail, sessions and latest events', async b => {
-  const { page, complaints, close } = await newPerson(b)
-  const group = await admin.post('_principals?graphtype=group', { resource: { name: 'divers', children: [anna.id] } })
-  const groupId = group.json<{ entryId: string }>().entryId
-  await admin.put(`_principals/resource/${groupId}`, [anna.id])
-  const read = [{ type: 'uri', value: `${service.base}_principals/resource/${groupId}` }]
-  const reef = await newContext(admin)
-  await admin.put(reef, { alias: 'reef' })
-  await admin.put(`_contexts/entry/${reef}`, {
-    [service.base + reef]: { 'http://entrystore.org/terms/read': read },
-  })
-  const other = service.visitor()
-  await other.signIn(anna.name, GOOD_PASSWORD)
-  await enter(page, service.base, 'admin', ADMIN_PASSWORD, `ui/admin/users/${anna.id}`)
-  const rowOf = (text: string) => page.locator('tbody tr').filter({ hasText: text })
-  await rowOf('photos').filter({ hasText: 'shared directly' }).waitFor()
-  await rowOf('reef').filter({ hasText: 'member of divers' }).waitFor()
-  await rowOf('Signed in').first().waitFor()
-  await page
-    .getByRole('button', { name: /End session/ })
-    .first()
-    .waitFor()
-  await page.getByRole('textbox', { name: 'E-mail address' }).fill('not an address')
-  await page.getByRole('button', { name: 'Save e-mail address' }).click()
-  assert.equal((await admin.get(`_principals/metadata/${anna.id}`)).text.includes('mbox'), false)
-  await page.getByRole('textbox', { name: 'E-mail address' }).fill('anna@home.example')
-  await page.getByRole('button', { name: 'Save e-mail address' }).click()
-  await page.waitForSelector('text=Saved.')
-  assert.match((await admin.get(`_principals/metadata/${anna.id}`)).text, /mailto:anna@home\.example/)
-  await requireAccessible(page)
-  await page.goto(`${service.base}ui/admin/contexts/${reef}`)
-  await rowOf(anna.name).filter({ hasText: 'member of divers' }).waitFor()
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'the page of a user shows their contexts with the source of each right, e-mail address, sessions and latest events',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const group = await admin.post('_principals?graphtype=group', { resource: { name: 'divers', children: [anna.id] } })
+    const groupId = group.json<{ entryId: string }>().entryId
+    await admin.put(`_principals/resource/${groupId}`, [anna.id])
+    const read = [{ type: 'uri', value: `${service.base}_principals/resource/${groupId}` }]
+    const reef = await newContext(admin)
+    await admin.put(reef, { alias: 'reef' })
+    await admin.put(`_contexts/entry/${reef}`, {
+      [service.base + reef]: { 'http://entrystore.org/terms/read': read },
+    })
+    const other = service.visitor()
+    await other.signIn(anna.name, GOOD_PASSWORD)
+    await enter(page, service.base, 'admin', ADMIN_PASSWORD, `ui/admin/users/${anna.id}`)
+    const rowOf = (text: string) => page.locator('tbody tr').filter({ hasText: text })
+    await rowOf('photos').filter({ hasText: 'shared directly' }).waitFor()
+    await rowOf('reef').filter({ hasText: 'member of divers' }).waitFor()
+    await rowOf('Signed in').first().waitFor()
+    await page
+      .getByRole('button', { name: /End session/ })
+      .first()
+      .waitFor()
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill('not an address')
+    await page.getByRole('button', { name: 'Save e-mail address' }).click()
+    assert.equal((await admin.get(`_principals/metadata/${anna.id}`)).text.includes('mbox'), false)
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill('anna@home.example')
+    await page.getByRole('button', { name: 'Save e-mail address' }).click()
+    await page.waitForSelector('text=Saved.')
+    assert.match((await admin.get(`_principals/metadata/${anna.id}`)).text, /mailto:anna@home\.example/)
+    await requireAccessible(page)
+    await page.goto(`${service.base}ui/admin/contexts/${reef}`)
+    await rowOf(anna.name).filter({ hasText: 'member of divers' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)

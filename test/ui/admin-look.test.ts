@@ -57,7 +57,7 @@ const looks = [
 ] as const
 
 for (const { look, ...options } of looks) {
-  inBrowser(`every page of the administration can be used by everybody and fits its window: ${look}`, async b => {
+  inBrowser(`every administration page is accessible and fits the window: ${look}`, async b => {
     const { page, complaints, close } = await newPerson(b, options)
     const judge = async (title: string): Promise<void> => {
       await requireAccessible(page)

@@ -23,62 +23,65 @@ async function asAdmin(b: Chromium, refusals: readonly number[] = []): Promise<P
   return person
 }
 
-inBrowser('a user is made by keyboard, found, disabled, enabled and given another password', async b => {
-  const { page, complaints, close } = await asAdmin(b, [400, 409])
-  await addUser(admin, 'taken@example.org')
-  await page.getByRole('link', { name: 'Administration' }).click()
-  await page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Users' }).click()
-  await button(page, 'New user').focus()
-  await page.keyboard.press('Enter')
-  await page.getByRole('dialog').locator('form').waitFor()
-  await page.getByLabel('User name', { exact: true }).focus()
-  await page.keyboard.type('taken@example.org')
-  await page.keyboard.press('Tab')
-  await page.keyboard.type('short')
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('dialog .rules .broken')
-  await page.waitForSelector('dialog .error')
-  await page.getByLabel('New password', { exact: true }).fill(GOOD_PASSWORD)
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('dialog .error:text("This name is taken.")')
-  await page.getByLabel('User name', { exact: true }).fill('nils@example.org')
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('h1:text("nils@example.org")')
-  const id = decodeURIComponent(page.url().split('/').at(-1) ?? '')
-  const nils = service.visitor()
-  assert.equal((await nils.signIn('nils@example.org', GOOD_PASSWORD)).status, 200)
+inBrowser(
+  'an administrator creates a user by keyboard, finds, disables and enables them, and sets another password',
+  async b => {
+    const { page, complaints, close } = await asAdmin(b, [400, 409])
+    await addUser(admin, 'taken@example.org')
+    await page.getByRole('link', { name: 'Administration' }).click()
+    await page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Users' }).click()
+    await button(page, 'New user').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').locator('form').waitFor()
+    await page.getByLabel('User name', { exact: true }).focus()
+    await page.keyboard.type('taken@example.org')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('short')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('dialog .rules .broken')
+    await page.waitForSelector('dialog .error')
+    await page.getByLabel('New password', { exact: true }).fill(GOOD_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('dialog .error:text("This name is taken.")')
+    await page.getByLabel('User name', { exact: true }).fill('nils@example.org')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('h1:text("nils@example.org")')
+    const id = decodeURIComponent(page.url().split('/').at(-1) ?? '')
+    const nils = service.visitor()
+    assert.equal((await nils.signIn('nils@example.org', GOOD_PASSWORD)).status, 200)
 
-  await button(page, 'Disable user').click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Disable user' }).click()
-  await said(page, 'disabled and signed out everywhere')
-  await page.waitForSelector('.badge.bad')
-  assert.equal((await resourceOf(id))['disabled'], true)
-  assert.equal(await whoIs(nils), 'guest')
-  await button(page, 'Enable user').click()
-  await said(page, 'nils@example.org enabled.')
-  assert.equal((await resourceOf(id))['disabled'], undefined)
+    await button(page, 'Disable user').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable user' }).click()
+    await said(page, 'disabled and signed out everywhere')
+    await page.waitForSelector('.badge.bad')
+    assert.equal((await resourceOf(id))['disabled'], true)
+    assert.equal(await whoIs(nils), 'guest')
+    await button(page, 'Enable user').click()
+    await said(page, 'nils@example.org enabled.')
+    assert.equal((await resourceOf(id))['disabled'], undefined)
 
-  await page.getByLabel('New password', { exact: true }).fill('weak')
-  await button(page, 'Set password').click()
-  await page.waitForSelector('text=The password does not follow the rules')
-  await page.getByLabel('New password', { exact: true }).fill(NEXT_PASSWORD)
-  await button(page, 'Set password').click()
-  await said(page, 'Password set.')
-  assert.equal((await nils.signIn('nils@example.org', NEXT_PASSWORD)).status, 200)
+    await page.getByLabel('New password', { exact: true }).fill('weak')
+    await button(page, 'Set password').click()
+    await page.waitForSelector('text=The password does not follow the rules')
+    await page.getByLabel('New password', { exact: true }).fill(NEXT_PASSWORD)
+    await button(page, 'Set password').click()
+    await said(page, 'Password set.')
+    assert.equal((await nils.signIn('nils@example.org', NEXT_PASSWORD)).status, 200)
 
-  await visit(page, 'admin/users')
-  await page.getByLabel('Search by part of the name or ID').fill('NILS')
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
-  await page.reload()
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
-  assert.match(await page.innerText('tbody'), /nils@example\.org/)
-  await page.getByLabel('Search by part of the name or ID').fill('nobody of that name')
-  await page.waitForSelector('text=Nothing found.')
-  assert.deepEqual(complaints, [])
-  await close()
-})
+    await visit(page, 'admin/users')
+    await page.getByLabel('Search by part of the name or ID').fill('NILS')
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+    await page.reload()
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+    assert.match(await page.innerText('tbody'), /nils@example\.org/)
+    await page.getByLabel('Search by part of the name or ID').fill('nobody of that name')
+    await page.waitForSelector('text=Nothing found.')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('an administrator sees where somebody is signed in, ends one of the logins, then all', async b => {
+inBrowser('an administrator sees the sessions of a user, ends one, then all', async b => {
   const { page, complaints, close } = await asAdmin(b)
   const { id, name } = await addUser(admin, 'leo@example.org')
   const [phone, laptop, other] = [service.visitor(), service.visitor(), service.visitor()]
@@ -105,7 +108,7 @@ inBrowser('an administrator sees where somebody is signed in, ends one of the lo
 })
 
 inBrowser(
-  'who is locked out is listed with the end of it, and unlocked from the list or his own page (D6.5)',
+  'locked users are listed with the end of the lock, and unlocked from the list or from their page (D6.5)',
   async b => {
     const { page, complaints, close } = await asAdmin(b)
     const [one, two] = [await addUser(admin, 'lock1@example.org'), await addUser(admin, 'lock2@example.org')]
@@ -128,69 +131,76 @@ inBrowser(
   },
 )
 
-inBrowser('a group is made, gets members by name and loses them; what cannot be a member is explained', async b => {
-  const { page, complaints, close } = await asAdmin(b, [400, 404])
-  const { id, name } = await addUser(admin, 'mia@example.org')
-  await visit(page, 'admin/groups')
-  await button(page, 'New group').click()
-  await page.getByRole('dialog').getByLabel('Group').fill('sailors')
-  await button(page, 'Create group').click()
-  await page.waitForSelector('h1:text("sailors")')
-  const group = page.url().split('/').at(-1) ?? ''
-  const field = page.getByLabel('Add member (user name)')
-  for (const [typed, problem] of [
-    ['nobody@example.org', 'There is no user or group with this name.'],
-    ['sailors', 'Only users can be members.'],
-  ] as const) {
-    await field.fill(typed)
+inBrowser(
+  'an administrator creates a group, adds members by name and removes them; an invalid member is explained',
+  async b => {
+    const { page, complaints, close } = await asAdmin(b, [400, 404])
+    const { id, name } = await addUser(admin, 'mia@example.org')
+    await visit(page, 'admin/groups')
+    await button(page, 'New group').click()
+    await page.getByRole('dialog').getByLabel('Group').fill('sailors')
+    await button(page, 'Create group').click()
+    await page.waitForSelector('h1:text("sailors")')
+    const group = page.url().split('/').at(-1) ?? ''
+    const field = page.getByLabel('Add member (user name)')
+    for (const [typed, problem] of [
+      ['nobody@example.org', 'There is no user or group with this name.'],
+      ['sailors', 'Only users can be members.'],
+    ] as const) {
+      await field.fill(typed)
+      await button(page, 'Add').click()
+      await page.waitForSelector(`.error:text("${problem}")`)
+    }
+    await field.fill(name)
     await button(page, 'Add').click()
-    await page.waitForSelector(`.error:text("${problem}")`)
-  }
-  await field.fill(name)
-  await button(page, 'Add').click()
-  await page.waitForSelector('tbody tr')
-  const members = async () =>
-    (await admin.get(`_principals/resource/${group}`))
-      .json<{ children: { entryId: string }[] }>()
-      .children.map(({ entryId }) => entryId)
-  assert.deepEqual(await members(), [id])
-  await button(page, `Remove ${name}`).click()
-  await page.waitForSelector('text=The group has no members yet.')
-  assert.deepEqual(await members(), [])
-  assert.deepEqual(complaints, [])
-  await close()
-})
+    await page.waitForSelector('tbody tr')
+    const members = async () =>
+      (await admin.get(`_principals/resource/${group}`))
+        .json<{ children: { entryId: string }[] }>()
+        .children.map(({ entryId }) => entryId)
+    assert.deepEqual(await members(), [id])
+    await button(page, `Remove ${name}`).click()
+    await page.waitForSelector('text=The group has no members yet.')
+    assert.deepEqual(await members(), [])
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('events are filtered by user and kind, in portions; the filter stays in the address', async b => {
-  const { page, complaints, close } = await asAdmin(b)
-  const { id, name } = await addUser(admin, 'eventful@example.org')
-  for (let count = 0; count < 60; count++) await admin.put(`_principals/resource/${id}`, { disabled: count % 2 === 0 })
-  await visit(page, `admin/users/${id}`)
-  await page.getByRole('link', { name: 'Audit log of this user' }).click()
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 50)
-  assert.match(await page.innerText('tbody tr >> nth=0'), new RegExp(`User enabled\\s+${name}\\s+admin`))
-  await button(page, 'Next').click()
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 11)
-  await page.getByLabel('Kind of event').selectOption('user-created')
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
-  await page.reload()
-  await page.waitForSelector('tbody tr')
-  assert.equal(await page.locator('tbody tr').count(), 1)
-  await page.getByLabel('User (part of the name, or ID)').fill('VENTFU')
-  await page.waitForURL(/user=VENTFU/)
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
-  const saving = page.waitForEvent('download')
-  await button(page, 'Export as CSV').click()
-  const csv = await readFile(await (await saving).path(), 'utf8')
-  assert.match(csv, /^"time","event","userId","userName","actorId","address","detail"\r\n"[^"]+","user-created",/)
-  assert.equal(csv.split('\r\n').length, 3)
-  await page.getByLabel('From').fill('2099-01-01T00:00')
-  await page.waitForSelector('text=Nothing found.')
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'audit events are filtered by user and kind and loaded page by page; the filter is part of the URL',
+  async b => {
+    const { page, complaints, close } = await asAdmin(b)
+    const { id, name } = await addUser(admin, 'eventful@example.org')
+    for (let count = 0; count < 60; count++)
+      await admin.put(`_principals/resource/${id}`, { disabled: count % 2 === 0 })
+    await visit(page, `admin/users/${id}`)
+    await page.getByRole('link', { name: 'Audit log of this user' }).click()
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 50)
+    assert.match(await page.innerText('tbody tr >> nth=0'), new RegExp(`User enabled\\s+${name}\\s+admin`))
+    await button(page, 'Next').click()
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 11)
+    await page.getByLabel('Kind of event').selectOption('user-created')
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+    await page.reload()
+    await page.waitForSelector('tbody tr')
+    assert.equal(await page.locator('tbody tr').count(), 1)
+    await page.getByLabel('User (part of the name, or ID)').fill('VENTFU')
+    await page.waitForURL(/user=VENTFU/)
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
+    const saving = page.waitForEvent('download')
+    await button(page, 'Export as CSV').click()
+    const csv = await readFile(await (await saving).path(), 'utf8')
+    assert.match(csv, /^"time","event","userId","userName","actorId","address","detail"\r\n"[^"]+","user-created",/)
+    assert.equal(csv.split('\r\n').length, 3)
+    await page.getByLabel('From').fill('2099-01-01T00:00')
+    await page.waitForSelector('text=Nothing found.')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('somebody who is no administrator sees no administration, and is told why', async b => {
+inBrowser('a user without administrator rights sees no administration page, and the reason', async b => {
   const { id, name } = await addUser(admin, 'plain@example.org')
   const { page, complaints, close } = await newPerson(b, { refusals: [403] })
   await enter(page, service.base, name, GOOD_PASSWORD)
@@ -215,7 +225,7 @@ inBrowser('somebody who is no administrator sees no administration, and is told 
   await close()
 })
 
-inBrowser('markup in names, titles, agents and events is shown as text everywhere', async b => {
+inBrowser('markup in names, titles, user agents and events is shown as text everywhere', async b => {
   const evil = (where: string): string => `<img src=x onerror="document.title='${where}'">${where}`
   const user = await addUser(admin, evil('user'))
   const made = await admin.post('_principals?graphtype=group', { resource: { name: evil('group') } })
@@ -257,7 +267,7 @@ inBrowser('markup in names, titles, agents and events is shown as text everywher
 })
 
 inBrowser(
-  'users, groups and contexts are renamed and deleted; what goes with them is said, the name is typed',
+  'users, groups and contexts are renamed and deleted; the dialog names what is deleted with them and asks for the name',
   async b => {
     const { page, complaints, close } = await asAdmin(b, [404])
     const user = await addUser(admin, 'gone@example.org')
@@ -294,7 +304,7 @@ inBrowser(
   },
 )
 
-inBrowser('a generated password keeps the rules, is copied and works', async b => {
+inBrowser('a generated password meets the rules, is copied to the clipboard and works', async b => {
   const { page, complaints, close } = await asAdmin(b)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const user = await addUser(admin, 'generated@example.org')

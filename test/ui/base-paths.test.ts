@@ -8,7 +8,7 @@ import { newPerson, openBrowser, signIn } from '../support/ui.ts'
 const inBrowser = await openBrowser()
 
 for (const path of ['/store/', '/x/y/']) {
-  inBrowser(`everything works below ${path}: sign in, account, files, reload, sign out`, async b => {
+  inBrowser(`everything works under the base path ${path}: sign in, account, files, reload, sign out`, async b => {
     const port = await freePort()
     const base = `http://127.0.0.1:${port}${path}`
     const settings = { 'service.baseurl.folder': base, 'service.http.port': String(port) }
@@ -41,26 +41,23 @@ for (const path of ['/store/', '/x/y/']) {
   })
 }
 
-inBrowser(
-  'under an equivalent address, where the cookie may not reach, one is led to the right one (D1.2)',
-  async b => {
-    const port = await freePort()
-    const base = `http://127.0.0.1:${port}/x/y/`
-    const settings = { 'service.baseurl.folder': base, 'service.http.port': String(port) }
-    const service = await startInProcess({ after }, { settings })
-    const { name } = await addUser(await service.admin(), 'anna@example.org')
-    const { page, complaints, close } = await newPerson(b)
-    await signIn(page, base, name, GOOD_PASSWORD)
-    for (const other of [
-      `http://127.0.0.1:${port}/store/ui/`,
-      `http://127.0.0.1:${port}/ui/`,
-      `http://localhost:${port}/x/y/ui/`,
-    ]) {
-      await page.goto(other)
-      await page.waitForURL(`${base}ui/`)
-      await page.waitForSelector('h1:text("My files")')
-    }
-    assert.deepEqual(complaints, [])
-    await close()
-  },
-)
+inBrowser('an equivalent address that the cookie may not cover redirects to the base address (D1.2)', async b => {
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}/x/y/`
+  const settings = { 'service.baseurl.folder': base, 'service.http.port': String(port) }
+  const service = await startInProcess({ after }, { settings })
+  const { name } = await addUser(await service.admin(), 'anna@example.org')
+  const { page, complaints, close } = await newPerson(b)
+  await signIn(page, base, name, GOOD_PASSWORD)
+  for (const other of [
+    `http://127.0.0.1:${port}/store/ui/`,
+    `http://127.0.0.1:${port}/ui/`,
+    `http://localhost:${port}/x/y/ui/`,
+  ]) {
+    await page.goto(other)
+    await page.waitForURL(`${base}ui/`)
+    await page.waitForSelector('h1:text("My files")')
+  }
+  assert.deepEqual(complaints, [])
+  await close()
+})

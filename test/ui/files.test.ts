@@ -11,7 +11,7 @@ const inBrowser = await openBrowser()
 const { service, admin, id, name, filesUrl, levelOf, entriesOf, fileOf, folderOf, store, atFiles } =
   await startFilesService()
 
-inBrowser('50 MB go up with progress, are listed, come down again and are deleted', async b => {
+inBrowser('a file of 50 MB is uploaded with a progress bar, listed, downloaded unchanged and deleted', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page, 100 * MEGA)
   const seen: number[] = []
@@ -61,7 +61,7 @@ inBrowser('50 MB go up with progress, are listed, come down again and are delete
   await close()
 })
 
-inBrowser('a file that is too large is refused by the service, which says how large one may be (D7.4)', async b => {
+inBrowser('the service rejects a file that is too large and reports the limit (D7.4)', async b => {
   const { page, complaints, close } = await newPerson(b, { refusals: [413] })
   const context = await atFiles(page)
   await page.setInputFiles('input[type=file]', await fileOf('huge.bin', 61 * MEGA))
@@ -71,24 +71,27 @@ inBrowser('a file that is too large is refused by the service, which says how la
   await close()
 })
 
-inBrowser('a file for which there is no room is explained in numbers, not sent, and goes once there is', async b => {
-  const { page, complaints, close } = await newPerson(b)
-  const context = await atFiles(page, 3 * MEGA)
-  await page.setInputFiles('input[type=file]', [await fileOf('one.bin', 2 * MEGA), await fileOf('two.txt', 5 * MEGA)])
-  await page.waitForSelector('text=Uploaded, 2 MiB')
-  const refusal = page.locator('.upload .error')
-  await refusal.waitFor()
-  assert.match(await refusal.innerText(), /needs 5 MiB, but only (3|1) MiB of 3 MiB are free. (2|4) MiB too much/)
-  await admin.put(`${context}/quota`, { quota: 10 * MEGA })
-  await page.getByRole('button', { name: 'Try again: two.txt' }).click()
-  await page.waitForSelector('text=Uploaded, 5 MiB')
-  await page.waitForSelector('text=7 MiB of 10 MiB used, 3 MiB free')
-  assert.equal((await entriesOf(context)).length, 2)
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'a file that does not fit the quota is not sent; the message has the numbers, and the upload succeeds once there is room',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page, 3 * MEGA)
+    await page.setInputFiles('input[type=file]', [await fileOf('one.bin', 2 * MEGA), await fileOf('two.txt', 5 * MEGA)])
+    await page.waitForSelector('text=Uploaded, 2 MiB')
+    const refusal = page.locator('.upload .error')
+    await refusal.waitFor()
+    assert.match(await refusal.innerText(), /needs 5 MiB, but only (3|1) MiB of 3 MiB are free. (2|4) MiB too much/)
+    await admin.put(`${context}/quota`, { quota: 10 * MEGA })
+    await page.getByRole('button', { name: 'Try again: two.txt' }).click()
+    await page.waitForSelector('text=Uploaded, 5 MiB')
+    await page.waitForSelector('text=7 MiB of 10 MiB used, 3 MiB free')
+    assert.equal((await entriesOf(context)).length, 2)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('two files that fit one by one, not together: the second is told what is free beside the first', async b => {
+inBrowser('of two files that do not fit together, the second reports the space that the first leaves', async b => {
   const { page, complaints, close } = await newPerson(b)
   await atFiles(page, 10 * MEGA)
   const files = [await fileOf('first.bin', 6 * MEGA), await fileOf('second.bin', 5 * MEGA)]
@@ -101,7 +104,7 @@ inBrowser('two files that fit one by one, not together: the second is told what 
   await close()
 })
 
-inBrowser('room that another upload holds at the service is explained as such, not as free', async b => {
+inBrowser('space reserved by another upload is reported as reserved, not as free', async b => {
   const { page, complaints, close } = await newPerson(b, { refusals: [413] })
   const context = await atFiles(page, 10 * MEGA)
   const held = service.visitor()
@@ -119,7 +122,7 @@ inBrowser('room that another upload holds at the service is explained as such, n
   await close()
 })
 
-inBrowser('an upload that is cancelled leaves nothing behind, and can be tried again', async b => {
+inBrowser('a cancelled upload leaves nothing behind and can be retried', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   const network = await page.context().newCDPSession(page)
@@ -139,7 +142,7 @@ inBrowser('an upload that is cancelled leaves nothing behind, and can be tried a
   await close()
 })
 
-inBrowser('a tab that is closed during an upload leaves no entry without a file', async b => {
+inBrowser('closing the tab during an upload leaves no entry without a file', async b => {
   const { page, close } = await newPerson(b)
   const context = await atFiles(page)
   const network = await page.context().newCDPSession(page)
@@ -154,7 +157,7 @@ inBrowser('a tab that is closed during an upload leaves no entry without a file'
   )
 })
 
-inBrowser('60 small files take hardly more requests than files; each batch is announced by itself', async b => {
+inBrowser('uploading 60 small files takes few more than 60 requests; each batch is announced separately', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   let requests = 0
@@ -187,7 +190,7 @@ inBrowser('60 small files take hardly more requests than files; each batch is an
 })
 
 inBrowser(
-  'with read access there is no way to change files; without access the page says so, and where to go',
+  'with read access the page offers no changes; without access it says so and links to another page',
   async b => {
     const { page, complaints, close } = await newPerson(b, { refusals: [403, 404] })
     const context = await newContext(admin)
@@ -215,7 +218,7 @@ inBrowser(
   },
 )
 
-inBrowser('long, deceptive and foreign names neither break the list nor hide anything', async b => {
+inBrowser('long, misleading and non-Latin names neither break the list nor hide anything', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   const long = `${'long '.repeat(398)}name.txt`
@@ -236,7 +239,7 @@ inBrowser('long, deceptive and foreign names neither break the list nor hide any
 })
 
 inBrowser(
-  'after a deletion by keyboard the focus is on the next row, and dialogs begin in their first field',
+  'after a deletion by keyboard the focus is on the next row; a dialog opens with the focus in its first field',
   async b => {
     const { page, complaints, close } = await newPerson(b)
     const context = await atFiles(page)
@@ -255,7 +258,7 @@ inBrowser(
   },
 )
 
-inBrowser('rename, replace, edit details; find by name; put in order', async b => {
+inBrowser('files are renamed, replaced, described, found by name and sorted', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   await store(context, 'first.txt', 'one')
@@ -296,39 +299,46 @@ inBrowser('rename, replace, edit details; find by name; put in order', async b =
   await close()
 })
 
-inBrowser('folders: create, upload into, go in and out, move by dialog and by drag, delete with all in it', async b => {
-  const { page, complaints, close } = await newPerson(b)
-  const context = await atFiles(page)
-  await store(context, 'loose.txt')
-  await store(context, 'dragged.txt')
-  await page.reload()
-  await page.getByRole('button', { name: 'New folder' }).click()
-  await page.getByRole('dialog').getByLabel('Name').fill('Harbour')
-  await page.keyboard.press('Enter')
-  await row(page, 'Harbour').waitFor()
-  await pick(page, 'loose.txt', 'Move')
-  await page.getByRole('dialog').getByRole('button', { name: 'Move' }).click()
-  await row(page, 'loose.txt').waitFor({ state: 'detached' })
-  await drag(page, row(page, 'dragged.txt'), row(page, 'Harbour'))
-  await row(page, 'dragged.txt').waitFor({ state: 'detached' })
-  await page.getByRole('link', { name: 'Harbour' }).click()
-  await page.waitForSelector('text=2 items')
-  await page.setInputFiles('input[type=file]', { name: 'inside.txt', mimeType: 'text/plain', buffer: Buffer.from('x') })
-  await page.waitForSelector('text=3 items')
-  await page.waitForSelector('text=1 uploaded.')
-  assert.equal(await page.innerText('h1'), 'Harbour')
-  await drag(page, row(page, 'inside.txt'), page.locator('.crumbs li').nth(1))
-  await page.waitForSelector('text=2 items')
-  await page.locator('.crumbs a').nth(1).click()
-  await row(page, 'inside.txt').waitFor()
-  await pick(page, 'Harbour', 'Delete')
-  await row(page, 'Harbour').waitFor({ state: 'detached' })
-  assert.equal((await entriesOf(context)).length, 1)
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'folders are created, opened, filled, moved by dialog and by drag, and deleted with their content',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page)
+    await store(context, 'loose.txt')
+    await store(context, 'dragged.txt')
+    await page.reload()
+    await page.getByRole('button', { name: 'New folder' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Harbour')
+    await page.keyboard.press('Enter')
+    await row(page, 'Harbour').waitFor()
+    await pick(page, 'loose.txt', 'Move')
+    await page.getByRole('dialog').getByRole('button', { name: 'Move' }).click()
+    await row(page, 'loose.txt').waitFor({ state: 'detached' })
+    await drag(page, row(page, 'dragged.txt'), row(page, 'Harbour'))
+    await row(page, 'dragged.txt').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Harbour' }).click()
+    await page.waitForSelector('text=2 items')
+    await page.setInputFiles('input[type=file]', {
+      name: 'inside.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('x'),
+    })
+    await page.waitForSelector('text=3 items')
+    await page.waitForSelector('text=1 uploaded.')
+    assert.equal(await page.innerText('h1'), 'Harbour')
+    await drag(page, row(page, 'inside.txt'), page.locator('.crumbs li').nth(1))
+    await page.waitForSelector('text=2 items')
+    await page.locator('.crumbs a').nth(1).click()
+    await row(page, 'inside.txt').waitFor()
+    await pick(page, 'Harbour', 'Delete')
+    await row(page, 'Harbour').waitFor({ state: 'detached' })
+    assert.equal((await entriesOf(context)).length, 1)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('a name that exists: keep both, replace, skip', async b => {
+inBrowser('for a file name that exists the user chooses to keep both, replace or skip', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   for (const file of ['both.txt', 'replace.txt', 'skip.txt']) await store(context, file, 'old')
@@ -357,22 +367,25 @@ inBrowser('a name that exists: keep both, replace, skip', async b => {
   await close()
 })
 
-inBrowser('several are selected and deleted or moved together; pausing holds back what has not begun', async b => {
-  const { page, complaints, close } = await newPerson(b)
-  const context = await atFiles(page)
-  for (const file of ['a.txt', 'b.txt', 'c.txt']) await store(context, file)
-  await page.reload()
-  await page.getByLabel('Select a.txt').check()
-  await page.getByLabel('Select c.txt').check()
-  await page.waitForSelector('text=2 selected')
-  await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Delete' }).click()
-  await page.waitForSelector('text=1 items')
-  assert.equal((await entriesOf(context)).length, 1)
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'several selected files are deleted or moved together; pausing stops uploads that have not started',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page)
+    for (const file of ['a.txt', 'b.txt', 'c.txt']) await store(context, file)
+    await page.reload()
+    await page.getByLabel('Select a.txt').check()
+    await page.getByLabel('Select c.txt').check()
+    await page.waitForSelector('text=2 selected')
+    await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Delete' }).click()
+    await page.waitForSelector('text=1 items')
+    assert.equal((await entriesOf(context)).length, 1)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('5,000 files: the page draws what is in the window, and scrolling to the end takes seconds', async b => {
+inBrowser('of 5,000 files the page draws those in the window, also after scrolling to the end', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   // Rows as a list of so many would have, without storing them.
@@ -395,7 +408,7 @@ inBrowser('5,000 files: the page draws what is in the window, and scrolling to t
   await close()
 })
 
-inBrowser('on a phone the upload tray is folded, and covers no row of the list, open or folded', async b => {
+inBrowser('on a phone the upload tray starts collapsed, and covers no row, collapsed or expanded', async b => {
   const { page, complaints, close } = await newPerson(b, phone)
   const context = await atFiles(page)
   for (let count = 0; count < 14; count++) await store(context, `file ${count}.txt`)
@@ -418,7 +431,7 @@ inBrowser('on a phone the upload tray is folded, and covers no row of the list, 
   await close()
 })
 
-inBrowser('a folder is uploaded with all that is in it; files are put in order by type', async b => {
+inBrowser('a folder is uploaded with everything in it; files are sorted by type', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   const source = await folderOf({ 'Harbour/plan.pdf': '%PDF-1.4', 'Harbour/north/buoy.txt': 'x', 'Harbour/a.png': 'x' })
@@ -439,7 +452,7 @@ inBrowser('a folder is uploaded with all that is in it; files are put in order b
   await close()
 })
 
-inBrowser('paused uploads begin when they are resumed, and one that failed is tried again', async b => {
+inBrowser('paused uploads start when they are resumed, and a failed one is retried', async b => {
   const { page, complaints, close } = await newPerson(b, { refusals: [503] })
   const context = await atFiles(page)
   const network = await page.context().newCDPSession(page)

@@ -54,7 +54,7 @@ async function asAdmin(b: Parameters<typeof newPerson>[0]) {
 const goTo = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name, exact: true }).click()
 
-inBrowser('a new page does not take the focus from whom it was quicker to give it to', async b => {
+inBrowser('a new page does not move the focus away from where the user has put it meanwhile', async b => {
   const { page, complaints, close } = await asAdmin(b)
   await actAtOnce(page, '.card > header button')
   await goTo(page, 'Users')
@@ -66,7 +66,7 @@ inBrowser('a new page does not take the focus from whom it was quicker to give i
   await close()
 })
 
-inBrowser('what is typed into a search field as soon as it is there is searched for', async b => {
+inBrowser('text typed into a search field as soon as it appears is searched for', async b => {
   const { page, complaints, close } = await asAdmin(b)
   await actAtOnce(page, 'input[type=search]', 'NILS')
   await goTo(page, 'Users')
@@ -78,7 +78,7 @@ inBrowser('what is typed into a search field as soon as it is there is searched 
   await close()
 })
 
-inBrowser('a size typed into a form as soon as it is there stays', async b => {
+inBrowser('a size typed into a form as soon as it appears is kept', async b => {
   const { page, complaints, close } = await asAdmin(b)
   await goTo(page, 'Contexts')
   await actAtOnce(page, '.size input', '7')

@@ -58,7 +58,7 @@ const looks = [
 ] as const
 
 for (const { look, ...options } of looks) {
-  inBrowser(`every page can be used by everybody and fits its window: ${look}`, async b => {
+  inBrowser(`every page is accessible and fits the window: ${look}`, async b => {
     const { page, complaints, close } = await newPerson(b, { ...options, refusals: [400, 401] })
     const judge = async (title: string): Promise<void> => {
       await requireAccessible(page)
@@ -131,7 +131,7 @@ for (const { look, ...options } of looks) {
   })
 }
 
-inBrowser('the pages do not jump while they load: layout shift below 0.05', async b => {
+inBrowser('pages do not jump while they load: the layout shift stays below 0.05', async b => {
   const { page, complaints, close } = await newPerson(b, desktop)
   await enter(page, service.base, name, GOOD_PASSWORD)
   await page.addInitScript(() => {
@@ -156,27 +156,30 @@ inBrowser('the pages do not jump while they load: layout shift below 0.05', asyn
   await close()
 })
 
-inBrowser('a forgotten password: by mail to a page that names the rules and what was wrong', async b => {
-  const person = await addUser(admin, 'frida@example.org')
-  const { page, complaints, close } = await newPerson(b, { refusals: [400] })
-  await page.goto(`${service.base}auth/login`)
-  await page.click('text=Forgot your password?')
-  await page.fill('[name=email]', person.name)
-  await page.click('form button')
-  await page.waitForSelector('text=an e-mail with a link is on its way')
-  await page.goto(linkOf(await smtp.take(person.name)).link)
-  assert.match(await page.innerText('#rules'), /at least 10 characters[^]*a digit/)
-  await page.fill('[name=password]', 'abcdefghijkl')
-  await page.click('form button')
-  await page.waitForSelector('[role=alert]')
-  assert.match(await page.innerText('[role=alert]'), /an upper-case letter\s+a digit/)
-  await requireAccessible(page)
-  await page.fill('[name=password]', 'Brand-New-Word-1')
-  await page.click('form button')
-  await page.waitForSelector('text=Your new password is set')
-  await page.click('main a')
-  await page.waitForSelector('[name=auth_password]')
-  assert.deepEqual(complaints, [])
-  await close()
-  assert.equal((await service.visitor().signIn(person.name, 'Brand-New-Word-1')).status, 200)
-})
+inBrowser(
+  'resetting a forgotten password by mail: the page lists the rules and names the one that was broken',
+  async b => {
+    const person = await addUser(admin, 'frida@example.org')
+    const { page, complaints, close } = await newPerson(b, { refusals: [400] })
+    await page.goto(`${service.base}auth/login`)
+    await page.click('text=Forgot your password?')
+    await page.fill('[name=email]', person.name)
+    await page.click('form button')
+    await page.waitForSelector('text=an e-mail with a link is on its way')
+    await page.goto(linkOf(await smtp.take(person.name)).link)
+    assert.match(await page.innerText('#rules'), /at least 10 characters[^]*a digit/)
+    await page.fill('[name=password]', 'abcdefghijkl')
+    await page.click('form button')
+    await page.waitForSelector('[role=alert]')
+    assert.match(await page.innerText('[role=alert]'), /an upper-case letter\s+a digit/)
+    await requireAccessible(page)
+    await page.fill('[name=password]', 'Brand-New-Word-1')
+    await page.click('form button')
+    await page.waitForSelector('text=Your new password is set')
+    await page.click('main a')
+    await page.waitForSelector('[name=auth_password]')
+    assert.deepEqual(complaints, [])
+    await close()
+    assert.equal((await service.visitor().signIn(person.name, 'Brand-New-Word-1')).status, 200)
+  },
+)

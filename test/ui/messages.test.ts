@@ -15,12 +15,12 @@ const others: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]>
 
 const placesIn = (message: string): string[] => [...message.matchAll(/\{[^}]*\}/g)].map(([place]) => place).sort()
 
-test('every language is one file, and is tested here', () => {
+test('each language is one file, and each file is tested here', () => {
   const files = readdirSync(join(repository, 'ui/messages')).sort()
   assert.deepEqual(files, ['en', ...others.map(([language]) => language)].map(name => `${name}.ts`).sort())
 })
 
-test('all languages have the same keys, none empty, and the same places for values', () => {
+test('all languages have the same keys, no empty texts, and the same placeholders', () => {
   for (const [language, messages] of others) {
     assert.deepEqual(Object.keys(messages).sort(), Object.keys(en).sort(), language)
     for (const [key, message] of Object.entries<string>(en)) {
@@ -31,11 +31,11 @@ test('all languages have the same keys, none empty, and the same places for valu
   }
 })
 
-test('the pages of the service have their words there too', () => {
+test('the texts of the service’s own pages are in these files too', () => {
   for (const key of wordKeys) assert.ok(Object.hasOwn(en, `page.${key}`), key)
 })
 
-test('no message is left that no page uses', () => {
+test('no message is unused', () => {
   const folder = join(repository, 'ui')
   const sources = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.endsWith('messages'))

@@ -10,7 +10,7 @@ const ui = (path = '', headers = {}) => ask(`${service.base}ui/${path}`, { heade
 const assetsIn = (text: string): string[] =>
   [...text.matchAll(/(?:src|href)="([^"]*\/assets\/[^"]*)"/g)].map(match => match[1] ?? '')
 
-test('every address below ui/ is the one page, which leaves nothing to chance: policy, type, no stale copy', async () => {
+test('every address under ui/ returns the same page, with a content security policy, its type and no stale caching', async () => {
   const page = await ui()
   for (const path of ['contexts/7/files', 'nothing', 'entry/1', 'resource/2', 'quota']) {
     const other = await ui(path)
@@ -25,7 +25,7 @@ test('every address below ui/ is the one page, which leaves nothing to chance: p
   assert.doesNotMatch(policy, /unsafe|\*|https?:|data:/)
 })
 
-test('a copy of the page that is still good is not sent again', async () => {
+test('a cached copy of the page that is still current is not sent again', async () => {
   const { etag } = (await ui()).headers
   assert.match(etag ?? '', /^"[\w-]{20,}"$/)
   const again = await ui('', { 'if-none-match': etag })
@@ -33,7 +33,7 @@ test('a copy of the page that is still good is not sent again', async () => {
   assert.equal((await ui('', { 'if-none-match': etag, 'accept-language': 'sv' })).status, 200)
 })
 
-test('files are kept for ever, also for who is signed in, since another content has another name', async () => {
+test('built files are cached forever, also for signed-in users: changed content has another name', async () => {
   const someone = await service.admin()
   const assets = assetsIn((await ui()).text)
   assert.equal(assets.length, 3)
@@ -47,14 +47,14 @@ test('files are kept for ever, also for who is signed in, since another content 
   }
 })
 
-test('only files that were built are there: no path leads out, no manifest, no licence, no list', async () => {
+test('only built files are served: no path traversal, no manifest, no licence file, no directory listing', async () => {
   for (const name of ['', 'manifest.json', '..%2fmain.js', '%2e%2e', 'preact.LICENSE.txt', 'app.js', '__proto__']) {
     const { status, text } = await ui(`assets/${name}`)
     assert.ok(status === 404 || text.startsWith('<!doctype html>'), `${name} ${status}`)
   }
 })
 
-test('nothing can be written there, and without the slash one is led to it', async () => {
+test('nothing can be written under ui/, and the address without the slash redirects to it', async () => {
   const put = await ask(`${service.base}ui/`, { method: 'PUT', body: 'x' })
   assert.deepEqual([put.status, put.headers.allow], [405, 'GET, HEAD'])
   const first = await ask(`${service.base}ui`)
@@ -65,7 +65,7 @@ test('nothing can be written there, and without the slash one is led to it', asy
 
 const localhost = (base: string): string => new URL(base.replace('127.0.0.1', 'localhost')).host
 
-test('a page speaks of the base address, wherever the service listens and whatever Host says (D1.1)', async t => {
+test('a page uses the base address, wherever the service listens and whatever the Host header says (D1.1)', async t => {
   const nested = await startBehind(t, 'https://store.example/x/y/')
   for (const prefix of ['', 'x/y/', 'store/']) {
     const { text } = await ask(`${nested.base}${prefix}ui/`, { headers: { host: 'evil.example' } })
@@ -75,12 +75,12 @@ test('a page speaks of the base address, wherever the service listens and whatev
   }
 })
 
-test('the page and its files are the same for everybody, so no token is looked at and none is cleared', async () => {
+test('the page and its files are the same for all callers: no token is checked and none is cleared', async () => {
   const { headers, status } = await ui('', { cookie: `auth_token=${'x'.repeat(43)}` })
   assert.deepEqual([status, headers['set-cookie']], [200, undefined])
 })
 
-test('what a new password must be like is told to anybody (I5.6)', async t => {
+test('the rules for a new password are public (I5.6)', async t => {
   const { rules, maxLength } = (await service.visitor().get('auth/password-rules')).json<{
     readonly rules: ReadonlyArray<{ readonly name: string }>
     readonly maxLength: number
@@ -100,7 +100,7 @@ test('what a new password must be like is told to anybody (I5.6)', async t => {
   ])
 })
 
-test('what the first page needs is less than 60 KB, compressed', async () => {
+test('the first page loads less than 60 KB, compressed', async () => {
   const headers = { 'accept-encoding': 'br' }
   const page = await ui()
   const found = new Set(assetsIn(page.text))

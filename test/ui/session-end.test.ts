@@ -18,60 +18,66 @@ async function signInAgain(page: Page): Promise<void> {
 
 const search = (page: Page, text: string): Promise<void> => page.getByLabel('Search files by name').fill(text)
 
-inBrowser('when the session ends, nothing is lost: sign in on the page, and uploads and lists go on', async b => {
-  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
-  const context = await atFiles(page)
-  await page.context().clearCookies()
-  await page.setInputFiles('input[type=file]', await fileOf('kept.txt', 10))
-  await endedDialog(page).waitFor()
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('type')), 'password')
-  await signInAgain(page)
-  await page.waitForSelector('text=Uploaded, 10 B')
-  assert.equal((await entriesOf(context)).length, 1)
-  await row(page, 'kept.txt').waitFor()
+inBrowser(
+  'when the session ends, nothing is lost: the user signs in on the page, and uploads and lists continue',
+  async b => {
+    const { page, complaints, close } = await newPerson(b, { refusals: [401] })
+    const context = await atFiles(page)
+    await page.context().clearCookies()
+    await page.setInputFiles('input[type=file]', await fileOf('kept.txt', 10))
+    await endedDialog(page).waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('type')), 'password')
+    await signInAgain(page)
+    await page.waitForSelector('text=Uploaded, 10 B')
+    assert.equal((await entriesOf(context)).length, 1)
+    await row(page, 'kept.txt').waitFor()
 
-  await page.context().clearCookies()
-  await search(page, 'KEPT')
-  await signInAgain(page)
-  await page.waitForSelector('text=1 items')
-  await row(page, 'kept.txt').waitFor()
-  assert.equal(await page.getByText('Nothing found.').count(), 0, 'what guests find is not shown')
-  assert.deepEqual(complaints, [])
-  await close()
-})
+    await page.context().clearCookies()
+    await search(page, 'KEPT')
+    await signInAgain(page)
+    await page.waitForSelector('text=1 items')
+    await row(page, 'kept.txt').waitFor()
+    assert.equal(await page.getByText('Nothing found.').count(), 0, 'what guests find is not shown')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('what guests find, arriving after the new sign-in, is not taken for the files of the user', async b => {
-  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
-  const context = await atFiles(page)
-  await store(context, 'kept.txt')
-  await page.context().clearCookies()
-  // The response to the guest is held back until the user has signed in again.
-  let release: () => void = () => undefined
-  const signedIn = new Promise<void>(resolve => (release = resolve))
-  let held: () => void = () => undefined
-  const isHeld = new Promise<void>(resolve => (held = resolve))
-  await page.route(
-    '**/search?*',
-    async route => {
-      const response = await route.fetch()
-      held()
-      await signedIn
-      await route.fulfill({ response }).catch(() => undefined)
-    },
-    { times: 1 },
-  )
-  await search(page, 'kept')
-  await isHeld
-  await page.setInputFiles('input[type=file]', await fileOf('other.txt', 10))
-  await signInAgain(page)
-  release()
-  await row(page, 'kept.txt').waitFor()
-  await page.waitForSelector('text=1 items')
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'a search result for a guest that arrives after the new sign-in is not shown as the files of the user',
+  async b => {
+    const { page, complaints, close } = await newPerson(b, { refusals: [401] })
+    const context = await atFiles(page)
+    await store(context, 'kept.txt')
+    await page.context().clearCookies()
+    // The response to the guest is held back until the user has signed in again.
+    let release: () => void = () => undefined
+    const signedIn = new Promise<void>(resolve => (release = resolve))
+    let held: () => void = () => undefined
+    const isHeld = new Promise<void>(resolve => (held = resolve))
+    await page.route(
+      '**/search?*',
+      async route => {
+        const response = await route.fetch()
+        held()
+        await signedIn
+        await route.fulfill({ response }).catch(() => undefined)
+      },
+      { times: 1 },
+    )
+    await search(page, 'kept')
+    await isHeld
+    await page.setInputFiles('input[type=file]', await fileOf('other.txt', 10))
+    await signInAgain(page)
+    release()
+    await row(page, 'kept.txt').waitFor()
+    await page.waitForSelector('text=1 items')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('the response to an earlier search, arriving late, does not replace that of the last one', async b => {
+inBrowser('a late response to an earlier search does not replace the result of the latest one', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   await store(context, 'first.txt')
@@ -99,24 +105,27 @@ inBrowser('the response to an earlier search, arriving late, does not replace th
   await close()
 })
 
-inBrowser('a user who does not sign in again is told so, not that there are no files, and can try again', async b => {
-  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
-  const context = await atFiles(page)
-  await store(context, 'kept.txt')
-  await page.context().clearCookies()
-  await search(page, 'kept')
-  await endedDialog(page).waitFor()
-  await page.keyboard.press('Escape')
-  await page.waitForSelector('text=You are not signed in.')
-  assert.equal(await page.getByText(/No files yet|Nothing found/).count(), 0)
-  await page.getByRole('button', { name: 'Try again' }).click()
-  await signInAgain(page)
-  await row(page, 'kept.txt').waitFor()
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'a user who does not sign in again sees that they are signed out, not an empty list, and can try again',
+  async b => {
+    const { page, complaints, close } = await newPerson(b, { refusals: [401] })
+    const context = await atFiles(page)
+    await store(context, 'kept.txt')
+    await page.context().clearCookies()
+    await search(page, 'kept')
+    await endedDialog(page).waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('text=You are not signed in.')
+    assert.equal(await page.getByText(/No files yet|Nothing found/).count(), 0)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await signInAgain(page)
+    await row(page, 'kept.txt').waitFor()
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('a warning comes before a session ends that nobody uses, and one click keeps it', async b => {
+inBrowser('before an idle session ends, the page warns, and one click keeps the session', async b => {
   const { page, complaints, close } = await newPerson(b)
   await page.clock.install()
   await atFiles(page)

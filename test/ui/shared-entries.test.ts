@@ -15,75 +15,81 @@ async function grant(page: Page, who: string): Promise<void> {
   await page.waitForSelector('text=Saved.')
 }
 
-inBrowser('one file is shared: the other user finds it, and no other; the owner sees why and revokes it', async b => {
-  const { page, complaints, close } = await newPerson(b)
-  const context = await atFiles(page)
-  const shared = await store(context, 'shared.txt', 'for Ben')
-  const kept = await store(context, 'kept.txt')
-  // Cleo reads the whole context, and keeps that when the file gets permissions of its own.
-  const read = [{ type: 'uri', value: `${service.base}_principals/resource/${cleo.id}` }]
-  const info = (await admin.get(`_contexts/entry/${context}`)).json<{ info: Record<string, object> }>().info
-  const subject = service.base + context
-  await admin.put(`_contexts/entry/${context}`, {
-    ...info,
-    [subject]: { ...info[subject], 'http://entrystore.org/terms/read': read },
-  })
-  await page.reload()
-  await pick(page, 'shared.txt', 'Share')
-  await page.waitForSelector('text=The permissions of the context apply.')
-  await row(page, cleo.name).filter({ hasText: 'access to the whole context' }).waitFor()
-  await grant(page, ben.name)
-  await row(page, ben.name).filter({ hasText: 'shared directly' }).waitFor()
-  await row(page, cleo.name).filter({ hasText: 'shared directly' }).waitFor()
-  await row(page, 'Administrators').filter({ hasText: 'administer the service' }).waitFor()
-  await requireAccessible(page)
+inBrowser(
+  'a single file is shared: the other user finds this file only; the owner sees the reason for the access and revokes it',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page)
+    const shared = await store(context, 'shared.txt', 'for Ben')
+    const kept = await store(context, 'kept.txt')
+    // Cleo reads the whole context, and keeps that when the file gets permissions of its own.
+    const read = [{ type: 'uri', value: `${service.base}_principals/resource/${cleo.id}` }]
+    const info = (await admin.get(`_contexts/entry/${context}`)).json<{ info: Record<string, object> }>().info
+    const subject = service.base + context
+    await admin.put(`_contexts/entry/${context}`, {
+      ...info,
+      [subject]: { ...info[subject], 'http://entrystore.org/terms/read': read },
+    })
+    await page.reload()
+    await pick(page, 'shared.txt', 'Share')
+    await page.waitForSelector('text=The permissions of the context apply.')
+    await row(page, cleo.name).filter({ hasText: 'access to the whole context' }).waitFor()
+    await grant(page, ben.name)
+    await row(page, ben.name).filter({ hasText: 'shared directly' }).waitFor()
+    await row(page, cleo.name).filter({ hasText: 'shared directly' }).waitFor()
+    await row(page, 'Administrators').filter({ hasText: 'administer the service' }).waitFor()
+    await requireAccessible(page)
 
-  const other = await newPerson(b)
-  await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
-  await other.page.getByRole('button', { name: 'shared.txt' }).click()
-  await other.page.locator('pre.preview').filter({ hasText: 'for Ben' }).waitFor()
-  const asBen = service.visitor()
-  await asBen.signIn(ben.name, GOOD_PASSWORD)
-  assert.equal((await asBen.get(`${context}/resource/${shared}`)).status, 200)
-  assert.equal((await asBen.get(`${context}/resource/${kept}`)).status, 403)
-  const asCleo = service.visitor()
-  await asCleo.signIn(cleo.name, GOOD_PASSWORD)
-  assert.equal((await asCleo.get(`${context}/resource/${shared}`)).status, 200, 'she keeps her access')
+    const other = await newPerson(b)
+    await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
+    await other.page.getByRole('button', { name: 'shared.txt' }).click()
+    await other.page.locator('pre.preview').filter({ hasText: 'for Ben' }).waitFor()
+    const asBen = service.visitor()
+    await asBen.signIn(ben.name, GOOD_PASSWORD)
+    assert.equal((await asBen.get(`${context}/resource/${shared}`)).status, 200)
+    assert.equal((await asBen.get(`${context}/resource/${kept}`)).status, 403)
+    const asCleo = service.visitor()
+    await asCleo.signIn(cleo.name, GOOD_PASSWORD)
+    assert.equal((await asCleo.get(`${context}/resource/${shared}`)).status, 200, 'she keeps her access')
 
-  await page.goto(`${service.base}ui/shared-by-me`)
-  await row(page, 'shared.txt')
-    .filter({ hasText: `${ben.name}: read` })
-    .waitFor()
-  await page.getByRole('link', { name: 'Change access: shared.txt' }).click()
-  await page.getByRole('button', { name: `Remove ${ben.name}: read` }).click()
-  await row(page, ben.name).waitFor({ state: 'detached' })
-  assert.equal((await asBen.get(`${context}/resource/${shared}`)).status, 403)
-  await page.getByRole('button', { name: 'Use the permissions of the context' }).click()
-  await page.waitForSelector('text=The permissions of the context apply.')
-  assert.equal((await asCleo.get(`${context}/resource/${shared}`)).status, 200)
-  assert.deepEqual([complaints, other.complaints], [[], []])
-  await Promise.all([close(), other.close()])
-})
+    await page.goto(`${service.base}ui/shared-by-me`)
+    await row(page, 'shared.txt')
+      .filter({ hasText: `${ben.name}: read` })
+      .waitFor()
+    await page.getByRole('link', { name: 'Change access: shared.txt' }).click()
+    await page.getByRole('button', { name: `Remove ${ben.name}: read` }).click()
+    await row(page, ben.name).waitFor({ state: 'detached' })
+    assert.equal((await asBen.get(`${context}/resource/${shared}`)).status, 403)
+    await page.getByRole('button', { name: 'Use the permissions of the context' }).click()
+    await page.waitForSelector('text=The permissions of the context apply.')
+    assert.equal((await asCleo.get(`${context}/resource/${shared}`)).status, 200)
+    assert.deepEqual([complaints, other.complaints], [[], []])
+    await Promise.all([close(), other.close()])
+  },
+)
 
-inBrowser('a folder is shared with everything in it, and opened by someone who sees nothing else there', async b => {
-  const { page, complaints, close } = await newPerson(b)
-  const context = await atFiles(page)
-  await page.getByRole('button', { name: 'New folder' }).click()
-  await page.getByRole('dialog').getByLabel('Name').fill('Harbour')
-  await page.keyboard.press('Enter')
-  await row(page, 'Harbour').waitFor()
-  const folder = (await admin.get(context)).json<string[]>()[0] ?? ''
-  const list = encodeURIComponent(`${service.base}${context}/resource/${folder}`)
-  await store(context, 'inside.txt', 'in the folder', 'text/plain', `&list=${list}`)
-  await pick(page, 'Harbour', 'Share')
-  await grant(page, ben.name)
-  await row(page, ben.name).waitFor()
+inBrowser(
+  'a folder is shared with everything in it; the other user opens it and sees nothing else of the context',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page)
+    await page.getByRole('button', { name: 'New folder' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Harbour')
+    await page.keyboard.press('Enter')
+    await row(page, 'Harbour').waitFor()
+    const folder = (await admin.get(context)).json<string[]>()[0] ?? ''
+    const list = encodeURIComponent(`${service.base}${context}/resource/${folder}`)
+    await store(context, 'inside.txt', 'in the folder', 'text/plain', `&list=${list}`)
+    await pick(page, 'Harbour', 'Share')
+    await grant(page, ben.name)
+    await row(page, ben.name).waitFor()
 
-  const other = await newPerson(b, { refusals: [403] })
-  await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
-  await other.page.getByRole('link', { name: 'Harbour' }).click()
-  await other.page.getByRole('button', { name: 'inside.txt', exact: true }).click()
-  await other.page.locator('pre.preview').filter({ hasText: 'in the folder' }).waitFor()
-  assert.deepEqual([complaints, other.complaints], [[], []])
-  await Promise.all([close(), other.close()])
-})
+    const other = await newPerson(b, { refusals: [403] })
+    await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
+    await other.page.getByRole('link', { name: 'Harbour' }).click()
+    await other.page.getByRole('button', { name: 'inside.txt', exact: true }).click()
+    await other.page.locator('pre.preview').filter({ hasText: 'in the folder' }).waitFor()
+    assert.deepEqual([complaints, other.complaints], [[], []])
+    await Promise.all([close(), other.close()])
+  },
+)

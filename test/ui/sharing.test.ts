@@ -11,7 +11,7 @@ const inBrowser = await openBrowser()
 const anna = await addUser(admin, 'anna@example.org')
 const ben = await addUser(admin, 'ben@example.org')
 
-test('a signed-in user finds others by the whole name only; guests find nobody', async () => {
+test('signed-in users find other users by their full name only; guests find none', async () => {
   const visitor = service.visitor()
   assert.equal((await visitor.get('auth/principals?name=ben@example.org')).status, 401)
   await visitor.signIn(anna.name, GOOD_PASSWORD)
@@ -23,45 +23,48 @@ test('a signed-in user finds others by the whole name only; guests find nobody',
   }
 })
 
-inBrowser('an owner shares a context to read, the other finds it; revoked, it is gone; public needs a yes', async b => {
-  const context = await newContext(admin, [anna.id])
-  const { page, complaints, close } = await newPerson(b, { refusals: [404] })
-  await enter(page, service.base, anna.name, GOOD_PASSWORD)
-  await page.click('.tile a')
-  await page.getByRole('link', { name: 'Share' }).click()
-  await page.waitForSelector('tbody tr:has-text("anna@example.org")')
-  await requireAccessible(page)
-  const grant = async (name: string): Promise<void> => {
-    await page.getByLabel('User or group').fill(name)
-    await page.getByRole('button', { name: 'Grant access' }).click()
-  }
-  await grant('nobody@example.org')
-  await page.waitForSelector('.error:text("There is no user or group with this name.")')
-  assert.equal(
-    await page.getByLabel('Permission', { exact: true }).inputValue(),
-    'reader',
-    'the least is offered first',
-  )
-  await grant(ben.name)
-  await page.waitForSelector('tbody tr:has-text("ben@example.org")')
+inBrowser(
+  'an owner shares a context for reading; the other user finds it until the access is revoked; making it public needs a confirmation',
+  async b => {
+    const context = await newContext(admin, [anna.id])
+    const { page, complaints, close } = await newPerson(b, { refusals: [404] })
+    await enter(page, service.base, anna.name, GOOD_PASSWORD)
+    await page.click('.tile a')
+    await page.getByRole('link', { name: 'Share' }).click()
+    await page.waitForSelector('tbody tr:has-text("anna@example.org")')
+    await requireAccessible(page)
+    const grant = async (name: string): Promise<void> => {
+      await page.getByLabel('User or group').fill(name)
+      await page.getByRole('button', { name: 'Grant access' }).click()
+    }
+    await grant('nobody@example.org')
+    await page.waitForSelector('.error:text("There is no user or group with this name.")')
+    assert.equal(
+      await page.getByLabel('Permission', { exact: true }).inputValue(),
+      'reader',
+      'the least is offered first',
+    )
+    await grant(ben.name)
+    await page.waitForSelector('tbody tr:has-text("ben@example.org")')
 
-  const other = await newPerson(b)
-  await enter(other.page, service.base, ben.name, GOOD_PASSWORD)
-  await other.page.getByRole('link', { name: 'Shared with me' }).click()
-  await other.page.click('.tile a')
-  await other.page.waitForSelector('text=You can read the files in this context')
-  await other.page.goto(`${service.base}ui/contexts/${context}/sharing`)
-  await other.page.waitForSelector('text=Only owners of a context see and change who has access to it.')
+    const other = await newPerson(b)
+    await enter(other.page, service.base, ben.name, GOOD_PASSWORD)
+    await other.page.getByRole('link', { name: 'Shared with me' }).click()
+    await other.page.click('.tile a')
+    await other.page.waitForSelector('text=You can read the files in this context')
+    await other.page.goto(`${service.base}ui/contexts/${context}/sharing`)
+    await other.page.waitForSelector('text=Only owners of a context see and change who has access to it.')
 
-  await page.getByRole('button', { name: 'Remove ben@example.org: read' }).click()
-  await page.waitForSelector('tbody tr:has-text("ben@example.org")', { state: 'detached' })
-  await other.page.goto(`${service.base}ui/shared`)
-  await other.page.waitForSelector('text=Nobody has shared a context with you yet.')
+    await page.getByRole('button', { name: 'Remove ben@example.org: read' }).click()
+    await page.waitForSelector('tbody tr:has-text("ben@example.org")', { state: 'detached' })
+    await other.page.goto(`${service.base}ui/shared`)
+    await other.page.waitForSelector('text=Nobody has shared a context with you yet.')
 
-  await grant('guest')
-  await page.getByRole('dialog', { name: 'Make it public?' }).getByRole('button', { name: 'Cancel' }).click()
-  assert.equal((await service.visitor().get(context)).status, 401)
-  assert.deepEqual([...complaints, ...other.complaints], [])
-  await other.close()
-  await close()
-})
+    await grant('guest')
+    await page.getByRole('dialog', { name: 'Make it public?' }).getByRole('button', { name: 'Cancel' }).click()
+    assert.equal((await service.visitor().get(context)).status, 401)
+    assert.deepEqual([...complaints, ...other.complaints], [])
+    await other.close()
+    await close()
+  },
+)

@@ -8,38 +8,41 @@ const service = await startInProcess({ after }, { settings: { 'service.auth.temp
 const admin = await service.admin()
 const inBrowser = await openBrowser()
 
-inBrowser('the fifth wrong password locks; the page says so, counts down and lets one try again (D6.1)', async b => {
-  const { name } = await addUser(admin, 'lara@example.org')
-  const { page, complaints, close } = await newPerson(b, { refusals: [401, 429] })
-  await page.clock.install()
-  await page.goto(`${service.base}auth/login`)
-  for (let count = 1; count <= 5; count++) {
-    await sendPassword(page, name, WRONG_PASSWORD)
-    await page.waitForSelector('[role=alert]')
-    assert.match((await page.textContent('[role=alert]')) ?? '', /user name or the password is wrong/)
-    assert.equal(await page.inputValue('[name=auth_username]'), name, 'what was typed is kept, but for the password')
-    assert.equal(await page.inputValue('[name=auth_password]'), '')
-  }
-  await sendPassword(page, name, GOOD_PASSWORD)
-  await page.waitForSelector('form button:disabled')
-  assert.match(
-    (await page.textContent('[role=alert]')) ?? '',
-    /Too many wrong passwords. Try again in (0:[0-5]\d|1:00)/,
-  )
-  await requireAccessible(page)
-  await picture(page, 'sign-in-locked')
-  service.system.pass(60_000)
-  await page.clock.fastForward(60_000)
-  await page.waitForSelector('text=You can try again now')
-  assert.equal(await page.isDisabled('form button'), false)
-  await page.fill('[name=auth_password]', GOOD_PASSWORD)
-  await page.keyboard.press('Enter')
-  await page.waitForURL(`${service.base}ui/`)
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'the fifth wrong password locks the user; the page shows it, counts down and allows another attempt (D6.1)',
+  async b => {
+    const { name } = await addUser(admin, 'lara@example.org')
+    const { page, complaints, close } = await newPerson(b, { refusals: [401, 429] })
+    await page.clock.install()
+    await page.goto(`${service.base}auth/login`)
+    for (let count = 1; count <= 5; count++) {
+      await sendPassword(page, name, WRONG_PASSWORD)
+      await page.waitForSelector('[role=alert]')
+      assert.match((await page.textContent('[role=alert]')) ?? '', /user name or the password is wrong/)
+      assert.equal(await page.inputValue('[name=auth_username]'), name, 'what was typed is kept, but for the password')
+      assert.equal(await page.inputValue('[name=auth_password]'), '')
+    }
+    await sendPassword(page, name, GOOD_PASSWORD)
+    await page.waitForSelector('form button:disabled')
+    assert.match(
+      (await page.textContent('[role=alert]')) ?? '',
+      /Too many wrong passwords. Try again in (0:[0-5]\d|1:00)/,
+    )
+    await requireAccessible(page)
+    await picture(page, 'sign-in-locked')
+    service.system.pass(60_000)
+    await page.clock.fastForward(60_000)
+    await page.waitForSelector('text=You can try again now')
+    assert.equal(await page.isDisabled('form button'), false)
+    await page.fill('[name=auth_password]', GOOD_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${service.base}ui/`)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
-inBrowser('without JavaScript one signs in, is told what is wrong, and signs out', async b => {
+inBrowser('without JavaScript, users sign in, see errors, and sign out', async b => {
   const { name } = await addUser(admin, 'nora@example.org')
   const { page, complaints, close } = await newPerson(b, { javaScriptEnabled: false, refusals: [401] })
   await page.goto(`${service.base}auth/login`)
@@ -56,7 +59,7 @@ inBrowser('without JavaScript one signs in, is told what is wrong, and signs out
   await close()
 })
 
-inBrowser('a disabled account is told so, with the right password only (D2.2)', async b => {
+inBrowser('only the right password reveals on the page that an account is disabled (D2.2)', async b => {
   const { id, name } = await addUser(admin, 'dora@example.org')
   await admin.put(`_principals/resource/${id}`, { disabled: true })
   const { page, complaints, close } = await newPerson(b, { refusals: [401, 403] })
@@ -69,7 +72,7 @@ inBrowser('a disabled account is told so, with the right password only (D2.2)', 
   await close()
 })
 
-inBrowser('somebody who is not signed in is sent to sign in, and then to where he wanted', async b => {
+inBrowser('a guest is sent to the sign-in page, and afterwards to the requested page', async b => {
   const { name } = await addUser(admin, 'vera@example.org')
   const { page, complaints, close } = await newPerson(b)
   await page.goto(`${service.base}ui/nowhere`)
@@ -82,31 +85,34 @@ inBrowser('somebody who is not signed in is sent to sign in, and then to where h
   await close()
 })
 
-inBrowser('a session that was ended elsewhere: sign in on the page, and the change is made', async b => {
-  const { id, name } = await addUser(admin, 'ella@example.org')
-  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
-  await signIn(page, service.base, name, GOOD_PASSWORD)
-  await page.goto(`${service.base}ui/account`)
-  await page.waitForSelector('select')
-  await admin.put(`_principals/resource/${id}`, { password: 'Another-Password-1' })
-  await page.selectOption('select', 'sv')
-  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
-  await dialog.getByLabel('Password').fill(GOOD_PASSWORD)
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('dialog .error')
-  await dialog.getByLabel('Password').fill('Another-Password-1')
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('text=Sparat.')
-  await page.waitForSelector('h1:text("Mitt konto")')
-  await page.selectOption('select', '')
-  await page.waitForSelector('h1:text("My account")')
-  await page.waitForSelector('text=Saved.')
-  assert.deepEqual(complaints, [])
-  await close()
-})
+inBrowser(
+  'after the session was ended elsewhere, the user signs in on the page, and the pending change is made',
+  async b => {
+    const { id, name } = await addUser(admin, 'ella@example.org')
+    const { page, complaints, close } = await newPerson(b, { refusals: [401] })
+    await signIn(page, service.base, name, GOOD_PASSWORD)
+    await page.goto(`${service.base}ui/account`)
+    await page.waitForSelector('select')
+    await admin.put(`_principals/resource/${id}`, { password: 'Another-Password-1' })
+    await page.selectOption('select', 'sv')
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.getByLabel('Password').fill(GOOD_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('dialog .error')
+    await dialog.getByLabel('Password').fill('Another-Password-1')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=Sparat.')
+    await page.waitForSelector('h1:text("Mitt konto")')
+    await page.selectOption('select', '')
+    await page.waitForSelector('h1:text("My account")')
+    await page.waitForSelector('text=Saved.')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
 inBrowser(
-  'people never see raw JSON: an unknown address, a file when signed out, Enter after a failed sign-in',
+  'users never see raw JSON: for an unknown address, a file without a session, Enter after a failed sign-in',
   async b => {
     const { id, name } = await addUser(admin, 'json@example.org')
     const context = await newContext(admin, [id])
@@ -137,7 +143,7 @@ inBrowser(
   },
 )
 
-inBrowser('the sign-in page speaks the language that the browser asks for', async b => {
+inBrowser('the sign-in page uses the language that the browser requests', async b => {
   const { page, close } = await newPerson(b, { locale: 'sv-SE', refusals: [401] })
   await page.goto(`${service.base}auth/login`)
   assert.equal(await page.getAttribute('html', 'lang'), 'sv')
@@ -147,7 +153,7 @@ inBrowser('the sign-in page speaks the language that the browser asks for', asyn
   await close()
 })
 
-inBrowser('what somebody typed comes back as text, never as markup', async b => {
+inBrowser('the sign-in page shows user input as text, never as markup', async b => {
   const { page, complaints, close } = await newPerson(b, { refusals: [401] })
   const evil = `"><img src=x onerror=alert(1)><script>alert(2)</script>'`
   await page.goto(`${service.base}auth/login?successurl=${encodeURIComponent(`/ui/"><b id=evil>`)}`)

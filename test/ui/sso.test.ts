@@ -20,7 +20,7 @@ const { service } = await startWithFakeIdp(
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.org' }
 
-test('from the sign-in page to a real identity provider and on to the account, by its name and by e-mail (D8.1)', async t => {
+test('from the sign-in page to a real identity provider and on to the account, by provider name and by e-mail address (D8.1)', async t => {
   if (!requirePeer(t, chromium) || !requirePeer(t, simpleSamlPhp)) return
   const idp = await startSimpleSaml(t, { host: 'localhost', users: [alice] })
   const service = await startWithSaml(t, { campus: { idp, settings: { 'domains.1': 'example.org' } } })
@@ -49,14 +49,14 @@ test('from the sign-in page to a real identity provider and on to the account, b
 const html = { accept: 'text/html' }
 const login = (query: string) => ask(`${service.base}auth/login${query}`, { headers: html })
 
-test('an address whose organisation nobody knows brings the form back with the reason', async () => {
+test('an e-mail address of an unknown organisation shows the form again with the reason', async () => {
   const answer = await login('?email=someone@elsewhere.example')
   assert.equal(answer.status, 400)
   assert.match(answer.text, /role="alert"[^>]*>No organisation is known for this address/)
   assert.match(answer.text, /name="auth_password"/)
 })
 
-test('the way to the organisation keeps where one wanted to go, if that is of this service (D2.1)', async () => {
+test('signing in by organisation keeps the requested address if it belongs to this service (D2.1)', async () => {
   const wanted = `${service.base}ui/contexts/7/files`
   const onward = await login(`?email=x@example.org&successurl=${encodeURIComponent(wanted)}`)
   assert.equal(onward.status, 200)
@@ -65,7 +65,7 @@ test('the way to the organisation keeps where one wanted to go, if that is of th
     assert.equal((await login(`?successurl=${encodeURIComponent(evil)}`)).status, 400, evil)
 })
 
-test('without domains, or without SAML, nobody is asked for an address', async t => {
+test('without domains or without SAML, the page does not ask for an e-mail address', async t => {
   assert.match((await login('')).text, /name="email"/)
   const plain = await startInProcess(t)
   const { text } = await ask(`${plain.base}auth/login`, { headers: html })

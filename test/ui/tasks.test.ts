@@ -139,7 +139,7 @@ task('invite a colleague by e-mail', 'invite', 'admin', async ({ page, click, bu
   assert.ok(address.startsWith(`${service.base}auth/pwreset?token=`), 'the mail leads to the page that sets a password')
 })
 
-task('find out who is locked out, and unlock them', 'unlock', 'admin', async ({ page, click, button, link, show }) => {
+task('find a locked user and unlock them', 'unlock', 'admin', async ({ page, click, button, link, show }) => {
   await guess(service.visitor(), ben.name, 5)
   await click(link('Administration'))
   await click(link('Lockouts'))

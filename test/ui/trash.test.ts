@@ -37,7 +37,7 @@ const pick = async (page: Page, file: string, action: string): Promise<void> => 
   await page.getByRole('menuitem', { name: action }).click()
 }
 
-inBrowser('a deleted file comes back by Undo, a folder from the trash with what is in it, all by keyboard', async b => {
+inBrowser('by keyboard, Undo restores a deleted file, and the trash restores a folder with its content', async b => {
   const { page, complaints, close } = await newPerson(b)
   await atFiles(page)
   await pick(page, 'a.txt', 'Delete')
@@ -61,7 +61,7 @@ inBrowser('a deleted file comes back by Undo, a folder from the trash with what 
 })
 
 inBrowser(
-  'the trash deletes one item permanently after a question, and is accessible on a phone, in the dark too',
+  'the trash deletes one item permanently after a confirmation, and is accessible on a phone, also in the dark theme',
   async b => {
     for (const look of [phone, desktop]) {
       const { page, complaints, close } = await newPerson(b, {
@@ -84,7 +84,7 @@ inBrowser(
   },
 )
 
-inBrowser('what is selected is downloaded as one zip', async b => {
+inBrowser('selected files are downloaded as one zip', async b => {
   const { page, complaints, close } = await newPerson(b)
   await atFiles(page)
   await page.getByLabel('Select Harbour').check()
