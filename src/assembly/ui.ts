@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { StartupError } from '../base/errors.ts'
-import { type Asset, readWords, type UiAssets } from '../http/ui-assets.ts'
+import { type Asset, readWords, type UiAssets } from '../http/page.ts'
 
 const folder = new URL('../ui/', import.meta.url)
 const MANIFEST = 'manifest.json'

@@ -25,11 +25,10 @@ import {
   UnsupportedType,
   WrongMethod,
 } from '../base/errors.ts'
-import { pageContext } from './page-context.ts'
+import { pageContext, sendPage } from './page.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
 import { wordsForProblem } from './pages/messages.ts'
-import { sendPage } from './send-page.ts'
 import type { Uses } from './services.ts'
 
 /** The one place where a class of refusal becomes a status (house rules, section 6). */

@@ -23,9 +23,9 @@ export interface Route {
   readonly visited?: true
   /** The page whose form is sent here: a browser that asks for this address with GET is led there. Relative to the base. */
   readonly pageAt?: string
-  /** Responses contain no secrets, so text and RDF may be compressed (`compression.ts`). */
+  /** Responses contain no secrets, so text and RDF may be compressed (`negotiate.ts`). */
   readonly compressible?: true
-  /** The scopes of which an access token needs one; absent: those of `token-scope.ts`. Empty: tokens are refused. */
+  /** The scopes of which an access token needs one; absent: those that `caller.ts` derives from method and address. Empty: tokens are refused. */
   readonly tokenScopes?: readonly TokenScope[]
   /** Every request is refused, so there is nothing to describe. */
   readonly onlyRefuses?: true
@@ -46,7 +46,7 @@ declare module 'fastify' {
     /** Parsed once. */
     cookies: RequestCookies
     parameters: Parameters
-    /** The function that the answer is handed to, as a script (`jsonp.ts`). */
+    /** The function that the answer is handed to, as a script (`cross-site.ts`). */
     callback: string | undefined
   }
 }

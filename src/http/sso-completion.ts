@@ -5,10 +5,9 @@ import { withQuery } from '../sso/with-query.ts'
 import { setCookie } from './protocol/cookies.ts'
 import { describeCaller } from './describe.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
-import { pageContext } from './page-context.ts'
+import { pageContext, sendPage } from './page.ts'
 import { signedInPage } from './pages/login-page.ts'
 import { onwardPage } from './pages/sso-pages.ts'
-import { sendPage } from './send-page.ts'
 import type { Uses } from './services.ts'
 
 /** What completing a login takes. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotSupported } from '../../base/errors.ts'
-import { clientGoneSignal } from '../protocol/client-gone-signal.ts'
+import { clientGoneSignal } from '../protocol/body.ts'
 import { content } from '../interface/answer.ts'
 import { requiredText } from '../interface/parameters.ts'
 import { route, undescribed } from '../interface/route.ts'

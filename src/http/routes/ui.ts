@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
 import { NotFound } from '../../base/errors.ts'
-import { acceptedCoding, codedTag } from '../protocol/compression.ts'
-import { pageContext } from '../page-context.ts'
+import { acceptedCoding, addVary, codedTag } from '../protocol/negotiate.ts'
+import { assetPath, pageContext } from '../page.ts'
 import { pageHeaders } from '../pages/html.ts'
 import { uiPage, uiPolicy } from '../pages/ui-page.ts'
 import { undescribed } from '../interface/route.ts'
 import type { Uses } from '../services.ts'
-import { assetPath } from '../ui-assets.ts'
-import { addVary } from '../protocol/negotiate.ts'
 
 const marks = { method: 'GET', ignoresCaller: true, visited: true } as const
 

@@ -1,0 +1,73 @@
+import Negotiator from 'negotiator'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type PageContext, pageHeaders } from './pages/html.ts'
+import { type Catalogues, wordKeys, type Words } from './pages/messages.ts'
+import type { BaseAddress } from './base-address.ts'
+import type { Coding } from './protocol/negotiate.ts'
+
+/** What a page of the service is made with and how it is sent: its context, its headers, the files of the built interface. */
+
+interface PageServices {
+  readonly base: BaseAddress
+  readonly ui: UiAssets
+}
+
+function requireEnglish({ words: { en } }: UiAssets): Words {
+  if (en) return en
+  throw new Error('there are no English words')
+}
+
+/** What every page needs: the language by `Accept-Language`, and the addresses of style and pictures. */
+export function pageContext({ base, ui }: PageServices, request: FastifyRequest): PageContext {
+  const language = new Negotiator(request.raw).languages(Object.keys(ui.words))[0] ?? 'en'
+  return {
+    language,
+    words: ui.words[language] ?? requireEnglish(ui),
+    style: base.at(assetPath(ui.names.style)),
+    icon: base.at(assetPath(ui.names.icon)),
+    home: base.at('auth/login'),
+    application: base.at('ui/'),
+  }
+}
+
+/** Sends a whole page; the headers are those of a page whose forms go to the service itself. */
+export const sendPage = (
+  reply: FastifyReply,
+  page: string,
+  headers: Readonly<Record<string, string>> = pageHeaders,
+): FastifyReply => reply.type('text/html; charset=utf-8').headers(headers).send(page)
+
+/** A file of the user interface, as it is sent. */
+export interface Asset {
+  readonly bytes: Buffer
+  /** The same, compressed at build time. */
+  readonly coded: Readonly<Partial<Record<Coding, Buffer>>>
+  readonly mediaType: string
+}
+
+/** The built user interface. Names contain a hash of the content, so the content of a name never changes. */
+export interface UiAssets {
+  /** File names of what pages ask for. */
+  readonly names: {
+    /** The script of the application. */
+    readonly app: string
+    /** The script of the sign-in page. */
+    readonly login: string
+    readonly style: string
+    readonly icon: string
+  }
+  readonly files: ReadonlyMap<string, Asset>
+  /** The words of the pages that the service makes itself. */
+  readonly words: Catalogues
+}
+
+/** Where a file of the user interface is, from the base address on. */
+export const assetPath = (name: string): string => `ui/assets/${name}`
+
+/** The words of the pages as the build wrote them. @throws {Error} when a language lacks a key */
+export function readWords(text: string): Catalogues {
+  const words = JSON.parse(text) as Catalogues
+  for (const [language, catalogue] of Object.entries(words))
+    for (const key of wordKeys) if (!Object.hasOwn(catalogue, key)) throw new Error(`no word for ${key} in ${language}`)
+  return words
+}
