@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { requireSignedIn, shareOf } from '../../accounts/caller.ts'
-import { escapeHtml } from '../../base/escape-html.ts'
 import { InvalidInput, ServiceError, TooLarge, UnsupportedType } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
 import { indexedDocument } from '../../search/index-records.ts'
@@ -11,6 +10,7 @@ import { streamedBody } from '../interface/body.ts'
 import { route } from '../interface/route.ts'
 import { anyOf, list, mapOf, object, openObject, text } from '../interface/schema.ts'
 import { Json } from '../interface/schemas.ts'
+import { escapedText } from '../protocol/escaped-text.ts'
 import { firstFile } from '../protocol/multipart.ts'
 import { problemOf } from '../problem.ts'
 import { mediaTypes, syntaxOfBody } from '../rdf.ts'
@@ -43,7 +43,7 @@ export const toolRoutes = [
       reply.type('text/html; charset=utf-8')
       try {
         const chunks = await readEcho(deps, request, reply)
-        return await reply.send(Readable.from(echoed(chunks)))
+        return await reply.send(Readable.from(escapedEcho(chunks), { objectMode: false }))
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         const { status } = problemOf(error, request.id)
@@ -123,10 +123,8 @@ async function readEcho(
   return chunks
 }
 
-/** In chunks, so that other requests are served meanwhile. Bytes that are not UTF-8 are replaced. */
-function* echoed(chunks: readonly Uint8Array[]): Generator<string> {
-  const decoder = new TextDecoder()
+async function* escapedEcho(chunks: readonly Uint8Array[]): AsyncGenerator<string | Buffer> {
   yield '<textarea>status:200\n'
-  for (const chunk of chunks) yield escapeHtml(decoder.decode(chunk, { stream: true }))
-  yield `${escapeHtml(decoder.decode())}</textarea>`
+  yield* escapedText(chunks)
+  yield '</textarea>'
 }
