@@ -17,8 +17,19 @@ export interface ParsedQuad {
   readonly graph: ParsedTerm
 }
 
-/** A prefix can stand for a megabyte and be used a million times, so the limit applies to the expanded graph. */
-const MAX_CHARACTERS = 64 * 1024 * 1024
+/**
+ * A prefix can stand for a megabyte and be used a million times, so the limit applies to the expanded graph. Four times the size of
+ * a graph by default, because here a subject counts with each of its statements.
+ */
+const MAX_CHARACTERS = 32 * 1024 * 1024
+
+/** @throws {TooLarge} when the terms of a graph have more characters than this together */
+export function requireCharacters(count: number): void {
+  if (count <= MAX_CHARACTERS) return
+  throw new TooLarge('graph-too-large', `Written out, the graph has more than ${MAX_CHARACTERS} characters.`, {
+    extra: { limit: MAX_CHARACTERS },
+  })
+}
 
 /** Gathers what a parser finds into one graph, held to the same rules as RDF/JSON. Blank nodes get labels of our own. */
 export class GraphBuilder {
@@ -45,11 +56,7 @@ export class GraphBuilder {
     }
     if (++this.#statements > this.#maxStatements) throw tooManyStatements(this.#maxStatements)
     this.#characters += subject.value.length + predicate.value.length + object.value.length
-    if (this.#characters > MAX_CHARACTERS) {
-      throw new TooLarge('graph-too-large', `Written out, the graph has more than ${MAX_CHARACTERS} characters.`, {
-        extra: { limit: MAX_CHARACTERS },
-      })
-    }
+    requireCharacters(this.#characters)
     if (predicate.termType !== 'NamedNode') throw invalid('A predicate is not an IRI.')
     const predicates = (this.#subjects[this.#resource(subject)] ??= Object.create(null) as Record<string, never>)
     ;(predicates[predicate.value] ??= []).push(this.#object(object))

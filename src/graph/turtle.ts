@@ -1,5 +1,5 @@
 import type { ParserOptions } from 'n3'
-import { GraphBuilder, type ParsedTerm, refusalOf } from './graph-builder.ts'
+import { GraphBuilder, type ParsedTerm, refusalOf, requireCharacters } from './graph-builder.ts'
 import type { Graph } from './graph.ts'
 import { tooManyStatements } from './graph-size.ts'
 import { BlankLabels, bracketed, isBlankLabel, literal, subjectsOf } from './text.ts'
@@ -23,7 +23,7 @@ export async function readTurtle(
     const parser = new Parser({
       ...baseIRI,
       format: syntax,
-      factory: plainTerms(maxStatements) as ParserOptions['factory'],
+      factory: limitedTerms(maxStatements) as ParserOptions['factory'],
     })
     for (const quad of parser.parse(text)) builder.add(quad)
     return builder.finish()
@@ -38,12 +38,30 @@ interface IdentifiedTerm extends ParsedTerm {
 }
 
 /**
- * Makes plain terms: those of the library write language tags in lower case. The library returns all statements at once, so
- * they are counted here. @throws {TooLarge} while it parses
+ * Plain terms that are counted, because the library returns all statements at once. The characters of names count here too: the
+ * library joins a prefix and a name into one text for each use, in N3 as soon as it has read it.
+ * @throws {TooLarge} while it parses
  */
-export function plainTerms(maxStatements = Number.POSITIVE_INFINITY): unknown {
-  let fresh = 0
+function limitedTerms(maxStatements = Number.POSITIVE_INFINITY): unknown {
+  const terms = plainTerms()
   let statements = 0
+  let characters = 0
+  return {
+    ...terms,
+    namedNode: (value: string) => {
+      requireCharacters((characters += value.length))
+      return terms.namedNode(value)
+    },
+    quad: (...parts: Parameters<typeof terms.quad>) => {
+      if (++statements > maxStatements) throw tooManyStatements(maxStatements)
+      return terms.quad(...parts)
+    },
+  }
+}
+
+/** Makes plain terms for the parser: those of the library write language tags in lower case. */
+export function plainTerms() {
+  let fresh = 0
   const named = (value: string): IdentifiedTerm => ({ termType: 'NamedNode', value, id: value })
   const defaultGraph: ParsedTerm = { termType: 'DefaultGraph', value: '' }
   return {
@@ -62,10 +80,14 @@ export function plainTerms(maxStatements = Number.POSITIVE_INFINITY): unknown {
       return { termType: 'Unknown', value }
     },
     defaultGraph: () => defaultGraph,
-    quad: (subject: ParsedTerm, predicate: ParsedTerm, object: ParsedTerm, graph = defaultGraph) => {
-      if (++statements > maxStatements) throw tooManyStatements(maxStatements)
-      return { termType: 'Quad', value: '', subject, predicate, object, graph }
-    },
+    quad: (subject: ParsedTerm, predicate: ParsedTerm, object: ParsedTerm, graph = defaultGraph) => ({
+      termType: 'Quad',
+      value: '',
+      subject,
+      predicate,
+      object,
+      graph,
+    }),
   }
 }
 

@@ -77,6 +77,14 @@ test('a prefix that stands for a megabyte, used often, is too large', async () =
   await assert.rejects(read('text/turtle', text), { constructor: TooLarge, code: 'graph-too-large' })
 })
 
+test('reading stops where the names, written out, are too large, in each syntax that has prefixes', async () => {
+  const uses = Array.from({ length: 200 }, (_, number) => `p:${number}`).join(', ')
+  // What follows is in none of these syntaxes: it is not read any more.
+  const text = `@prefix p: <http://${'x'.repeat(500_000)}/> . <a:a> <${P}> ${uses} ] .`
+  for (const type of ['text/turtle', 'application/trig', 'text/n3'])
+    await assert.rejects(read(type, text), { constructor: TooLarge, code: 'graph-too-large' }, type)
+})
+
 test('reading stops at the limit on statements, in each syntax (D15.6)', async () => {
   const reader = new GraphReader({ limits: { maxStatements: 100, maxSize: 2 ** 20 } })
   const count = (least: number) => (write: (n: number) => string) => Array.from({ length: least }, (_, n) => write(n))

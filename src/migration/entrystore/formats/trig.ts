@@ -26,7 +26,7 @@ type Parse = (text: string) => readonly Quad[]
 async function loadParser(): Promise<Parse> {
   const { Parser } = await import('n3')
   // One factory for the whole file, because it numbers the blank nodes without a label.
-  const factory = plainTerms() as ParserOptions['factory']
+  const factory = plainTerms() as unknown as ParserOptions['factory']
   return text => new Parser({ format: 'TriG', blankNodePrefix: '', factory }).parse(text)
 }
 
