@@ -20,6 +20,8 @@ import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-da
 
 const DATABASE_FILE = 'store.sqlite'
 const READ_CACHE: Bytes = 64 * 2 ** 20
+/** Commands that copy or check whole tables read each page once. */
+const COPY_CACHE: Bytes = 8 * 2 ** 20
 /** A reader thread does one thing at a time. */
 const READER_CONNECTIONS = 1
 
@@ -96,7 +98,7 @@ interface OpenDatabase {
 
 /** How to open the stores, in addition to the settings. */
 interface Opening {
-  /** Leaves the tables unchanged. */
+  /** For commands that copy a whole store: leaves the tables unchanged, and caches little. */
   readonly bare?: boolean
   /** Requires that no other process has the store open, even where nodes could share it. */
   readonly isExclusive?: boolean
@@ -127,7 +129,8 @@ async function openPrepared(
   const file = join(folder, DATABASE_FILE)
   // Each thread has a connection for reading. All their caches together are as large as that of a single one
   // would be.
-  const options = { turn: team?.turn, readCache: Math.floor(READ_CACHE / (team?.count ?? 1)) }
+  const readCache = bare ? COPY_CACHE : Math.floor(READ_CACHE / (team?.count ?? 1))
+  const options = { turn: team?.turn, readCache }
   if (team?.isFirst === false) {
     const database = await openSqliteDatabase(file, options)
     return { database, isExclusive: false, nodeId: undefined, close: () => database.close() }

@@ -24,10 +24,10 @@ interface GraphNote {
 }
 
 /**
- * The number of statements that are buffered before they are written; the statements of a graph may be spread
- * over a file.
+ * The number of statements that are buffered before they are written, because the statements of a graph may be spread over a
+ * file. More of them need more memory, and do not make an import faster.
  */
-const MAX_BUFFERED_STATEMENTS = 20_000
+const MAX_BUFFERED_STATEMENTS = 5000
 const MAX_BUFFERED_CHARACTERS = 4 * 2 ** 20
 
 /** Numbers as texts that sort like numbers. */

@@ -8,7 +8,7 @@ import { SqliteConnection } from './sqlite-connection.ts'
 import { loadSqlite } from './sqlite-module.ts'
 
 /** Pages of the file that stay in memory. */
-const CACHE: Bytes = 32 * 2 ** 20
+const CACHE: Bytes = 16 * 2 ** 20
 /** Limits of one read while iterating over a map: pairs, and about as many characters. */
 const PAGE = 200
 const PAGE_CHARACTERS = 2 ** 20
