@@ -32,6 +32,10 @@ export const auditEvents = [
   'entry-trashed',
   'entry-restored',
   'trash-deleted',
+  'link-created',
+  'link-revoked',
+  'link-used',
+  'link-refused',
 ] as const
 
 export type AuditEvent = (typeof auditEvents)[number]

@@ -33,6 +33,8 @@ export const countedName = (name: string): Counted => ({
 const USER_PREFIX = 'lockout:user:'
 /** Strangers can create any number of these keys, so the code that creates the store must limit them. */
 export const UNKNOWN_NAME_PREFIX = 'lockout:name:'
+/** Wrong passwords for public links. Only who knows the secret of a link can create such keys, but from any number of networks. */
+export const LINK_PREFIX = 'lockout:link:'
 
 interface Counter {
   readonly failures: number
@@ -76,6 +78,15 @@ export class Lockout {
     this.#store = store
     this.#system = system
     this.#options = options
+  }
+
+  /** A lockout that permits so many times as many attempts, for what many people share. */
+  withMoreAttempts(times: number): Lockout {
+    const { maxAttempts, duration } = this.#options
+    return new Lockout(this.#store, this.#system, {
+      maxAttempts: this.enabled ? times * maxAttempts : UNLIMITED,
+      duration,
+    })
   }
 
   get enabled(): boolean {

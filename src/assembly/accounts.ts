@@ -49,6 +49,11 @@ export async function createAccounts(
     maxAttempts: settings['service.auth.temp.lockout.max.attempts'],
     duration: settings['service.auth.temp.lockout.duration'],
   })
+  const linkLockouts = {
+    ofNetwork: lockout,
+    // Strangers from many networks guess slowly too; a single network must not lock all others out.
+    ofLink: lockout.withMoreAttempts(10),
+  }
   const distinguishesDevices = settings['service.auth.temp.lockout.trusted-devices']
   const devices = distinguishesDevices ? new TrustedDevices(database, system) : undefined
   const adminPassword = settings['service.auth.adminpw']
@@ -90,6 +95,7 @@ export async function createAccounts(
     passwords,
     passwordRules,
     lockout,
+    linkLockouts,
     devices,
     login,
     users,

@@ -13,6 +13,8 @@ import { Entries } from '../content/entries.ts'
 import { EntryLoader } from '../content/entry-loader.ts'
 import { EntryViews } from '../content/entry-view.ts'
 import { createKinds } from '../content/kinds/kinds.ts'
+import { LinkVisits } from '../content/links/link-visits.ts'
+import { PublicLinks } from '../content/links/links.ts'
 import { ListMoves } from '../content/list-moves.ts'
 import { Metadata } from '../content/metadata.ts'
 import { Resources } from '../content/resources.ts'
@@ -46,6 +48,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
   const contexts = kinds.ofType.Context
   const loading = { ...deps, loader, kinds }
   const entries = new Entries(loading)
+  const offersLinks = settings['service.public-links']
   const views = new EntryViews(loading, { publicInfo: settings['service.repository.public-info'] })
   return {
     entries,
@@ -67,5 +70,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     }),
     trash: new Trash(loading, { retention: settings['service.trash.days'] * 86_400_000 }),
     statistics: new Statistics(loading),
+    links: offersLinks ? new PublicLinks(loading) : undefined,
+    linkVisits: offersLinks ? new LinkVisits(loading) : undefined,
   }
 }

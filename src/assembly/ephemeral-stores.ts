@@ -1,5 +1,5 @@
 import { BASIC_PREFIX, MAX_BASIC } from '../accounts/basic-credentials.ts'
-import { UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
+import { LINK_PREFIX, UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
 import { plainTokens, KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
@@ -20,6 +20,8 @@ import type { ThreadTeam } from '../threads/team.ts'
 const capacity: readonly Capacity[] = [
   // Counts of wrong passwords for unknown names. Displacing a count by guessing more names takes an attacker hours.
   { prefix: UNKNOWN_NAME_PREFIX, most: 100_000 },
+  // Counts of wrong passwords for public links, by link and network.
+  { prefix: LINK_PREFIX, most: 100_000 },
   // Networks with logins at identity providers in progress. These counts also limit the logins themselves.
   { prefix: FLOW_COUNT_PREFIX, most: 100_000 },
   { prefix: BASIC_PREFIX, most: MAX_BASIC },

@@ -1,4 +1,5 @@
 import { accountSteps } from '../accounts/schema-steps.ts'
+import { linkSteps } from '../content/links/schema-steps.ts'
 import { ssoSteps } from '../sso/schema-steps.ts'
 import { searchSteps } from '../search/schema-steps.ts'
 import { changeLogSteps } from '../stores/dependency-cache.ts'
@@ -12,6 +13,7 @@ import type { Migration } from '../stores/migrations.ts'
 export const schema: readonly Migration[] = [
   ...commonSteps,
   ...accountSteps,
+  ...linkSteps,
   ...ssoSteps,
   ...searchSteps,
   ...changeLogSteps,

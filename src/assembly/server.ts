@@ -222,6 +222,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
         await node.watch()
         await accounts.expire()
         await content.trash.expire()
+        await content.links?.expire()
         await search.tidy()
         await pruneChangeLog(database)
         await ephemeralStores.sweep()

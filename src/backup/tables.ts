@@ -23,6 +23,7 @@ export const tables: readonly Table[] = [
   { name: 'list_members', key: ['context', 'member'] },
   { name: 'trashed_entries', key: ['context', 'id'], since: 22 },
   { name: 'trashed_revisions', key: ['context', 'entry', 'number'], since: 22 },
+  { name: 'public_links', key: ['id'], since: 25 },
   { name: 'retired_ids', key: ['context', 'id'] },
   { name: 'spaces', key: ['context'] },
   { name: 'files', key: ['context', 'entry'] },

@@ -106,7 +106,27 @@ export const errorCodes = {
     title: 'Host refused',
     help: 'The host is unknown or not public, or its port is not allowed. The operator can allow it.',
   },
+  'link-password-required': {
+    title: 'Password required',
+    help: 'The public link has a password: send it together with the secret of the link.',
+  },
+  'link-password-wrong': {
+    title: 'Password of the link wrong',
+    help: 'The password of the public link is wrong. The attempt counts towards a lockout.',
+  },
   // 404
+  'link-gone': {
+    title: 'Link no longer works',
+    help: 'The public link is incomplete, unknown or revoked; or its file was deleted, or its creator may no longer share it.',
+  },
+  'link-expired': {
+    title: 'Link expired',
+    help: 'The time of the public link is over. Ask its creator for a new one.',
+  },
+  'link-used-up': {
+    title: 'Link used up',
+    help: 'The public link has reached its number of downloads. Ask its creator for a new one.',
+  },
   'not-found': { title: 'Not found', help: 'There is nothing at this address.' },
   'no-file': { title: 'No file', help: 'The entry exists, but no file has been uploaded to it.' },
   'unknown-token': { title: 'Unknown token', help: 'None of your sessions has this token.' },

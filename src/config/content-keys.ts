@@ -57,6 +57,10 @@ export const repositoryKeys = {
     default: 30,
     help: 'Days after which entries in the trash are deleted permanently; 0 keeps them until a user deletes them.',
   }),
+  'service.public-links': boolean({
+    default: true,
+    help: 'Users may create public links to files and folders. Off: existing links do not work either.',
+  }),
   'service.nonadmin.group-context-creation': boolean({
     default: false,
     help: 'Let users who are not administrators create groups together with a context.',

@@ -14,6 +14,17 @@ export async function listMembers(queries: Queries, { context, id }: EntryAddres
   return row?.members?.split('/') ?? []
 }
 
+/** Ids of some members, in their order. */
+export async function listMembersFrom(
+  queries: Queries,
+  { context, id }: EntryAddress,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<string[]> {
+  const rows = await queries.all<{ member: string }>(sql`SELECT member FROM list_members
+    WHERE context = ${context} AND list = ${id} ORDER BY position LIMIT ${limit} OFFSET ${offset}`)
+  return rows.map(({ member }) => member)
+}
+
 export async function countListMembers(queries: Queries, { context, id }: EntryAddress): Promise<number> {
   const row = await queries.get<{ count: number }>(
     sql`SELECT count(*) AS count FROM list_members WHERE context = ${context} AND list = ${id}`,

@@ -8,14 +8,19 @@ import { fileValidators, isRangeCurrent, isUnchanged, validatorHeaders } from '.
 import { parseRange } from './protocol/range.ts'
 import type { Uses } from './services.ts'
 
-/** Sends the file of an entry, or the requested part of it; 204 while there is none (D7.7). */
+/**
+ * Sends the file of an entry, or the requested part of it; 204 while there is none (D7.7).
+ * @param isWhole sends the whole file in any case
+ */
 export async function sendFile(
   { files, options }: Uses<'files' | 'options'>,
   request: FastifyRequest,
   reply: FastifyReply,
   entry: Entry,
+  isWhole = false,
 ): Promise<unknown> {
-  const { method, headers } = request
+  const { method } = request
+  const headers = isWhole ? {} : request.headers
   const ifRange = [headers['if-range']].flat()[0]
   let outcome: 'unchanged' | ByteRange | 'all' = 'all'
   const found = await files.read(entry, file => {
@@ -24,6 +29,7 @@ export async function sendFile(
     const type = storedMediaType(entry)
     const isInline = !isDownload && !isExecutable(type) && isShownInline(type, options.inlineTypes)
     reply.headers(fileHeaders(entry, file, isInline))
+    if (isWhole) reply.header('accept-ranges', 'none')
     const state = fileValidators(entry, file)
     if (isUnchanged(headers, state)) outcome = 'unchanged'
     // RFC 9110 14.2: a range means something with GET only.

@@ -23,6 +23,8 @@ import type { Metadata } from '../content/metadata.ts'
 import type { Resources } from '../content/resources.ts'
 import type { ListMoves } from '../content/list-moves.ts'
 import type { Statistics } from '../content/statistics.ts'
+import type { LinkVisits } from '../content/links/link-visits.ts'
+import type { PublicLinks } from '../content/links/links.ts'
 import type { Trash } from '../content/trash/trash.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
@@ -130,6 +132,10 @@ export interface Rooms {
   readonly resources: Resources
   readonly listMoves: ListMoves
   readonly trash: Trash
+  /** Absent when public links are off. */
+  readonly links: PublicLinks | undefined
+  /** Absent when public links are off. */
+  readonly linkVisits: LinkVisits | undefined
   readonly files: Files
   readonly ledger: Ledger
   readonly graphs: GraphReader

@@ -48,9 +48,15 @@ export class FileZips {
   /**
    * The caller must be able to read the resource of each entry; what they may not read in a list is left out. Names are
    * collected first, files are opened one after the other while the zip is read.
+   * @param mayGoOn is asked before each file; when it says no, the zip ends there and is broken
    * @throws {NotFound} @throws {Unauthenticated | Forbidden} @throws {TooLarge} `zip-too-large`
    */
-  async open(caller: Caller, contextKey: string, ids: readonly string[]): Promise<FileZip> {
+  async open(
+    caller: Caller,
+    contextKey: string,
+    ids: readonly string[],
+    mayGoOn?: () => Promise<boolean>,
+  ): Promise<FileZip> {
     const { database, system } = this.#deps
     const { context, entry: contextEntry } = await getContext(database, contextKey)
     if (context.id === CONTEXTS || context.id === PRINCIPALS) {
@@ -67,11 +73,16 @@ export class FileZips {
     const [first] = plan
     const name = entries.length === 1 && first ? first.path.replace(/\/$/, '') : (context.name ?? context.id)
     const time = new Date(system.now())
-    return { name, open: () => writeZip(this.#members(caller, plan), time) }
+    return { name, open: () => writeZip(this.#members(caller, plan, mayGoOn), time) }
   }
 
-  async *#members(caller: Caller, plan: readonly Planned[]): AsyncGenerator<ZipMember | ZipFolder> {
+  async *#members(
+    caller: Caller,
+    plan: readonly Planned[],
+    mayGoOn: () => Promise<boolean> = async () => true,
+  ): AsyncGenerator<ZipMember | ZipFolder> {
     for (const { path, file: address } of plan) {
+      if (!(await mayGoOn())) throw new NotFound('not-found', 'What gave access to these files has ended.')
       if (!address) {
         yield { folder: path }
         continue

@@ -15,6 +15,7 @@ export const chapters = [
   'Entries',
   'Resources',
   'Trash',
+  'Public links',
   'Contexts and quota',
   'Archives and statistics',
   'Search',

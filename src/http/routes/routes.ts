@@ -11,6 +11,8 @@ import { contextRoutes } from './contexts.ts'
 import { directoryRoutes } from './directory.ts'
 import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
+import { linkRoutes } from './links.ts'
+import { linkVisitRoutes } from './link-visits.ts'
 import { lookupRoutes } from './lookup.ts'
 import { managementRoutes } from './management.ts'
 import { metadataRoutes } from './metadata.ts'
@@ -54,6 +56,8 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...resourceRoutes,
   ...listRoutes,
   ...trashRoutes,
+  ...linkRoutes,
+  ...linkVisitRoutes,
   ...zipRoutes,
   ...uiRoutes,
 ]

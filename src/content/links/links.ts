@@ -1,0 +1,194 @@
+import { type Caller, denied, isAdmin, requireSignedIn } from '../../accounts/caller.ts'
+import type { PasswordRules } from '../../accounts/password-rules.ts'
+import type { Passwords } from '../../accounts/passwords.ts'
+import { digestOf } from '../../accounts/token-digest.ts'
+import type { UserCache } from '../../accounts/user-cache.ts'
+import { Conflict, InvalidInput, NotFound } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { CONTEXTS, type EntryKey } from '../../model/addresses.ts'
+import { type EntryInContext, may, requireRight, requires } from '../../model/rights.ts'
+import type { Database } from '../../stores/database.ts'
+import type { Changes, EntryWriter } from '../changes.ts'
+import { findEntryHead } from '../entry-records.ts'
+import type { EntryLoader } from '../entry-loader.ts'
+import { displayName } from '../file-description.ts'
+import { deleteDeadLinks, deleteLink, findLink, insertLink, linksBy, linksOf, type PublicLink } from './link-rows.ts'
+import { findCreator, findLinked, isLinkable, type LinkState, stateOf } from './link-state.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly changes: Changes
+  readonly loader: EntryLoader
+  readonly users: UserCache
+  readonly passwords: Passwords
+  readonly passwordRules: PasswordRules
+  readonly system: System
+}
+
+/** What is chosen when a link is created; what is left out does not limit it. */
+export interface LinkWish {
+  /** A note for its creator. */
+  readonly name?: string | undefined
+  readonly password?: string | undefined
+  readonly expires?: Milliseconds | undefined
+  readonly maxDownloads?: number | undefined
+}
+
+/** A link as those see it who may revoke it. */
+export interface ListedLink {
+  readonly link: PublicLink
+  readonly state: LinkState
+  /** Name of the file or folder, for callers who may read it. */
+  readonly item: string | undefined
+  /** Name of the user who created it. */
+  readonly creator: string | undefined
+}
+
+const SECRET_BYTES = 32
+const ID_BYTES = 9
+const MAX_NAME = 100
+const MAX_PER_ENTRY = 100
+const MAX_DOWNLOADS = 1_000_000
+/** How long an expired link stays in the lists. */
+const EXPIRED_KEPT: Milliseconds = 30 * 86_400_000
+
+const linking = requires('administer', 'create public links to this entry')
+
+/** Public links: created, listed and revoked by those who administer what they open (D25.8). */
+export class PublicLinks {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /**
+   * @param read reads the wish, once the right has been checked
+   * @returns the secret, which cannot be read again @throws {InvalidInput} `invalid-type`, `invalid-value`, `password-rules`
+   */
+  async create(
+    caller: Caller,
+    key: EntryKey,
+    read: () => Promise<LinkWish>,
+  ): Promise<{ readonly id: string; readonly secret: string }> {
+    const { loader, changes, system, passwords } = this.#deps
+    requireSignedIn(caller, 'create public links')
+    const placed = await loader.get(key)
+    linking(caller, placed)
+    if (!isLinkable(placed.entry)) throw new InvalidInput('invalid-type', 'Only files and folders have public links.')
+    const wish = await read()
+    this.#requireValid(wish)
+    const password = wish.password === undefined ? undefined : await passwords.hash(wish.password)
+    const secret = Buffer.from(system.randomBytes(SECRET_BYTES)).toString('base64url')
+    const { context, id: entry, created: entryCreated } = placed.entry
+    const link: PublicLink = {
+      id: Buffer.from(system.randomBytes(ID_BYTES)).toString('base64url'),
+      place: { context, id: entry },
+      entryCreated,
+      name: wish.name === '' ? undefined : wish.name,
+      password,
+      expires: wish.expires,
+      maxDownloads: wish.maxDownloads,
+      downloads: 0,
+      createdBy: caller.user.id,
+      created: system.now(),
+      lastUsed: undefined,
+    }
+    await changes.run(caller, async writer => {
+      await writer.recheck(placed, linking)
+      if ((await linksOf(writer.tx, link.place, entryCreated)).length >= MAX_PER_ENTRY) {
+        throw new Conflict('conflict', `An entry has at most ${MAX_PER_ENTRY} public links. Revoke one first.`)
+      }
+      await insertLink(writer.tx, link, digestOf(secret))
+      writer.record({ event: 'link-created', detail: detailOf(link) })
+    })
+    return { id: link.id, secret }
+  }
+
+  /** The links of one entry, the latest first, whoever created them. */
+  async list(caller: Caller, key: EntryKey): Promise<ListedLink[]> {
+    const placed = await this.#deps.loader.get(key)
+    requireRight(caller, 'administer', placed, 'see the public links of this entry')
+    const links = await linksOf(this.#deps.database, placed.entry, placed.entry.created)
+    return await Promise.all(links.map(link => this.#listed(caller, link, placed)))
+  }
+
+  /** The links that a user created; for administrators also those of another user, or of all users. */
+  async listBy(
+    caller: Caller,
+    creator: string | undefined,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly items: readonly ListedLink[]; readonly results: number }> {
+    if (creator !== caller.user.id && !isAdmin(caller)) throw denied(caller, 'see the public links of other users')
+    const { links, results } = await linksBy(this.#deps.database, creator, page)
+    const items: ListedLink[] = []
+    for (const link of links) items.push(await this.#listed(caller, link, await findLinked(this.#deps.loader, link)))
+    return { items, results }
+  }
+
+  /** For its creator and those who administer the entry. @throws {NotFound} also for a link that the caller may not revoke */
+  async revoke(caller: Caller, id: string): Promise<void> {
+    await this.#deps.changes.run(caller, async writer => {
+      const link = await findLink(writer.tx, id)
+      if (!link || !(await mayRevoke(writer, link))) {
+        throw new NotFound('not-found', 'There is no public link with this id.')
+      }
+      await deleteLink(writer.tx, id)
+      writer.record({ event: 'link-revoked', userId: link.createdBy, detail: detailOf(link) })
+    })
+  }
+
+  /** Deletes links that can never work again. */
+  async expire(): Promise<void> {
+    const { database, system } = this.#deps
+    await deleteDeadLinks(database, system.now() - EXPIRED_KEPT)
+  }
+
+  async #listed(caller: Caller, link: PublicLink, placed: EntryInContext | undefined): Promise<ListedLink> {
+    const { users, system } = this.#deps
+    const creator = await findCreator(users, link, caller.client)
+    return {
+      link,
+      state: stateOf(link, placed, creator, system.now()),
+      item: placed && may(caller, 'readmetadata', placed) ? displayName(placed.entry) : undefined,
+      creator: (await users.find(link.createdBy))?.user.name,
+    }
+  }
+
+  /** @throws {InvalidInput} `invalid-value`, `password-rules`, `password-too-long` */
+  #requireValid({ name = '', password, expires, maxDownloads }: LinkWish): void {
+    if (name.length > MAX_NAME || /\p{C}/u.test(name)) {
+      throw invalid(`\`name\` has at most ${MAX_NAME} characters, and no control characters.`)
+    }
+    if (expires !== undefined && expires <= this.#deps.system.now()) {
+      throw invalid('`expires` must be a time in the future.')
+    }
+    if (maxDownloads !== undefined && (maxDownloads < 1 || maxDownloads > MAX_DOWNLOADS)) {
+      throw invalid(`\`maxDownloads\` must be a whole number from 1 to ${MAX_DOWNLOADS}.`)
+    }
+    if (password !== undefined) this.#deps.passwordRules.require(password, [])
+  }
+}
+
+async function mayRevoke(
+  { tx, caller }: EntryWriter,
+  { createdBy, place, entryCreated }: PublicLink,
+): Promise<boolean> {
+  if (createdBy === caller.user.id || isAdmin(caller)) return true
+  const entry = await findEntryHead(tx, place)
+  const contextEntry = await findEntryHead(tx, { context: CONTEXTS, id: place.context })
+  if (!entry || !contextEntry || entry.created !== entryCreated) return false
+  return may(caller, 'administer', { entry, contextEntry })
+}
+
+const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-value', detail)
+
+const detailOf = ({ id, place, password, expires, maxDownloads }: PublicLink): Record<string, string | number> => ({
+  link: id,
+  context: place.context,
+  entry: place.id,
+  password: password === undefined ? 'no' : 'yes',
+  ...(expires === undefined ? {} : { expires: new Date(expires).toISOString() }),
+  ...(maxDownloads === undefined ? {} : { maxDownloads }),
+})

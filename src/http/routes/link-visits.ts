@@ -1,0 +1,185 @@
+import type { FastifyRequest } from 'fastify'
+import { findFile } from '../../files/file-records.ts'
+import { NotFound } from '../../base/errors.ts'
+import type { LinkVisits, Visit } from '../../content/links/link-visits.ts'
+import { isList } from '../../model/entry.ts'
+import { sendFile } from '../download.ts'
+import { content, json } from '../interface/answer.ts'
+import { jsonBody } from '../interface/body.ts'
+import { flag as flagParameter, paging, text as textParameter } from '../interface/parameters.ts'
+import { type Refusals, route } from '../interface/route.ts'
+import { anything, list, named, object, oneOf, optional, text } from '../interface/schema.ts'
+import { count, time } from '../interface/schemas.ts'
+import { LinkCookie } from '../link-cookie.ts'
+import { parseRange } from '../protocol/range.ts'
+import { setCookie } from '../protocol/cookies.ts'
+import type { Uses } from '../services.ts'
+import { sendZip } from './zips.ts'
+
+const chapter = 'Public links'
+/** A secret, a password and what JSON adds. */
+const MAX_BODY = 16_384
+
+const itemMembers = {
+  id: text(),
+  name: text(),
+  kind: oneOf('file', 'folder'),
+  size: optional(count),
+  mediaType: optional(text()),
+} as const
+const LinkedItem = named('LinkedItem', object(itemMembers))
+const OpenedLink = named(
+  'OpenedLink',
+  object({ link: text(), item: LinkedItem, expires: optional(time), downloadsLeft: optional(count) }),
+)
+
+const id = { type: 'string' }
+const linkPath = { description: 'The `link` of the answer that opened it.', schema: id, example: 'none' }
+const entryPath = { description: 'The `id` of a file behind the link.', schema: id, example: 'none' }
+const folderQuery = { folder: textParameter('The `id` of a folder in it; the folder of the link by default.') }
+const gone: Refusals = { 404: ['link-gone', 'link-expired', 'link-used-up', 'not-found'] }
+
+type Services = Uses<'base' | 'linkVisits' | 'options'>
+
+const isOffered = ({ linkVisits }: Uses<'linkVisits'>): boolean => linkVisits !== undefined
+
+/**
+ * What people without an account do with a public link (D25.9 to D25.12). Who is signed in does not count: a visitor gets what the link opens,
+ * never what the session of the same browser may read.
+ */
+export const linkVisitRoutes = [
+  route({
+    id: 'openPublicLink',
+    method: 'POST',
+    url: '/auth/link',
+    chapter,
+    summary: 'Open a public link. The answer says what it leads to and sets a cookie for the following requests.',
+    access: 'visitors with the secret and, if the link has one, the password',
+    details:
+      '`downloadsLeft` is absent without a limit. A wrong password counts towards a lockout of the network at this link.',
+    body: jsonBody(object({ secret: text(), password: optional(text()) }), {
+      limit: MAX_BODY,
+      example: { secret: 'none' },
+    }),
+    answers: { 200: json('The file or folder.', OpenedLink, { headers: { 'Set-Cookie': 'of this link' } }) },
+    refusals: {
+      400: ['password-too-long'],
+      403: ['link-password-required', 'link-password-wrong', 'cross-site-request'],
+      ...gone,
+      429: ['locked-out'],
+      503: ['overloaded'],
+    },
+    ignoresCaller: true,
+    isOffered,
+    handle: async (deps: Services, { request, reply, body }) => {
+      const { secret, password } = await body()
+      const visits = serviceOf(deps)
+      const { visit, key } = await visits.open(secret, password, request.caller.client)
+      const { link } = visit
+      setCookie(reply, new LinkCookie(deps.base, deps.options.cookie.secure, link.id).set(key))
+      return {
+        link: link.id,
+        item: await visits.describe(visit, visit.entry),
+        expires: link.expires === undefined ? undefined : new Date(link.expires).toISOString(),
+        downloadsLeft: link.maxDownloads === undefined ? undefined : link.maxDownloads - link.downloads,
+      }
+    },
+  }),
+  route({
+    id: 'listPublicFolder',
+    method: 'GET',
+    url: '/auth/link/:link/members',
+    chapter,
+    summary: 'List the files and folders in a folder behind a public link, in its order.',
+    access: 'visitors with the cookie of the link',
+    details:
+      '`next` is the offset of the next page; absent at the end. A page may be short: what the creator may not read is left out.',
+    path: { link: linkPath },
+    query: { ...paging, ...folderQuery },
+    answers: { 200: json('Some of them.', object({ items: list(LinkedItem), next: optional(count) })) },
+    refusals: gone,
+    ignoresCaller: true,
+    isOffered,
+    handle: async (deps: Services, { request, params, query }) => {
+      const visits = serviceOf(deps)
+      const visit = await enter(deps, request, params.link)
+      return await visits.members(visit, await folderOf(visits, visit, query.folder), query)
+    },
+  }),
+  route({
+    id: 'readPublicFile',
+    method: 'GET',
+    url: '/auth/link/:link/files/:entry',
+    chapter,
+    summary: 'Read a file behind a public link. Counts as a download.',
+    access: 'visitors with the cookie of the link',
+    details: 'With a limit of downloads, `Range` is ignored.',
+    path: { link: linkPath, entry: entryPath },
+    query: { download: flagParameter('As an attachment.') },
+    answers: {
+      200: content('The file, in its own media type.', ['*/*'], anything),
+      206: content('The part of the file that `Range` asks for.', ['*/*'], anything),
+    },
+    refusals: { 404: [...(gone[404] ?? []), 'no-file'], 416: ['range-not-satisfiable'] },
+    ignoresCaller: true,
+    visited: true,
+    isOffered,
+    handle: async (deps: Services & Uses<'files' | 'database'>, { request, reply, params }) => {
+      const visits = serviceOf(deps)
+      const visit = await enter(deps, request, params.link)
+      const entry = await visits.entry(visit, params.entry)
+      const file = isList(entry) ? undefined : await findFile(deps.database, entry)
+      if (!file) throw new NotFound('no-file', 'There is no file behind this address.')
+      const isLimited = visit.link.maxDownloads !== undefined
+      if (request.method === 'GET' && (isLimited || isFirstPart(request.headers.range, file.size)))
+        await visits.count(visit, entry)
+      return await sendFile(deps, request, reply, entry, isLimited)
+    },
+  }),
+  route({
+    id: 'readPublicZip',
+    method: 'GET',
+    url: '/auth/link/:link/zip',
+    chapter,
+    summary: 'Download a folder behind a public link as a zip. Counts as one download.',
+    access: 'visitors with the cookie of the link',
+    path: { link: linkPath },
+    query: folderQuery,
+    answers: { 200: content('The zip.', ['application/zip'], anything) },
+    refusals: { ...gone, 413: ['zip-too-large'] },
+    ignoresCaller: true,
+    visited: true,
+    isOffered,
+    handle: async (deps: Services & Uses<'zips'>, { request, reply, params, query }) => {
+      const visits = serviceOf(deps)
+      const visit = await enter(deps, request, params.link)
+      const folder = await folderOf(visits, visit, query.folder)
+      const mayGoOn = (): Promise<boolean> => visits.isStillOpen(visit)
+      const { name, open } = await deps.zips.open(visit.creator, folder.context, [folder.id], mayGoOn)
+      if (request.method === 'GET') await visits.count(visit, folder)
+      return await sendZip(request, reply, name, open)
+    },
+  }),
+]
+
+function serviceOf({ linkVisits }: Uses<'linkVisits'>): LinkVisits {
+  if (!linkVisits) throw new TypeError('public links are off')
+  return linkVisits
+}
+
+async function enter(deps: Services, request: FastifyRequest, linkId: string): Promise<Visit> {
+  const cookie = new LinkCookie(deps.base, deps.options.cookie.secure, linkId)
+  // An answer as a script can be read by pages of every site.
+  const key = request.callback === undefined ? cookie.read(request.cookies) : undefined
+  return await serviceOf(deps).enter(linkId, key, request.caller.client)
+}
+
+/** @throws {NotFound} */
+async function folderOf(visits: LinkVisits, visit: Visit, id = visit.entry.id) {
+  const folder = await visits.entry(visit, id)
+  if (isList(folder)) return folder
+  throw new NotFound('not-found', 'There is no such folder behind this link.')
+}
+
+/** Whether the answer has the first byte of the file; further parts belong to a download that has been counted. */
+const isFirstPart = (range: string | undefined, size: number): boolean => (parseRange(range, size)?.first ?? 0) === 0

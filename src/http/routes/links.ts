@@ -1,0 +1,180 @@
+import { type Caller, denied, isAdmin } from '../../accounts/caller.ts'
+import { normaliseName } from '../../accounts/names.ts'
+import { findUserByName } from '../../accounts/users.ts'
+import { InvalidInput, NotFound } from '../../base/errors.ts'
+import { linkStates } from '../../content/links/link-state.ts'
+import type { ListedLink } from '../../content/links/links.ts'
+import { done, json } from '../interface/answer.ts'
+import { jsonBody } from '../interface/body.ts'
+import { flag as flagParameter, paging, text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { flag, integer, list, named, object, oneOf, optional, text } from '../interface/schema.ts'
+import { count, time, uri } from '../interface/schemas.ts'
+import type { Uses } from '../services.ts'
+
+const chapter = 'Public links'
+
+const NewLink = named(
+  'NewPublicLink',
+  object({
+    name: optional(text()),
+    password: optional(text()),
+    expires: optional(text()),
+    maxDownloads: optional(integer(1)),
+  }),
+)
+
+const Link = named(
+  'PublicLink',
+  object({
+    id: text(),
+    contextId: text(),
+    entryId: text(),
+    item: optional(text()),
+    name: optional(text()),
+    hasPassword: flag,
+    expires: optional(time),
+    maxDownloads: optional(count),
+    downloads: count,
+    state: oneOf(...linkStates),
+    created: time,
+    createdBy: object({ id: text(), name: optional(text()) }),
+    lastUsed: optional(time),
+  }),
+)
+
+const meanings =
+  '`state` is `gone` when the file is deleted or in the trash, or the creator may no longer administer it. `item` is the name of the file or folder.'
+
+type Services = Uses<'links'>
+
+const isOffered = ({ links }: Services): boolean => links !== undefined
+
+/** Public links of files and folders, for those who create and revoke them (D25.8). */
+export const linkRoutes = [
+  route({
+    id: 'createPublicLink',
+    method: 'POST',
+    url: '/:context/links/:entry',
+    chapter,
+    summary: 'Create a public link to a file or a folder. The secret is in this answer only.',
+    access: 'users who administer the entry',
+    details:
+      '`expires` is a date or time of ISO 8601, `maxDownloads` a limit; without them the link works until it is revoked. The password must meet the rules for passwords. `url` is the address to send.',
+    body: jsonBody(NewLink, { example: { name: 'For the review', maxDownloads: 10 } }),
+    answers: { 201: json('The link.', object({ id: text(), secret: text(), url: uri })) },
+    refusals: {
+      400: ['invalid-type', 'invalid-value', 'password-rules', 'password-too-long', 'password-missing'],
+      401: [],
+      403: ['not-allowed', 'access-token-scope'],
+      404: [],
+      409: ['conflict'],
+      503: ['overloaded'],
+    },
+    // A link would outlive the token (D24.5).
+    tokenScopes: [],
+    isOffered,
+    handle: async (deps: Services & Uses<'base'>, { caller, params, body, reply }) => {
+      const { id, secret } = await serviceOf(deps).create(caller, params, async () => {
+        const { expires, ...wish } = await body()
+        return { ...wish, expires: expires === undefined ? undefined : readTime(expires) }
+      })
+      reply.status(201).header('cache-control', 'no-store')
+      return { id, secret, url: `${deps.base.at('ui/link')}#${secret}` }
+    },
+  }),
+  route({
+    id: 'listPublicLinksOfEntry',
+    method: 'GET',
+    url: '/:context/links/:entry',
+    chapter,
+    summary: 'List the public links of a file or a folder, the latest first.',
+    access: 'those who administer the entry',
+    details: meanings,
+    answers: { 200: json('The links.', object({ items: list(Link) })) },
+    refusals: { 401: [], 403: [], 404: [] },
+    isOffered,
+    handle: async (deps: Services, { caller, params }) => ({
+      items: (await serviceOf(deps).list(caller, params)).map(describe),
+    }),
+  }),
+  route({
+    id: 'listPublicLinks',
+    method: 'GET',
+    url: '/auth/links',
+    chapter,
+    summary: 'List the public links that the caller created, the latest first.',
+    details: meanings,
+    requires: { role: 'user', to: 'list public links' },
+    query: {
+      ...paging,
+      user: textParameter('For admins: the name of another user.'),
+      all: flagParameter('For admins: the links of all users.'),
+    },
+    answers: { 200: json('The links.', object({ items: list(Link), results: count })) },
+    refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
+    isOffered,
+    handle: async (deps: Services & Uses<'database'>, { caller, query }) => {
+      const creator = query.all ? undefined : await creatorOf(deps, caller, query.user)
+      const { items, results } = await serviceOf(deps).listBy(caller, creator, query)
+      return { items: items.map(describe), results }
+    },
+  }),
+  route({
+    id: 'revokePublicLink',
+    method: 'DELETE',
+    url: '/auth/links/:link',
+    chapter,
+    summary:
+      'Revoke a public link. It ends with the next request of a visitor; a zip that is being sent ends at its next file.',
+    access: 'the creator, those who administer the entry, and admins',
+    requires: { role: 'user', to: 'revoke public links' },
+    path: { link: { description: 'The `id` of the link.', schema: { type: 'string' }, example: 'none' } },
+    answers: { 204: done },
+    refusals: { 403: ['access-token-scope'], 404: ['not-found'] },
+    isOffered,
+    handle: async (deps: Services, { caller, params, reply }) => {
+      await serviceOf(deps).revoke(caller, params.link)
+      return await reply.status(204).send()
+    },
+  }),
+]
+
+function serviceOf({ links }: Services) {
+  if (!links) throw new TypeError('public links are off')
+  return links
+}
+
+/** @throws {InvalidInput} `invalid-value` */
+function readTime(text: string): number {
+  const time = /^\d{4}-\d{2}-\d{2}(T[0-9:.]+(Z|[+-]\d{2}:?\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(time)) return time
+  throw new InvalidInput('invalid-value', '`expires` must be a date such as 2027-01-31, or a time with a zone.')
+}
+
+async function creatorOf({ database }: Uses<'database'>, caller: Caller, name: string | undefined): Promise<string> {
+  if (name === undefined || normaliseName(name) === caller.user.name) return caller.user.id
+  if (!isAdmin(caller)) throw denied(caller, 'see the public links of other users')
+  const user = await findUserByName(database, normaliseName(name))
+  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
+  return user.id
+}
+
+const describe = ({ link, state, item, creator }: ListedLink) => ({
+  id: link.id,
+  contextId: link.place.context,
+  entryId: link.place.id,
+  item,
+  name: link.name,
+  hasPassword: link.password !== undefined,
+  expires: timeOf(link.expires),
+  maxDownloads: link.maxDownloads,
+  downloads: link.downloads,
+  state,
+  created: new Date(link.created).toISOString(),
+  createdBy: { id: link.createdBy, name: creator },
+  lastUsed: timeOf(link.lastUsed),
+})
+
+const timeOf = (time: number | undefined): string | undefined =>
+  time === undefined ? undefined : new Date(time).toISOString()
