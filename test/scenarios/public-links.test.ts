@@ -104,10 +104,13 @@ test('a folder is read with all that lies in it at that moment, by pages and as 
 test('those who administer the entry create, see and revoke its links; a revoked one ends at once (D25.8)', async () => {
   const link = await newLink(anna.visitor, context, report, { name: 'For the review' })
   const visitor = await LinkVisitor.at(service, link)
-  for (const who of [bert.visitor, service.visitor()]) {
-    const [status, code] = who === bert.visitor ? [403, 'not-allowed'] : [401, 'not-signed-in']
-    assertRefused(await who.post(`${context}/links/${report}`, {}), Number(status), String(code))
-    assertRefused(await who.get(`${context}/links/${report}`), Number(status), String(code))
+  const others = [
+    [bert.visitor, 403, 'not-allowed'],
+    [service.visitor(), 401, 'not-signed-in'],
+  ] as const
+  for (const [who, status, code] of others) {
+    assertRefused(await who.post(`${context}/links/${report}`, {}), status, code)
+    assertRefused(await who.get(`${context}/links/${report}`), status, code)
   }
   assertRefused(await bert.visitor.delete(`auth/links/${link.id}`), 404, 'not-found')
   assertRefused(await service.visitor().delete(`auth/links/${link.id}`), 401, 'not-signed-in')
