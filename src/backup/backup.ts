@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
-import { holdBlobs } from '../files/blob-hold.ts'
+import { holdBlobs } from '../files/garbage.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { type Migration, schemaVersion } from '../stores/migrations.ts'

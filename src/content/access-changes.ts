@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../accounts/audit.ts'
-import { type Acl, aclSlots } from '../model/acl.ts'
+import { type Acl, aclSlots, type Entry } from '../model/entry.ts'
 import { PRINCIPALS, principalUri } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
 
 /** The record of a change of rights in the audit trail: the old and the new value, limited in length. */
 

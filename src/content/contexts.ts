@@ -1,7 +1,7 @@
 import { Conflict, InvalidInput, NotFound } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { RELATIVE } from '../graph/iri.ts'
+import { RELATIVE } from '../graph/graph.ts'
 import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from '../model/addresses.ts'
 import type { EntryHead } from '../model/entry.ts'
 import { findEntryHead, isIdFree } from './entry-records.ts'

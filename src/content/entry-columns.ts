@@ -1,10 +1,8 @@
-import type { Acl } from '../model/acl.ts'
+import type { Acl, Entry, EntryHead, EntryType, GraphType, ResourceType } from '../model/entry.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import type { Entry, EntryHead, EntryType, GraphType, ResourceType } from '../model/entry.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { Bytes } from '../base/units.ts'
-import type { Graph } from '../graph/graph.ts'
-import { parseGraph } from '../graph/graph-text.ts'
+import { type Graph, parseGraph } from '../graph/graph.ts'
 
 /** Maps an entry to the columns of its row. */
 

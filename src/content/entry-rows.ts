@@ -1,10 +1,9 @@
-import type { Graph } from '../graph/graph.ts'
+import { type Graph, graphText } from '../graph/graph.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { at, columns } from './entry-columns.ts'
-import { graphText } from '../graph/graph-text.ts'
 
 /** Writes the rows of entries. Only `changes.ts` imports this file: there is no other way to change an entry. */
 

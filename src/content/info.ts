@@ -10,7 +10,17 @@ import {
   uri,
 } from '../graph/graph.ts'
 import { dct, owl, prov, rdf, store, xsd } from '../graph/vocabulary.ts'
-import { type Acl, type AclSlot, aclSlots } from '../model/acl.ts'
+import {
+  type Acl,
+  type AclSlot,
+  aclSlots,
+  type Entry,
+  type EntryType,
+  entryTypes,
+  graphTypes,
+  resourceOf,
+  resourceTypes,
+} from '../model/entry.ts'
 import {
   cachedMetadataUri,
   contextIdOf,
@@ -21,7 +31,6 @@ import {
   relationsUri,
   revisionUri,
 } from '../model/addresses.ts'
-import { type Entry, type EntryType, entryTypes, graphTypes, resourceOf, resourceTypes } from '../model/entry.ts'
 import type { RevisionNote } from './revisions.ts'
 import { setHomeContext } from '../accounts/groups.ts'
 import type { Queries } from '../stores/database.ts'

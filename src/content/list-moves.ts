@@ -4,7 +4,7 @@ import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, renameIris } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { isOwnAcl } from '../model/acl.ts'
+import { type Entry, holdsGraph, isList, isOwnAcl, withModification } from '../model/entry.ts'
 import {
   cachedMetadataUri,
   CONTEXTS,
@@ -20,7 +20,6 @@ import { accessChange } from './access-changes.ts'
 import type { Changes, EntryWriter } from './changes.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
-import { type Entry, holdsGraph, isList, withModification } from '../model/entry.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { entriesBelow, findEntry } from './entry-records.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'

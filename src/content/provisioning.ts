@@ -1,11 +1,10 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { findUserByName, insertUser, type User } from '../accounts/users.ts'
-import { userAcl } from '../model/acl.ts'
+import { newEntry, userAcl } from '../model/entry.ts'
 import { PRINCIPALS } from '../model/addresses.ts'
 import type { Changes } from './changes.ts'
 import { nextId } from './contexts.ts'
-import { newEntry } from '../model/entry.ts'
 
 interface Dependencies {
   readonly changes: Changes

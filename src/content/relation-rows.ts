@@ -1,5 +1,4 @@
-import { type Statement, statementsOf } from '../graph/graph.ts'
-import { RELATIVE } from '../graph/iri.ts'
+import { RELATIVE, type Statement, statementsOf } from '../graph/graph.ts'
 import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'

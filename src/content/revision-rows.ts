@@ -1,10 +1,9 @@
 import { GUEST } from '../accounts/principals.ts'
-import type { Graph } from '../graph/graph.ts'
+import { type Graph, graphText } from '../graph/graph.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { graphText } from '../graph/graph-text.ts'
 import { findRevision, type RevisionNote } from './revisions.ts'
 
 /** Writes the revisions of metadata. Only `changes.ts` imports this file. */

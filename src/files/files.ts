@@ -1,15 +1,47 @@
 import type { Readable } from 'node:stream'
-import { FileUnreadable, StoreUnavailable } from '../base/errors.ts'
+import { FileUnreadable, StoreUnavailable, TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
-import type { Bytes } from '../base/units.ts'
+import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
-import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
+import {
+  type Ledger,
+  type NewReservation,
+  type Quota,
+  type Reservation,
+  RESERVATION_TTL,
+  reachedThreshold,
+} from './quota-ledger.ts'
 import { verified } from './verified-read.ts'
-import type { Ledger, NewReservation, Quota, Reservation } from './quota-ledger.ts'
+
+export interface Incoming {
+  /** The size, if the sender declared it; `bytes` then yields exactly that many or throws. */
+  readonly declaredSize: Bytes | undefined
+  /** Called once the file is accepted. Nothing has been requested from the sender before. */
+  readonly open: () => AsyncIterable<Uint8Array>
+  readonly signal: AbortSignal
+}
+
+export interface FilesOptions {
+  /** -1: no limit. Also applies when quotas are off (I8). */
+  readonly maxFileSize: Bytes
+  /** Whole files are compared with their digest while they are read. */
+  readonly verifyOnRead?: boolean
+  /** Rejects bytes for which the disk has no space. @throws {StorageFull} @throws {StorageReadOnly} */
+  readonly requireSpace?: (bytes: Bytes) => void
+  /** Called after the commit when a context reaches a threshold of its quota ({@link reachedThreshold}). Must not reject. */
+  readonly onThreshold?: (reached: ReachedThreshold) => Promise<void>
+}
+
+interface ReachedThreshold {
+  readonly context: string
+  readonly percent: number
+  readonly quota: Bytes
+  readonly fillLevel: Bytes
+}
 
 /** How much is reserved at a time for an upload of unknown size. */
 const STEP: Bytes = 1_048_576
@@ -25,7 +57,7 @@ interface Settled<T> {
 }
 
 /** How a file takes the place of the present one. */
-export interface Replacement<T> {
+interface Replacement<T> {
   /** Checks the present file before the body is requested, and throws if the check fails. */
   readonly check?: (present: FileRecord | undefined) => void
   /**
@@ -212,4 +244,31 @@ export class Files {
       .delete(blob)
       .catch((error: unknown) => this.#log.error({ err: error }, 'deleting a replaced file failed'))
   }
+}
+
+/** @throws {TooLarge} `file-too-large` */
+export function requireFileSize({ maxFileSize }: FilesOptions, size: Bytes): void {
+  // Larger numbers are not exact, so usage would be wrong.
+  const limit = maxFileSize === UNLIMITED ? Number.MAX_SAFE_INTEGER : maxFileSize
+  if (size <= limit) return
+  throw new TooLarge('file-too-large', `A file may have at most ${limit} bytes.`, { extra: { limit } })
+}
+
+/** Renews a reservation until the timer is cleared. */
+export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): NodeJS.Timeout {
+  const renew = (): void => {
+    ledger.renew(reservation).catch((error: unknown) => log.warn({ err: error }, 'renewing a reservation failed'))
+  }
+  return setInterval(renew, RESERVATION_TTL / 3).unref()
+}
+
+/** After the growth is committed, reports the threshold that it reached, if any. */
+export async function reportGrowth(
+  { onThreshold }: FilesOptions,
+  ledger: Ledger,
+  context: string,
+  { quota: { quota, fillLevel }, growth }: { readonly quota: Quota; readonly growth: Bytes },
+): Promise<void> {
+  const percent = ledger.enforced ? reachedThreshold({ quota, fillLevel }, growth) : undefined
+  if (percent !== undefined) await onThreshold?.({ context, percent, quota, fillLevel })
 }

@@ -274,3 +274,16 @@ const isReplaced = async (tx: Queries, blob: string): Promise<boolean> =>
 const unknownContext = (context: string): NotFound => new NotFound('not-found', `There is no context "${context}".`)
 
 const leaseLost = (): Conflict => new Conflict('conflict', 'The upload took too long, so its reservation has expired.')
+
+/** Per cent of its quota at which a context needs attention; below 100 it can still grow. */
+export const THRESHOLDS = [80, 90, 100] as const
+
+/** The highest threshold that the last `growth` bytes reached; `undefined` for none. */
+export function reachedThreshold(
+  { quota, fillLevel }: Pick<Quota, 'quota' | 'fillLevel'>,
+  growth: Bytes,
+): number | undefined {
+  if (quota === UNLIMITED || growth <= 0) return undefined
+  const isAt = (level: Bytes, percent: number): boolean => level * 100 >= quota * percent
+  return THRESHOLDS.findLast(percent => isAt(fillLevel, percent) && !isAt(fillLevel - growth, percent))
+}

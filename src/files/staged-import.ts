@@ -7,7 +7,7 @@ import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { discardBlob, type FileRecord, isFile, removeFilesOf } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
-import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './incoming.ts'
+import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './files.ts'
 import type { Ledger, Quota, Reservation } from './quota-ledger.ts'
 import type { RandomAccess } from './zip-reader.ts'
 

@@ -2,20 +2,7 @@ import type { System } from '../base/system.ts'
 import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import type { LedgerOptions, Quota } from './quota-ledger.ts'
-
-/** Per cent of its quota at which a context needs attention; below 100 it can still grow. */
-export const THRESHOLDS = [80, 90, 100] as const
-
-/** The highest threshold that the last `growth` bytes reached; `undefined` for none. */
-export function reachedThreshold(
-  { quota, fillLevel }: Pick<Quota, 'quota' | 'fillLevel'>,
-  growth: Bytes,
-): number | undefined {
-  if (quota === UNLIMITED || growth <= 0) return undefined
-  const isAt = (level: Bytes, percent: number): boolean => level * 100 >= quota * percent
-  return THRESHOLDS.findLast(percent => isAt(fillLevel, percent) && !isAt(fillLevel - growth, percent))
-}
+import { type LedgerOptions, THRESHOLDS } from './quota-ledger.ts'
 
 export interface Measurement {
   /** Total size of all files. */

@@ -1,5 +1,4 @@
 import { InvalidInput } from '../base/errors.ts'
-import { toRelative, isAbsoluteIri, toAbsolute } from './iri.ts'
 import { xsd } from './vocabulary.ts'
 
 /** An object of a statement. `datatype` is left out for plain strings (W2.1). */
@@ -65,6 +64,26 @@ const keyOf = ({ type, value, lang = '', datatype = '' }: Term): string => `${ty
 const sameTerm = (a: Term, b: Term): boolean =>
   a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype
 
+/** What an IRI under the base address begins with inside the store. No absolute IRI begins like this. */
+export const RELATIVE = './'
+
+/** The inside form of an IRI: relative when it lies under `base` (which ends in a slash), else unchanged. */
+export const toRelative = (base: string, iri: string): string =>
+  iri.startsWith(base) ? RELATIVE + iri.slice(base.length) : iri
+
+/** The outside form: absolute again. */
+export const toAbsolute = (base: string, iri: string): string =>
+  iri.startsWith(RELATIVE) ? base + iri.slice(RELATIVE.length) : iri
+
+/**
+ * An absolute IRI: it has a scheme, and no characters that RFC 3987 never allows, nor halves of surrogate
+ * pairs. The check is not stricter, because clients send principals with unusual IRIs, which are stored
+ * unchanged (W2.4).
+ */
+export const isAbsoluteIri = (text: string): boolean =>
+  // oxlint-disable-next-line no-control-regex -- control characters are just what is refused
+  /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(text) && text.isWellFormed() && !text.endsWith('.')
+
 function mapIris(graph: Graph, map: (iri: string) => string): Graph {
   const result: Record<string, Record<string, readonly Term[]>> = {}
   for (const [subject, predicates] of Object.entries(graph)) {
@@ -92,6 +111,41 @@ export const graphInside = (base: string, graph: Graph): Graph => mapIris(graph,
 
 /** The graph as clients see it: every IRI absolute. */
 export const graphOutside = (base: string, graph: Graph): Graph => mapIris(graph, iri => toAbsolute(base, iri))
+
+/** The text from which a graph was read, or which was made of it: a graph never changes, so neither does its text. */
+const texts = new WeakMap<Graph, string>()
+
+/** The graph as RDF/JSON, in the form in which it is stored: IRIs of this service are relative. */
+export function graphText(graph: Graph): string {
+  const known = texts.get(graph)
+  if (known !== undefined) return known
+  const text = JSON.stringify(graph)
+  texts.set(graph, text)
+  return text
+}
+
+export function parseGraph(text: string): Graph {
+  const graph = JSON.parse(text) as Graph
+  texts.set(graph, text)
+  return graph
+}
+
+/**
+ * The graph as RDF/JSON with absolute IRIs, made from its stored text without parsing it. In that text a
+ * relative IRI is where `"./` opens a key (after a brace or comma) or the value of a term of type `uri`;
+ * inside a string the quotes are escaped.
+ * @param base ends in a slash
+ */
+export function absoluteText(base: string, graph: Graph): string {
+  const text = graphText(graph)
+  if (!text.includes('"./')) return text
+  // Terms are stored with their type first. Another writer may have stored them otherwise.
+  if (text.includes('{"value":')) return JSON.stringify(graphOutside(base, graph))
+  return text
+    .replaceAll('{"./', `{"${base}`)
+    .replaceAll(',"./', `,"${base}`)
+    .replaceAll('{"type":"uri","value":"./', `{"type":"uri","value":"${base}`)
+}
 
 /**
  * Reads RDF/JSON from a client. Skips objects without `type` or `value` and removes duplicates; rejects anything else that

@@ -1,7 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
-import { type Graph, graphInside, graphOutside } from '../graph/graph.ts'
-import { absoluteText } from '../graph/graph-text.ts'
-import { toRelative, toAbsolute } from '../graph/iri.ts'
+import { absoluteText, type Graph, graphInside, graphOutside, toAbsolute, toRelative } from '../graph/graph.ts'
 
 /** The public address of the service (D1.1). Every URI in a response is made from it, none from a request header. */
 export class BaseAddress {

@@ -1,5 +1,5 @@
 import { MAX_DEPTH, type LinkTraversal } from '../content/lookup.ts'
-import { isAbsoluteIri } from '../graph/iri.ts'
+import { isAbsoluteIri } from '../graph/graph.ts'
 import { prefixes } from '../graph/vocabulary.ts'
 import type { BaseAddress } from './base-address.ts'
 import { choice, invalid, text, type ValuesOf, wholeNumber } from './interface/parameters.ts'

@@ -1,4 +1,4 @@
-import { RELATIVE } from '../graph/iri.ts'
+import { RELATIVE } from '../graph/graph.ts'
 
 /** The system context that holds one entry for each context. */
 export const CONTEXTS = '_contexts'

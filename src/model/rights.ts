@@ -1,8 +1,7 @@
 import { type Caller, denied, hasScope, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
 import { ADMINS, GUEST, USERS } from '../accounts/principals.ts'
-import { type AclSlot, isOwnAcl } from './acl.ts'
+import { type AclSlot, type Entry, type EntryHead, isOwnAcl } from './entry.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from './addresses.ts'
-import type { Entry, EntryHead } from './entry.ts'
 
 export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
 

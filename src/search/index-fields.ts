@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type Graph, objectsOf, statementsOf, type Term } from '../graph/graph.ts'
-import { RELATIVE } from '../graph/iri.ts'
+import { type Graph, objectsOf, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
-import type { Acl, AclSlot } from '../model/acl.ts'
+import { type Acl, type AclSlot, type Entry, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
-import { type Entry, resourceOf } from '../model/entry.ts'
 import { storableText } from '../stores/sql.ts'
 
 /** How many names of fields with a common beginning a query may stand for. */

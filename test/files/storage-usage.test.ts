@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { reachedThreshold, THRESHOLDS } from '../../src/files/storage-usage.ts'
+import { reachedThreshold, THRESHOLDS } from '../../src/files/quota-ledger.ts'
 
 test('growth reaches a threshold exactly when it comes to it or passes it, and the highest one counts', () => {
   const level = (fillLevel: number, growth: number) => reachedThreshold({ quota: 1000, fillLevel }, growth)

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type Graph, graphOf, graphOutside, type Statement } from '../../src/graph/graph.ts'
-import { absoluteText, graphText, parseGraph } from '../../src/graph/graph-text.ts'
+import {
+  absoluteText,
+  type Graph,
+  graphOf,
+  graphOutside,
+  graphText,
+  parseGraph,
+  type Statement,
+} from '../../src/graph/graph.ts'
 
 const base = 'https://store.example/at/'
 /** Texts that look like the marks that the writer goes by. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { toRelative, isAbsoluteIri, toAbsolute } from '../../src/graph/iri.ts'
+import { isAbsoluteIri, toAbsolute, toRelative } from '../../src/graph/graph.ts'
 
 const BASE = 'https://h.example/store/'
 

@@ -4,9 +4,8 @@ import * as fc from 'fast-check'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { ADMIN, ADMINS, GUEST, USERS } from '../../src/accounts/principals.ts'
 import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
-import { type Acl, type AclSlot, aclSlots, isOwnAcl } from '../../src/model/acl.ts'
+import { type Acl, type AclSlot, aclSlots, isOwnAcl, newEntry } from '../../src/model/entry.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../../src/model/addresses.ts'
-import { newEntry } from '../../src/model/entry.ts'
 import { may, type EntryInContext, requireRight, type Right, rightsOf } from '../../src/model/rights.ts'
 
 const rights: readonly Right[] = ['administer', 'writemetadata', 'writeresource', 'readmetadata', 'readresource']

@@ -1,7 +1,6 @@
 import type { RandomAccess } from '../../files/zip-reader.ts'
 import type { Graph } from '../../graph/graph.ts'
-import type { Acl } from '../../model/acl.ts'
-import type { EntryType, GraphType, ResourceType } from '../../model/entry.ts'
+import type { Acl, EntryType, GraphType, ResourceType } from '../../model/entry.ts'
 
 /** The archive of a context, as docs/interface.md describes it. The members of the zip have exactly this order. */
 export const FORMAT = 'stowage-context'

@@ -1,6 +1,5 @@
 import type { Graph } from '../../graph/graph.ts'
-import { type Acl, aclSlots } from '../../model/acl.ts'
-import { type Entry, holdsGraph } from '../../model/entry.ts'
+import { type Acl, aclSlots, type Entry, holdsGraph } from '../../model/entry.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
 import type { EntryLine, FileLine, OutsideForm, RevisionLine } from './format.ts'

@@ -2,9 +2,8 @@ import { findGroup, findGroupByName } from '../../accounts/groups.ts'
 import { systemNames } from '../../accounts/principals.ts'
 import { findUser, findUserByName } from '../../accounts/users.ts'
 import type { Queries } from '../../stores/database.ts'
-import { aclSlots } from '../../model/acl.ts'
+import { aclSlots, type Entry } from '../../model/entry.ts'
 import { principalUri } from '../../model/addresses.ts'
-import type { Entry } from '../../model/entry.ts'
 import type { PrincipalLine } from './format.ts'
 
 /** The id of the principal that a relative IRI denotes. Access lists may contain any other IRI as well. */

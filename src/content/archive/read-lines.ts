@@ -1,11 +1,9 @@
 import { InvalidInput } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { type Graph, parseRdfJson, renameIris } from '../../graph/graph.ts'
-import { toRelative, isAbsoluteIri } from '../../graph/iri.ts'
-import { type Acl, aclSlots } from '../../model/acl.ts'
-import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../../model/addresses.ts'
-import { hasExternalMetadata } from '../cached-metadata.ts'
+import { type Graph, isAbsoluteIri, parseRdfJson, renameIris, toRelative } from '../../graph/graph.ts'
 import {
+  type Acl,
+  aclSlots,
   type Entry,
   entryTypes,
   graphTypes,
@@ -14,6 +12,8 @@ import {
   isOfSystemContext,
   resourceTypes,
 } from '../../model/entry.ts'
+import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../../model/addresses.ts'
+import { hasExternalMetadata } from '../cached-metadata.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
 import { isObject } from '../../base/json.ts'

@@ -18,9 +18,8 @@ import { membersChange } from '../access-changes.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { CreationBody } from '../creation-request.ts'
 import { findEntryHead } from '../entry-records.ts'
-import { userAcl } from '../../model/acl.ts'
+import { type Entry, userAcl } from '../../model/entry.ts'
 import { PRINCIPALS } from '../../model/addresses.ts'
-import type { Entry } from '../../model/entry.ts'
 import { type AccessCheck, may, type EntryInContext, requireRight } from '../../model/rights.ts'
 import type {
   Making,

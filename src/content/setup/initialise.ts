@@ -3,11 +3,10 @@ import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../../accounts/princip
 import { insertUser } from '../../accounts/users.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
 import type { Database, Queries } from '../../stores/database.ts'
-import { everybody } from '../../model/acl.ts'
+import { everybody, type GraphType, newEntry } from '../../model/entry.ts'
 import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
 import type { Changes } from '../changes.ts'
 import { findContext, insertContext } from '../contexts.ts'
-import { type GraphType, newEntry } from '../../model/entry.ts'
 import { insertTestData, type TestHashes } from './test-data.ts'
 
 export interface Initialisation {

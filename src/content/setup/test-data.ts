@@ -4,11 +4,10 @@ import { insertUser } from '../../accounts/users.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
 import { emptyGraph, type Graph, literal, type Term } from '../../graph/graph.ts'
 import { dct } from '../../graph/vocabulary.ts'
-import { type Acl, everybody, groupAcl, userAcl } from '../../model/acl.ts'
+import { type Acl, everybody, groupAcl, type NewEntry, newEntry, resourceOf, userAcl } from '../../model/entry.ts'
 import { CONTEXTS, metadataUri, PRINCIPALS, principalUri } from '../../model/addresses.ts'
 import type { EntryWriter } from '../changes.ts'
 import { insertContext, nextId } from '../contexts.ts'
-import { type NewEntry, newEntry, resourceOf } from '../../model/entry.ts'
 import { replaceListMembers } from '../list-records.ts'
 
 /** Publicly known passwords; they meet the default rules (W5.1). */

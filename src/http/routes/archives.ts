@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../../base/errors.ts'
-import type { Incoming } from '../../files/incoming.ts'
+import type { Incoming } from '../../files/files.ts'
 import { findSyntax } from '../../graph/syntaxes.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from '../protocol/body.ts'
 import { contentDisposition } from '../protocol/content-disposition.ts'

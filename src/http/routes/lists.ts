@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../base/errors.ts'
 import { findAddress } from '../../content/contexts.ts'
-import { RELATIVE } from '../../graph/iri.ts'
+import { RELATIVE } from '../../graph/graph.ts'
 import { type EntryAddress, entryUri } from '../../model/addresses.ts'
 import { entryValidators, validatorHeaders } from '../conditional.ts'
 import { done, json } from '../interface/answer.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotFound } from '../../base/errors.ts'
 import { lookupScopes } from '../../content/lookup.ts'
-import { RELATIVE } from '../../graph/iri.ts'
+import { RELATIVE } from '../../graph/graph.ts'
 import { isUnchanged, validatorHeaders } from '../conditional.ts'
 import { unchanged } from '../interface/answer.ts'
 import { choice, invalid, requiredText, type ValuesOf } from '../interface/parameters.ts'

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../base/units.ts'
 import { graphOf, type Statement, type Term } from '../../graph/graph.ts'
 import { dct, owl, prov, rdf, store } from '../../graph/vocabulary.ts'
-import { type Acl, type AclSlot } from '../../model/acl.ts'
+import { type Acl, type AclSlot, type Entry, entryTypes, graphTypes, resourceTypes } from '../../model/entry.ts'
 import {
   addressIn,
   cachedMetadataUri,
@@ -11,7 +11,6 @@ import {
   PRINCIPALS,
   resourceUri,
 } from '../../model/addresses.ts'
-import { type Entry, entryTypes, graphTypes, resourceTypes } from '../../model/entry.ts'
 import { readDateTime, utc, type Zone } from './dates.ts'
 import type { FindingCode } from './finding-codes.ts'
 import type { Report } from './report.ts'

@@ -1,5 +1,4 @@
-import type { Statement, Term } from '../../graph/graph.ts'
-import { isAbsoluteIri } from '../../graph/iri.ts'
+import { isAbsoluteIri, type Statement, type Term } from '../../graph/graph.ts'
 import type { ObjectTerm } from './formats/quads.ts'
 import type { RawStatement } from './quad-table.ts'
 import type { Report } from './report.ts'
