@@ -1,5 +1,6 @@
 // Migration from EntryStore: a generated backup in N-Quads with titles, access lists, revisions and files,
-// imported with the command that an operator would use. `--quick` generates a small one.
+// imported with the command that an operator would use. `--quick` generates a small one; BENCH_INPUTS, a regular
+// expression, selects sizes by their number of quads.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -24,8 +25,9 @@ export async function measure(say) {
         { quads: 1_000_000, files: 1000 },
         { quads: 5_000_000, files: 50_000 },
       ]
+  const chosen = new RegExp(process.env.BENCH_INPUTS ?? '')
   const rows = []
-  for (const size of sizes) {
+  for (const size of sizes.filter(({ quads }) => chosen.test(String(quads)))) {
     const folder = await mkdtemp(join(tmpdir(), 'stowage-migration-'))
     try {
       const quads = await writeBackup(join(folder, 'backup'), size)

@@ -44,6 +44,7 @@ test('every key is translated, or named with the reason, and config check accept
     'service.baseurl.folder=https\\://data.example.org/store/',
     'service.repository.provenance=on',
     'service.data.quota=on',
+    'service.data.quota.default=500M',
     'service.auth.http-basic=on',
     'service.auth.adminpw=top-Secret-Password-1',
     'service.auth.password.whitelist.1=admin',
@@ -58,6 +59,7 @@ test('every key is translated, or named with the reason, and config check accept
     .map(line => line.slice(0, line.indexOf('=')))
   for (const key of keys) assert.ok(run.stderr.includes(key), `${key} is not in the report`)
   assert.match(run.stderr, /changed: entrystore\.cors\.origins/)
+  assert.match(run.stderr, /changed: entrystore\.data\.quota\.default → service\.data\.quota\.default\. .*1024/)
   assert.match(run.stderr, /dropped: entrystore\.data\.folder.*something else/)
   assert.doesNotMatch(run.stderr + run.stdout, /Secret/)
   assert.doesNotMatch(text, /recaptcha-Secret|solr-Secret/)

@@ -40,13 +40,24 @@ function translateOne(oldKey: string, value: string, known: KnownSettings): Outc
   if (rule && 'dropped' in rule) return dropped(rule.dropped)
   const settings = settingsFor({ name, bare, number, value }, rule, known)
   if (!settings) return dropped('This service has no such setting.')
-  for (const { key, value } of settings) {
-    const problem = known.problemWith(key, value)
-    if (problem !== undefined) return dropped(`${key} does not accept its value: ${problem}.`)
+  const accepted: Translated[] = []
+  for (const setting of settings) {
+    const fitting = [setting, withoutByteSign(setting)].find(({ key, value }) => !known.problemWith(key, value))
+    if (!fitting) return dropped(`${setting.key} does not accept its value: ${known.problemWith(setting.key, value)}.`)
+    accepted.push(fitting)
   }
+  const why = rule?.why ?? (accepted.some((setting, at) => setting !== settings[at]) ? BYTE_SIGN : undefined)
   const isSame = settings.length === 1 && settings[0]?.key === OWN + name
-  return { oldKey, outcome: isSame && rule?.why === undefined ? 'translated' : 'changed', why: rule?.why, settings }
+  return { oldKey, outcome: isSame && why === undefined ? 'translated' : 'changed', why, settings: accepted }
 }
+
+const BYTE_SIGN = 'The unit of a size is written without B; it stays a power of 1024.'
+
+/** `500MB` as `500M`. */
+const withoutByteSign = ({ key, value }: Translated): Translated => ({
+  key,
+  value: value.replace(/^(\d+)\s*([kmgt])b$/i, '$1$2'),
+})
 
 const ruleFor = (name: string) =>
   oldKeys.find(([key]) => key === name || (key.endsWith('.') && name.startsWith(key)))?.[1]
