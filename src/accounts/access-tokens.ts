@@ -14,18 +14,18 @@ import type { Client } from './sessions.ts'
 import { digestOf } from './token-digest.ts'
 import type { UserCache } from './user-cache.ts'
 
-/** What is chosen when a token is created. */
+/** The choices of a user who creates a token. */
 export interface TokenWish {
   readonly name: string
   readonly expires: Milliseconds
   readonly scopes: readonly TokenScope[]
-  /** Ids of the only contexts that it opens. */
+  /** Ids of the contexts that the token is limited to. */
   readonly contexts: readonly string[] | undefined
-  /** CIDR ranges of the only addresses that it is accepted from. */
+  /** CIDR ranges that requests with the token may come from. */
   readonly addresses: readonly string[] | undefined
 }
 
-/** A token as its owner and administrators see it: never the token itself. */
+/** A token as shown to its owner and to administrators, without the token itself. */
 export interface AccessToken extends TokenWish {
   readonly id: string
   readonly userId: string
@@ -47,7 +47,7 @@ interface Row {
   readonly last_address: string | null
 }
 
-/** What each request with a token needs of it. */
+/** The part of a token that each request needs. */
 interface Verifiable {
   readonly userId: string
   readonly expires: Milliseconds
@@ -66,7 +66,7 @@ interface Dependencies {
 }
 
 export interface AccessTokenOptions {
-  /** The longest that a token may live. */
+  /** Maximum lifetime of a token. */
   readonly maxAge: Seconds
 }
 
@@ -75,24 +75,25 @@ const MAX_NAME = 100
 const MAX_LISTED = 100
 const ID_BYTES = 9
 const CACHED_BYTES = 1000
-/** The last use is written when the one that is written is so old. */
+/** The time of last use is written again when the stored one is this old. */
 const USE_INTERVAL: Milliseconds = 60_000
-/** A refused token that exists makes one row in the audit trail in this time. */
+/** Refusals of an existing token cause at most one row in the audit trail in this time. */
 const REFUSAL_INTERVAL: Milliseconds = 60_000
 const MAX_REFUSED = 1000
-/** How long an expired token stays in the list of its owner. */
+/** How long an expired token stays in the list. */
 const EXPIRED_KEPT: Milliseconds = 30 * 86_400_000
 
 const columns = sql`id, user_id, name, scopes, contexts, addresses, created, expires, last_used, last_address`
 
 /**
- * Access tokens: credentials for programs, narrower than their user (D24). The database holds a digest; a request looks the
- * token up in a cache that the change log keeps true, so a revoked token ends with the next request on every node and thread.
+ * Access tokens: credentials for programs, with fewer rights than their user (D24). The database stores a
+ * digest. A request finds the token in a cache that follows the change log, so a revoked token ends with the
+ * next request on every node and thread.
  */
 export class AccessTokens {
   readonly #deps: Dependencies
   readonly #options: AccessTokenOptions
-  /** When refusals of a token were recorded last, by its id. */
+  /** Time of the last recorded refusal, by the id of the token. */
   readonly #refused = new Map<string, Milliseconds>()
   readonly #writing = new Set<Promise<void>>()
 
@@ -102,8 +103,9 @@ export class AccessTokens {
   }
 
   /**
-   * @param name the user name that came with the token; empty or absent: any
-   * @throws {Unauthenticated} `invalid-access-token`, whatever is wrong. It counts for no lockout: nobody guesses 256 bits.
+   * @param name the user name that came with the token; absent or empty if any is accepted
+   * @throws {Unauthenticated} `invalid-access-token`, whatever is wrong. Does not count for the lockout: 256
+   * random bits cannot be guessed.
    */
   async caller(token: string, client: Client, name = ''): Promise<Caller> {
     if (!hasRightChecksum(token)) throw refused()
@@ -154,7 +156,7 @@ export class AccessTokens {
     return { id, token }
   }
 
-  /** The user's tokens, the latest first; with those that expired not long ago. */
+  /** The user's tokens, the latest first, including those that expired recently. */
   async list(userId: string): Promise<AccessToken[]> {
     const rows = await this.#deps.database.all<Row>(
       sql`SELECT ${columns} FROM access_tokens WHERE user_id = ${userId} ORDER BY created DESC, id LIMIT ${MAX_LISTED}`,
@@ -191,7 +193,7 @@ export class AccessTokens {
     await this.#deps.database.run(sql`DELETE FROM access_tokens WHERE expires < ${before}`)
   }
 
-  /** Resolves when the uses that were noted are written. */
+  /** Resolves when all noted uses have been written. */
   async close(): Promise<void> {
     await Promise.all(this.#writing)
   }
@@ -204,7 +206,7 @@ export class AccessTokens {
     })
   }
 
-  /** The reason is for the audit trail: who found a token learns nothing about it. */
+  /** The reason goes to the audit trail only: a finder of a leaked token learns nothing about it. */
   async #refuse({ address }: Client, why: string, known?: Verifiable): Promise<Unauthenticated> {
     if (known && !this.#isWorthARow(known.grant.tokenId)) return refused()
     const detail = { mechanism: 'access-token', why }
@@ -212,7 +214,7 @@ export class AccessTokens {
     return refused()
   }
 
-  /** A program that goes on with an expired token must not fill the audit trail. */
+  /** A program that keeps using an expired token must not fill the audit trail. */
   #isWorthARow(tokenId: string): boolean {
     const now = this.#deps.system.now()
     const last = this.#refused.get(tokenId)
@@ -222,7 +224,7 @@ export class AccessTokens {
     return true
   }
 
-  /** The request does not wait for it: a long import may be writing. */
+  /** Not awaited by the request, because a long import may be writing. */
   #noteUse(known: Verifiable, { address }: Client): void {
     const { database, system, log } = this.#deps
     const now = system.now()
@@ -231,7 +233,7 @@ export class AccessTokens {
     const { tokenId } = known.grant
     const note = sql`UPDATE access_tokens SET last_used = ${now}, last_address = ${address} WHERE id = ${tokenId}
       AND (last_used IS NULL OR last_used <= ${now - USE_INTERVAL})`
-    // A full or read-only disk must not keep a program from reading.
+    // A full or read-only disk must not stop a program that only reads.
     const writing = database
       .transaction(tx => tx.run(note), { durability: 'relaxed' })
       .catch((error: unknown) => log.error({ err: error }, 'noting the use of an access token failed'))
@@ -295,27 +297,27 @@ function verifiable(row: Row): Verifiable {
   }
 }
 
-/** By the prefix and the checksum, scanners of source code and logs recognise a token that has leaked (D24.2). */
+/** The prefix and the checksum let scanners of source code and logs recognise a leaked token (D24.2). */
 export const TOKEN_PREFIX = 'stow_'
 /** 256 bits. */
 export const TOKEN_BYTES = 32
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** As many digits as 256 bits take, and 32 bits. */
+/** Digits in base 62 of 256 bits, and of 32 bits. */
 const SECRET_DIGITS = 43
 const CHECKSUM_DIGITS = 6
 const FORM = /^stow_[0-9A-Za-z]{49}$/
 
-/** `stow_`, 43 digits of base 62 of the random bytes, and 6 of their CRC-32. */
+/** `stow_`, the random bytes in 43 digits of base 62, and their CRC-32 in 6. */
 export function tokenText(random: Uint8Array): string {
   const secret = base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), SECRET_DIGITS)
   return TOKEN_PREFIX + secret + checksumOf(secret)
 }
 
-/** Whether a text looks like a token; it may still be one that never existed, with a wrong checksum even. */
+/** Whether a text has the form of a token. It may still have a wrong checksum, or never have been issued. */
 export const looksLikeToken = (text: string): boolean => FORM.test(text)
 
-/** Whether the checksum is right. A wrong one is refused without a look into the database. */
+/** Whether the checksum is right. Tokens with a wrong one are refused without a database lookup. */
 export function hasRightChecksum(token: string): boolean {
   const secret = token.slice(TOKEN_PREFIX.length, -CHECKSUM_DIGITS)
   return looksLikeToken(token) && token.endsWith(checksumOf(secret))

@@ -8,17 +8,18 @@ export interface SessionRef {
   readonly userId: string
 }
 
-/** A logout reaches the sessions of a sign-on for so long. CAS servers end their own sessions much earlier. */
+/** How long a single logout can end the sessions of a sign-on. CAS servers end their own sessions much earlier. */
 const MAX_AGE: Milliseconds = 30 * 86_400_000
-/** Sessions that one key can name; a CAS ticket names one. */
+/** Maximum number of sessions for one key. A CAS ticket has one. */
 const MAX_SESSIONS = 100
 
 const keyOf = (logoutKey: string): string =>
   `sessions-by-key:${createHash('sha256').update(logoutKey).digest('base64url')}`
 
 /**
- * Which sessions an identity provider can end, by the key of its sign-on (D19.11). Stored beside the sessions, so that a logout that
- * reaches one node counts on all. The key is a secret between the provider and this service: only its digest is stored.
+ * The sessions that an identity provider can end, by the logout key of their sign-on (D19.11). Stored beside
+ * the sessions, so that a logout sent to one node works for all. The key is a secret between the provider and
+ * this service: only its digest is stored.
  */
 export class LogoutKeys {
   readonly #store: EphemeralStore

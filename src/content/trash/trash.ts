@@ -25,23 +25,23 @@ interface Dependencies {
 }
 
 export interface TrashOptions {
-  /** How long entries stay in the trash; 0: until a user deletes them. */
+  /** Time until entries in the trash are deleted; 0 means never. */
   readonly retention: Milliseconds
 }
 
-/** An entry in the trash, with all that is in it. */
+/** An entry in the trash, together with everything in it. */
 export interface TrashedEntry {
   readonly entryId: string
   /** The file name or the title; the id if it has neither. */
   readonly name: string
   readonly graphType: GraphType
-  /** The number of entries: 1, and those in the list. */
+  /** Number of entries: 1, plus those in the list. */
   readonly entries: number
   readonly bytes: Bytes
   readonly deleted: Milliseconds
-  /** Id and name of the user who moved it to the trash. The name is absent when the user no longer exists. */
+  /** Id and name of the user who moved it to the trash. The name is absent if the user no longer exists. */
   readonly deletedBy: { readonly id: string; readonly name: string | undefined }
-  /** Id of the list that it was in. */
+  /** Id of the list that it was in, if any. */
   readonly list: string | undefined
   /** When it is deleted permanently; absent if it stays. */
   readonly expires: Milliseconds | undefined
@@ -49,26 +49,27 @@ export interface TrashedEntry {
 
 export interface TrashPage {
   readonly items: readonly TrashedEntry[]
-  /** Of all that the caller may restore. */
+  /** Number of all entries that the caller may restore. */
   readonly results: number
   readonly bytes: Bytes
 }
 
-/** An entry that is back from the trash. */
+/** An entry that has been restored from the trash. */
 export interface Restored {
-  /** Its relative URI. */
+  /** Its URI relative to the base address. */
   readonly address: string
-  /** Id of the list that it is in again. */
+  /** Id of the list that it belongs to again, if any. */
   readonly list: string | undefined
 }
 
 const trashing = requires('administer', 'move this entry to the trash')
-/** So many entries are deleted in one transaction when their time is over. */
+/** Number of expired entries deleted in one transaction. */
 const BATCH = 50
 
 /**
- * Moves entries to the trash, brings them back, and deletes them permanently (D25). Whoever administers an entry may do so. Entries in
- * the trash are rows of another table, so that nothing else finds them; their files stay where they are and count.
+ * Moves entries to the trash, restores them, and deletes them permanently (D25). This requires the right to
+ * administer the entry. Entries in the trash are rows of another table, so that nothing else finds them.
+ * Their files stay in place and count towards the quota.
  */
 export class Trash {
   readonly #deps: Dependencies
@@ -80,8 +81,8 @@ export class Trash {
   }
 
   /**
-   * Moves an entry to the trash, a list with everything in it.
-   * @throws {Forbidden} if the caller does not administer an entry in the list
+   * Moves an entry to the trash, a list together with everything in it.
+   * @throws {Forbidden} if the caller may not administer an entry in the list
    */
   async put(caller: Caller, key: EntryKey, precondition: Precondition): Promise<void> {
     const placed = await this.#deps.loader.get(key)
@@ -111,7 +112,7 @@ export class Trash {
     )
   }
 
-  /** What the caller may restore, the latest first. */
+  /** The entries that the caller may restore, the latest first. */
   async list(
     caller: Caller,
     contextKey: string,
@@ -122,7 +123,8 @@ export class Trash {
     const heads = (await trashedHeads(database, context.id)).filter(({ entry }) =>
       may(caller, 'administer', { entry, contextEntry }),
     )
-    // An empty trash is no secret, but a caller without any right may have lost the session.
+    // An empty result reveals nothing. But a caller without any right may have lost the session, and must get
+    // a 401.
     if (heads.length === 0 && !may(caller, 'readresource', { entry: contextEntry, contextEntry })) {
       throw denied(caller, 'see the trash of this context')
     }
@@ -147,7 +149,8 @@ export class Trash {
   }
 
   /**
-   * Brings an entry back as it was, with all that was in it: into the list that held it, or into none if that list no longer exists.
+   * Restores an entry and everything in it: into the list that held it, or into no list if that one no longer
+   * exists.
    * Resolves to its address and the id of the list.
    */
   async restore(caller: Caller, contextKey: string, id: string): Promise<Restored> {
@@ -174,7 +177,7 @@ export class Trash {
     )
   }
 
-  /** Deletes an entry that is in the trash, with all that is in it. */
+  /** Deletes an entry in the trash permanently, with everything in it. */
   async delete(caller: Caller, contextKey: string, id: string): Promise<void> {
     await this.#deps.changes.run(
       caller,
@@ -188,7 +191,10 @@ export class Trash {
     void this.#deps.files.collectGarbage()
   }
 
-  /** Deletes everything in the trash of a context that the caller administers. Resolves to how many entries were moved there. */
+  /**
+   * Deletes everything in the trash of a context that the caller may administer. Resolves to the number of
+   * entries that had been moved there.
+   */
   async empty(caller: Caller, contextKey: string): Promise<number> {
     const deleted = await this.#deps.changes.run(
       caller,
@@ -209,8 +215,8 @@ export class Trash {
   }
 
   /**
-   * Deletes what has been in the trash for longer than the retention. Several nodes may do so at the same time: the transaction
-   * of one deletes an entry, and the others no longer find it.
+   * Deletes entries that have been in the trash longer than the retention. Several nodes may do so at the
+   * same time: the first transaction deletes an entry, and the others do not find it.
    */
   async expire(): Promise<void> {
     const { retention } = this.#options
@@ -222,7 +228,7 @@ export class Trash {
       for (const address of due) {
         await changes.run(undefined, async writer => {
           const found = await findTrashed(writer.tx, address)
-          // Another node was faster, or the entry was restored and moved to the trash again.
+          // Skips an entry that another node has deleted, or that was restored and moved to the trash again.
           if (found && found.deleted < before) await this.#purge(writer, found.entry)
         })
       }
@@ -242,7 +248,7 @@ export class Trash {
   }
 }
 
-/** The list that held it has changed, and gets a later modification time. */
+/** The list that held the entry has changed, so it gets a later modification time. */
 async function touchHolding(writer: EntryWriter, { context, id }: Entry): Promise<void> {
   const holding = await listHolding(writer.tx, { context, id })
   const list = holding === undefined ? undefined : await findEntry(writer.tx, { context, id: holding })

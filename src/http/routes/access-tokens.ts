@@ -45,7 +45,7 @@ type Services = Uses<'accessTokens' | 'database' | 'entries'>
 
 const isOffered = ({ accessTokens }: Uses<'accessTokens'>): boolean => accessTokens !== undefined
 
-/** Credentials for programs, narrower than their user (D24). */
+/** Credentials for programs, with fewer rights than their user (D24). */
 export const accessTokenRoutes = [
   route({
     id: 'createAccessToken',

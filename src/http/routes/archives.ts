@@ -100,7 +100,7 @@ export const archiveRoutes = [
         form: base,
         groups: query.groups,
       })
-      // A form in a frame needs this type and does not show the content.
+      // A form inside a frame needs this media type; it does not display the content.
       return isForm ? await reply.type('text/html; charset=utf-8').send('<textarea></textarea>') : imported
     },
   }),

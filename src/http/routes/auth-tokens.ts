@@ -80,7 +80,7 @@ export const authTokenRoutes = [
     refusals: { 404: ['unknown-token'] },
     handle: async (deps: Uses<'audit' | 'cookie' | 'database' | 'sessions'>, { request, reply, body }) => {
       const removal = requireOne(await body())
-      // The body may have taken hours to arrive.
+      // The account may have changed: the body may have taken hours to arrive.
       const caller = await presentCaller(deps.database, request.caller)
       const { user, session, client } = caller
       const userId = 'token' in removal ? await endOne(deps, caller, removal.token) : user.id
@@ -102,7 +102,7 @@ export const authTokenRoutes = [
 
 const EVERYBODY = '*'
 
-/** A caller could use the tokens of other users to act under their names. */
+/** Callers could act as another user with that user's tokens, so they get handles. */
 const nameFor = (caller: Caller, session: Session): string =>
   session.userId === caller.user.id ? session.token : handleOf(session)
 
@@ -130,7 +130,7 @@ async function listEverybody(
   return Object.fromEntries(live.slice(offset, offset + limit))
 }
 
-/** A page cannot know which session is its own, because scripts cannot read the cookie. */
+/** A page cannot recognise its own session, because scripts cannot read the cookie. */
 function inScope(
   scope: 'current' | 'others' | 'all',
   current: Session | undefined,

@@ -37,7 +37,7 @@ const History = named(
   }),
 )
 
-/** How the service is set up and how it has been doing, for administrators without access to its host. */
+/** Settings, findings and history of the service, for administrators without access to its host. */
 export const insightRoutes = [
   route({
     id: 'listSettings',

@@ -15,7 +15,10 @@ const MAX_LOGOUT_BYTES = 65_536
 
 const isOn = ({ sso }: Uses<'sso'>): boolean => sso.oidc !== undefined
 
-/** Signing in by OpenID Connect (D26): to the provider, back with its code, and the provider's requests to end logins. */
+/**
+ * Signing in by OpenID Connect (D26): redirect to the provider, return with its code, and the provider's
+ * requests to end sessions.
+ */
 export const oidcRoutes = [
   route({
     id: 'signInByOidc',
@@ -40,7 +43,7 @@ export const oidcRoutes = [
     handle: async (deps: Uses<'base' | 'sso' | 'options'>, { request, reply, caller, query }) => {
       const oidc = requireOidc(deps)
       const cookie = new FlowCookie(deps.base, deps.options.cookie.secure, 'oidc')
-      // Kept for several logins at once, in several tabs.
+      // One secret serves several logins at the same time, in several tabs.
       const browser = cookie.read(request.cookies) ?? oidc.newBrowser()
       try {
         const { idp, username, successurl: successUrl, failureurl: failureUrl } = query

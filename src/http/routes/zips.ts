@@ -9,7 +9,10 @@ import type { Uses } from '../services.ts'
 
 const MAX_IDS = 500
 
-/** Files and folders as people see them, in one zip (D25.7). The archive of a whole context is another format. */
+/**
+ * Selected files and folders in one zip, under the names that users see (D25.7). The archive of a whole
+ * context has another format.
+ */
 export const zipRoutes = [
   route({
     id: 'downloadZip',
@@ -36,7 +39,7 @@ function readIds(text: string): string[] {
   throw invalid(`\`entries\` must have 1 to ${MAX_IDS} ids, separated by commas.`)
 }
 
-/** When the client leaves, the stream is closed, and with it the file that is being read. */
+/** When the client leaves, the stream is closed, and so is the file that is being read. */
 export async function sendZip(
   request: FastifyRequest,
   reply: FastifyReply,

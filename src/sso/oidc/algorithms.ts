@@ -1,6 +1,9 @@
 import type { JWK } from 'jose'
 
-/** What tokens may be signed with: public keys only, so that neither `none` nor an HMAC with a public key passes. */
+/**
+ * Accepted signature algorithms. Only public-key algorithms: neither `none` nor an HMAC keyed with a public
+ * key can pass.
+ */
 export const algorithms: readonly string[] = [
   'RS256',
   'RS384',
@@ -16,7 +19,10 @@ export const algorithms: readonly string[] = [
 ]
 
 const curves: readonly unknown[] = ['P-256', 'P-384', 'P-521']
-/** Base64url characters of 2048 and 8192 bits: shorter keys are weak, and longer ones cost too much time. */
+/**
+ * RSA modulus length in base64url characters, for 2048 and 8192 bits. Shorter keys are weak; longer ones take
+ * too much time.
+ */
 const RSA_CHARACTERS = { min: 341, max: 1368 }
 
 /** Whether the key can verify a signature by one of the {@link algorithms}. */
@@ -25,7 +31,7 @@ export function isUsableKey({ kty, use, crv, n, e, alg }: JWK): boolean {
   if (alg !== undefined && !algorithms.includes(alg)) return false
   if (kty === 'RSA') {
     const isSized = n !== undefined && n.length >= RSA_CHARACTERS.min && n.length <= RSA_CHARACTERS.max
-    // A long exponent costs as much as a long modulus.
+    // A long exponent takes as much time as a long modulus.
     return isSized && e !== undefined && e.length <= 8
   }
   return (kty === 'EC' && curves.includes(crv)) || (kty === 'OKP' && crv === 'Ed25519')

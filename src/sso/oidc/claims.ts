@@ -7,17 +7,17 @@ export type Claims = Readonly<Record<string, unknown>>
 export interface ClaimRules {
   /** The claim that becomes the name of a user. */
   readonly nameClaim: string
-  /** Accepts addresses without `email_verified`. */
+  /** Whether an e-mail address counts without `email_verified`. */
   readonly trustsUnverifiedEmail: boolean
-  /** By claim, a pattern that one of its values must match as a whole. */
+  /** For each claim a pattern; at least one value of the claim must match it as a whole. */
   readonly required: ReadonlyMap<string, string>
 }
 
 const MAX_VALUES = 1_000
 
 /**
- * The values of a claim as texts; numbers and booleans count, objects do not. A name with dots that is no claim itself is a
- * path: `realm_access.roles`.
+ * The values of a claim as texts. Numbers and booleans are included, objects are not. If no claim has the
+ * name, dots in it separate the members of a path: `realm_access.roles`.
  */
 export function valuesOf(claims: Claims, name: string): readonly string[] {
   const value = valueAt(claims, name)
@@ -40,8 +40,8 @@ function valueAt(claims: Claims, name: string): unknown {
 }
 
 /**
- * The claims of the ID token and of the userinfo endpoint together; the signed ones count. `email_verified` belongs to the
- * address beside it: that of userinfo says nothing about another address in the ID token.
+ * Merges the claims of the ID token and of the userinfo endpoint; the signed ones win. `email_verified`
+ * belongs to the address beside it: that of userinfo says nothing about another address in the ID token.
  */
 export function mergeClaims(idToken: Claims, userinfo: Claims): Claims {
   const merged: Record<string, unknown> = { ...userinfo, ...idToken }
@@ -50,7 +50,7 @@ export function mergeClaims(idToken: Claims, userinfo: Claims): Claims {
   return merged
 }
 
-/** The name of the user, and whether the provider vouches for it. @throws {SsoRefused} `name-claim` */
+/** The name of the user, and whether the provider has verified it. @throws {SsoRefused} `name-claim` */
 export function readName(
   claims: Claims,
   { nameClaim, trustsUnverifiedEmail }: ClaimRules,
@@ -60,9 +60,9 @@ export function readName(
     throw new SsoRefused({ check: 'name-claim', expected: `the claim ${nameClaim}`, received: showClaim(value) })
   }
   const { email, email_verified: verified } = claims
-  // Some providers send the word instead of the boolean.
+  // Some providers send the string "true" instead of the boolean.
   const isVerified = value === email && (verified === true || verified === 'true')
-  // A name without @ is a user name at the provider, as the operator has chosen the claim.
+  // A value without @ is a user name at the provider, because the operator has chosen the claim.
   const isAddress = nameClaim === 'email' || value.includes('@')
   return { name: value, nameIsUnverified: isAddress && !isVerified && !trustsUnverifiedEmail }
 }
@@ -78,7 +78,10 @@ export function requireValues(claims: Claims, { required }: ClaimRules): void {
   }
 }
 
-/** Whether a claim that this service reads is missing, so that the userinfo endpoint must be asked. */
+/**
+ * Whether a claim that this service needs is missing from the ID token, so that the userinfo endpoint must be
+ * asked.
+ */
 export function lacksClaims(claims: Claims, { nameClaim, trustsUnverifiedEmail, required }: ClaimRules): boolean {
   const needed = [nameClaim, ...required.keys()]
   if (!trustsUnverifiedEmail && nameClaim === 'email') needed.push('email_verified')

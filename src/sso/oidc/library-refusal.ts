@@ -6,7 +6,10 @@ import { isSsoCheck, type SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
 import { checkOf, showClaim } from './token.ts'
 
-/** An error of `openid-client` as a refusal with the failed check. Errors that are no fault of the response stay as they are. */
+/**
+ * Converts an error of `openid-client` into a refusal that names the failed check. Errors that the response
+ * did not cause are returned unchanged.
+ */
 export function asRefusal(error: unknown): unknown {
   const ours = causesOf(error).find(cause => cause instanceof SsoRefused || cause instanceof Overloaded)
   if (ours) return ours
@@ -24,7 +27,7 @@ export function asRefusal(error: unknown): unknown {
   return error instanceof client.ClientError ? fromChecks(error) : error
 }
 
-/** What the library's own checks say: the claim or the parameter of the response that is wrong. */
+/** Maps a failed check of the library to the claim or response parameter that is wrong. */
 function fromChecks(error: client.ClientError): SsoRefused {
   const [, check] = causesOf(error)
   const message = check instanceof Error ? check.message : error.message
@@ -50,7 +53,7 @@ function fromChecks(error: client.ClientError): SsoRefused {
   return refused('oidc-response', 'a response as OpenID Connect defines it', message, error)
 }
 
-/** What the library adds to its errors about claims. */
+/** Details that the library adds to its errors about claims. */
 function detailsOf(error: unknown): {
   readonly claim: string | undefined
   readonly claims: Readonly<Record<string, unknown>> | undefined

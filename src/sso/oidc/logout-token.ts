@@ -6,15 +6,15 @@ import { SsoRefused } from '../refusal.ts'
 import { showClaim } from './token.ts'
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
-/** A token without an end is accepted for so long after it was issued. */
+/** A token without `exp` is accepted for this long after `iat`. */
 const TTL: Milliseconds = 600_000
 
-/** Which logins a provider wants ended. */
+/** The sessions that a provider asks to end. */
 export interface LogoutRequest {
-  /** The session at the provider; without it all logins of the subject. */
+  /** Id of the session at the provider; if absent, all sessions of the subject end. */
   readonly sid: string | undefined
   readonly subject: string | undefined
-  /** Each token counts once, until it is refused by its age. */
+  /** Id of the token, which counts once, and the time until which it must be remembered. */
   readonly once: { readonly id: string; readonly until: Milliseconds }
 }
 
@@ -28,7 +28,7 @@ export function readLogoutToken(
 ): LogoutRequest {
   const event = isObject(events) ? events[EVENT] : undefined
   if (!isObject(event)) throw refused('logout-events', EVENT, showClaim(events))
-  // An ID token has a nonce: it cannot be used to end logins.
+  // A token with a nonce may be an ID token, which must not end sessions.
   if (nonce !== undefined) throw refused('logout-nonce', 'no nonce', 'a nonce')
   if (typeof jti !== 'string' || jti === '') throw refused('logout-jti', 'a unique id', showClaim(jti))
   if (sid !== undefined && (typeof sid !== 'string' || sid === ''))
@@ -39,7 +39,7 @@ export function readLogoutToken(
   return { sid, subject: sub, once: { id: jti, until } }
 }
 
-/** The issuer and the audiences that a token states, before anything of it is checked; `undefined` if it is no token. */
+/** The issuer and the audiences that a token claims, before it is verified; `undefined` if the text is no token. */
 export function issuerOf(
   token: string,
 ): { readonly issuer: unknown; readonly audiences: readonly unknown[] } | undefined {

@@ -33,29 +33,32 @@ export interface OidcProviderOptions {
   readonly clientAuth: 'basic' | 'post'
   /** Separated by spaces. */
   readonly scopes: string
-  /** Requested authentication classes, separated by spaces; a token must have one of them. */
+  /** Requested authentication context classes, separated by spaces; a token must have one of them. */
   readonly acrValues: string | undefined
-  /** How long ago the user may have authenticated at the provider. */
+  /** Maximum time since the user authenticated at the provider. */
   readonly maxAuthenticationAge: Seconds | undefined
   readonly prompt: string | undefined
   readonly rules: ClaimRules
   readonly clockSkew: Milliseconds
-  /** Where the browser comes back to: from the settings, never from a request; a port the system chose is known late. */
+  /**
+   * Where the browser returns to. Built from the settings, never from a request; a function because the
+   * system may choose the port later.
+   */
   readonly callbackUrl: () => string
 }
 
 interface Dependencies {
   readonly system: System
   readonly metadata: MetadataSource<OidcServer>
-  /** Tests answer for the provider. */
+  /** Replaced in tests, which answer in the place of the provider. */
   readonly fetch?: (wanted: Fetch) => Promise<FetchedResponse>
 }
 
 const LIMITS = { timeout: 10_000, maxBytes: 262_144 satisfies Bytes, verifyTls: true }
-/** Strangers cause these calls: they may not use up the sockets of the service. */
+/** Guests cause these calls, so they must not use up the sockets of the service. */
 const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
-/** One OpenID Connect provider (D26): sends users there and checks what they come back with. */
+/** One OpenID Connect provider (D26): sends users there and checks the responses that they return with. */
 export class OidcProvider {
   readonly name: string
   readonly metadata: MetadataSource<OidcServer>
@@ -103,7 +106,8 @@ export class OidcProvider {
   }
 
   /**
-   * Exchanges the code and checks the tokens. @param query of the address that the browser came back to, with its question mark
+   * Exchanges the code and checks the tokens. @param query of the address that the browser returned to, with
+   * its question mark
    * @throws {SsoRefused} @throws {Overloaded}
    */
   async finish(flow: LoginFlow, query: string): Promise<VerifiedIdentity> {
@@ -130,13 +134,13 @@ export class OidcProvider {
     }
   }
 
-  /** Checks a request of the provider to end logins. @throws {SsoRefused} */
+  /** Checks a back-channel request of the provider to end sessions. @throws {SsoRefused} */
   async readLogout(token: string): Promise<LogoutRequest> {
     const { claims } = await this.#verify(token)
     return readLogoutToken(claims, { now: this.#deps.system.now(), clockSkew: this.#options.clockSkew })
   }
 
-  /** Where users end their session at the provider; `undefined` if it has no such address. */
+  /** The address where users end their session at the provider; `undefined` if the provider has none. */
   endSessionUrl(returnTo: string): string | undefined {
     const { metadata } = this.metadata.status
     if (metadata?.endpoints.endSession === undefined) return undefined
@@ -172,7 +176,7 @@ export class OidcProvider {
     }
   }
 
-  /** With the keys of now; if none fits, once more with those that the provider publishes meanwhile. */
+  /** Verifies with the cached keys; if none fits, once more with the keys that the provider publishes now. */
   async #verify(token: string): Promise<VerifiedToken> {
     try {
       return await verifyToken(token, this.#expected(await this.metadata.current()))
@@ -188,7 +192,7 @@ export class OidcProvider {
     return { issuer, audience, keys, algorithms, now: this.#deps.system.now(), clockSkew }
   }
 
-  /** The library checks it only where there are several audiences. */
+  /** The library checks `azp` only for tokens with several audiences. */
   #requireAuthorizedParty({ azp }: JWTPayload): void {
     if (azp === undefined || azp === this.clientId) return
     throw new SsoRefused({ check: 'token-azp', expected: this.clientId, received: showClaim(azp) })
@@ -200,7 +204,10 @@ export class OidcProvider {
     throw new SsoRefused({ check: 'token-acr', expected: acrValues, received: showClaim(acr) })
   }
 
-  /** Made for each use: it holds how far our clock is from that of the library. */
+  /**
+   * Built for each use, because it contains the difference between the clock of the service and that of the
+   * library.
+   */
   #configuration({ endpoints, sendsIssuer, algorithms }: OidcServer): client.Configuration {
     const { issuer, clientId, clientSecret, clientAuth, clockSkew } = this.#options
     const { system, fetch = fetchResponse } = this.#deps

@@ -6,7 +6,7 @@ import type { ProviderMetadata } from '../metadata-source.ts'
 import { metadataLimits } from '../xml.ts'
 import { algorithms, isUsableKey } from './algorithms.ts'
 
-/** Addresses of a provider. */
+/** Endpoints of a provider. */
 export interface Endpoints {
   readonly authorization: string
   readonly token: string
@@ -15,15 +15,15 @@ export interface Endpoints {
   readonly endSession: string | undefined
 }
 
-/** What this service needs to know of a provider. `entityId` is its issuer, `keys` are JWKs as JSON texts. */
+/** The metadata of a provider that this service needs. `entityId` is the issuer, `keys` are JWKs as JSON texts. */
 export interface OidcServer extends ProviderMetadata {
   readonly endpoints: Endpoints
-  /** The provider names itself in its responses (RFC 9207), so one that does not is not accepted. */
+  /** Whether the provider names itself in its responses (RFC 9207); if so, a response without the name is refused. */
   readonly sendsIssuer: boolean
   readonly algorithms: readonly string[]
 }
 
-/** The configuration or the keys of a provider cannot be used; the message says why. */
+/** The configuration or the keys of a provider are unusable; the message has the reason. */
 export class ServerRefused extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)
@@ -43,7 +43,7 @@ export const discoveryUrl = (issuer: string): string => `${issuer.replace(/\/$/,
  */
 export async function readServer(text: string, issuer: string): Promise<OidcServer> {
   const document = parseObject(text)
-  // To the letter (OpenID Connect Discovery 4.3): otherwise one issuer could speak for another.
+  // Compared exactly (OpenID Connect Discovery 4.3): otherwise one issuer could impersonate another.
   if (document['issuer'] !== issuer) throw new ServerRefused(`the issuer is ${show(document['issuer'])}, not ${issuer}`)
   const optional = (name: string): string | undefined => {
     const value = document[name]
@@ -64,7 +64,7 @@ export async function readServer(text: string, issuer: string): Promise<OidcServ
   })
 }
 
-/** The same for a provider whose endpoints are in the settings. @param jwks the text at its address */
+/** As {@link readServer}, for a provider whose endpoints are in the settings. @param jwks the text of its key set */
 export function fixedServer(jwks: string, issuer: string, endpoints: Endpoints): OidcServer {
   for (const [name, url] of Object.entries(endpoints)) if (url !== undefined) requireEndpoint(url, name, issuer)
   const keys = readKeys(jwks)
@@ -77,7 +77,7 @@ async function withKeys(server: Omit<OidcServer, 'keys' | 'certificates'>): Prom
   return { ...server, keys, certificates: [] }
 }
 
-/** The keys of a JWK set that can verify one of our algorithms; others are skipped. @throws {ServerRefused} */
+/** The keys of a JWK set that can verify an accepted algorithm; others are skipped. @throws {ServerRefused} */
 export function readKeys(text: string): readonly string[] {
   const { keys } = parseObject(text)
   if (!Array.isArray(keys)) throw new ServerRefused('the document has no list of keys')
@@ -86,7 +86,7 @@ export function readKeys(text: string): readonly string[] {
   return usable.map(key => JSON.stringify(key))
 }
 
-/** OpenID Connect Discovery makes RS256 the default. */
+/** RS256 is the default by OpenID Connect Discovery. */
 function readAlgorithms(value: unknown): readonly string[] {
   const offered: readonly unknown[] = Array.isArray(value) ? value : ['RS256']
   const common = algorithms.filter(algorithm => offered.includes(algorithm))
@@ -94,7 +94,7 @@ function readAlgorithms(value: unknown): readonly string[] {
   throw new ServerRefused(`it signs with ${offered.map(show).join(', ')}; accepted are ${algorithms.join(', ')}`)
 }
 
-/** https; for an issuer at http (which is on this machine) also http. */
+/** Requires https; allows http for an issuer at http, which is on this host. */
 function requireEndpoint(value: unknown, name: string, issuer: string): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && issuer.startsWith('http:'))

@@ -30,7 +30,7 @@ interface Dependencies {
   readonly system: System
 }
 
-/** What comes back through the browser. */
+/** What the browser brings back from the provider. */
 export interface OidcReturn {
   readonly state: string | undefined
   /** The whole query, with its question mark. */
@@ -59,7 +59,7 @@ export class OidcSignOn {
     return this.providers.find(({ policy }) => policy.name === name)
   }
 
-  /** Where users are sent if the login names no address. */
+  /** Where users are redirected if the login names no address. */
   get successUrl(): string | undefined {
     return this.#options.successUrl
   }

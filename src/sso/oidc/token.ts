@@ -19,15 +19,17 @@ export interface ExpectedToken {
   readonly clockSkew: Milliseconds
 }
 
-/** A token of more characters is not looked at. */
+/** Longer tokens are refused unread. */
 const MAX_CHARACTERS = 200_000
 
-/** The checks of `token.ts` that a provider's new key can cause; after them the keys are read once more. */
+/** The checks of this file that fail when the provider has a new key; then the keys are loaded once more. */
 export const unknownKeyChecks: readonly string[] = ['token-key', 'token-signature']
 
 /**
- * Verifies a token that the provider has signed, in this order: size, algorithm, key, signature, issuer, audience, times. Pure.
- * Keys come from the provider's key set only: `jwk`, `jku` and `x5u` in the header are ignored. @throws {SsoRefused}
+ * Verifies a token that the provider has signed, in this order: size, algorithm, key, signature, issuer,
+ * audience, times. Does no I/O.
+ * Keys come from the provider's key set only: `jwk`, `jku` and `x5u` in the header are ignored. @throws
+ * {SsoRefused}
  */
 export async function verifyToken(token: string, expected: ExpectedToken): Promise<VerifiedToken> {
   if (token.length > MAX_CHARACTERS) {
@@ -54,13 +56,14 @@ export async function verifyToken(token: string, expected: ExpectedToken): Promi
 }
 
 /**
- * Checks that the access token is the one that came with the ID token, where the provider says which (OpenID Connect Core
- * 3.1.3.6). @throws {SsoRefused} `token-at_hash`
+ * Checks that the access token belongs to the ID token, if the ID token has `at_hash` (OpenID Connect Core
+ * 3.1.3.6).
+ * @throws {SsoRefused} `token-at_hash`
  */
 export function requireAccessTokenHash({ claims, algorithm }: VerifiedToken, accessToken: string): void {
   const { at_hash: stated } = claims
   if (stated === undefined) return
-  // The hash of the signature; Ed25519 signs with SHA-512.
+  // The hash is that of the signature algorithm; Ed25519 uses SHA-512.
   const bits = /\d{3}$/.exec(algorithm)?.[0] ?? '512'
   const hash = createHash(algorithm === 'Ed25519' ? 'sha512' : `sha${bits}`)
     .update(accessToken)
@@ -71,7 +74,7 @@ export function requireAccessTokenHash({ claims, algorithm }: VerifiedToken, acc
 
 type KeySet = ReturnType<typeof createLocalJWKSet>
 
-/** A token without `kid` can fit several keys: each is tried. */
+/** A token without `kid` can belong to any key, so each one is tried. */
 async function withAnyKey<T>(keySet: KeySet, verify: (key: KeySet | KeyInput) => Promise<T>): Promise<T> {
   try {
     return await verify(keySet)
@@ -109,14 +112,14 @@ function asRefusal(error: unknown, { issuer, audience, algorithms, now }: Expect
   if (error instanceof errors.JWSSignatureVerificationFailed) {
     return refused('token-signature', 'a signature by a key of the provider', 'another signature', error)
   }
-  // Anything else about the token: its form, or a header that is not supported.
+  // Other errors concern the form of the token, or a header that is not supported.
   if (error instanceof errors.JOSEError) return refused('token-form', 'a signed token', error.message, error)
-  // The engine refuses keys and signatures of the wrong length by errors of its own.
+  // `node:crypto` rejects keys and signatures of the wrong length with errors of its own.
   const received = error instanceof Error ? error.message : 'an error'
   return refused('token-signature', 'a signature by a key of the provider', received, error)
 }
 
-/** The check of a claim; claims that have none of their own belong to the form of the token. */
+/** The name of the check for a claim; claims without a check of their own count as part of the form of the token. */
 export function checkOf(claim: string): SsoCheck {
   const check = `token-${claim}`
   return isSsoCheck(check) ? check : 'token-form'
