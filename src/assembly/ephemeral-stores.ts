@@ -19,12 +19,12 @@ import type { ThreadTeam } from '../threads/team.ts'
 /** Limits for data that unknown callers can cause. */
 const capacity: readonly Capacity[] = [
   // Counts of wrong passwords for unknown names. Displacing a count by guessing more names takes an attacker hours.
-  { prefix: UNKNOWN_NAME_PREFIX, most: 100_000 },
+  { prefix: UNKNOWN_NAME_PREFIX, max: 100_000 },
   // Counts of wrong passwords for public links, by link and network.
-  { prefix: LINK_PREFIX, most: 100_000 },
+  { prefix: LINK_PREFIX, max: 100_000 },
   // Networks with logins at identity providers in progress. These counts also limit the logins themselves.
-  { prefix: FLOW_COUNT_PREFIX, most: 100_000 },
-  { prefix: BASIC_PREFIX, most: MAX_BASIC },
+  { prefix: FLOW_COUNT_PREFIX, max: 100_000 },
+  { prefix: BASIC_PREFIX, max: MAX_BASIC },
 ]
 
 /**

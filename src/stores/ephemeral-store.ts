@@ -12,7 +12,7 @@ export interface Kept<T> {
  */
 export interface Capacity {
   readonly prefix: string
-  readonly most: number
+  readonly max: number
 }
 
 /**

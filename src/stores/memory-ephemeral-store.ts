@@ -27,7 +27,7 @@ export class MemoryEphemeralStore implements EphemeralStore {
   constructor(system: System, options: MemoryEphemeralStoreOptions = {}) {
     this.#system = system
     this.#sweepInterval = options.sweepInterval ?? 100
-    this.#limited = (options.capacity ?? []).map(({ prefix, most }) => ({ prefix, entries: new ExpiringMap(most) }))
+    this.#limited = (options.capacity ?? []).map(({ prefix, max }) => ({ prefix, entries: new ExpiringMap(max) }))
   }
 
   /** Number of entries in memory, including expired ones that have not been deleted yet. */
@@ -142,7 +142,7 @@ export interface Lifetime {
  * entries and deletes them if they have expired, so that there are about as many expired entries as live ones at most.
  */
 export class ExpiringMap {
-  readonly #most: number
+  readonly #max: number
   readonly #entries = new Map<string, Entry>()
   /** Iterates in circles; a Map's iterator stays valid while entries are added and removed. */
   #sweeper = this.#entries.entries()
@@ -151,8 +151,8 @@ export class ExpiringMap {
   #sinceEviction = 0
 
   /** With more than `most` entries, the one inserted first is dropped. */
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most
+  constructor(max = Number.POSITIVE_INFINITY) {
+    this.#max = max
   }
 
   /** Entries held, expired ones included. */
@@ -187,9 +187,9 @@ export class ExpiringMap {
     if (old) this.#entries.delete(key)
     this.#entries.set(key, { value, expires })
     this.sweep(2, now)
-    if (this.#entries.size > this.#most) this.#evict()
+    if (this.#entries.size > this.#max) this.#evict()
     // An idle iterator keeps every table alive that the Map has outgrown since.
-    else if (++this.#sinceEviction > this.#most) this.#oldest = undefined
+    else if (++this.#sinceEviction > this.#max) this.#oldest = undefined
   }
 
   delete(key: string): void {

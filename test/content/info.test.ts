@@ -104,8 +104,8 @@ test('the resource of a context is addressed by its id alone (W1.1)', () => {
 test('a home context is shown as the entry of the context, and accepted in both forms (W2.3)', () => {
   const group = entryOf({ context: PRINCIPALS, id: '4', graphType: 'Group' })
   const r = './_principals/resource/4'
-  const told = describeInfo(group, { homeContext: '31' })
-  assert.deepEqual(objectsOf(told, r, store.homeContext), [uri('./_contexts/entry/31')])
+  const reported = describeInfo(group, { homeContext: '31' })
+  assert.deepEqual(objectsOf(reported, r, store.homeContext), [uri('./_contexts/entry/31')])
   for (const form of ['./_contexts/entry/31', './31']) {
     const asked = readInfo({ [r]: { [store.homeContext]: [uri(form)] } }, group)
     assert.equal(asked.homeContextUri, form)

@@ -18,18 +18,18 @@ test('each threshold is reported at most once while a context grows', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 400 })), steps => {
       let fillLevel = 0
-      const told: number[] = []
+      const reported: number[] = []
       for (const step of steps) {
         fillLevel += step
         const reached = reachedThreshold({ quota: 1000, fillLevel }, step)
-        if (reached !== undefined) told.push(reached)
+        if (reached !== undefined) reported.push(reached)
       }
       const highest = THRESHOLDS.findLast(percent => fillLevel * 100 >= 1000 * percent)
       assert.deepEqual(
-        told,
-        told.toSorted((a, b) => a - b).filter((percent, index) => percent !== told[index - 1]),
+        reported,
+        reported.toSorted((a, b) => a - b).filter((percent, index) => percent !== reported[index - 1]),
       )
-      assert.equal(told.at(-1), highest)
+      assert.equal(reported.at(-1), highest)
     }),
   )
 })

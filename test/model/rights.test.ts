@@ -40,9 +40,9 @@ const short: Readonly<Record<Right, string>> = {
   readmetadata: 'RM',
   readresource: 'RR',
 }
-const has = (caller: Caller, placed: EntryInContext): string =>
+const has = (caller: Caller, target: EntryInContext): string =>
   rights
-    .filter(right => may(caller, right, placed))
+    .filter(right => may(caller, right, target))
     .map(right => short[right])
     .join(' ')
 
@@ -115,10 +115,10 @@ test('clients see administer alone, or the stronger right of each half (W4.3)', 
 })
 
 test('a guest without the right is asked to sign in, a user is refused (D1.5)', () => {
-  const placed = place(NONE, NONE)
-  assert.throws(() => requireRight(guest, 'readmetadata', placed, 'read this'), Unauthenticated)
-  assert.throws(() => requireRight(nora, 'readmetadata', placed, 'read this'), Forbidden)
-  assert.doesNotThrow(() => requireRight(userWith(ADMIN), 'administer', placed, 'change this'))
+  const target = place(NONE, NONE)
+  assert.throws(() => requireRight(guest, 'readmetadata', target, 'read this'), Unauthenticated)
+  assert.throws(() => requireRight(nora, 'readmetadata', target, 'read this'), Forbidden)
+  assert.doesNotThrow(() => requireRight(userWith(ADMIN), 'administer', target, 'change this'))
 })
 
 const principal = fc.constantFrom(GUEST, USERS, '7', '8', '20', '21', ADMIN, ADMINS).map(principalUri)
@@ -157,11 +157,11 @@ test('administrators have every right everywhere', () => {
 test('write implies read of the same half, administer implies all', () => {
   fc.assert(
     fc.property(someone, acl, acl, (caller, entry, context) => {
-      const placed = place(entry, context)
-      const can = (right: Right): boolean => may(caller, right, placed)
+      const target = place(entry, context)
+      const can = (right: Right): boolean => may(caller, right, target)
       if (can('writemetadata')) assert.ok(can('readmetadata'))
       if (can('writeresource')) assert.ok(can('readresource'))
-      if (can('administer')) assert.equal(has(caller, placed), ALL)
+      if (can('administer')) assert.equal(has(caller, target), ALL)
     }),
   )
 })
@@ -169,8 +169,8 @@ test('write implies read of the same half, administer implies all', () => {
 test('all callers have the rights of the guest', () => {
   fc.assert(
     fc.property(someone, acl, acl, (caller, entry, context) => {
-      const placed = place(entry, context)
-      for (const right of rights) if (may(guest, right, placed)) assert.ok(may(caller, right, placed), right)
+      const target = place(entry, context)
+      for (const right of rights) if (may(guest, right, target)) assert.ok(may(caller, right, target), right)
     }),
   )
 })

@@ -18,7 +18,7 @@ let databases = 0
 
 /** Nodes that share nothing but a database of the server. */
 async function openNodes(t: TestContext, count: number, url = `${server?.url}${databases++}`) {
-  const capacity = [{ prefix: UNKNOWN_NAME_PREFIX, most: 100 }]
+  const capacity = [{ prefix: UNKNOWN_NAME_PREFIX, max: 100 }]
   const open = async (): Promise<{ store: EphemeralStore; lockout: Lockout }> => {
     const store = await openRedisEphemeralStore(url, log, { capacity })
     t.after(() => store.close())

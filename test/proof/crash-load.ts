@@ -170,9 +170,9 @@ function heldIn({ status, bytes }: Answer): Held {
 }
 
 function requirePossible(place: Place, held: Held): void {
-  const told = JSON.stringify(held)
+  const reported = JSON.stringify(held)
   const possible = place.possible.map(one => JSON.stringify(one))
-  assert.ok(possible.includes(told), `${pathOf(place)} holds ${told}, not one of ${possible.join(', ')}`)
+  assert.ok(possible.includes(reported), `${pathOf(place)} holds ${reported}, not one of ${possible.join(', ')}`)
 }
 
 /** Holds each space against what it may have, and settles what was uncertain. */

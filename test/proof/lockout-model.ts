@@ -158,7 +158,7 @@ async function tryOnce(lockout: Lockout, who: ReturnType<typeof countedUser>, ou
 }
 
 /** Exact while the wall clock was left alone; within the lock's length always. */
-function requireRetryAfter(told: number, left: Milliseconds, duration: Milliseconds, jumped: boolean): void {
-  if (!jumped) assert.equal(told, Math.max(1, Math.ceil(left / 1000)))
-  assert.ok(told >= 1 && told <= Math.max(1, Math.ceil(duration / 1000)))
+function requireRetryAfter(reported: number, left: Milliseconds, duration: Milliseconds, jumped: boolean): void {
+  if (!jumped) assert.equal(reported, Math.max(1, Math.ceil(left / 1000)))
+  assert.ok(reported >= 1 && reported <= Math.max(1, Math.ceil(duration / 1000)))
 }

@@ -75,7 +75,7 @@ async function fullContext(): Promise<{ context: string; ids: string[]; userName
 }
 
 /** An entry as a text in which addresses of either store look alike. */
-async function told(visitor: Visitor, context: string, id: string): Promise<unknown> {
+async function described(visitor: Visitor, context: string, id: string): Promise<unknown> {
   const { text } = await visitor.get(`${context}/entry/${id}?includeAll`)
   return JSON.parse(text.replaceAll(`${visitor.base}${context}/`, 'here:').replaceAll(visitor.base, 'base:'))
 }
@@ -113,11 +113,11 @@ test('what is exported and imported into another store is the same there, to the
   assert.deepEqual((await to.get(copy)).json(), ids)
   const userHere = (await from.get(`${context}/entry/note`)).text.match(/_principals\/resource\/([0-9]+)/)?.[1] ?? ''
   for (const id of ids) {
-    const here = JSON.stringify(await told(from, context, id))
+    const here = JSON.stringify(await described(from, context, id))
     const expected = JSON.parse(
       here.replaceAll(`base:_principals/resource/${userHere}"`, `base:_principals/resource/${userThere}"`),
     )
-    assert.deepEqual(sorted(await told(to, copy, id)), sorted(expected), id)
+    assert.deepEqual(sorted(await described(to, copy, id)), sorted(expected), id)
   }
   const there = await to.get(`${copy}/resource/picture`)
   assert.ok(picture.equals(there.bytes))

@@ -202,7 +202,7 @@ test('the audited address is the client’s according to the trusted proxy, and 
   }
   const addresses = (await story(id)).slice(1).map(({ address }) => address)
   assert.equal(addresses[0], '203.0.113.9')
-  for (const told of addresses.slice(1)) assert.match(told ?? '', /^[0-9a-f.:]+$/)
+  for (const reported of addresses.slice(1)) assert.match(reported ?? '', /^[0-9a-f.:]+$/)
 })
 
 test('events are listed latest first, and filtered by user, time and number', async () => {

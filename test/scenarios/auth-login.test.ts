@@ -267,8 +267,8 @@ test('a stale or foreign cookie never stops a login or a logout (D2.4)', async (
 test('only the right password reveals that an account is disabled (D2.2)', async () => {
   const eve = await newUser(service, admin)
   assert.equal((await admin.put(`_principals/resource/${eve.id}`, { disabled: true })).status, 204)
-  const told = await service.visitor().signIn(eve.name, eve.password)
-  assert.deepEqual([told.status, told.json()['code'], cookieOf(told)], [403, 'account-disabled', undefined])
+  const response = await service.visitor().signIn(eve.name, eve.password)
+  assert.deepEqual([response.status, response.json()['code'], cookieOf(response)], [403, 'account-disabled', undefined])
   assert.equal((await service.visitor().signIn(eve.name, 'Wrong-Password-12')).json()['code'], 'wrong-credentials')
   assert.equal((await eve.visitor.get('auth/user')).json()['user'], 'guest')
   assert.equal((await admin.put(`_principals/resource/${eve.id}`, { disabled: false })).status, 204)

@@ -31,12 +31,12 @@ test('authTokenExpires is a text date-time in UTC (I2.2, D3.1)', async () => {
 })
 
 test('clientAcceptLanguage mirrors the header, at most fifty tags, no prototype key (D3.1)', async () => {
-  const told = async (header: string): Promise<unknown> =>
+  const reported = async (header: string): Promise<unknown> =>
     (await ask(`${service.base}auth/user`, { headers: { 'accept-language': header } })).json()['clientAcceptLanguage']
-  assert.deepEqual(await told('sv-SE,en;q=0.8,*;q=0.1'), { 'sv-SE': 1, en: 0.8, '*': 0.1 })
-  assert.deepEqual(await told('__proto__;q=0.5,en;q=2,constructor'), {})
+  assert.deepEqual(await reported('sv-SE,en;q=0.8,*;q=0.1'), { 'sv-SE': 1, en: 0.8, '*': 0.1 })
+  assert.deepEqual(await reported('__proto__;q=0.5,en;q=2,constructor'), {})
   const many = Array.from({ length: 400 }, (_, index) => `x-${index}`).join(',')
-  assert.equal(Object.keys((await told(many)) as object).length, 50)
+  assert.equal(Object.keys((await reported(many)) as object).length, 50)
 })
 
 test('no response contains anything about a password, not even to the user', async () => {

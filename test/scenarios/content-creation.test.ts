@@ -133,12 +133,12 @@ test('the type of the resource shows the graph type; unknown ones mean None (W1.
   }
   for (const [query, type] of Object.entries(types)) {
     const id = await newEntry(admin, context, `?graphtype=${query}`)
-    const told = valuesOf(admin, await readEntry(admin, context, id), `${context}/resource/${id}`, RDF_TYPE)
-    assert.deepEqual(told, type === undefined ? [] : [STORE + type], query)
+    const reported = valuesOf(admin, await readEntry(admin, context, id), `${context}/resource/${id}`, RDF_TYPE)
+    assert.deepEqual(reported, type === undefined ? [] : [STORE + type], query)
   }
   const named = await newEntry(admin, context, '?informationresource=false')
-  const told = valuesOf(admin, await readEntry(admin, context, named), `${context}/resource/${named}`, RDF_TYPE)
-  assert.deepEqual(told, [`${STORE}NamedResource`])
+  const reported = valuesOf(admin, await readEntry(admin, context, named), `${context}/resource/${named}`, RDF_TYPE)
+  assert.deepEqual(reported, [`${STORE}NamedResource`])
 })
 
 test('users and groups live in _principals, contexts in _contexts, and nowhere else (W1.4)', async () => {

@@ -69,10 +69,10 @@ test('members of a group are users; guests, groups and strangers are refused (W3
   const path = `_principals/resource/${group}`
   assert.equal((await admin.put(path, [two.id, Number(one.id)])).status, 204)
   const members = async () => (await admin.get(path)).json<{ name: string; children: Array<{ entryId: string }> }>()
-  const told = await members()
-  assert.equal(told.name, 'crew')
+  const reported = await members()
+  assert.equal(reported.name, 'crew')
   assert.deepEqual(
-    told.children.map(child => child.entryId),
+    reported.children.map(child => child.entryId),
     [two.id, one.id],
   )
   for (const body of [['_guest'], [group], ['nobody'], ['_admins']])
@@ -80,7 +80,7 @@ test('members of a group are users; guests, groups and strangers are refused (W3
   assertRefused(await admin.put(path, [one.id, one.id]), 409, 'conflict')
   assertRefused(await one.visitor.put(path, [one.id]), 403, 'not-allowed')
   assertRefused(await service.visitor().put(path, []), 401, 'not-signed-in')
-  assert.deepEqual(await members(), told)
+  assert.deepEqual(await members(), reported)
 })
 
 test('the members of _users cannot be set, those of _admins can, with the next request (W1.6)', async () => {

@@ -193,9 +193,9 @@ test('an entry that moves to another context takes its revisions along, under it
   assert.equal(moved.status, 200, moved.text)
   const newId = moved.json<{ entryURI: string }>().entryURI.split('/').at(-1) ?? ''
   const entry = await readEntry(admin, target, newId)
-  const told = revisionsOf(admin, entry, target)
+  const reported = revisionsOf(admin, entry, target)
   assert.deepEqual(
-    told.map(({ number, isPresent }) => [number, isPresent]),
+    reported.map(({ number, isPresent }) => [number, isPresent]),
     [
       [1, false],
       [2, true],

@@ -180,8 +180,8 @@ test('a file is offered under its name, in ASCII and in UTF-8, never as a path o
   assert.equal(await offered('a "quoted" name'), 'filename="a \\"quoted\\" name"')
   for (const name of ['a\r\nX-Evil: 1', 'a\u0000b', '\u2028']) assert.doesNotMatch(await offered(name), /[\r\n\0]/)
   for (const name of ['../../etc/passwd', '/etc/passwd', 'C:\\x\\passwd', '..', 'a/..', 'a/']) {
-    const told = await offered(name)
-    assert.doesNotMatch(told, /\.\.|etc|C:|\//, told)
+    const reported = await offered(name)
+    assert.doesNotMatch(reported, /\.\.|etc|C:|\//, reported)
   }
   const nameless = await upload('x')
   assert.equal(

@@ -27,7 +27,7 @@ const nothingComesIn = async (): Promise<boolean> => (await blobsOf(service)).in
 
 test('a file of exactly the limit is stored, one byte more is not, however it comes (D7.4, D7.6)', async () => {
   const { id, path } = await newPlace()
-  const [most, more] = ['x'.repeat(LIMIT), 'x'.repeat(LIMIT + 1)]
+  const [max, more] = ['x'.repeat(LIMIT), 'x'.repeat(LIMIT + 1)]
   const form = (content: string) =>
     putForm(admin, path, [
       { name: 'n', content: 'text' },
@@ -38,7 +38,7 @@ test('a file of exactly the limit is stored, one byte more is not, however it co
     (text: string) => putChunked(admin, path, [text]),
     form,
   ]) {
-    assert.equal((await put(most)).status, 201)
+    assert.equal((await put(max)).status, 201)
     const before = await readEntry(admin, context, id)
     service.system.pass(2000)
     const refused = await put(more)

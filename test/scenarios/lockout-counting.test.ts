@@ -150,8 +150,8 @@ test('a renamed user takes the lock along, and the old name is a stranger again 
 test('only the right password reveals that an account is disabled; wrong ones count (D2.2)', async () => {
   const { id } = await addUser(admin, 'disabled')
   await admin.put(userPath(id), { disabled: true })
-  const told = await anyone.signIn('disabled', GOOD_PASSWORD)
-  assert.deepEqual([told.status, codeOf(told)], [403, 'account-disabled'])
+  const response = await anyone.signIn('disabled', GOOD_PASSWORD)
+  assert.deepEqual([response.status, codeOf(response)], [403, 'account-disabled'])
   assert.deepEqual(await guess(anyone, 'disabled', 6), [401, 401, 401, 401, 401, 429])
   assert.equal((await anyone.signIn('disabled', GOOD_PASSWORD)).status, 429)
 })

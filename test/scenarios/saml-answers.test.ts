@@ -144,11 +144,11 @@ test('administrators see the reason of a refusal, the user only the failed check
 
   assert.equal((await browser().get('management/sso')).status, 401)
   const admin = await service.admin()
-  const told = (await admin.get('management/sso')).json<{
+  const reported = (await admin.get('management/sso')).json<{
     failures: Array<Record<string, unknown>>
     saml: Array<Record<string, unknown>>
   }>()
-  assert.deepEqual(told.failures, [
+  assert.deepEqual(reported.failures, [
     {
       time: new Date(service.system.now()).toISOString(),
       provider: 'a',
@@ -158,7 +158,7 @@ test('administrators see the reason of a refusal, the user only the failed check
       received: 'urn:secret',
     },
   ])
-  const [provider] = told.saml
+  const [provider] = reported.saml
   assert.equal(provider?.['entityId'], idp.entityId)
   const [certificate] = (provider?.['certificates'] ?? []) as Array<Record<string, unknown>>
   assert.equal(certificate?.['expires'], '2099-12-31T23:59:59.000Z')

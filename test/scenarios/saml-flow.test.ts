@@ -53,10 +53,10 @@ test('a login by redirect: away with a request, back with an answer, signed in (
   assert.equal(idp.asked(), 1)
 
   const program = browser()
-  const told = await program.bring(program.answerTo(await program.leave(), { assertionId: '_2' }), '?idp=a', {
+  const response = await program.bring(program.answerTo(await program.leave(), { assertionId: '_2' }), '?idp=a', {
     accept: 'application/json',
   })
-  assert.equal(told.json()['user'], 'anna@a.example')
+  assert.equal(response.json()['user'], 'anna@a.example')
   const admin = await service.admin()
   const { events } = (await admin.get('management/audit?user=anna@a.example')).json<{ events: object[] }>()
   assert.deepEqual(

@@ -22,12 +22,12 @@ test('a refusal is one line of the log with everything, and the latest in the li
   const { system, failures, lines } = setUp()
   const correlation = failures.report(new SsoRefused({ check: 'audience', expected: 'a\nb', received: 'c' }), 'cas')
   assert.match(correlation, /^[0-9a-f]{10}$/)
-  const told = { provider: 'cas', correlation, check: 'audience', expected: 'a\nb', received: 'c' }
+  const reported = { provider: 'cas', correlation, check: 'audience', expected: 'a\nb', received: 'c' }
   const [line, ...others] = lines()
   assert.deepEqual(others, [])
   const { time: _, msg, level, ...rest } = line ?? {}
-  assert.deepEqual([level, msg, rest], ['warn', 'a sign-on was refused', told])
-  assert.deepEqual(await failures.list(), [{ time: system.now(), ...told }])
+  assert.deepEqual([level, msg, rest], ['warn', 'a sign-on was refused', reported])
+  assert.deepEqual(await failures.list(), [{ time: system.now(), ...reported }])
 })
 
 test('the last hundred are kept, the latest first, each with a word of its own', async () => {

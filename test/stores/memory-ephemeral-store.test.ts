@@ -49,7 +49,7 @@ test('insertions clear away what has expired, so that the timer need not keep up
 })
 
 test('of the keys of a limited prefix the one inserted first makes room; others stay', async t => {
-  const { store } = openStopped({ capacity: [{ prefix: 'unknown:', most: 100 }] })
+  const { store } = openStopped({ capacity: [{ prefix: 'unknown:', max: 100 }] })
   t.after(() => store.close())
   await store.add('known:1', 1, 1000)
   for (let index = 0; index < 10_000; index++) {
@@ -65,7 +65,7 @@ test('of the keys of a limited prefix the one inserted first makes room; others 
 })
 
 test('a limited prefix that is emptied and filled again still gives up its oldest first', async t => {
-  const { store, pass } = openStopped({ capacity: [{ prefix: 'u:', most: 3 }] })
+  const { store, pass } = openStopped({ capacity: [{ prefix: 'u:', max: 3 }] })
   t.after(() => store.close())
   for (let round = 0; round < 50; round++) {
     for (let index = 0; index < 5; index++) await store.add(`u:${round}.${index}`, index, 10)
@@ -81,7 +81,7 @@ test('a limited prefix that is emptied and filled again still gives up its oldes
 })
 
 test('a key that has expired and comes again is the youngest of its prefix', async t => {
-  const { store, pass } = openStopped({ capacity: [{ prefix: 'u:', most: 2 }] })
+  const { store, pass } = openStopped({ capacity: [{ prefix: 'u:', max: 2 }] })
   t.after(() => store.close())
   await store.add('u:1', 1, 10)
   await store.add('u:2', 2, 1000)

@@ -122,15 +122,15 @@ test('only one node at a time prepares the store', async t => {
   const url = await postgresDatabase()
   const nodes = await Promise.all([1, 2, 3].map(() => openAt(t, url)))
   let within = 0
-  let most = 0
+  let max = 0
   const work = async (): Promise<void> => {
-    most = Math.max(most, ++within)
+    max = Math.max(max, ++within)
     // A round trip: another node would enter meanwhile if it could.
     await nodes[0]?.get(sql`SELECT 1`)
     within--
   }
   await Promise.all(nodes.flatMap(node => [node.withExclusiveLock(work), node.withExclusiveLock(work)]))
-  assert.equal(most, 1)
+  assert.equal(max, 1)
   await Promise.all(nodes.map(node => migrate(node, schema)))
   const rows = await nodes[0]?.all(sql`SELECT id FROM schema_migrations`)
   assert.equal(rows?.length, schema.length)

@@ -36,7 +36,7 @@ if (server) {
     }
   }
   ephemeralStoreSuite('Redis', () => openAged([]))
-  ephemeralStoreSuite('Redis, keys of a bounded kind', () => openAged([{ prefix: '', most: 1000 }]))
+  ephemeralStoreSuite('Redis, keys of a bounded kind', () => openAged([{ prefix: '', max: 1000 }]))
 } else {
   test('the rules of a store of forgettable facts, by Redis', t => void requirePeer(t, redis))
 }
@@ -63,7 +63,7 @@ test('of two nodes one adds, one takes', async t => {
 
 test('of a bounded kind as many as allowed are kept; others are not counted, and what is taken makes room', async t => {
   if (!requirePeer(t, redis)) return
-  const store = await open(t, freshUrl(), [{ prefix: 'name:', most: 10 }])
+  const store = await open(t, freshUrl(), [{ prefix: 'name:', max: 10 }])
   const names = async (): Promise<string[]> => {
     const found = []
     for await (const [key] of store.scan('name:')) found.push(key)
@@ -88,7 +88,7 @@ test('of a bounded kind as many as allowed are kept; others are not counted, and
 test('expired entries do not count towards the capacity', async t => {
   if (!requirePeer(t, redis)) return
   const database = databases
-  const store = await open(t, freshUrl(), [{ prefix: 'name:', most: 2 }])
+  const store = await open(t, freshUrl(), [{ prefix: 'name:', max: 2 }])
   await store.add('name:long', 1, 2 * LONG)
   for (let index = 0; index < 5; index++) await store.add(`name:${index}`, index, 1000)
   if (server) age(server, database, 1000)

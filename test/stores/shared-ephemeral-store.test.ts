@@ -60,7 +60,7 @@ test('while threads add, change and delete at once, every value stays with its k
 
 test('of the keys of a limited prefix the one inserted first makes room; others stay', async () => {
   let monotonic = 1
-  const store = new SharedEphemeralStore({ monotonic: () => monotonic }, { capacity: [{ prefix: 'u:', most: 3 }] })
+  const store = new SharedEphemeralStore({ monotonic: () => monotonic }, { capacity: [{ prefix: 'u:', max: 3 }] })
   await store.add('known', 1, 1000)
   for (let index = 0; index < 20; index++) {
     await store.add(`u:${index}`, index, 1000)

@@ -15,7 +15,7 @@ export type Task =
       readonly rounds: number
     }
 
-export const capacity = [{ prefix: 'few:', most: 50 }]
+export const capacity = [{ prefix: 'few:', max: 50 }]
 const TTL = 1_000_000
 
 const store = (shared: SharedArrayBuffer): SharedEphemeralStore =>

@@ -85,8 +85,8 @@ interface Finding {
 export async function requireAccessible(page: Page): Promise<void> {
   await page.evaluate(await axe)
   const found = await page.evaluate<readonly Finding[]>('axe.run().then(({ violations }) => violations)')
-  const told = found.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  assert.deepEqual(told, [], page.url())
+  const violations = found.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  assert.deepEqual(violations, [], page.url())
 }
 
 /** Keeps a picture of what is in the window, for the documentation. */

@@ -93,8 +93,8 @@ test('the rules for a new password are public (I5.6)', async t => {
   assert.equal(maxLength, 2048)
   const settings = { 'service.auth.password.rule.custom.1': '[äöü]', 'service.auth.password.rule.symbol': 'true' }
   const own = await startInProcess(t, { settings })
-  const told = (await own.visitor().get('auth/password-rules')).json<{ readonly rules: readonly unknown[] }>().rules
-  assert.deepEqual(told.slice(-2), [
+  const reported = (await own.visitor().get('auth/password-rules')).json<{ readonly rules: readonly unknown[] }>().rules
+  assert.deepEqual(reported.slice(-2), [
     { name: 'symbol', kind: 'symbol' },
     { name: 'custom.1', kind: 'custom', value: '[äöü]' },
   ])

@@ -136,7 +136,7 @@ test('a restore refuses rows that are not those that were written, a backup that
 test('a backup of an older schema is restored and taken through the later steps', async t => {
   const { contents, backup } = await backedUp(t)
   const [manifest, schema] = [join(backup, 'manifest.json'), 7]
-  const told = JSON.parse(await readFile(manifest, 'utf8')) as { tables: Array<{ name: string; sha256: string }> }
+  const reported = JSON.parse(await readFile(manifest, 'utf8')) as { tables: Array<{ name: string; sha256: string }> }
   // As it was then: without the tables and columns that came later.
   const newTables = tables.filter(({ since = 0 }) => since > schema).map(({ name }) => name)
   const later: Readonly<Record<string, RegExp>> = {
@@ -145,7 +145,7 @@ test('a backup of an older schema is restored and taken through the later steps'
   }
   const rows = (await readdir(backup)).find(name => name.startsWith('rows-')) ?? ''
   const written = await Promise.all(
-    told.tables
+    reported.tables
       .filter(({ name }) => !newTables.includes(name))
       .map(async table => {
         const columns = later[table.name]
@@ -156,7 +156,7 @@ test('a backup of an older schema is restored and taken through the later steps'
         return { ...table, sha256: createHash('sha256').update(older).digest('hex') }
       }),
   )
-  await writeFile(manifest, JSON.stringify({ ...told, schema, tables: written }))
+  await writeFile(manifest, JSON.stringify({ ...reported, schema, tables: written }))
   const folder = await temporaryFolder(t)
   succeeded(await restore(backup, folder))
   await holds(await startProcess(t, { folder, settings: { 'service.data.quota': 'on' } }), contents)

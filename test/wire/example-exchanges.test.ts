@@ -65,7 +65,7 @@ test('a context, an entry in a list of it, and the entry read (W7)', async () =>
 
   const read = await send('GET', `${context}/entry/${id}?includeAll&limit=50&sort=title&prio=List`)
   assert.match(String(read.headers['content-type']), /^application\/json/)
-  const { info: told, ...rest } = read.json<{ info: Record<string, Record<string, unknown>> }>()
+  const { info: reported, ...rest } = read.json<{ info: Record<string, Record<string, unknown>> }>()
   assert.deepEqual(rest, {
     entryId: id,
     metadata: graphOf(r, TITLE, title),
@@ -73,8 +73,8 @@ test('a context, an entry in a list of it, and the entry read (W7)', async () =>
     rights: ['administer'],
     resource: {},
   })
-  assert.deepEqual(Object.keys(told), [e])
-  const { [`${DCT}created`]: created, [`${DCT}modified`]: modified, ...said } = told[e] ?? {}
+  assert.deepEqual(Object.keys(reported), [e])
+  const { [`${DCT}created`]: created, [`${DCT}modified`]: modified, ...said } = reported[e] ?? {}
   assert.deepEqual(said, {
     [`${STORE}resource`]: [uriTerm(r)],
     [`${STORE}metadata`]: [uriTerm(`${base}${context}/metadata/${id}`)],

@@ -55,7 +55,7 @@ class RedisEphemeralStore implements EphemeralStore {
       this.#redis,
       addScript,
       [PREFIX + key, BOUND_PREFIX + bound.prefix],
-      [text, whole(ttl), String(bound.most)],
+      [text, whole(ttl), String(bound.max)],
     )
     return added === 1
   }
@@ -129,7 +129,7 @@ class RedisEphemeralStore implements EphemeralStore {
     const value = isKept ? JSON.stringify(kept.value) : ''
     const ttl = isKept && kept.ttl !== undefined ? whole(kept.ttl) : ''
     const keys = bound ? [PREFIX + key, BOUND_PREFIX + bound.prefix] : [PREFIX + key]
-    return runScript(this.#redis, swapScript, keys, [seen, value, ttl, String(bound?.most ?? 0)])
+    return runScript(this.#redis, swapScript, keys, [seen, value, ttl, String(bound?.max ?? 0)])
   }
 
   #bound(key: string): Capacity | undefined {

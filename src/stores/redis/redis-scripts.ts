@@ -18,12 +18,12 @@ local function now()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
-local function note(ttl, most)
+local function note(ttl, max)
   if not KEYS[2] then return end
   local present = now()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', present)
   redis.call('ZADD', KEYS[2], present + ttl, KEYS[1])
-  local surplus = redis.call('ZCARD', KEYS[2]) - most
+  local surplus = redis.call('ZCARD', KEYS[2]) - max
   if surplus <= 0 then return end
   for index, key in ipairs(redis.call('ZPOPMIN', KEYS[2], surplus)) do
     if index % 2 == 1 then redis.call('DEL', key) end

@@ -34,15 +34,15 @@ export class SharedEphemeralStore implements EphemeralStore {
     this.#system = system
     this.#sweepInterval = options.sweepInterval ?? 100
     const capacity = options.capacity ?? []
-    const words = tableWords() + capacity.reduce((sum, { most }) => sum + tableWords(most), 0)
+    const words = tableWords() + capacity.reduce((sum, { max }) => sum + tableWords(max), 0)
     this.#memory = new SharedMemory(options.shared)
     // The first allocation, made by the thread that creates the memory.
     let at = options.shared ? SharedMemory.first : this.#memory.allocate(words)
     this.#others = new SharedTable(this.#memory, at)
     at += tableWords()
-    this.#limited = capacity.map(({ prefix, most }) => {
-      const table = new SharedTable(this.#memory, at, most)
-      at += tableWords(most)
+    this.#limited = capacity.map(({ prefix, max }) => {
+      const table = new SharedTable(this.#memory, at, max)
+      at += tableWords(max)
       return { prefix, table }
     })
   }
