@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../prepare.mjs'
+import { roomOf } from './rooms.mjs'
+
+const MAX_CHARACTERS = 80
+
+/** The numbers by room, and each mutant that no test has found, as Markdown. */
+export function report({ mutants, results, seed }) {
+  const outcomes = new Map(results.map(({ id, outcome }) => [id, outcome]))
+  const tried = mutants
+    .filter(({ id }) => outcomes.has(id))
+    .map(mutant => ({ ...mutant, outcome: outcomes.get(mutant.id) }))
+  const isFound = ({ outcome }) => outcome === 'killed' || outcome === 'timeout'
+  const row = (name, isIn) => {
+    const some = tried.filter(isIn)
+    const number = outcome => some.filter(mutant => mutant.outcome === outcome).length
+    const found = some.filter(isFound).length
+    const share = some.length === 0 ? '' : `${Math.round((100 * found) / some.length)} %`
+    const cells = [name, mutants.filter(isIn).length, some.length, found, share]
+    return `| ${[...cells, number('timeout'), number('survived'), number('not reached')].join(' | ')} |`
+  }
+  const names = [...new Set(mutants.map(({ path }) => roomOf(path)))]
+  return [
+    `Tried ${tried.length} of ${mutants.length} mutants${tried.length < mutants.length ? `, drawn with seed ${seed}` : ''}.`,
+    '',
+    '| Room | Mutants | Tried | Found | Share | Found by a timeout | Survived | Not reached by the tests of the room |',
+    '|---|---|---|---|---|---|---|---|',
+    ...names.map(name => row(name, ({ path }) => roomOf(path) === name)),
+    row('all', () => true),
+    '',
+    ...tried.filter(mutant => !isFound(mutant)).map(mutant => `- ${mutant.outcome}: \`${describe(mutant)}\``),
+    '',
+  ].join('\n')
+}
+
+/** The place of a mutant, with the text before and after. */
+export function describe({ path, location: { start, end }, mutator, replacement }) {
+  const lines = readFileSync(join(root, path), 'utf8')
+    .split('\n')
+    .slice(start.line, end.line + 1)
+  lines[lines.length - 1] = lines.at(-1).slice(0, end.column)
+  lines[0] = lines[0].slice(start.column)
+  return `${path}:${start.line + 1}:${start.column + 1} ${mutator}: ${brief(lines.join('\n'))} → ${brief(replacement)}`
+}
+
+function brief(text) {
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)}…` : line
+}

@@ -1,0 +1,103 @@
+// What `npm run prove:mutants` changes, and the tests that must notice: rooms, or the files of a room that guard something, with parts
+// of the paths of their test files.
+
+/** @typedef {{ files: string[], tests: string[] }} Room */
+
+/** @type {Readonly<Record<string, Room>>} */
+export const rooms = {
+  accounts: {
+    files: ['src/accounts/'],
+    tests: [
+      'accounts/',
+      'scenarios/access-tokens',
+      'scenarios/admin-password',
+      'scenarios/audit',
+      'scenarios/auth-',
+      'scenarios/basic-',
+      'scenarios/directory',
+      'scenarios/lockout-',
+      'scenarios/password-',
+      'scenarios/reset-',
+      'scenarios/rights-meanwhile',
+      'scenarios/token-scopes',
+    ],
+  },
+  files: {
+    files: ['src/files/'],
+    tests: [
+      'files/',
+      'scenarios/archive-quota',
+      'scenarios/files-',
+      'scenarios/quota-',
+      'scenarios/zip',
+      'wire/backup',
+      'wire/cli-crash',
+    ],
+  },
+  sso: {
+    files: ['src/sso/'],
+    tests: ['scenarios/cas-', 'scenarios/oidc-', 'scenarios/saml-', 'scenarios/sso-', 'sso/'],
+  },
+  stores: {
+    files: ['src/stores/'],
+    tests: [
+      'accounts/session-nodes',
+      'backup/',
+      'files/faults',
+      'scenarios/auth-persistent',
+      'scenarios/postgres-nodes',
+      'scenarios/reset-smtp',
+      'stores/',
+    ],
+  },
+  model: {
+    files: ['src/model/'],
+    tests: [
+      'content/',
+      'model/',
+      'scenarios/archive-rights',
+      'scenarios/auth-user-contexts',
+      'scenarios/content-',
+      'scenarios/limits',
+      'scenarios/rights-meanwhile',
+      'scenarios/search-rights',
+      'scenarios/trash',
+      'search/model',
+    ],
+  },
+  http: {
+    files: [
+      'src/http/app.ts',
+      'src/http/caller.ts',
+      'src/http/conditional.ts',
+      'src/http/flow-cookie.ts',
+      'src/http/malformed.ts',
+      'src/http/token-scope.ts',
+      'src/http/protocol/body.ts',
+      'src/http/protocol/client-address.ts',
+      'src/http/protocol/cookies.ts',
+      'src/http/protocol/cors.ts',
+      'src/http/protocol/query.ts',
+      'src/http/protocol/unread-body.ts',
+    ],
+    tests: [
+      'http/',
+      'scenarios/auth-cross-site',
+      'scenarios/auth-sessions',
+      'scenarios/basic-challenge',
+      'scenarios/content-conditional',
+      'scenarios/files-limits',
+      'scenarios/http-',
+      'scenarios/oidc-flow',
+      'scenarios/rights-meanwhile',
+      'scenarios/saml-choice',
+      'scenarios/token-scopes',
+    ],
+  },
+}
+
+/** The room of a source file, by its path in the repository. */
+export const roomOf = path =>
+  Object.keys(rooms).find(name =>
+    rooms[name].files.some(file => (file.endsWith('/') ? path.startsWith(file) : path === file)),
+  )

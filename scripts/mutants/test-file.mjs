@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** Test files that run now: an interrupted proof ends them. */
+const running = new Set()
+process.on('exit', () => running.forEach(end))
+
+/**
+ * Runs one test file of the copy in `work` as a process, and ends it and all processes that it has started with its first failure, or
+ * after `timeout` milliseconds.
+ */
+export async function runTestFile(work, file, { env = {}, timeout } = {}) {
+  const temporary = mkdtempSync(join(work, 't-'))
+  const began = performance.now()
+  const args = ['--import=./build/test/support/fixed-seed.js', '--test-reporter=tap', file]
+  const test = spawn(process.execPath, args, {
+    cwd: join(work, 'copy'),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...process.env, ...env, TMPDIR: temporary },
+  })
+  running.add(test)
+  let hasFailed = false
+  let hasTimedOut = false
+  createInterface(test.stdout).on('line', line => {
+    if (!/^\s*not ok /.test(line) || /# (SKIP|TODO)/.test(line)) return
+    hasFailed = true
+    end(test)
+  })
+  const timer =
+    timeout === undefined
+      ? undefined
+      : setTimeout(() => {
+          hasTimedOut = true
+          end(test)
+        }, timeout)
+  const status = await new Promise(resolve => test.once('exit', resolve))
+  clearTimeout(timer)
+  end(test)
+  running.delete(test)
+  rmSync(temporary, { recursive: true, force: true, maxRetries: 5 })
+  return { isGood: status === 0 && !hasFailed, hasTimedOut, ms: Math.round(performance.now() - began) }
+}
+
+function end(test) {
+  try {
+    process.kill(-test.pid, 'SIGKILL')
+  } catch {
+    // Nothing of it is left.
+  }
+}
