@@ -72,7 +72,6 @@ export const rooms = {
       'src/http/conditional.ts',
       'src/http/flow-cookie.ts',
       'src/http/malformed.ts',
-      'src/http/token-scope.ts',
       'src/http/protocol/body.ts',
       'src/http/protocol/client-address.ts',
       'src/http/protocol/cookies.ts',

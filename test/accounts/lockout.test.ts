@@ -9,11 +9,11 @@ import { FakeSystem } from '../support/fake-system.ts'
 const DURATION = 300_000
 const bob = countedUser({ id: '7', unlocks: 0 })
 
-function setUp({ maxAttempts = 5, duration = DURATION, most = 1000 } = {}) {
+function setUp({ maxAttempts = 5, duration = DURATION, capacity = 1000 } = {}) {
   const system = new FakeSystem()
   const store = new MemoryEphemeralStore(system, {
     sweepInterval: 3_600_000,
-    capacity: [{ prefix: UNKNOWN_NAME_PREFIX, most }],
+    capacity: [{ prefix: UNKNOWN_NAME_PREFIX, max: capacity }],
   })
   const lockout = new Lockout(store, system, { maxAttempts, duration })
   const wrong = (who: Counted = bob) => lockout.attempt(who, async () => false)
@@ -183,7 +183,7 @@ test('-1 switches the lockout off (I5.9)', async () => {
 })
 
 test('unknown names lock like users, and a flood of them takes limited memory (D6.3)', async () => {
-  const { store, lockout, wrong, fail } = setUp({ most: 100 })
+  const { store, lockout, wrong, fail } = setUp({ capacity: 100 })
   for (let number = 0; number < 2000; number++) await wrong(countedName(`nobody-${number}`))
   assert.ok(store.size <= 100, `${store.size} entries`)
   await fail(5, countedName('mallory'))
@@ -191,7 +191,7 @@ test('unknown names lock like users, and a flood of them takes limited memory (D
 })
 
 test('a flood of invented names does not push out the lock of a user (D6.3)', async () => {
-  const { lockout, wrong, fail } = setUp({ most: 100 })
+  const { lockout, wrong, fail } = setUp({ capacity: 100 })
   await fail(5)
   for (let number = 0; number < 500; number++) await wrong(countedName(`nobody-${number}`))
   await assert.rejects(lockout.attempt(bob, neverChecked), LockedOut)
