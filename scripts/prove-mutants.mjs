@@ -59,6 +59,7 @@ installIfMissing()
 const work = values.folder ? resolve(values.folder) : mkdtempSync(join(tmpdir(), 'stowage-mutants-'))
 if (values.folder) mkdirSync(work, { recursive: true })
 else process.on('exit', () => rmSync(work, { recursive: true, force: true }))
+chmodSync(work, 0o755)
 
 const mutants = await prepareCopy(
   work,
@@ -131,7 +132,7 @@ function testFilesOf(names) {
   const parts = names.flatMap(name => rooms[name].tests)
   return readdirSync(join(work, 'copy/build/test'), { recursive: true })
     .filter(path => path.endsWith('.test.js') && parts.some(part => path.startsWith(part)))
-    .sort()
+    .sort((a, b) => a.localeCompare(b))
     .map(path => join('build/test', path))
 }
 

@@ -1,10 +1,10 @@
 // Loaded into the tests, and into every thread and process that they start: notes each mutant whose code is reached, at once, because
 // a thread or process may be killed.
 const { openSync, writeSync } = require('node:fs')
-const { join } = require('node:path')
+const path = require('node:path')
 const { threadId } = require('node:worker_threads')
 
-const reached = openSync(join(process.env.MUTANTS_REACHED, `${process.pid}-${threadId}`), 'a')
+const reached = openSync(path.join(process.env.MUTANTS_REACHED, `${process.pid}-${threadId}`), 'a')
 const counts = new Proxy(
   {},
   {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -13,6 +13,8 @@ process.on('exit', () => running.forEach(end))
  */
 export async function runTestFile(work, file, { env = {}, timeout } = {}) {
   const temporary = mkdtempSync(join(work, 't-'))
+  // PostgreSQL runs as a user of its own.
+  chmodSync(temporary, 0o755)
   const began = performance.now()
   const args = ['--import=./build/test/support/fixed-seed.js', '--test-reporter=tap', file]
   const test = spawn(process.execPath, args, {
