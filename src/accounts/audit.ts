@@ -28,6 +28,8 @@ export const auditEvents = [
   'context-imported',
   'access-changed',
   'members-changed',
+  'groups-changed',
+  'profile-changed',
   'quota-threshold',
   'entry-trashed',
   'entry-restored',

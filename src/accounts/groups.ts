@@ -1,5 +1,5 @@
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import { claimingName } from './users.ts'
 
 export interface Group {
@@ -68,12 +68,96 @@ export async function forgetHomeContext(tx: Queries, context: string): Promise<v
   await tx.run(sql`UPDATE principals SET home_context = NULL WHERE home_context = ${context}`)
 }
 
-/** Replaces the members. The users must exist. */
+/** Replaces the members. The users must exist. A membership that stays remains that of the provider that gave it, if one did. */
 export async function setMembers(tx: Queries, groupId: string, userIds: readonly string[]): Promise<void> {
-  await tx.run(sql`DELETE FROM group_members WHERE group_id = ${groupId}`)
+  const present = await membersOf(tx, groupId)
+  const wanted = new Set(userIds)
+  for (const userId of present) {
+    if (!wanted.has(userId)) {
+      await tx.run(sql`DELETE FROM group_members WHERE group_id = ${groupId} AND user_id = ${userId}`)
+    }
+  }
   for (const [position, userId] of userIds.entries()) {
-    await tx.run(
-      sql`INSERT INTO group_members (group_id, user_id, position) VALUES (${groupId}, ${userId}, ${position})`,
+    await tx.run(sql`INSERT INTO group_members (group_id, user_id, position) VALUES (${groupId}, ${userId}, ${position})
+      ON CONFLICT (group_id, user_id) DO UPDATE SET position = excluded.position`)
+  }
+}
+
+/** A group of a user, and the providers that gave the membership; none for one that was given by hand. */
+export interface Membership {
+  readonly groupId: string
+  readonly name: string | undefined
+  readonly providers: ReadonlySet<string>
+}
+
+export async function membershipsOf(queries: Queries, userId: string): Promise<readonly Membership[]> {
+  const groups = await queries.all<{ id: string; name: string | null }>(sql`SELECT g.id, g.name
+    FROM group_members m JOIN principals g ON g.id = m.group_id WHERE m.user_id = ${userId}`)
+  const given = await queries.all<{ group_id: string; provider: string }>(
+    sql`SELECT group_id, provider FROM provider_memberships WHERE user_id = ${userId}`,
+  )
+  const providers = new Map<string, Set<string>>()
+  for (const { group_id: id, provider } of given) providers.set(id, (providers.get(id) ?? new Set()).add(provider))
+  return groups.map(({ id, name }) => ({
+    groupId: id,
+    name: name ?? undefined,
+    providers: providers.get(id) ?? new Set<string>(),
+  }))
+}
+
+/** A user or group that has one of these names. */
+export interface NamedPrincipal {
+  readonly id: string
+  readonly name: string
+  readonly isGroup: boolean
+}
+
+/** @param names normalised */
+export async function findPrincipalsNamed(
+  queries: Queries,
+  names: readonly string[],
+): Promise<readonly NamedPrincipal[]> {
+  const found: NamedPrincipal[] = []
+  for (const portion of portionsOf(names)) {
+    const rows = await queries.all<{ id: string; name: string; kind: string }>(
+      sql`SELECT id, name, kind FROM principals WHERE name IN (${listed(portion)})`,
     )
+    found.push(...rows.map(({ id, name, kind }) => ({ id, name, isGroup: kind === 'group' })))
+  }
+  return found
+}
+
+/** Makes the user a member of the groups, and notes that the provider gave the memberships. */
+export async function giveMemberships(
+  tx: Queries,
+  provider: string,
+  userId: string,
+  groupIds: readonly string[],
+): Promise<void> {
+  for (const portion of portionsOf(groupIds)) {
+    await tx.run(sql`INSERT INTO group_members (group_id, user_id, position)
+      SELECT g.id, ${userId}, coalesce((SELECT max(m.position) + 1 FROM group_members m WHERE m.group_id = g.id), 0)
+      FROM principals g WHERE g.id IN (${listed(portion)})
+      ON CONFLICT DO NOTHING`)
+    await tx.run(sql`INSERT INTO provider_memberships (user_id, group_id, provider)
+      SELECT m.user_id, m.group_id, ${provider} FROM group_members m
+      WHERE m.user_id = ${userId} AND m.group_id IN (${listed(portion)})
+      ON CONFLICT DO NOTHING`)
+  }
+}
+
+/** Takes back memberships that the provider has given. One that another provider has given as well stays. */
+export async function takeMemberships(
+  tx: Queries,
+  provider: string,
+  userId: string,
+  groupIds: readonly string[],
+): Promise<void> {
+  for (const portion of portionsOf(groupIds)) {
+    await tx.run(sql`DELETE FROM provider_memberships
+      WHERE user_id = ${userId} AND provider = ${provider} AND group_id IN (${listed(portion)})`)
+    await tx.run(sql`DELETE FROM group_members WHERE user_id = ${userId} AND group_id IN (${listed(portion)})
+      AND NOT EXISTS (SELECT 1 FROM provider_memberships p
+        WHERE p.user_id = group_members.user_id AND p.group_id = group_members.group_id)`)
   }
 }

@@ -36,4 +36,17 @@ export const accountSteps: readonly Migration[] = [
       sql`CREATE INDEX access_tokens_by_user ON access_tokens (user_id)`,
     ],
   },
+  {
+    id: 26,
+    name: 'memberships that identity providers have given',
+    statements: [
+      sql`CREATE TABLE provider_memberships (
+        user_id TEXT NOT NULL,
+        group_id TEXT NOT NULL,
+        provider TEXT NOT NULL,
+        PRIMARY KEY (user_id, group_id, provider),
+        FOREIGN KEY (group_id, user_id) REFERENCES group_members (group_id, user_id) ON DELETE CASCADE
+      )`,
+    ],
+  },
 ]

@@ -3,6 +3,7 @@ import { StartupError } from '../base/errors.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
 import type { Settings } from '../config/settings.ts'
+import { attributesUsed } from '../sso/attribute-rules.ts'
 import type { MetadataCopies } from '../sso/metadata-copies.ts'
 import { MetadataSource } from '../sso/metadata-source.ts'
 import {
@@ -15,6 +16,7 @@ import {
 } from '../sso/oidc/provider.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import type { Machine } from './machine.ts'
+import { oidcRules } from './mapping.ts'
 
 /** Age at which configuration and keys of a provider are read again, in seconds. An unknown key has them read at once. */
 const MAX_AGE = 3600
@@ -41,6 +43,7 @@ function createLogin(
   const issuer = settings['service.auth.oidc.idp.<idp>.issuer'].get(name) ?? ''
   const nameClaim = settings['service.auth.oidc.idp.<idp>.user-name-claim'].get(name) ?? 'email'
   const endpoints = fixedEndpoints(settings, name)
+  const rules = oidcRules(settings, name)
   const source = { idp: name, url: endpoints?.jwks ?? discoveryUrl(issuer), maxAge: MAX_AGE }
   const parse = async (text: string): Promise<OidcServer> =>
     endpoints ? fixedServer(text, issuer, endpoints) : await readServer(text, issuer)
@@ -58,7 +61,7 @@ function createLogin(
     rules: {
       nameClaim,
       trustsUnverifiedEmail: settings['service.auth.oidc.idp.<idp>.trust-unverified-email'].get(name) ?? false,
-      required: settings['service.auth.oidc.idp.<idp>.required.<claim>'].get(name) ?? new Map<string, string>(),
+      others: attributesUsed(rules),
     },
     clockSkew: settings['service.auth.oidc.clock-skew'] * 1000,
     callbackUrl: () => base().at(OIDC_CALLBACK_PATH),
@@ -77,6 +80,7 @@ function createLogin(
       domains: settings['service.auth.oidc.idp.<idp>.domains.<n>'].get(name) ?? [],
       acceptsPlainNames: nameClaim !== 'email',
       maxAge: settings['service.auth.oidc.max-age'],
+      rules,
     },
   }
 }

@@ -12,8 +12,10 @@ import type { BaseAddress } from '../http/base-address.ts'
 import { CAS_PATH } from '../http/routes/cas.ts'
 import type { Sso } from '../http/services.ts'
 import type { Machine } from './machine.ts'
+import { casRules, samlRules } from './mapping.ts'
 import { createOidcProviders } from './oidc.ts'
 import { AccountMatcher } from '../sso/account-matcher.ts'
+import { attributesUsed } from '../sso/attribute-rules.ts'
 import { CasProvider } from '../sso/cas/provider.ts'
 import { CasSignOn, type CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import { MetadataSource } from '../sso/metadata-source.ts'
@@ -55,7 +57,7 @@ export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 
     ...(saml?.providers ?? []).map(({ policy }) => policy),
     ...oidc.map(({ policy }) => policy),
   ]
-  const provisioning = new Provisioning({ changes, audit })
+  const provisioning = new Provisioning(changes)
   const flows = new LoginFlows(ephemeral, system)
   const failures = new SsoFailures(machine, team && (() => team.collect('sso-failures')))
   team?.answer('sso-failures', () => failures.ofThread())
@@ -99,12 +101,17 @@ const targetsOf = (base: () => BaseAddress, whitelist: readonly string[]): Pick<
   require: (text, name) => new RedirectTargets(new URL(base().href).host, whitelist).require(text, name),
 })
 
+/** A reply is parsed on the event loop. Where attributes are used, it has room for thousands of groups. */
+const MAX_REPLY = 65_536
+const MAX_REPLY_WITH_ATTRIBUTES = 524_288
+
 /** `undefined` while CAS is off. */
 export function createCas(settings: Settings, system: System, base: () => BaseAddress): CasSignOnOptions | undefined {
   const serverUrl = settings['service.auth.cas.server.url']
   // The settings have been checked: with the switch on, the address is set.
   if (!settings['service.auth.cas'] || serverUrl === undefined) return undefined
   const name = 'cas'
+  const rules = casRules(settings)
   const options = {
     name,
     version: settings['service.auth.cas.version'],
@@ -113,6 +120,7 @@ export function createCas(settings: Settings, system: System, base: () => BaseAd
     serviceUrl: () => base().at(CAS_PATH),
     verifyTls: !settings['service.https.disable-verification'],
     clockSkew: settings['service.auth.saml.clock-skew'] * 1000,
+    maxBytes: attributesUsed(rules).length > 0 ? MAX_REPLY_WITH_ATTRIBUTES : MAX_REPLY,
   }
   return {
     provider: new CasProvider(options, system),
@@ -121,6 +129,7 @@ export function createCas(settings: Settings, system: System, base: () => BaseAd
       provisions: settings['service.auth.cas.user-auto-provisioning'],
       domains: undefined,
       maxAge: settings['service.auth.cas.max-age'],
+      rules,
     },
     face: {
       label: settings['service.auth.cas.label'] ?? 'CAS',
@@ -206,6 +215,7 @@ function samlSettings(settings: Settings): SamlSettings[] {
           provisions: settings['service.auth.saml.idp.<idp>.user-auto-provisioning'].get(idp) ?? false,
           domains: settings['service.auth.saml.idp.<idp>.domains.<n>'].get(idp) ?? [],
           maxAge: undefined,
+          rules: samlRules(settings, idp),
         },
         face: {
           label: settings['service.auth.saml.idp.<idp>.label'].get(idp) ?? idp,

@@ -17,6 +17,7 @@ export const tables: readonly Table[] = [
   { name: 'trusted_devices', key: ['digest'] },
   { name: 'sso_links', key: ['issuer', 'subject'], since: 14 },
   { name: 'access_tokens', key: ['id'], since: 23 },
+  { name: 'provider_memberships', key: ['user_id', 'group_id', 'provider'], since: 26 },
   { name: 'contexts', key: ['id'] },
   { name: 'entries', key: ['context', 'id'] },
   { name: 'metadata_revisions', key: ['context', 'entry', 'number'] },

@@ -2,6 +2,7 @@ import { UNLIMITED } from '../base/units.ts'
 import { type Check, isLoopbackHost, isPlainHttp } from './check.ts'
 import type { Report } from './report.ts'
 import type { Settings } from './settings.ts'
+import { mappingChecks } from './mapping-checks.ts'
 import { oidcChecks } from './oidc-checks.ts'
 import { showSetting } from './show.ts'
 import { ssoChecks } from './sso-checks.ts'
@@ -172,6 +173,7 @@ const checks: readonly Check[] = [
 
   ...ssoChecks,
   ...oidcChecks,
+  ...mappingChecks,
 ]
 
 // D2.8: `none` forces Secure.

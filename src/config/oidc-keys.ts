@@ -1,5 +1,6 @@
 import { absoluteUrl, domain } from './address-kinds.ts'
-import { boolean, choice, pattern, seconds, secret, text } from './kinds.ts'
+import { boolean, choice, seconds, secret, text } from './kinds.ts'
+import { oidcMappingKeys } from './mapping-keys.ts'
 import { label, labelByLanguage, nameOfIdp } from './sso-keys.ts'
 
 const path = { expects: 'the path of a file' }
@@ -91,9 +92,7 @@ export const oidcKeys = {
   'service.auth.oidc.idp.<idp>.domains.<n>': domain({
     help: 'E-mail domains whose users this provider, and no other, signs in.',
   }),
-  'service.auth.oidc.idp.<idp>.required.<claim>': pattern({
-    help: 'Pattern that a value of this claim must match as a whole; other users are refused.',
-  }),
+  ...oidcMappingKeys,
   'service.auth.oidc.idp.<idp>.label': label('the provider'),
   'service.auth.oidc.idp.<idp>.label.<language>': labelByLanguage('the provider'),
 } as const

@@ -1,5 +1,6 @@
 import { absoluteUrl, domain } from './address-kinds.ts'
 import { boolean, choice, seconds, text } from './kinds.ts'
+import { casMappingKeys, samlMappingKeys } from './mapping-keys.ts'
 
 export const nameOfIdp = { expects: 'a name of A-Z, a-z, 0-9, _ and -', matches: /^[\w-]+$/ }
 
@@ -95,6 +96,7 @@ export const samlKeys = {
   'service.auth.saml.idp.<idp>.domains.<n>': domain({
     help: 'E-mail domains whose users this identity provider, and no other, signs in.',
   }),
+  ...samlMappingKeys,
   'service.auth.saml.idp.<idp>.label': label('the identity provider'),
   'service.auth.saml.idp.<idp>.label.<language>': labelByLanguage('the identity provider'),
   'service.auth.saml.idp.<idp>.logout-url': absoluteUrl({
@@ -156,6 +158,7 @@ export const casKeys = {
     defaultText: 'from `service.auth.cas.server.url`',
     help: 'Page where users sign out at the CAS server; the sign-in page links to it after a sign-out here.',
   }),
+  ...casMappingKeys,
   'service.auth.cas.label': label('the CAS server', 'CAS'),
   'service.auth.cas.label.<language>': labelByLanguage('the CAS server'),
   'service.auth.cas.max-age': seconds({

@@ -61,14 +61,18 @@ export class Changes {
   /**
    * Runs work that changes entries in one transaction. Log lines of the audit trail follow the commit.
    * @param caller looked up again inside the transaction; `undefined` for the service itself, as when it fills a new store
+   * @param options.address of the client, for the audit trail, where there is no caller yet
    * @throws {Unauthenticated} when the caller's login has ended meanwhile
    */
   async run<T>(
     caller: Caller | undefined,
     work: (writer: EntryWriter) => Promise<T>,
-    options: TransactionOptions = {},
+    { address, ...options }: TransactionOptions & { readonly address?: string } = {},
   ): Promise<T> {
-    const { result, recorded } = await this.#deps.database.transaction(tx => this.#work(tx, caller, work), options)
+    const { result, recorded } = await this.#deps.database.transaction(
+      tx => this.#work(tx, caller, work, address),
+      options,
+    )
     for (const entry of recorded) this.#deps.audit.announce(entry)
     return result
   }
@@ -101,10 +105,12 @@ export class Changes {
     tx: Queries,
     caller: Caller | undefined,
     work: (writer: EntryWriter) => Promise<T>,
+    address?: string,
   ): Promise<{ readonly result: T; readonly recorded: readonly AuditEntry[] }> {
     const { system, audit, revisions } = this.#deps
     const present = caller && (await presentCaller(tx, caller))
-    const transaction = new Transaction(tx, present, { now: system.now(), keepsRevisions: revisions.enabled })
+    const settings = { now: system.now(), keepsRevisions: revisions.enabled, address }
+    const transaction = new Transaction(tx, present, settings)
     const result = await work(transaction)
     await transaction.finish()
     for (const entry of transaction.recorded) await audit.insert(tx, entry)
@@ -126,9 +132,9 @@ export interface EntryWriter {
   recheck(loaded: EntryInContext, check: AccessCheck): Promise<Present>
   /**
    * Writes the new state of an entry, with a later modification time and the caller among the contributors; resolves to what
-   * was written.
+   * was written. @param by the id of the user who makes the change, where there is no caller
    */
-  update(before: Entry, after: Entry): Promise<Entry>
+  update(before: Entry, after: Entry, by?: string): Promise<Entry>
   /** @param options.keepsRevision false when the entry already has its revisions */
   insert(entry: Entry, options?: { readonly keepsRevision?: boolean }): Promise<void>
   insertRevision(address: EntryAddress, revision: Omit<RevisionNote, 'isPresent'>, metadata: string): Promise<void>
@@ -152,6 +158,7 @@ export interface EntryWriter {
 interface Settings {
   readonly now: Milliseconds
   readonly keepsRevisions: boolean
+  readonly address: string | undefined
 }
 
 class Transaction implements EntryWriter {
@@ -160,14 +167,16 @@ class Transaction implements EntryWriter {
   readonly recorded: AuditEntry[] = []
   readonly #caller: Caller | undefined
   readonly #keepsRevisions: boolean
+  readonly #address: string | undefined
   /** Written entries that are not yet in the search index, each in its last written state. */
   readonly #unindexed = new Map<string, Entry>()
 
-  constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions }: Settings) {
+  constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions, address }: Settings) {
     this.tx = tx
     this.now = now
     this.#caller = caller
     this.#keepsRevisions = keepsRevisions
+    this.#address = address
   }
 
   get caller(): Caller {
@@ -187,8 +196,7 @@ class Transaction implements EntryWriter {
     return present
   }
 
-  async update(before: Entry, after: Entry): Promise<Entry> {
-    const by = this.caller.user.id
+  async update(before: Entry, after: Entry, by = this.caller.user.id): Promise<Entry> {
     const written = withModification(after, by, this.now)
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
@@ -258,7 +266,7 @@ class Transaction implements EntryWriter {
   record(event: Recorded | undefined): void {
     if (!event) return
     const { user, client } = this.#caller ?? {}
-    this.recorded.push({ ...event, actorId: user?.id, address: client?.address })
+    this.recorded.push({ ...event, actorId: user?.id, address: client?.address ?? this.#address })
   }
 
   /** Updates the search index, once for each entry, however often it was written. */

@@ -1,37 +1,96 @@
-import type { Audit } from '../accounts/audit.ts'
+import type { AuditEntry } from '../accounts/audit.ts'
+import { insertGroup } from '../accounts/groups.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { findUserByName, insertUser, type User } from '../accounts/users.ts'
-import { newEntry, userAcl } from '../model/entry.ts'
+import { literal, objectsOf, type Term, uri } from '../graph/graph.ts'
+import { foaf } from '../graph/vocabulary.ts'
 import { PRINCIPALS } from '../model/addresses.ts'
-import type { Changes } from './changes.ts'
+import { type Entry, groupAcl, newEntry, resourceOf, userAcl } from '../model/entry.ts'
+import type { Queries } from '../stores/database.ts'
+import type { Changes, EntryWriter } from './changes.ts'
 import { nextId } from './contexts.ts'
+import { findEntry } from './entry-records.ts'
+import { withStatement } from './info.ts'
 
-interface Dependencies {
-  readonly changes: Changes
-  readonly audit: Audit
+/** What the metadata of a user say about the person: full name and e-mail address. */
+export interface PersonalData {
+  readonly name?: string
+  readonly email?: string
 }
 
-/** Creates users whose identity an identity provider has verified (D8.4). */
-export class Provisioning {
-  readonly #deps: Dependencies
+/** Reads the first full name and the first e-mail address in the metadata of a user. */
+export async function personalDataOf(queries: Queries, userId: string): Promise<PersonalData> {
+  const entry = await findEntry(queries, { context: PRINCIPALS, id: userId })
+  return entry ? personalDataIn(entry) : {}
+}
 
-  constructor(deps: Dependencies) {
-    this.#deps = deps
+function personalDataIn(entry: Entry): PersonalData {
+  const [name] = objectsOf(entry.metadata, resourceOf(entry), foaf.name)
+  const [mbox] = objectsOf(entry.metadata, resourceOf(entry), foaf.mbox)
+  return {
+    ...(name ? { name: name.value } : {}),
+    ...(mbox ? { email: mbox.value.replace(/^mailto:/i, '') } : {}),
+  }
+}
+
+/** Makes the changes of a sign-on whose identity a provider has verified (D8.4, D27). */
+export class Provisioning {
+  readonly #changes: Changes
+
+  constructor(changes: Changes) {
+    this.#changes = changes
+  }
+
+  /** Runs the work in one transaction; its events are in the audit trail with the address of the client. */
+  async run<T>(client: Client, work: (provisioner: Provisioner) => Promise<T>): Promise<T> {
+    return await this.#changes.run(undefined, writer => work(new Provisioner(writer)), { address: client.address })
+  }
+}
+
+/** Creates and changes users and groups inside one transaction. */
+export class Provisioner {
+  readonly tx: Queries
+  readonly #writer: EntryWriter
+
+  constructor(writer: EntryWriter) {
+    this.tx = writer.tx
+    this.#writer = writer
   }
 
   /** Creates a user without a password. @param name normalised. @throws {Conflict} `name-taken` */
-  async createUser(name: string, client: Client): Promise<User> {
-    const { changes, audit } = this.#deps
-    const user = await changes.run(undefined, async writer => {
-      const { tx, now } = writer
-      const id = await nextId(tx, PRINCIPALS)
-      await insertUser(tx, { id, name })
-      const described = { context: PRINCIPALS, id, graphType: 'User', acl: userAcl(id) } as const
-      await writer.insert(newEntry({ ...described, by: undefined, now }))
-      return await findUserByName(tx, name)
-    })
+  async createUser(name: string): Promise<User> {
+    const id = await nextId(this.tx, PRINCIPALS)
+    await insertUser(this.tx, { id, name })
+    const described = { context: PRINCIPALS, id, graphType: 'User', acl: userAcl(id) } as const
+    await this.#writer.insert(newEntry({ ...described, by: undefined, now: this.#writer.now }))
+    const user = await findUserByName(this.tx, name)
     if (!user) throw new Error('the user that was just created is missing')
-    await audit.record({ event: 'user-created', userId: user.id, userName: user.name, address: client.address })
+    this.record({ event: 'user-created', userId: id, userName: name })
     return user
+  }
+
+  /** Creates a group without members and returns its id. @param name normalised. @throws {Conflict} `name-taken` */
+  async createGroup(name: string): Promise<string> {
+    const id = await nextId(this.tx, PRINCIPALS)
+    await insertGroup(this.tx, { id, name })
+    const described = { context: PRINCIPALS, id, graphType: 'Group', acl: groupAcl(id) } as const
+    await this.#writer.insert(newEntry({ ...described, by: undefined, now: this.#writer.now }))
+    return id
+  }
+
+  /** Writes the given members to the metadata of a user, who becomes a contributor; all other statements stay. */
+  async setPersonalData(userId: string, { name, email }: PersonalData): Promise<void> {
+    const entry = await findEntry(this.tx, { context: PRINCIPALS, id: userId })
+    if (!entry) return
+    const say = (metadata: Entry['metadata'], predicate: string, term: Term | undefined): Entry['metadata'] =>
+      term === undefined ? metadata : withStatement(metadata, resourceOf(entry), predicate, term)
+    const named = say(entry.metadata, foaf.name, name === undefined ? undefined : literal(name))
+    const metadata = say(named, foaf.mbox, email === undefined ? undefined : uri(`mailto:${email}`))
+    await this.#writer.update(entry, { ...entry, metadata }, userId)
+  }
+
+  /** Writes a row of the audit trail in this transaction. */
+  record(event: Omit<AuditEntry, 'actorId' | 'address'>): void {
+    this.#writer.record(event)
   }
 }

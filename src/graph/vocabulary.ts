@@ -2,6 +2,7 @@ const STORE = 'http://entrystore.org/terms/'
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
 const DC = 'http://purl.org/dc/elements/1.1/'
 const PROV = 'http://www.w3.org/ns/prov#'
+const FOAF = 'http://xmlns.com/foaf/0.1/'
 const OWL = 'http://www.w3.org/2002/07/owl#'
 const DCT = 'http://purl.org/dc/terms/'
 
@@ -66,6 +67,8 @@ export const prov = {
   wasRevisionOf: `${PROV}wasRevisionOf`,
 } as const
 
+export const foaf = { name: `${FOAF}name`, mbox: `${FOAF}mbox` } as const
+
 export const owl = { sameAs: `${OWL}sameAs` } as const
 
 /** Prefixes in the graphs that we write, where they are used. No namespace here begins another. */
@@ -75,7 +78,7 @@ export const prefixes: Readonly<Record<string, string>> = {
   xsd: 'http://www.w3.org/2001/XMLSchema#',
   dcterms: DCT,
   dc: 'http://purl.org/dc/elements/1.1/',
-  foaf: 'http://xmlns.com/foaf/0.1/',
+  foaf: FOAF,
   skos: 'http://www.w3.org/2004/02/skos/core#',
   owl: OWL,
   prov: PROV,

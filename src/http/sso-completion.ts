@@ -35,12 +35,14 @@ export async function completeLogin(
   return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], deps.base)
 }
 
-/** Leads a refused browser on to the failure URL, with `error` (the check) and `correlation`. @throws any other error */
+/**
+ * Leads a refused browser on to the failure URL, with `error` (the check), `correlation` and, for a lacking value, `missing` (the
+ * attribute). @throws any other error
+ */
 export async function failLogin(reply: FastifyReply, error: unknown): Promise<unknown> {
   if (!(error instanceof SsoRefused) || error.failureUrl === undefined) throw error
-  const { check, correlation } = error.extra
-  return await reply.redirect(
-    withQuery(error.failureUrl, { error: String(check), correlation: String(correlation) }),
-    303,
-  )
+  const { check, correlation, missing } = error.extra
+  const query = { error: String(check), correlation: String(correlation) }
+  const lacking: Record<string, string> = missing === undefined ? {} : { missing: String(missing) }
+  return await reply.redirect(withQuery(error.failureUrl, { ...query, ...lacking }), 303)
 }

@@ -1,32 +1,49 @@
 import type { SsoCheck } from './checks.ts'
+import { giveMemberships, takeMemberships } from '../accounts/groups.ts'
 import { normaliseName, requireName } from '../accounts/names.ts'
 import { ADMIN, systemNames } from '../accounts/principals.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { findLinkedUser, isLinkedTo, linkUser, type SsoSubject } from '../accounts/sso-links.ts'
-import { findUserByName, type User } from '../accounts/users.ts'
+import { changeUser, findPrincipalNamed, findUserByName, type User } from '../accounts/users.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
-import type { Provisioning } from '../content/provisioning.ts'
-import type { Database } from '../stores/database.ts'
+import type { Provisioner, Provisioning } from '../content/provisioning.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import { requireValues } from './attribute-rules.ts'
 import type { ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
 import { SsoRefused } from './refusal.ts'
+import { type GroupPlan, keepsGroups, planGroups, planProfile, type ProfilePlan } from './sign-on-plan.ts'
 
 interface Dependencies {
   readonly database: Database
   readonly provisioning: Provisioning
 }
 
+/** Everything that a sign-on changes, found out before anything is changed. */
+export interface SignOnPlan {
+  /** Normalised, as the provider states it. */
+  readonly name: string
+  readonly link: SsoSubject
+  readonly isLinked: boolean
+  /** `undefined`: the user is created. */
+  readonly user: User | undefined
+  readonly profile: ProfilePlan
+  readonly groups: GroupPlan
+}
+
 /**
- * Finds or creates the user that a verified identity belongs to (D8.4, D9.2), with the same rules for every protocol. The
- * first sign-on links the identity to the user's id. From then on the link counts, not the name: a renamed user keeps the
- * account, and a new user with an old name inherits nothing (D1.7).
+ * Finds or creates the user that a verified identity belongs to (D8.4, D9.2), with the same rules for every protocol, and brings their
+ * profile and groups up to date (D27). The first sign-on links the identity to the user's id. From then on the link counts, not the
+ * name: a renamed user keeps the account, and a new user with an old name inherits nothing (D1.7).
  */
 export class AccountMatcher {
   readonly #deps: Dependencies
   readonly #providers: readonly ProviderPolicy[]
+  readonly #names: ReadonlySet<string>
 
   constructor(deps: Dependencies, providers: readonly ProviderPolicy[]) {
     this.#deps = deps
     this.#providers = providers
+    this.#names = new Set(providers.map(({ name }) => name))
   }
 
   /** The user linked to the subject, without any check. */
@@ -34,34 +51,55 @@ export class AccountMatcher {
     return await findLinkedUser(this.#deps.database, subject)
   }
 
-  /** @throws {SsoRefused} */
+  /** Signs the user in: all changes are made in one transaction, or none. @throws {SsoRefused} */
   async match(identity: VerifiedIdentity, provider: ProviderPolicy, client: Client): Promise<User> {
+    const plan = await this.plan(identity, provider)
+    const isSame = plan.isLinked && plan.profile.changes.length === 0 && keepsGroups(plan.groups)
+    // Most sign-ons change nothing, and write nothing.
+    if (plan.user && isSame) return plan.user
+    const apply = (): Promise<User> =>
+      this.#deps.provisioning.run(client, async provisioner =>
+        applyPlan(provisioner, await this.plan(identity, provider, provisioner.tx), provider.name),
+      )
+    try {
+      return await apply()
+    } catch (error) {
+      // Another sign-on created the user or a group at the same moment: now they are found.
+      if (!(error instanceof Conflict)) throw error
+      return await apply()
+    }
+  }
+
+  /** What a sign-on of this identity changes. It changes nothing itself. @throws {SsoRefused} */
+  async plan(
+    identity: VerifiedIdentity,
+    provider: ProviderPolicy,
+    queries: Queries = this.#deps.database,
+  ): Promise<SignOnPlan> {
+    const { attributes = {} } = identity
+    const { rules } = provider
+    // First: a refusal for a lacking value reveals nothing about accounts.
+    if (rules) requireValues(attributes, rules)
     const name = nameOf(identity)
     if (name === systemNames[ADMIN]) throw refused('reserved-user', 'a user other than admin', name)
     this.#requireDomain(name, provider)
     const link: SsoSubject = { issuer: identity.issuer, subject: identity.subject ?? name }
-    const { database } = this.#deps
-    const linked = await findLinkedUser(database, link)
-    const user = linked ?? (await this.#byName(identity, name, provider, client))
+    const linked = await findLinkedUser(queries, link)
+    const user = linked ?? (await findByName(queries, identity, name, provider))
     // By id as well: admin cannot be reached under any name (I5.4).
-    if (user.id === ADMIN || user.id.startsWith('_')) throw refused('reserved-user', 'a user other than admin', name)
-    if (user.disabled) throw refused('account-disabled', 'an account that is not disabled', name)
-    if (!linked) await linkUser(database, link, user.id)
-    return user
-  }
-
-  /**
-   * Finds or creates the user of a name that the provider vouches for. An account that the issuer has linked to another
-   * subject is not found: the provider may have given the address of a former user to a new one.
-   */
-  async #byName(identity: VerifiedIdentity, name: string, provider: ProviderPolicy, client: Client): Promise<User> {
-    if (identity.nameIsUnverified) throw refused('email-verified', 'an address that the provider has verified', name)
-    const { database } = this.#deps
-    const user = await findUserByName(database, name)
-    if (!user) return await this.#provision(name, provider, client)
-    const isOther = identity.subject !== undefined && (await isLinkedTo(database, user.id, identity.issuer))
-    if (isOther) throw refused('account-linked', 'an account without a link to another user of this provider', name)
-    return user
+    if (user && (user.id === ADMIN || user.id.startsWith('_'))) {
+      throw refused('reserved-user', 'a user other than admin', name)
+    }
+    if (user?.disabled) throw refused('account-disabled', 'an account that is not disabled', name)
+    const profile: ProfilePlan = rules
+      ? await planProfile(queries, user, attributes, rules)
+      : { changes: [], user: {}, personal: {} }
+    const groups = await planGroups(queries, user, attributes, {
+      provider: provider.name,
+      providers: this.#names,
+      rules: rules?.groups,
+    })
+    return { name, link, isLinked: linked !== undefined, user, profile, groups }
   }
 
   /** A provider signs in users of its own domains; one without domains, those of domains that no other claims. */
@@ -74,19 +112,94 @@ export class AccountMatcher {
     const isAllowed = provider.domains.length > 0 ? provider.domains.includes(ascii) : !isClaimed
     if (!isAllowed) throw refused('domain', provider.domains.join(', ') || 'a domain of no other provider', domain)
   }
+}
 
-  async #provision(name: string, provider: ProviderPolicy, client: Client): Promise<User> {
+/**
+ * The user of a name that the provider vouches for; `undefined` for one who is to be created. An account that the issuer has linked to
+ * another subject is not found: the provider may have given the address of a former user to a new one.
+ */
+async function findByName(
+  queries: Queries,
+  identity: VerifiedIdentity,
+  name: string,
+  provider: ProviderPolicy,
+): Promise<User | undefined> {
+  if (identity.nameIsUnverified) throw refused('email-verified', 'an address that the provider has verified', name)
+  const user = await findUserByName(queries, name)
+  if (!user) {
     if (!provider.provisions) throw refused('unknown-user', 'a user who is known', name)
-    try {
-      return await this.#deps.provisioning.createUser(name, client)
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error
-      // Another login created the user at the same moment, or a group has the name.
-      const user = await findUserByName(this.#deps.database, name)
-      if (!user) throw refused('unknown-user', 'a name that no group has', name)
-      return user
+    if ((await findPrincipalNamed(queries, name)) !== undefined) {
+      throw refused('unknown-user', 'a name that no group has', name)
     }
+    return undefined
   }
+  const isOther = identity.subject !== undefined && (await isLinkedTo(queries, user.id, identity.issuer))
+  if (isOther) throw refused('account-linked', 'an account without a link to another user of this provider', name)
+  return user
+}
+
+async function applyPlan(provisioner: Provisioner, plan: SignOnPlan, provider: string): Promise<User> {
+  const { tx } = provisioner
+  const { profile, groups, link, isLinked } = plan
+  const user = plan.user ?? (await provisioner.createUser(plan.name))
+  if (!isLinked) await linkUser(tx, link, user.id)
+  const changed = Object.keys(profile.user).length > 0 ? await changeUser(tx, user, profile.user) : user
+  if (Object.keys(profile.personal).length > 0) await provisioner.setPersonalData(user.id, profile.personal)
+  const subject = { userId: user.id, userName: user.name }
+  if (profile.changes.length > 0) {
+    const shown = (side: 'before' | 'after'): string =>
+      shortened(profile.changes.map(({ target, [side]: value }) => `${target}: ${value ?? ''}`))
+    const detail = { mechanism: provider, before: shown('before'), after: shown('after') }
+    provisioner.record({ event: 'profile-changed', ...subject, detail })
+  }
+  if (!keepsGroups(groups)) await applyGroups(provisioner, user, groups, provider)
+  return changed
+}
+
+async function applyGroups(
+  provisioner: Provisioner,
+  { id: userId, name: userName }: User,
+  { given, taken, orphans, created, before, after }: GroupPlan,
+  provider: string,
+): Promise<void> {
+  const { tx } = provisioner
+  const ids = given.map(({ id }) => id)
+  for (const name of created) ids.push(await provisioner.createGroup(name))
+  // Given before taken: a membership that one provider takes over from another never ends.
+  await giveMemberships(tx, provider, userId, ids)
+  await takeMemberships(
+    tx,
+    provider,
+    userId,
+    taken.map(({ id }) => id),
+  )
+  for (const former of new Set(orphans.map(orphan => orphan.provider))) {
+    const left = orphans.filter(orphan => orphan.provider === former).map(({ groupId }) => groupId)
+    await takeMemberships(tx, former, userId, left)
+  }
+  const [had, has] = [new Set(before), new Set(after)]
+  const added = after.filter(name => !had.has(name))
+  const removed = before.filter(name => !has.has(name))
+  // Another provider can take over a membership that the user has already.
+  if (added.length + removed.length === 0) return
+  const detail = {
+    mechanism: provider,
+    added: shortened(added),
+    removed: shortened(removed),
+    before: shortened(before),
+    after: shortened(after),
+  }
+  provisioner.record({ event: 'groups-changed', userId, userName, detail })
+}
+
+/** A row of the audit trail is limited in size. */
+const MAX_NAMED = 50
+const MAX_CHARACTERS = 2000
+
+function shortened(texts: readonly string[]): string {
+  const more = texts.length - MAX_NAMED
+  const text = texts.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '')
+  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS).toWellFormed()} …`
 }
 
 function nameOf({ name }: VerifiedIdentity): string {

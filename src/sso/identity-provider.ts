@@ -1,4 +1,6 @@
 import type { Milliseconds } from '../base/units.ts'
+import type { AttributeRules } from './attribute-rules.ts'
+import type { Attributes } from './attributes.ts'
 
 /** A login in progress: created when a browser is sent to a provider, consumed when it comes back. */
 export interface LoginFlow {
@@ -35,6 +37,8 @@ export interface VerifiedIdentity {
   readonly issuer: string
   /** Identifies the user at the issuer; without it the normalised name does. */
   readonly subject?: string
+  /** What else the provider states about the user. */
+  readonly attributes?: Attributes
   /**
    * The provider does not vouch for the name, for instance an e-mail address that it has not verified. Such a name finds no
    * account and creates none: only an account that is linked to the subject can be signed in to.
@@ -73,4 +77,6 @@ export interface ProviderPolicy {
   readonly acceptsPlainNames?: boolean
   /** Longest life of a login, in seconds; `undefined` takes the cookie's. */
   readonly maxAge: number | undefined
+  /** What the attributes of a user mean here; absent: nothing. */
+  readonly rules?: AttributeRules | undefined
 }

@@ -7,6 +7,9 @@ export interface FailedCheck {
   readonly check: SsoCheck
   readonly expected?: string | undefined
   readonly received?: string | undefined
+  /** The attribute of which the user lacks a required value, and whom to ask; the user sees both. */
+  readonly missing?: string
+  readonly contact?: string | undefined
 }
 
 /**
@@ -28,6 +31,8 @@ export class SsoRefused extends Unauthenticated {
 
   /** The same refusal as it is reported to its client. */
   reportedAs(correlation: string, failureUrl: string | undefined): SsoRefused {
-    return new SsoRefused(this.failed, { extra: { check: this.failed.check, correlation }, failureUrl, cause: this })
+    const { check, missing, contact } = this.failed
+    const lacking = { ...(missing === undefined ? {} : { missing }), ...(contact === undefined ? {} : { contact }) }
+    return new SsoRefused(this.failed, { extra: { check, correlation, ...lacking }, failureUrl, cause: this })
   }
 }

@@ -109,6 +109,7 @@ test('a CAS server that hangs is waited for so long and no longer, and the ticke
       serviceUrl: () => 'https://store.example/auth/cas',
       verifyTls: true,
       clockSkew: 0,
+      maxBytes: 65_536,
       timeout: 2000,
     },
     new FakeSystem(),

@@ -6,7 +6,7 @@ import { type CasVersion, verifyReply } from '../../src/sso/cas/reply.ts'
 
 const expected = { serviceUrl: 'https://store.example/auth/cas', now: Date.UTC(2026, 10, 21, 10), clockSkew: 60_000 }
 
-const nameIn = (version: CasVersion, text: string): string => verifyReply(version, text, expected)
+const nameIn = (version: CasVersion, text: string): string => verifyReply(version, text, expected).name
 
 /** The check that refuses the reply. */
 function refusal(version: CasVersion, text: string): SsoRefused['failed'] {

@@ -7,7 +7,8 @@ const SERVICE = 'https://store.example/auth/cas'
 const NOW = Date.UTC(2026, 10, 21, 10)
 const SKEW = 60_000
 
-const judge = (text: string): string => verifyReply('saml11', text, { serviceUrl: SERVICE, now: NOW, clockSkew: SKEW })
+const judge = (text: string): string =>
+  verifyReply('saml11', text, { serviceUrl: SERVICE, now: NOW, clockSkew: SKEW }).name
 
 function refusal(text: string): SsoRefused['failed'] {
   try {

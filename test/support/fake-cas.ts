@@ -22,6 +22,8 @@ export interface FakeCas {
   readonly asked: readonly Asked[]
   /** The user of each ticket; a ticket is removed at its first validation. */
   readonly tickets: Map<string, string>
+  /** What it says about its users, by name. */
+  readonly attributes: Map<string, Readonly<Record<string, readonly string[]>>>
   /** Replaces the response until it is set back to `undefined`. */
   misbehave: ((response: ServerResponse, asked: Asked) => void) | undefined
   /** A new ticket for this user. */
@@ -44,7 +46,7 @@ export async function startFakeCas(t: Test, { now = Date.now, tls }: FakeCasOpti
     const one = { method, path, query, headers, body: await readBody(request) }
     asked.push(one)
     if (cas.misbehave) cas.misbehave(response, one)
-    else answer(response, one, cas.tickets, now())
+    else answer(response, one, cas, now())
   }
   const listener: RequestListener = (request, response) => void serve(request, response)
   const server: Server = tls ? createTlsServer(tls, listener) : createServer(listener)
@@ -59,6 +61,7 @@ export async function startFakeCas(t: Test, { now = Date.now, tls }: FakeCasOpti
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}/cas/`,
     asked,
     tickets: new Map(),
+    attributes: new Map(),
     misbehave: undefined,
     issue(name) {
       const ticket = `ST-${++issued}-aB_c.d-cas01`
@@ -78,36 +81,47 @@ async function readBody(request: IncomingMessage): Promise<string> {
 function answer(
   response: ServerResponse,
   { method, path, query, body }: Asked,
-  tickets: Map<string, string>,
+  { tickets, attributes }: FakeCas,
   now: number,
 ) {
   const artifact = /<samlp:AssertionArtifact>([^<]*)</.exec(body)?.[1]
   const ticket = query.get('ticket') ?? artifact ?? ''
   const name = tickets.get(ticket)
   tickets.delete(ticket)
+  const stated = Object.entries(attributes.get(name ?? '') ?? {}).flatMap(([key, values]) =>
+    values.map(value => [key, escapeXml(value)] as const),
+  )
   response.setHeader('content-type', 'text/xml')
   if (path === '/cas/validate') response.end(name === undefined ? 'no\n' : `yes\n${name}\n`)
-  else if (path === '/cas/serviceValidate' || path === '/cas/p3/serviceValidate') response.end(serviceResponse(name))
+  else if (path === '/cas/serviceValidate' || path === '/cas/p3/serviceValidate')
+    response.end(serviceResponse(name, stated))
   else if (path === '/cas/samlValidate' && method === 'POST')
-    response.end(samlReply(name, query.get('TARGET') ?? '', now))
+    response.end(samlReply(name, query.get('TARGET') ?? '', now, stated))
   else response.writeHead(404).end()
 }
 
-export const serviceResponse = (name: string | undefined): string =>
+type Stated = ReadonlyArray<readonly [name: string, value: string]>
+
+export const serviceResponse = (name: string | undefined, stated: Stated = []): string =>
   `<cas:serviceResponse xmlns:cas="http://www.yale.edu/tp/cas">\n${
     name === undefined
       ? '<cas:authenticationFailure code="INVALID_TICKET">ticket unknown</cas:authenticationFailure>'
-      : `<cas:authenticationSuccess>\n<cas:user>${escapeXml(name)}</cas:user>\n</cas:authenticationSuccess>`
+      : `<cas:authenticationSuccess>\n<cas:user>${escapeXml(name)}</cas:user>\n<cas:attributes>${stated
+          .map(([key, value]) => `<cas:${key}>${value}</cas:${key}>`)
+          .join('')}</cas:attributes></cas:authenticationSuccess>`
   }\n</cas:serviceResponse>\n`
 
-function samlReply(name: string | undefined, target: string, now: number): string {
+function samlReply(name: string | undefined, target: string, now: number, stated: Stated): string {
   const time = (fromNow: number): string => new Date(now + fromNow).toISOString().replace('Z', '+00:00')
   const subject = `<Subject><NameIdentifier>${escapeXml(name ?? '')}</NameIdentifier></Subject>`
+  const attributes = `<AttributeStatement>${subject}${stated
+    .map(([key, value]) => `<Attribute AttributeName="${key}"><AttributeValue>${value}</AttributeValue></Attribute>`)
+    .join('')}</AttributeStatement>`
   const assertion = `<Assertion xmlns="urn:oasis:names:tc:SAML:1.0:assertion" AssertionID="_1" Issuer="localhost" MajorVersion="1" MinorVersion="1">
     <Conditions NotBefore="${time(0)}" NotOnOrAfter="${time(60_000)}"><AudienceRestrictionCondition><Audience>
       ${escapeXml(target)}
     </Audience></AudienceRestrictionCondition></Conditions>
-    <AuthenticationStatement AuthenticationMethod="urn:oasis:names:tc:SAML:1.0:am:password">${subject}</AuthenticationStatement></Assertion>`
+    <AuthenticationStatement AuthenticationMethod="urn:oasis:names:tc:SAML:1.0:am:password">${subject}</AuthenticationStatement>${stated.length === 0 ? '' : attributes}</Assertion>`
   const status = name === undefined ? 'samlp:RequestDenied">ticket unknown' : 'samlp:Success">'
   return `<SOAP-ENV:Envelope xmlns:SOAP-ENV="http://schemas.xmlsoap.org/soap/envelope/"><SOAP-ENV:Body>
     <Response xmlns="urn:oasis:names:tc:SAML:1.0:protocol" MajorVersion="1" MinorVersion="1" Recipient="x" ResponseID="_2">

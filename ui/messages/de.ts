@@ -154,6 +154,8 @@ const de: Messages = {
   'event.login': 'Angemeldet',
   'event.login-failed': 'Anmeldung fehlgeschlagen',
   'event.logout': 'Abgemeldet',
+  'event.groups-changed': 'Gruppen durch Anmeldung geändert',
+  'event.profile-changed': 'Profil durch Anmeldung geändert',
   'event.members-changed': 'Gruppenmitglieder geändert',
   'event.password-changed': 'Passwort geändert',
   'event.password-reset': 'Passwort per E-Mail zurückgesetzt',
@@ -481,6 +483,9 @@ const de: Messages = {
   'check.signature-algorithm':
     'Die Signatur verwendet einen veralteten Algorithmus. Stellen Sie den Anbieter auf RSA mit SHA-256.',
   'check.signature-missing': 'Nichts ist signiert. Der Anbieter soll signieren.',
+  'check.groups-overage':
+    'Der Benutzer ist in so vielen Gruppen, dass der Anbieter nur einen Verweis sendet. Er soll nur die Gruppen dieser Anwendung senden.',
+  'check.required-claim': 'Dem Benutzer fehlt ein Wert, den die Einstellungen verlangen.',
   'check.status':
     'Der Anbieter hat abgelehnt: falsches Konto oder keine Zustimmung. Seine Meldung steht bei „Erhalten“.',
   'check.ticket': 'Die Adresse wurde unterwegs gekürzt oder verändert. Melden Sie sich neu an.',
@@ -605,6 +610,10 @@ const de: Messages = {
   'page.problem.password-login-off': 'Passwörter werden hier nicht angenommen. Melden Sie sich anders an.',
   'page.problem.sso-refused':
     'Die Anmeldung wurde abgelehnt ({check}). Geben Sie Ihrem Administrator diese Nummer: {correlation}.',
+  'page.problem.sso-refused.required-claim':
+    'Ihre Organisation hat Sie angemeldet, aber nicht angegeben, dass Sie diesen Dienst nutzen dürfen: Der Wert von {missing} erlaubt es nicht. Fragen Sie den Support Ihrer Organisation und nennen Sie diese Nummer: {correlation}.',
+  'page.problem.sso-refused.required-claim.contact':
+    'Ihre Organisation hat Sie angemeldet, aber nicht angegeben, dass Sie diesen Dienst nutzen dürfen: Der Wert von {missing} erlaubt es nicht. Fragen Sie {contact} und nennen Sie diese Nummer: {correlation}.',
   'page.problem.unknown-idp': 'Zu dieser Adresse ist keine Organisation bekannt.',
   'page.problem.wrong-credentials': 'Benutzername oder Passwort ist falsch.',
   'page.refused': 'Das ist nicht möglich',

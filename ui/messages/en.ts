@@ -154,6 +154,8 @@ export const en = {
   'event.login': 'Signed in',
   'event.login-failed': 'Sign-in failed',
   'event.logout': 'Signed out',
+  'event.groups-changed': 'Groups changed by a sign-on',
+  'event.profile-changed': 'Profile changed by a sign-on',
   'event.members-changed': 'Group members changed',
   'event.password-changed': 'Password changed',
   'event.password-reset': 'Password reset by e-mail',
@@ -468,6 +470,9 @@ export const en = {
     'The response is signed by a key that is not in the metadata. After a key change wait a minute, or renew the file.',
   'check.signature-algorithm': 'The signature uses an outdated algorithm. Set the provider to RSA with SHA-256.',
   'check.signature-missing': 'Nothing is signed. Configure the provider to sign.',
+  'check.groups-overage':
+    'The user is in so many groups that the provider sends a reference instead of them. Have it send only the groups of this application.',
+  'check.required-claim': 'The user lacks a value that the settings require.',
   'check.status': 'The provider refused: wrong account or no consent. Its own message is under “received”.',
   'check.ticket': 'The address was cut off or changed on the way. Sign in again.',
   'check.unknown-user': 'There is no user with this name. Create the user, or switch on provisioning at first sign-on.',
@@ -587,6 +592,10 @@ export const en = {
   'page.problem.password-login-off': 'Passwords are not accepted here. Sign in another way.',
   'page.problem.sso-refused':
     'The sign-on was refused ({check}). Give this number to your administrator: {correlation}.',
+  'page.problem.sso-refused.required-claim':
+    'Your organisation signed you in, but it did not state that you may use this service: the value of {missing} does not permit it. Ask the help desk of your organisation, and give them this number: {correlation}.',
+  'page.problem.sso-refused.required-claim.contact':
+    'Your organisation signed you in, but it did not state that you may use this service: the value of {missing} does not permit it. Ask {contact}, and give them this number: {correlation}.',
   'page.problem.unknown-idp': 'No organisation is known for this address.',
   'page.problem.wrong-credentials': 'The user name or the password is wrong.',
   'page.refused': 'This is not possible',

@@ -153,6 +153,8 @@ const sv: Messages = {
   'event.login': 'Inloggad',
   'event.login-failed': 'Misslyckad inloggning',
   'event.logout': 'Utloggad',
+  'event.groups-changed': 'Grupper ändrade vid inloggning',
+  'event.profile-changed': 'Profil ändrad vid inloggning',
   'event.members-changed': 'Gruppmedlemmar ändrade',
   'event.password-changed': 'Lösenord bytt',
   'event.password-reset': 'Lösenord återställt via e-post',
@@ -467,6 +469,9 @@ const sv: Messages = {
     'Svaret är signerat med en nyckel som inte finns i metadata. Vänta en minut efter ett nyckelbyte, eller förnya filen.',
   'check.signature-algorithm': 'Signaturen använder en föråldrad algoritm. Ställ in leverantören på RSA med SHA-256.',
   'check.signature-missing': 'Inget är signerat. Ställ in leverantören att signera.',
+  'check.groups-overage':
+    'Användaren är med i så många grupper att leverantören bara skickar en hänvisning. Låt den bara skicka grupperna för denna applikation.',
+  'check.required-claim': 'Användaren saknar ett värde som inställningarna kräver.',
   'check.status': 'Leverantören nekade: fel konto eller inget samtycke. Dess eget meddelande står under ”mottaget”.',
   'check.ticket': 'Adressen kortades eller ändrades på vägen. Logga in igen.',
   'check.unknown-user':
@@ -587,6 +592,10 @@ const sv: Messages = {
   'page.problem.password-login-off': 'Lösenord används inte här. Logga in på ett annat sätt.',
   'page.problem.sso-refused':
     'Inloggningen nekades ({check}). Ge det här numret till din administratör: {correlation}.',
+  'page.problem.sso-refused.required-claim':
+    'Din organisation har loggat in dig men inte angett att du får använda tjänsten: värdet av {missing} tillåter det inte. Fråga supporten i din organisation och uppge detta nummer: {correlation}.',
+  'page.problem.sso-refused.required-claim.contact':
+    'Din organisation har loggat in dig men inte angett att du får använda tjänsten: värdet av {missing} tillåter det inte. Fråga {contact} och uppge detta nummer: {correlation}.',
   'page.problem.unknown-idp': 'Ingen organisation är känd för adressen.',
   'page.problem.wrong-credentials': 'Användarnamnet eller lösenordet är fel.',
   'page.refused': 'Det går inte',

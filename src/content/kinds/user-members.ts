@@ -1,5 +1,6 @@
 import { InvalidInput } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
+import { isLanguageTag } from '../../base/language-tag.ts'
 import { requireText } from '../values.ts'
 
 /** Parses the members of a user resource, for a creation and for a change (W2.6). */
@@ -17,7 +18,7 @@ export function readFlag(value: unknown): boolean {
 export function readLanguage(value: unknown): string | undefined {
   const language = requireText(value, 'language').trim()
   if (language === '') return undefined
-  if (!/^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$/.test(language)) {
+  if (!isLanguageTag(language)) {
     throw new InvalidInput('invalid-value', '`language` is not a language tag.')
   }
   return language

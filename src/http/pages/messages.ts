@@ -32,6 +32,8 @@ export const wordKeys = [
   'problem.overloaded',
   'problem.password-login-off',
   'problem.sso-refused',
+  'problem.sso-refused.required-claim',
+  'problem.sso-refused.required-claim.contact',
   'problem.unknown-idp',
   'problem.wrong-credentials',
   'refused',
@@ -66,13 +68,21 @@ export type Words = Readonly<Record<WordKey, string>>
 /** Words by language tag; English is always among them. */
 export type Catalogues = Readonly<Record<string, Words>>
 
-/** A problem in the reader's words, where there are some for its code and all their places can be filled. */
+/**
+ * A problem in the reader's words, where there are some for its code and all their places can be filled. The words for a refused
+ * sign-on can be more precise: for its check, and for whom to ask.
+ */
 export function wordsForProblem(
   words: Words,
   code: string,
   values: Readonly<Record<string, unknown>> = {},
 ): string | undefined {
-  const message = (words as Readonly<Record<string, string>>)[`problem.${code}`]
-  const isComplete = message?.match(/\{(\w+)\}/g)?.every(place => place.slice(1, -1) in values) ?? true
-  return isComplete ? message?.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name])) : undefined
+  const known = words as Readonly<Record<string, string>>
+  const precise = [`problem.${code}.${String(values['check'])}.contact`, `problem.${code}.${String(values['check'])}`]
+  const isComplete = (message: string): boolean =>
+    message.match(/\{(\w+)\}/g)?.every(place => place.slice(1, -1) in values) ?? true
+  const message = [...precise, `problem.${code}`]
+    .map(key => known[key])
+    .find(one => one !== undefined && isComplete(one))
+  return message?.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
 }

@@ -6,6 +6,7 @@ import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
 import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
 import { withQuery } from '../with-query.ts'
+import type { CasUser } from './cas-user.ts'
 import { type CasVersion, verifyReply } from './reply.ts'
 import { isTicket } from './ticket.ts'
 import { validationRequest } from './validation.ts'
@@ -21,12 +22,13 @@ export interface CasOptions {
   readonly serviceUrl: () => string
   readonly verifyTls: boolean
   readonly clockSkew: Milliseconds
+  /** A longer reply is refused. */
+  readonly maxBytes: Bytes
   /** For the whole validation; 5 s by default (D9.1). */
   readonly timeout?: Milliseconds
 }
 
 const TIMEOUT: Milliseconds = 5000
-const MAX_BYTES: Bytes = 65_536
 /** Strangers cause these calls: they may not use up the sockets of the service. */
 const MAX_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
@@ -75,7 +77,7 @@ export class CasProvider {
     if (flow.provider !== this.name) throw refused('login-flow', `a login by ${this.name}`, flow.provider)
     requireTicket(ticket)
     const { serverUrl } = this.#options
-    return { name: await this.#validate(ticket, flow.requestId), issuer: serverUrl, logoutKey: ticket }
+    return { ...(await this.#validate(ticket, flow.requestId)), issuer: serverUrl, logoutKey: ticket }
   }
 
   /**
@@ -93,13 +95,13 @@ export class CasProvider {
     throw refused('cas-reply', 'a refusal of a ticket that was never issued', 'the name of a user')
   }
 
-  async #validate(ticket: string, requestId: string): Promise<string> {
-    const { version, serverUrl, verifyTls, clockSkew, timeout = TIMEOUT } = this.#options
+  async #validate(ticket: string, requestId: string): Promise<CasUser> {
+    const { version, serverUrl, verifyTls, clockSkew, maxBytes, timeout = TIMEOUT } = this.#options
     const serviceUrl = this.#options.serviceUrl()
     const issueInstant = new Date(this.#system.now()).toISOString()
     const renews = this.#isSet('renew')
     const asked = { version, serverUrl, serviceUrl, ticket, requestId, issueInstant, renews }
-    const limits = { timeout, maxBytes: MAX_BYTES, verifyTls }
+    const limits = { timeout, maxBytes, verifyTls }
     const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
     return verifyReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
   }
@@ -118,7 +120,9 @@ async function fetchReply(fetch: Fetch): Promise<string> {
     return await fetchText(fetch)
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error
-    const expected = error.isTooLarge ? `at most ${MAX_BYTES} bytes` : 'an answer of the CAS server with status 200'
+    const expected = error.isTooLarge
+      ? `at most ${fetch.maxBytes} bytes`
+      : 'an answer of the CAS server with status 200'
     // The ticket may still be valid, so it is not logged.
     const received = error.message.replace(fetch.url, fetch.url.replace(/\?.*/s, ''))
     throw new SsoRefused({ check: error.isTooLarge ? 'cas-reply-size' : 'cas-unreachable', expected, received })

@@ -1,22 +1,23 @@
 import { SsoRefused } from '../refusal.ts'
 import { XmlRefused, messageLimits, parseXml } from '../xml.ts'
+import type { CasUser } from './cas-user.ts'
 import { nameInCas1 } from './cas1-reply.ts'
 import type { Expected } from './expected.ts'
-import { nameInServiceResponse } from './service-response.ts'
-import { nameInSaml11 } from './saml11-reply.ts'
+import { userInServiceResponse } from './service-response.ts'
+import { userInSaml11 } from './saml11-reply.ts'
 
 export type CasVersion = 'cas1' | 'cas2' | 'cas3' | 'saml11'
 
-/** Returns the user name in the CAS server's reply to a validation (D9.2). No attribute but the uid is read. @throws {SsoRefused} */
-export function verifyReply(version: CasVersion, text: string, expected: Expected): string {
+/** Reads the CAS server's reply to a validation (D9.2). CAS 1 has no attributes. @throws {SsoRefused} */
+export function verifyReply(version: CasVersion, text: string, expected: Expected): CasUser {
   switch (version) {
     case 'cas1':
-      return nameInCas1(text)
+      return { name: nameInCas1(text), attributes: {} }
     case 'cas2':
     case 'cas3':
-      return nameInServiceResponse(parse(text))
+      return userInServiceResponse(parse(text))
     case 'saml11':
-      return nameInSaml11(parse(text), expected)
+      return userInSaml11(parse(text), expected)
   }
 }
 

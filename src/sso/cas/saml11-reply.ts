@@ -1,8 +1,10 @@
+import { type Attributes, attributesOf } from '../attributes.ts'
 import type { SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
 import { parseXmlTime } from '../xml-time.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
+import type { CasUser } from './cas-user.ts'
 import { onlyText, trimXml } from './only-text.ts'
 import type { Expected } from './expected.ts'
 
@@ -14,14 +16,28 @@ const ASSERTION = 'urn:oasis:names:tc:SAML:1.0:assertion'
  * SAML 1.1 as CAS servers speak it: the answer to our own request over a connection to the configured server, so nothing is
  * signed. InResponseTo and Recipient are not compared: servers put there what they like.
  */
-export function nameInSaml11(root: Element, expected: Expected): string {
+export function userInSaml11(root: Element, expected: Expected): CasUser {
   const response = responseIn(root)
   requireStatus(response)
   const assertion = only('Assertion', childrenNamed(response, ASSERTION, 'Assertion'))
   only('Assertion', descendantsNamed(root, ASSERTION, 'Assertion'))
   requireVersion(assertion)
   requireConditions(only('Conditions', childrenNamed(assertion, ASSERTION, 'Conditions')), expected)
-  return nameOf(assertion)
+  return { name: nameOf(assertion), attributes: readAttributes(assertion) }
+}
+
+/** A value with elements inside is not read. */
+function readAttributes(assertion: Element): Attributes {
+  const pairs: Array<readonly [string, string]> = []
+  for (const attribute of descendantsNamed(assertion, ASSERTION, 'Attribute')) {
+    const name = attributeOf(attribute, 'AttributeName')
+    if (!name) continue
+    for (const element of childrenNamed(attribute, ASSERTION, 'AttributeValue')) {
+      const value = trimXml(textOf(element) ?? '')
+      if (value !== '') pairs.push([name, value])
+    }
+  }
+  return attributesOf(pairs)
 }
 
 function responseIn(root: Element): Element {

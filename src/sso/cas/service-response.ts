@@ -1,5 +1,7 @@
+import { type Attributes, attributesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
-import { attributeOf, childElements, childrenNamed } from '../xml.ts'
+import { attributeOf, childElements, childrenNamed, textOf } from '../xml.ts'
+import type { CasUser } from './cas-user.ts'
 import { onlyText, trimXml } from './only-text.ts'
 
 const CAS = 'http://www.yale.edu/tp/cas'
@@ -15,7 +17,7 @@ const proxying = new Set(['proxies', 'proxy', 'proxyGrantingTicket'])
  * CAS 2 and 3: a `serviceResponse` with exactly one outcome, and no second one anywhere around or inside it.
  * A server that fails to escape a value can be made to write elements (apereo/phpCAS#228).
  */
-export function nameInServiceResponse(root: Element): string {
+export function userInServiceResponse(root: Element): CasUser {
   if (root.namespaceURI !== CAS || root.localName !== 'serviceResponse') {
     throw refused(`a serviceResponse of ${CAS}`, `${root.localName} of ${root.namespaceURI ?? 'no namespace'}`)
   }
@@ -27,7 +29,20 @@ export function nameInServiceResponse(root: Element): string {
   if (outcome.localName === 'authenticationFailure') throw failureOf(outcome)
   if (outcome.localName !== 'authenticationSuccess') throw refused('authenticationSuccess', outcome.localName)
   requireNoProxy(outcome)
-  return onlyText('user', childrenNamed(outcome, CAS, 'user'))
+  return { name: onlyText('user', childrenNamed(outcome, CAS, 'user')), attributes: readAttributes(outcome) }
+}
+
+/**
+ * The attributes of CAS 3, an element each: `<cas:attributes><cas:mail>…`. Servers with CAS 2 write them in the same way. Other styles,
+ * and values with elements inside, are not read.
+ */
+function readAttributes(success: Element): Attributes {
+  const pairs: Array<readonly [string, string]> = []
+  for (const element of childrenNamed(success, CAS, 'attributes').flatMap(childElements)) {
+    const value = element.namespaceURI === CAS ? trimXml(textOf(element) ?? '') : ''
+    if (value !== '') pairs.push([element.localName, value])
+  }
+  return attributesOf(pairs)
 }
 
 /** D9.2. A proxy-granting ticket answers a wish that we never have. */

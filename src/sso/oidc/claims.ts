@@ -1,42 +1,16 @@
-import { RE2JS } from 're2js'
+import { type Attributes, valueAt } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
 import { showClaim } from './token.ts'
 
-export type Claims = Readonly<Record<string, unknown>>
+export type Claims = Attributes
 
 export interface ClaimRules {
   /** The claim that becomes the name of a user. */
   readonly nameClaim: string
   /** Whether an e-mail address counts without `email_verified`. */
   readonly trustsUnverifiedEmail: boolean
-  /** For each claim a pattern; at least one value of the claim must match it as a whole. */
-  readonly required: ReadonlyMap<string, string>
-}
-
-const MAX_VALUES = 1_000
-
-/**
- * The values of a claim as texts. Numbers and booleans are included, objects are not. If no claim has the
- * name, dots in it separate the members of a path: `realm_access.roles`.
- */
-export function valuesOf(claims: Claims, name: string): readonly string[] {
-  const value = valueAt(claims, name)
-  const all: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return all
-    .slice(0, MAX_VALUES)
-    .filter(one => typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean')
-    .map(String)
-}
-
-function valueAt(claims: Claims, name: string): unknown {
-  if (Object.hasOwn(claims, name)) return claims[name]
-  let value: unknown = claims
-  for (const part of name.split('.')) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, part))
-      return undefined
-    value = (value as Claims)[part]
-  }
-  return value
+  /** Further claims that this service reads. */
+  readonly others: readonly string[]
 }
 
 /**
@@ -67,23 +41,9 @@ export function readName(
   return { name: value, nameIsUnverified: isAddress && !isVerified && !trustsUnverifiedEmail }
 }
 
-/** @throws {SsoRefused} `required-claim` */
-export function requireValues(claims: Claims, { required }: ClaimRules): void {
-  for (const [claim, pattern] of required) {
-    const values = valuesOf(claims, claim)
-    const compiled = RE2JS.compile(pattern)
-    if (values.some(value => compiled.matches(value))) continue
-    const received = values.length === 0 ? 'none' : values.join(', ')
-    throw new SsoRefused({ check: 'required-claim', expected: `${claim}: ${pattern}`, received })
-  }
-}
-
-/**
- * Whether a claim that this service needs is missing from the ID token, so that the userinfo endpoint must be
- * asked.
- */
-export function lacksClaims(claims: Claims, { nameClaim, trustsUnverifiedEmail, required }: ClaimRules): boolean {
-  const needed = [nameClaim, ...required.keys()]
+/** Whether a claim that this service reads is missing, so that the userinfo endpoint must be asked. */
+export function lacksClaims(claims: Claims, { nameClaim, trustsUnverifiedEmail, others }: ClaimRules): boolean {
+  const needed = [nameClaim, ...others]
   if (!trustsUnverifiedEmail && nameClaim === 'email') needed.push('email_verified')
   return needed.some(name => valueAt(claims, name) === undefined)
 }

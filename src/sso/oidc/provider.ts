@@ -7,7 +7,7 @@ import { type FetchedResponse, type Fetch, fetchResponse } from '../fetch.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import type { MetadataSource } from '../metadata-source.ts'
 import { SsoRefused } from '../refusal.ts'
-import { type ClaimRules, type Claims, lacksClaims, mergeClaims, readName, requireValues } from './claims.ts'
+import { type ClaimRules, type Claims, lacksClaims, mergeClaims, readName } from './claims.ts'
 import { asRefusal } from './library-refusal.ts'
 import { type LogoutRequest, readLogoutToken } from './logout-token.ts'
 import type { OidcServer } from './server.ts'
@@ -124,12 +124,12 @@ export class OidcProvider {
       lacksClaims(idToken, rules) && server.endpoints.userinfo !== undefined
         ? await this.#withUserinfo(configuration, idToken, tokens.access_token)
         : (idToken as Claims)
-    requireValues(claims, rules)
     const { sub = '', sid } = idToken
     return {
       ...readName(claims, rules),
       issuer: this.issuer,
       subject: sub,
+      attributes: claims,
       ...(typeof sid === 'string' ? { logoutKey: sid } : {}),
     }
   }

@@ -78,8 +78,8 @@ export class SamlProvider {
       })
     }
     const metadata = await this.metadata.current()
-    const { id, name, until, sessionEnds } = await this.#verify(encoded, flow, metadata)
-    return { name, issuer: metadata.entityId, once: { id, until }, sessionEnds }
+    const { id, name, attributes, until, sessionEnds } = await this.#verify(encoded, flow, metadata)
+    return { name, attributes, issuer: metadata.entityId, once: { id, until }, sessionEnds }
   }
 
   /** The metadata of this service for this provider. */

@@ -1,5 +1,6 @@
 import type { SsoCheck } from '../checks.ts'
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { type Attributes, attributesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
 import { parseXmlTime } from '../xml-time.ts'
 import type { Milliseconds } from '../../base/units.ts'
@@ -38,6 +39,7 @@ export interface ExpectedResponse {
 export interface VerifiedAssertion {
   readonly id: string
   readonly name: string
+  readonly attributes: Attributes
   /** The assertion is invalid after this time. */
   readonly until: Milliseconds
   /** The end of the provider's session, if the assertion limits it, with the tolerance for clocks. */
@@ -223,7 +225,26 @@ function checkAssertion(assertion: Element, expected: ExpectedResponse): Verifie
   const sessionEnds = checkAuthentication(assertion, expected)
   const subject = requireOne(assertion, 'Subject', 'subject')
   const until = checkConfirmation(subject, expected)
-  return { id, name: checkName(subject), until, sessionEnds }
+  return { id, name: checkName(subject), attributes: readAttributes(assertion), until, sessionEnds }
+}
+
+/**
+ * The attributes by `Name`. `FriendlyName` is for people, who must not be identified by it (SAML Core 2.7.3.1). A value with elements
+ * inside is not read.
+ */
+function readAttributes(assertion: Element): Attributes {
+  const pairs: Array<readonly [string, string]> = []
+  for (const statement of childrenNamed(assertion, SAML, 'AttributeStatement')) {
+    for (const attribute of childrenNamed(statement, SAML, 'Attribute')) {
+      const name = attributeOf(attribute, 'Name')
+      if (!name) continue
+      for (const value of childrenNamed(attribute, SAML, 'AttributeValue')) {
+        const text = textOf(value)?.trim()
+        if (text) pairs.push([name, text])
+      }
+    }
+  }
+  return attributesOf(pairs)
 }
 
 function checkConditions(assertion: Element, expected: ExpectedResponse): void {

@@ -71,16 +71,11 @@ export const claimAttacks: readonly Attack[] = [
   ),
 ]
 
-const rules = { nameClaim: 'email', trustsUnverifiedEmail: false, required: new Map<string, string>() }
-const required = {
-  rules: {
-    ...rules,
-    required: new Map([
-      ['groups', 'staff|guest'],
-      ['hd', 'example\\.org'],
-    ]),
-  },
-}
+const rules = { nameClaim: 'email', trustsUnverifiedEmail: false, others: [] }
+const required = new Map([
+  ['groups', 'staff|guest'],
+  ['hd', 'example\\.org'],
+])
 const good = { hd: 'example.org', groups: ['staff'] }
 
 export const userAttacks: readonly Attack[] = [
@@ -101,12 +96,12 @@ export const userAttacks: readonly Attack[] = [
         'required-claim',
         exchange => {
           Object.assign(exchange.claims, good, { groups })
-          exchange.options = required
+          exchange.required = required
         },
       ),
   ),
   attack('one of two required claims is wrong', 'required-claim', exchange => {
     Object.assign(exchange.claims, good, { hd: 'example.org.evil.example' })
-    exchange.options = required
+    exchange.required = required
   }),
 ]

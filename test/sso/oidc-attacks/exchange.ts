@@ -7,6 +7,7 @@ import {
   constants,
 } from 'node:crypto'
 import { createLog } from '../../../src/base/log.ts'
+import { requireValues } from '../../../src/sso/attribute-rules.ts'
 import type { FetchedResponse } from '../../../src/sso/fetch.ts'
 import type { LoginFlow, VerifiedIdentity } from '../../../src/sso/identity-provider.ts'
 import { MetadataSource } from '../../../src/sso/metadata-source.ts'
@@ -69,6 +70,8 @@ export interface Exchange {
   answer: (body: string) => FetchedResponse
   userinfo: FetchedResponse | undefined
   options: Partial<OidcProviderOptions>
+  /** Patterns that values of claims must match. */
+  required: ReadonlyMap<string, string>
   server: Partial<OidcServer>
   jwks: readonly object[]
 }
@@ -98,6 +101,7 @@ export const honestExchange = (): Exchange => ({
   answer: body => jsonAnswer(body),
   userinfo: undefined,
   options: {},
+  required: new Map(),
   server: {},
   jwks: published,
 })
@@ -171,7 +175,7 @@ export const providerOf = (exchange: Exchange): OidcProvider => {
       acrValues: undefined,
       maxAuthenticationAge: undefined,
       prompt: undefined,
-      rules: { nameClaim: 'email', trustsUnverifiedEmail: false, required: new Map() },
+      rules: { nameClaim: 'email', trustsUnverifiedEmail: false, others: [...exchange.required.keys()] },
       clockSkew: 60_000,
       callbackUrl: () => CALLBACK,
       ...options,
@@ -203,6 +207,7 @@ const flow: LoginFlow = {
 export async function outcomeOf(exchange: Exchange): Promise<VerifiedIdentity | { readonly refused: string }> {
   return await refusalOr(async () => {
     const identity = await providerOf(exchange).finish(flow, `?${exchange.query.toString()}`)
+    requireValues(identity.attributes ?? {}, exchange)
     return identity.nameIsUnverified ? { refused: 'email-verified' } : identity
   })
 }

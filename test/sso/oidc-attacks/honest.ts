@@ -36,7 +36,7 @@ const header = (title: string, more: Record<string, unknown>): Variant =>
     exchange.header = { ...exchange.header, ...more }
   })
 
-const rules = { nameClaim: 'email', trustsUnverifiedEmail: false, required: new Map<string, string>() }
+const rules = { nameClaim: 'email', trustsUnverifiedEmail: false, others: [] }
 const userinfo = (title: string, answered: Exchange['userinfo'], claims: object): Variant =>
   variant(`userinfo ${title}`, '', exchange => {
     Object.assign(exchange.claims, claims)
@@ -134,23 +134,18 @@ export const honestVariants: readonly Variant[] = [
     exchange.claims['auth_time'] = NOW - 599
   }),
   variant('required values, one of several', '', exchange => {
-    exchange.options = {
-      rules: {
-        ...rules,
-        required: new Map([
-          ['groups', 'st.*f'],
-          ['iss', `${ISSUER}.*`],
-        ]),
-      },
-    }
+    exchange.required = new Map([
+      ['groups', 'st.*f'],
+      ['iss', `${ISSUER}.*`],
+    ])
     exchange.claims['groups'] = ['x', 'staff']
   }),
   variant('a required value at a path', '', exchange => {
-    exchange.options = { rules: { ...rules, required: new Map([['realm_access.roles', 'editor']]) } }
+    exchange.required = new Map([['realm_access.roles', 'editor']])
     exchange.claims['realm_access'] = { roles: ['editor'] }
   }),
   variant('a required value under a name with dots', '', exchange => {
-    exchange.options = { rules: { ...rules, required: new Map([['https://op.example/role', 'editor']]) } }
+    exchange.required = new Map([['https://op.example/role', 'editor']])
     exchange.claims['https://op.example/role'] = 'editor'
   }),
   variant('an unverified address that the operator trusts', '', exchange => {
