@@ -236,3 +236,50 @@ test('hosts of a proxy that is off are warned about', () => {
     assert.deepEqual(check(host).warnings, [])
   }
 })
+
+const cas = ['service.auth.cas=on', 'service.auth.cas.version=cas3', 'service.auth.cas.server.url=https://c.example/']
+
+test('groups of a provider need a prefix or an admin group, and these need the groups (D27.2)', () => {
+  assert.match(problemOf(...cas, 'service.auth.cas.groups-attribute=memberOf'), /^groups of a provider need/)
+  assert.match(problemOf(...cas, 'service.auth.cas.groups-prefix=sso-'), /need the attribute with the groups/)
+  assert.match(problemOf(...cas, 'service.auth.cas.admin-group=admins'), /need the attribute with the groups/)
+  assert.deepEqual(
+    check(...cas, 'service.auth.cas.groups-attribute=memberOf', 'service.auth.cas.groups-prefix=sso-').problems,
+    [],
+  )
+})
+
+test('no prefix of groups begins with that of another provider; the same for several is warned about (D27.2)', () => {
+  const groups = (samlPrefix: string, casPrefix: string): string[] => [
+    ...saml,
+    'service.auth.saml.idp.one.groups-attribute=isMemberOf',
+    `service.auth.saml.idp.one.groups-prefix=${samlPrefix}`,
+    ...cas,
+    'service.auth.cas.groups-attribute=memberOf',
+    `service.auth.cas.groups-prefix=${casPrefix}`,
+  ]
+  for (const [one, other] of [
+    ['uni-', 'uni-lib-'],
+    ['UNI-lib-', 'uni-'],
+    ['\uFF55ni-', 'uni-x'],
+  ] as const) {
+    assert.match(problemOf(...groups(one, other)), /begins with that of another/)
+  }
+  const { problems, warnings } = check(...groups('uni-', 'UNI-'))
+  assert.deepEqual(problems, [])
+  assert.ok(warnings.some(text => text.startsWith('several providers have the same groups-prefix')))
+  assert.deepEqual(check(...groups('uni-', 'lib-')).problems, [])
+})
+
+test('a value is mapped to a known target only, and CAS 1 has no values (D27.1, D27.4)', () => {
+  assert.match(problemOf(...cas, 'service.auth.cas.map.fullname=cn'), /^a target of map is/)
+  assert.match(problemOf(...cas, 'service.auth.cas.map.property.=cn'), /service\.auth\.cas\.map/)
+  assert.deepEqual(
+    check(...cas, 'service.auth.cas.map.property.phone.home=x', 'service.auth.cas.map.name=cn').problems,
+    [],
+  )
+  assert.match(
+    problemOf(...cas.with(1, 'service.auth.cas.version=cas1'), 'service.auth.cas.required.x=y'),
+    /^CAS 1 has no/,
+  )
+})
