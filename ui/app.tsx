@@ -26,7 +26,7 @@ function SignedIn({ first }: { readonly first: Me }) {
   const reload = useCallback(async () => setMe(await loadMe()), [])
   useEffect(() => {
     const look = (): void => {
-      // Whatever else is wrong shows when somebody asks for something.
+      // Other errors are reported by the next request.
       if (document.visibilityState === 'visible') checkSession(me).catch(() => undefined)
     }
     document.addEventListener('visibilitychange', look)
@@ -44,13 +44,13 @@ function SignedIn({ first }: { readonly first: Me }) {
 function PageAt({ path }: { readonly path: string }) {
   for (const { pattern, page: Found } of routes) {
     const parts = match(pattern, path)
-    // Another address is another page: nothing of the one before stays.
+    // The path is the key, so that another page starts with a new state.
     if (parts) return <Found key={path} parts={parts} />
   }
   return <NotFound key={path} />
 }
 
-// The same pages answer under other addresses too, where the cookie may not reach.
+// The same pages are served at other addresses too, which the cookie may not cover.
 if (!location.pathname.startsWith(uiPath)) location.replace(uiPath)
 const root = document.querySelector('#app')
 if (root && location.pathname.startsWith(basePath)) {

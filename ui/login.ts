@@ -1,4 +1,7 @@
-/** The sign-in page counts down while nobody may try; everything else there works without scripts. */
+/**
+ * Counts down on the sign-in page while the user is locked out; everything else on that page works without
+ * scripts.
+ */
 const remaining = document.querySelector<HTMLElement>('time[data-seconds]')
 const notice = remaining?.closest<HTMLElement>('[data-over]')
 
@@ -6,7 +9,7 @@ if (remaining && notice) {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('form[method=post] button')]
   const end = performance.now() + Number(remaining.dataset['seconds']) * 1000
   const language = document.documentElement.lang
-  // Spoken once when the page comes and once at the end, not every second.
+  // Screen readers announce it when the page opens and at the end, not every second.
   remaining.setAttribute('aria-live', 'off')
   const show = (): void => {
     const seconds = Math.max(0, Math.ceil((end - performance.now()) / 1000))

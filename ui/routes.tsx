@@ -6,12 +6,12 @@ import { Files } from './pages/files/files.tsx'
 import { MyFiles, SharedWithMe } from './pages/home.tsx'
 
 interface Route {
-  /** Below `ui/`; a part that begins with a colon is handed to the page under that name. */
+  /** Pattern under `ui/`; a segment that begins with a colon is passed to the page under that name. */
   readonly pattern: string
   readonly page: ComponentType<{ readonly parts: Readonly<Record<string, string>> }>
 }
 
-/** Every page, the first that fits counts. */
+/** All pages; the first matching pattern wins. */
 export const routes: readonly Route[] = [
   { pattern: '', page: MyFiles },
   { pattern: 'shared', page: SharedWithMe },
@@ -49,12 +49,12 @@ export const routes: readonly Route[] = [
 interface Section {
   readonly title: MessageKey
   readonly to: string
-  /** Whether a path belongs to it. */
+  /** Whether a path belongs to this section. */
   readonly holds: (path: string) => boolean
   readonly forAdmins?: true
 }
 
-/** What the bar on top leads to. */
+/** The links of the navigation bar. */
 export const sections: readonly Section[] = [
   { title: 'filesOf', to: '', holds: path => path === '' || path.startsWith('shared') || path.startsWith('contexts/') },
   { title: 'account', to: 'account', holds: path => path === 'account' },

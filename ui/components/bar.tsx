@@ -1,5 +1,5 @@
 interface BarProps {
-  /** What is measured, for screen readers. */
+  /** Name of the measured value, for screen readers. */
   readonly label: string
   /** From 0 to 1. */
   readonly level: number
@@ -8,7 +8,7 @@ interface BarProps {
   readonly tone?: 'warn' | 'bad' | undefined
 }
 
-/** How far something is, or how full; the text beside it says the same in words. */
+/** A progress or level bar; the text beside it has the same information. */
 export function Bar({ label, level, text, kind = 'meter', tone }: BarProps) {
   const percent = Math.round(Math.min(1, Math.max(0, level)) * 100)
   return (

@@ -6,9 +6,9 @@ interface ButtonProps {
   readonly size?: 'small'
   readonly type?: 'button' | 'submit'
   readonly disabled?: boolean
-  /** What it does, where its text alone does not say on what. */
+  /** Label for screen readers, where the text does not name the object of the action. */
   readonly label?: string
-  /** While its promise runs the button cannot be pressed again. */
+  /** The button cannot be pressed again until the promise is settled. */
   readonly onPress?: () => unknown
   readonly children: ComponentChildren
 }
@@ -25,7 +25,7 @@ export function Button({ kind, size, onPress, children, type = 'button', disable
     }
   }
   const names = ['button', kind, size].filter(name => name !== undefined).join(' ')
-  // Not `disabled` while busy: that would take the focus away from whoever pressed it.
+  // Not `disabled` while busy, because that would take the focus away.
   return (
     <button
       aria-label={label}

@@ -4,7 +4,7 @@ import { currentLocale, t } from '../lib/language.ts'
 
 export interface Series {
   readonly name: string
-  /** One value for each time; `null` where there is none. */
+  /** One value for each time; `null` if there is none. */
   readonly values: ReadonlyArray<number | null>
 }
 
@@ -12,21 +12,21 @@ interface ChartProps {
   readonly title: string
   readonly times: readonly Date[]
   readonly series: readonly Series[]
-  /** A value as people read it. */
+  /** Formats a value. */
   readonly tell: (value: number) => string
 }
 
 const HEIGHT = 170
-/** Told apart by their dashes too, not by colour alone. */
+/** The lines differ in their dashes as well as in colour. */
 const dashes = [[], [6, 4], [2, 3], [10, 4, 2, 4], [12, 3]]
 const colours = ['--accent', '--bad', '--warn', '--good', '--muted']
 
-/** Values over time. What the lines show is said in words as well. */
+/** Values over time. A text describes what the lines show. */
 export function Chart({ title, times, series, tell }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const [Plot, setPlot] = useState<typeof uPlot>()
   useLayoutEffect(() => {
-    // Only administrators see charts, so the library is not part of the first load.
+    // Only administrators see charts, so the library is loaded separately.
     import('uplot').then(
       ({ default: library }) => setPlot(() => library),
       () => undefined,

@@ -9,14 +9,14 @@ import { Form } from './form.tsx'
 
 interface ConfirmByNameProps {
   readonly title: string
-  /** What will be deleted together with it. */
+  /** Names what will be deleted as well. */
   readonly text: string
   readonly name: string
   readonly onConfirm: () => Promise<void>
   readonly onClose: () => void
 }
 
-/** Asks for the name before something large is deleted: a slip of the hand is not enough. */
+/** Asks the user to type the name before something large is deleted, so that one wrong click is not enough. */
 export function ConfirmByName({ title, text, name, onConfirm, onClose }: ConfirmByNameProps) {
   const [typed, setTyped] = useState('')
   return (

@@ -5,7 +5,10 @@ import { Button } from './button.tsx'
 
 const FIELDS = 'input:not([type=hidden]):not([tabindex="-1"]), select, textarea'
 
-/** Typing can begin at once; a dialog without fields starts with its first button, the way out. */
+/**
+ * Focuses the first field, so that the user can type at once; in a dialog without fields the first button,
+ * which closes it.
+ */
 export const focusFirstField = (within: Element | null): void => within?.querySelector<HTMLElement>(FIELDS)?.focus()
 
 interface DialogProps {
@@ -15,7 +18,10 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** A window over the page that keeps the focus in it and gives it back; Escape closes it. Shown as long as it is rendered. */
+/**
+ * A modal dialog that keeps the focus and returns it when it closes; Escape closes it. Shown as long as it is
+ * rendered.
+ */
 export function Dialog({ title, onClose, size, children }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -26,9 +32,9 @@ export function Dialog({ title, onClose, size, children }: DialogProps) {
     element?.showModal()
     focusFirstField(element)
     return () => {
-      // Closing it here is nobody's choice: the browser reports it later all the same.
+      // Closing it here is not an action of the user, but the browser reports it later as well.
       isGone.current = true
-      // While it is open nothing outside can have the focus.
+      // While the dialog is open, nothing outside of it can have the focus.
       element?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
@@ -46,13 +52,13 @@ export function Dialog({ title, onClose, size, children }: DialogProps) {
 interface ConfirmProps {
   readonly title: string
   readonly text: string
-  /** What will be done: the word on the button. */
+  /** The action, which is also the text of the button. */
   readonly action: string
   readonly onConfirm: () => Promise<void>
   readonly onClose: () => void
 }
 
-/** Asks before something that cannot be taken back. Closes itself when it is done. */
+/** Asks for a confirmation before an action that cannot be undone. Closes itself afterwards. */
 export function Confirm({ title, text, action, onConfirm, onClose }: ConfirmProps) {
   const confirm = async (): Promise<void> => {
     await onConfirm()
@@ -70,7 +76,7 @@ export function Confirm({ title, text, action, onConfirm, onClose }: ConfirmProp
   )
 }
 
-/** At the end of a dialog: the way out, and what the dialog is for. */
+/** The buttons of a dialog: cancel, and the action. */
 export function DialogButtons({
   onClose,
   children,

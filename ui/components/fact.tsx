@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** A line of a list of facts. */
+/** A row of a list of facts. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
     <>

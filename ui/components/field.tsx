@@ -12,14 +12,14 @@ interface FieldProps {
   readonly autocomplete?: 'current-password' | 'new-password' | 'username' | 'email' | 'off'
   readonly required?: boolean
   readonly maxLength?: number
-  /** What may be meant, to choose from. */
+  /** Values offered while typing. */
   readonly suggestions?: readonly string[]
 }
 
-/** A labelled input with its hint and its error, which belong to it for screen readers too. */
+/** A labelled input with its hint and its error, which are connected to it for screen readers. */
 export function Field({ label, value, onValue, error, hint, type = 'text', suggestions, ...input }: FieldProps) {
   const id = useId()
-  // The types of Preact tell kinds of input apart, which all have what is handed on here.
+  // The types of Preact distinguish kinds of inputs; the attributes passed on here are valid for all of them.
   const list = suggestions && { list: `${id}-suggestions` }
   const attributes = { ...input, ...list, type } as InputHTMLAttributes
   const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim()
@@ -61,7 +61,7 @@ interface AreaProps {
   readonly onValue: (value: string) => void
 }
 
-/** A text of several lines. */
+/** A multi-line text field. */
 export function Area({ label, value, onValue }: AreaProps) {
   const id = useId()
   return (
@@ -79,7 +79,7 @@ interface ChoiceProps {
   readonly onValue: (value: string) => void
 }
 
-/** One of a few. */
+/** A choice between a few options. */
 export function Choice({ label, value, options, onValue }: ChoiceProps) {
   const id = useId()
   return (

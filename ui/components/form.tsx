@@ -6,7 +6,7 @@ import { focusFirstField } from './dialog.tsx'
 const FIELD_OF_DIALOG = 'dialog :is(input, select, textarea)'
 
 interface FormProps {
-  /** What sending it does; a failure is shown until something else is typed. Not begun twice at once. */
+  /** Called when the form is sent. Its error is shown until the user types again. Not called again while it runs. */
   readonly work: () => Promise<unknown>
   readonly children: (problem: unknown) => ComponentChildren
 }
@@ -15,7 +15,7 @@ export function Form({ work, children }: FormProps) {
   const [problem, setProblem] = useState<unknown>()
   const isBusy = useRef(false)
   const form = useRef<HTMLFormElement>(null)
-  // The fields of a dialog may come after it has opened.
+  // The fields of a dialog may be rendered after it has opened.
   useLayoutEffect(() => {
     const dialog = form.current?.closest('dialog')
     if (dialog && document.activeElement?.matches(FIELD_OF_DIALOG) !== true) focusFirstField(dialog)
@@ -47,7 +47,7 @@ export function Form({ work, children }: FormProps) {
   )
 }
 
-/** Why a form was refused, where it is about no field in particular. */
+/** Why a form was refused, if the error does not belong to a field. */
 export function FormError({ problem }: { readonly problem: unknown }) {
   if (problem === undefined) return null
   return (

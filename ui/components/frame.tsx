@@ -9,7 +9,7 @@ import { Name } from './name.tsx'
 import { SessionGuard } from './session-guard.tsx'
 import { Toasts } from './toast.tsx'
 
-/** What stands around every page: where one can go, who one is, the way out. */
+/** The frame of every page: navigation, the user, sign-out. */
 export function Frame({ path, children }: { readonly path: string; readonly children: ComponentChildren }) {
   const { me } = useSession()
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href

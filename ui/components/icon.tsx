@@ -17,7 +17,7 @@ const shapes = {
 } as const
 export type IconName = keyof typeof shapes
 
-/** A picture that says nothing that the text beside it does not say. */
+/** A decorative picture that adds nothing to the text beside it. */
 export function Icon({ name, kind = name }: { readonly name: IconName; readonly kind?: string }) {
   return (
     <svg class={`icon icon-${kind}`} viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
@@ -28,7 +28,7 @@ export function Icon({ name, kind = name }: { readonly name: IconName; readonly 
 
 const archives = /zip|x-tar|gzip|x-7z|rar|x-bzip/
 
-/** What a media type looks like. */
+/** The icon for a media type. */
 export function iconOf(mediaType: string | undefined): IconName {
   const type = mediaType ?? ''
   if (type.startsWith('image/')) return 'image'

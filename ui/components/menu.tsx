@@ -3,19 +3,19 @@ import { Icon } from './icon.tsx'
 
 export interface MenuItem {
   readonly text: string
-  /** What it does; or the address that it leads to, as a download. */
+  /** The action, or the address of a download. */
   readonly onPick?: () => void
   readonly download?: string
   readonly isDangerous?: boolean
 }
 
 interface MenuProps {
-  /** What the button opens, for screen readers. */
+  /** Name of the menu, for screen readers. */
   readonly label: string
   readonly items: readonly MenuItem[]
 }
 
-/** A button that opens a list of actions: arrow keys move in it, Escape closes it. */
+/** A button that opens a list of actions. Arrow keys move within it, Escape closes it. */
 export function Menu({ label, items }: MenuProps) {
   const id = useId()
   const [isOpen, setOpen] = useState(false)

@@ -1,6 +1,9 @@
 import { hintOf, visible } from '../lib/text.ts'
 
-/** A name that a user chose: cut where it is too long, of its own direction of writing, with nothing hidden in it. */
+/**
+ * A name that a user has chosen: shortened if it is too long, with its own text direction and visible hidden
+ * characters.
+ */
 export function Name({ children }: { readonly children: string }) {
   return (
     <bdi class="name" title={hintOf(children)}>

@@ -13,7 +13,7 @@ interface PageProps {
 
 let isFirst = true
 
-/** A page: its title is the window's, and gets the focus when one comes here from another page. */
+/** A page. Its title becomes the title of the window, and gets the focus when the user comes from another page. */
 export function Page({ title, lead, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
@@ -38,12 +38,12 @@ export function Page({ title, lead, children }: PageProps) {
 
 interface CardProps {
   readonly title: string
-  /** Beside the title: buttons. */
+  /** Buttons beside the title. */
   readonly aside?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-/** A part of a page with a title of its own. */
+/** A part of a page with its own heading. */
 export function Card({ title, aside, children }: CardProps) {
   const id = useId()
   return (
@@ -63,7 +63,7 @@ interface AwaitProps<T> {
   readonly children: (value: T) => ComponentChildren
 }
 
-/** What has been loaded; before that a sign that it is under way, or why it failed. */
+/** Shows the loaded data, before that a progress indicator, or the error. */
 export function Await<T>({ loaded, again, children }: AwaitProps<T>) {
   if (loaded.state === 'ready') return <>{children(loaded.value)}</>
   if (loaded.state === 'loading') {
@@ -77,7 +77,7 @@ export function Await<T>({ loaded, again, children }: AwaitProps<T>) {
   return <ProblemNotice error={loaded.error} again={again} />
 }
 
-/** Why something could not be loaded, and another try. */
+/** Shows why loading failed, with a button to try again. */
 export function ProblemNotice({ error, again }: { readonly error: unknown; readonly again: () => void }) {
   return (
     <div class="notice bad stack" role="alert">

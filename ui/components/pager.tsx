@@ -5,15 +5,15 @@ import { Button } from './button.tsx'
 interface PagerProps {
   readonly step: number
   readonly offset: number
-  /** How many are shown now. */
+  /** Number of items shown now. */
   readonly shown: number
-  /** How many there are; without it `hasMore` says whether there are more. */
+  /** Number of all items; if absent, `hasMore` tells whether there are more. */
   readonly results?: number
   readonly hasMore?: boolean
   readonly onOffset: (offset: number) => void
 }
 
-/** Which part of a list is shown, and the way to the others. */
+/** Shows which part of a list is visible, with links to the other parts. */
 export function Pager({ step, offset, shown, results, hasMore, onOffset }: PagerProps) {
   const from = number(Math.min(offset + 1, offset + shown))
   const to = number(offset + shown)

@@ -15,7 +15,7 @@ interface PrincipalFieldProps {
 
 const PAUSE = 200
 
-/** The name of a user, or also of a group, with those offered that hold what is typed. */
+/** A field for the name of a user, optionally also of a group, that suggests names containing the typed text. */
 export function PrincipalField({ withGroups = false, ...field }: PrincipalFieldProps) {
   const [suggestions, setSuggestions] = useState<readonly string[]>([])
   const { me } = useSession()
@@ -24,7 +24,7 @@ export function PrincipalField({ withGroups = false, ...field }: PrincipalFieldP
     if (!me.isAdmin) return undefined
     const controller = new AbortController()
     const timer = setTimeout(() => {
-      // Whoever types a name in full needs no suggestion.
+      // A complete name needs no suggestions.
       suggest(field.value, withGroups, controller.signal).then(setSuggestions, () => undefined)
     }, PAUSE)
     return () => {

@@ -5,7 +5,7 @@ import { Bar } from './bar.tsx'
 
 const NEARLY_FULL = 0.9
 
-/** How full a context is. @param name of the context, for screen readers */
+/** Shows how full a context is. @param name of the context, for screen readers */
 export function QuotaBar({ name, quota }: { readonly name: string; readonly quota: Quota }) {
   const free = freeBytes(quota)
   const used = bytes(quota.fillLevel)

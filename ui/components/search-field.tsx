@@ -4,7 +4,7 @@ import { Field } from './field.tsx'
 interface SearchFieldProps {
   readonly label: string
   readonly value: string
-  /** Told when somebody pauses in typing. */
+  /** Called when the user pauses typing. */
   readonly onValue: (value: string) => void
 }
 

@@ -11,13 +11,13 @@ import { Form } from './form.tsx'
 import { Name } from './name.tsx'
 import { tellFailure } from './toast.tsx'
 
-/** How long before its end the user is asked whether the session shall go on. */
+/** Time before the end of the session at which the user is asked whether to continue. */
 const WARN_BEFORE = 120_000
 const LOOK_EVERY = 15_000
 
 /**
- * Keeps what has been typed or is being uploaded when a session ends: the user signs in again on this page, by password here
- * or in another tab, and everything goes on. Warns before a session ends that nobody uses.
+ * Keeps unsaved input and uploads when a session ends: the user signs in again on this page, here by password
+ * or in another tab, and everything continues. Warns before an idle session ends.
  */
 export function SessionGuard({ me }: { readonly me: Me }) {
   const [resume, setResume] = useState<(isGood: boolean) => void>()
@@ -66,7 +66,7 @@ export function SessionGuard({ me }: { readonly me: Me }) {
 
 let asked = 0
 
-/** Whoever uses the page uses the session, also while nothing is asked of the service; at most once a minute. */
+/** Activity on the page counts as use of the session, even without requests; reported at most once a minute. */
 async function keepAlive(me: Me): Promise<void> {
   const end = sessionEnd()
   if (end === undefined || Date.now() - asked < 60_000) return
@@ -82,7 +82,7 @@ function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood
     return true
   }
   useEffect(() => {
-    // Signed in again in another tab.
+    // The user has signed in again in another tab.
     const back = (): unknown => document.visibilityState === 'visible' && look()
     document.addEventListener('visibilitychange', back)
     addEventListener('focus', back)

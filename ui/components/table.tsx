@@ -7,14 +7,14 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
-  /** Says what the table lists; not shown. */
+  /** Description of the table for screen readers; not visible. */
   readonly caption: string
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
 }
 
-/** Rows with a heading for each column; on a phone each row is a block that names its cells. */
+/** Rows with a heading for each column. On a phone each row is a block whose cells are labelled. */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
   return (
     <table class="table">

@@ -10,7 +10,7 @@ interface Toast {
   readonly action?: ToastAction | undefined
 }
 
-/** What can be done about it, for instance undo it. */
+/** An action offered in a message, for instance undo. */
 export interface ToastAction {
   readonly text: string
   readonly work: () => unknown
@@ -21,13 +21,13 @@ const TOAST_TIMEOUT = 6000
 let count = 0
 let show: (toast: Toast) => void = () => undefined
 
-/** A short word on what has been done, which goes by itself. */
+/** Shows a short message that disappears by itself. */
 export const tell = (text: string, action?: ToastAction): void => show({ id: ++count, text, isBad: false, action })
 
-/** What did not work; stays until it is closed. */
+/** Shows an error; it stays until it is closed. */
 export const tellFailure = (error: unknown): void => show({ id: ++count, text: tellProblem(error), isBad: true })
 
-/** Does it and says so, or why not. @param done as a function where the words depend on what was done */
+/** Runs `work` and reports success or failure. @param done a function if the message depends on the result */
 export async function attempt(work: () => Promise<unknown>, done: string | (() => string)): Promise<boolean> {
   try {
     await work()
@@ -39,7 +39,7 @@ export async function attempt(work: () => Promise<unknown>, done: string | (() =
   }
 }
 
-/** Where they appear; spoken by screen readers. */
+/** The area in which messages appear; screen readers announce them. */
 export function Toasts() {
   const [toasts, setToasts] = useState<readonly Toast[]>([])
   const close = (id: number): void => setToasts(all => all.filter(toast => toast.id !== id))

@@ -23,8 +23,8 @@ export interface NewAccessToken {
 const PATH = 'auth/access-tokens'
 
 /**
- * The user's own tokens, or those of the user with this name.
- * @returns `undefined` where the service has access tokens switched off
+ * The user's own tokens, or with `user` those of that user.
+ * @returns `undefined` if access tokens are switched off
  * @throws {Problem}
  */
 export async function loadAccessTokens(

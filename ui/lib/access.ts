@@ -1,6 +1,6 @@
 import type { Graph } from './contexts.ts'
 
-/** What a principal may do: everything; create and change; read. */
+/** Roles from most to fewest rights: administer everything; create and change; read. */
 export const roles = ['owner', 'writer', 'reader'] as const
 export type Role = (typeof roles)[number]
 
@@ -12,9 +12,9 @@ export interface Access {
 
 const STORE = 'http://entrystore.org/terms/'
 
-/** What is shared: a context, or one entry of it. */
+/** A shared place: a context, or one entry of it. */
 export interface Place {
-  /** The base address, as the service writes it. */
+  /** The base address, in the form that the service uses in its responses. */
   readonly base: string
   readonly context: string
   readonly entry?: string | undefined
@@ -22,7 +22,7 @@ export interface Place {
 
 type Slot = readonly [subject: string, predicate: string]
 
-/** Subjects and predicates that state a role in the info. The first one tells whether it is given. */
+/** Subjects and predicates that state a role in the info. A role counts as given if the first one is present. */
 function slotsOf(role: Role, { base, context, entry }: Place): readonly Slot[] {
   const predicate = role === 'reader' ? `${STORE}read` : `${STORE}write`
   if (entry === undefined) {
@@ -30,7 +30,7 @@ function slotsOf(role: Role, { base, context, entry }: Place): readonly Slot[] {
   }
   const inContext = `${base}${context}`
   if (role === 'owner') return [[`${inContext}/entry/${entry}`, predicate]]
-  // A file and what is said about it are shared together.
+  // A file and its metadata are shared together.
   return [
     [`${inContext}/resource/${entry}`, predicate],
     [`${inContext}/metadata/${entry}`, predicate],
@@ -39,7 +39,7 @@ function slotsOf(role: Role, { base, context, entry }: Place): readonly Slot[] {
 
 const principalUri = ({ base }: Place, id: string): string => `${base}_principals/resource/${id}`
 
-/** Who may do what, as the info says. */
+/** All roles that the info gives. */
 export function accessIn(info: Graph, place: Place): Access[] {
   const start = principalUri(place, '')
   return roles.flatMap(role => {
@@ -49,7 +49,7 @@ export function accessIn(info: Graph, place: Place): Access[] {
   })
 }
 
-/** The info with one right less, or one more. */
+/** Adds a role to the info, or removes it. */
 export const changeAccess = (info: Graph, place: Place, { role, principal }: Access, isGiven: boolean): Graph =>
   slotsOf(role, place).reduce((graph, [subject, predicate]) => {
     const value = principalUri(place, principal)

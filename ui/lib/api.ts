@@ -1,12 +1,12 @@
 import { address, uiPath } from './base.ts'
 
-/** A refusal of the service (RFC 9457), or that it could not be reached: status 0, code `unreachable`. */
+/** An error response of the service (RFC 9457). Status 0 and code `unreachable` mean that there was no response. */
 export class Problem extends Error {
   readonly status: number
   readonly code: string
   /** The other members of the body, for instance `rules` or `limit`. */
   readonly extra: Readonly<Record<string, unknown>>
-  /** Whole seconds until trying again makes sense. */
+  /** Seconds to wait before the next attempt. */
   readonly retryAfter: number | undefined
 
   constructor(status: number, body: Readonly<Record<string, unknown>>, retryAfter?: number) {
@@ -26,11 +26,11 @@ interface Ask {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly json?: unknown
   readonly signal?: AbortSignal
-  /** The tag of the state to change: refused if it has changed since. */
+  /** The ETag of the state to change: the request fails if the state has changed since. */
   readonly ifMatch?: string | undefined
 }
 
-/** A response together with the tag of its state, and for a part of a list with the length of the whole. */
+/** A response with the ETag of its state and, for a part of a list, the length of the whole list. */
 export interface Tagged<T> {
   readonly value: T
   readonly tag: string | undefined
@@ -38,16 +38,17 @@ export interface Tagged<T> {
 }
 
 /**
- * Sends a request. If the session has ended, the user signs in again on this page, and the request is sent once more.
+ * Sends a request. If the session has ended, the user signs in again on this page, and the request is sent
+ * once more.
  * @param path relative to the base address, without a leading slash
- * @returns the JSON of the response, `undefined` where there is none
+ * @returns the parsed JSON, `undefined` for an empty response
  * @throws {Problem}
  */
 export async function ask<T = undefined>(path: string, options: Ask = {}): Promise<T> {
   return (await askTagged<T>(path, options)).value
 }
 
-/** The same, with the tag that a later change names. @throws {Problem} */
+/** As {@link ask}, with the ETag that a later change names. @throws {Problem} */
 export async function askTagged<T>(path: string, options: Ask = {}): Promise<Tagged<T>> {
   const response = await send(path, options)
   if (response.ok) {
@@ -66,7 +67,7 @@ export async function askTagged<T>(path: string, options: Ask = {}): Promise<Tag
 async function send(path: string, { method = 'GET', json, signal, ifMatch }: Ask): Promise<Response> {
   return await fetch(address(path), {
     method,
-    // A quota changes without its entry, so a kept response may be wrong.
+    // The quota can change without the entry, so a cached response may be wrong.
     cache: 'no-store',
     headers: {
       accept: 'application/json',
@@ -92,7 +93,7 @@ async function readJson<T>(response: Response): Promise<T> {
   return (isJson ? await response.json() : undefined) as T
 }
 
-/** Asks the user to sign in again; before the page knows who uses it there is only the sign-in page. */
+/** Asks the user to sign in again. Until the page knows its user, it can only redirect to the sign-in page. */
 let askToSignIn: () => Promise<boolean> = async () => await leaveForSignIn(true)
 
 export function onSessionEnd(signIn: () => Promise<boolean>): void {
@@ -103,7 +104,7 @@ let asking: Promise<boolean> | undefined
 const signIns = new EventTarget()
 const SIGN_IN = 'sign-in'
 
-/** Resolves when the user has signed in again, however many requests wait for it. */
+/** Resolves when the user has signed in again. All requests that wait share one sign-in. */
 export async function signedInAgain(): Promise<boolean> {
   asking ??= askToSignIn()
     .then(isGood => {
@@ -115,15 +116,18 @@ export async function signedInAgain(): Promise<boolean> {
 }
 
 /**
- * Calls back when the user has signed in again. What was fetched since the session ended may be what guests see, so each
- * list fetches again and drops the requests that are still in progress.
+ * Calls back when the user has signed in again. Responses fetched since the session ended may be those for
+ * guests, so each list fetches again and drops its requests in progress.
  */
 export function onSignIn(listener: () => void): () => void {
   signIns.addEventListener(SIGN_IN, listener)
   return () => signIns.removeEventListener(SIGN_IN, listener)
 }
 
-/** Goes to the sign-in page, which leads back to this one. Never resolves: this page is over. */
+/**
+ * Redirects to the sign-in page, which returns to this page afterwards. Never resolves, because the page is
+ * being left.
+ */
 export function leaveForSignIn(hasEnded: boolean): Promise<never> {
   const { pathname, search } = location
   const query = new URLSearchParams({ successurl: pathname.startsWith(uiPath) ? pathname + search : uiPath })

@@ -2,7 +2,7 @@ import { ask, Problem } from './api.ts'
 import { part } from './base.ts'
 import { currentLanguage } from './language.ts'
 
-/** The quota object of a context; `quota` -1 is no limit. */
+/** The quota object of a context; `quota` -1 means unlimited. */
 export interface Quota {
   readonly quota: number
   readonly fillLevel: number
@@ -24,28 +24,28 @@ export interface ListedContext {
   readonly name?: string
   readonly metadata?: Graph
   readonly rights?: readonly string[]
-  /** Absent where the service has no quota. */
+  /** Absent if quotas are switched off. */
   readonly quota?: Quota
 }
 
 const titles = ['http://purl.org/dc/terms/title', 'http://purl.org/dc/elements/1.1/title']
 
-/** A title that the metadata give, in the language of the page where there is one. */
+/** The title in the metadata, in the language of the page if available. */
 export function titleIn(metadata: Graph | undefined): string | undefined {
   const all = Object.values(metadata ?? {}).flatMap(properties => titles.flatMap(title => properties[title] ?? []))
   const language = currentLanguage()
   return (all.find(({ lang }) => lang?.startsWith(language)) ?? all[0])?.value
 }
 
-/** What a context is called: its title, its name, or its id. */
+/** The name that is shown for a context: its title, otherwise its name, otherwise its id. */
 export const contextTitle = ({ contextId, name, metadata }: ListedContext): string =>
   titleIn(metadata) ?? name ?? contextId
 
-/** Objects of a predicate, of whichever subject. */
+/** Objects of a predicate, for all subjects. */
 export const valuesOf = (graph: Graph | undefined, predicate: string): string[] =>
   Object.values(graph ?? {}).flatMap(properties => (properties[predicate] ?? []).map(({ value }) => value))
 
-/** Bytes that are free; `undefined` without a limit. */
+/** Free bytes; `undefined` if unlimited. */
 export const freeBytes = ({ quota, fillLevel }: Quota): number | undefined =>
   quota < 0 ? undefined : Math.max(0, quota - fillLevel)
 
@@ -62,7 +62,7 @@ interface ContextEntry extends Omit<ListedContext, 'contextId'> {
   readonly info: Graph
 }
 
-/** A context of which the person may not read anything. */
+/** A context in which the user may not read anything. */
 const closedContext = (contextId: string): Context => ({
   contextId,
   rights: [],
@@ -95,7 +95,7 @@ export async function loadContext(key: string, signal?: AbortSignal): Promise<Co
   }
 }
 
-/** How full a context is now; `undefined` where the service has no quota. @throws {Problem} */
+/** The present quota and fill level of a context; `undefined` if quotas are switched off. @throws {Problem} */
 export async function loadQuota(context: string): Promise<Quota | undefined> {
   return (await ask<{ readonly quota?: Quota }>(`_contexts/entry/${part(context)}`)).quota
 }

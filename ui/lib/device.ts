@@ -19,7 +19,7 @@ const systems = [
   ['Linux', /\bLinux\b/],
 ] as const
 
-/** What sent this `User-Agent`, in a few words; programs are named by their first one. */
+/** A short description of the device or program that sends this `User-Agent`. */
 export function deviceOf(userAgent: string): string {
   const browser = browsers.find(([, pattern]) => pattern.test(userAgent))?.[0]
   const system = systems.find(([, pattern]) => pattern.test(userAgent))?.[0]

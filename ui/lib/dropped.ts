@@ -1,14 +1,14 @@
-/** A file with the folders that it lies in, from the outermost on. */
+/** A file together with the names of the folders that contain it, the outermost first. */
 export interface DroppedFile {
   readonly file: File
   readonly folders: readonly string[]
 }
 
-/** Files chosen in a dialog; those of a chosen folder come with its name. */
+/** Files chosen in a dialog; files of a chosen folder include its name. */
 export const chosenFiles = (files: Iterable<File>): DroppedFile[] =>
   [...files].map(file => ({ file, folders: file.webkitRelativePath.split('/').slice(0, -1) }))
 
-/** Files and folders that were dropped. Entries are read at once: after the event the transfer is empty. */
+/** Files and folders that were dropped. Entries are read at once, because the transfer is empty after the event. */
 export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[]> {
   const items = [...transfer.items].filter(({ kind }) => kind === 'file')
   const entries = items.map(item => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }))
@@ -26,7 +26,7 @@ async function filesIn(folder: FileSystemDirectoryEntry, above: readonly string[
   const files: DroppedFile[] = []
   const reader = folder.createReader()
   for (;;) {
-    // A reader gives some at a time, and none at the end.
+    // A reader returns entries in portions, and an empty portion at the end.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
     if (some.length === 0) return files
     for (const entry of some) {

@@ -42,19 +42,19 @@ export const TITLE = `${DCT}title`
 export const DESCRIPTION = `${DCT}description`
 export const TAG = 'http://www.w3.org/ns/dcat#keyword'
 
-/** So many come with one request. */
+/** Number of items fetched with one request. */
 export const WINDOW = 100
 
 export const columns = ['name', 'size', 'format', 'modified'] as const
 export type SortColumn = (typeof columns)[number]
 
-/** What a list of files shows. */
+/** A list of files to show. */
 export interface Listing {
-  /** The address of the context, as the service writes it. */
+  /** The URI of the context, in the form that the service uses in its responses. */
   readonly contextUri: string
-  /** Id of the folder; `undefined`: what is in no folder. */
+  /** Id of the folder; `undefined` for items that are in no folder. */
   readonly folder: string | undefined
-  /** Part of a name: then everything in the context is searched, whatever folder it is in. */
+  /** Part of a name. If it is set, the whole context is searched, including all folders. */
   readonly search: string
   readonly sort: SortColumn
   readonly descends: boolean
@@ -65,7 +65,7 @@ export interface Window {
   readonly results: number
 }
 
-/** Characters that have a meaning in queries. */
+/** Escapes the characters that have a meaning in queries. */
 export const escape = (text: string): string => text.replaceAll(/[^\p{L}\p{N}_-]/gu, sign => `\\${sign}`)
 
 const local = 'entryType:Local AND (graphType:None OR graphType:List)'
@@ -78,7 +78,7 @@ function queryOf({ contextUri, folder, search }: Listing): string {
   return `${query} AND lists:${escape(`${contextUri}/resource/${folder}`)}`
 }
 
-/** Some of the files and folders of a list, folders first. @throws {Problem} */
+/** A part of a list of files and folders, folders first. @throws {Problem} */
 export async function loadItems(listing: Listing, offset: number, signal: AbortSignal): Promise<Window> {
   const direction = listing.descends ? 'desc' : 'asc'
   const order = listing.sort === 'name' ? '' : ',name asc'
@@ -92,14 +92,14 @@ export async function search(query: string, sort: string, offset: number, signal
   return { items: found.resource.children.map(itemOf), results: found.results }
 }
 
-/** The folders of a context, by name, the first 100. @throws {Problem} */
+/** The first 100 folders of a context, by name. @throws {Problem} */
 export const loadFolders = (contextUri: string, signal: AbortSignal): Promise<Window> =>
   search(`context:${escape(contextUri)} AND entryType:Local AND graphType:List`, 'name asc', 0, signal)
 
-/** So many names are looked up with one request. */
+/** Number of names looked up with one request. */
 const NAMES = 10
 
-/** What has one of these names in a folder already, by name. @throws {Problem} */
+/** The items in a folder that already have one of these names, by name. @throws {Problem} */
 export async function findNamed(listing: Listing, names: readonly string[]): Promise<ReadonlyMap<string, Item>> {
   const found = new Map<string, Item>()
   const { signal } = new AbortController()
@@ -148,11 +148,11 @@ const entryPath = ({ context, entryId }: Item): string => `${part(context)}/entr
 export const resourcePath = ({ context, entryId }: Pick<Item, 'context' | 'entryId'>): string =>
   `${part(context)}/resource/${part(entryId)}`
 
-/** The address that statements about the item are about, as the service writes it. */
+/** The subject of statements about the item, in the form that the service uses. */
 const subjectOf = ({ info, entryId, context }: Item): string =>
   valuesOf(info, RESOURCE)[0] ?? `${context}/resource/${entryId}`
 
-/** One statement of a graph, replaced or removed. */
+/** The graph with one statement replaced or removed. */
 export function withValue(graph: Graph, subject: string, predicate: string, values: readonly string[]): Graph {
   const { [predicate]: _, ...others } = graph[subject] ?? {}
   const terms = values.map(value => ({ type: 'literal', value }))
@@ -170,7 +170,7 @@ export async function rename(item: Item, name: string): Promise<void> {
   })
 }
 
-/** Replaces these properties of the metadata and leaves all others. @throws {Problem} */
+/** Replaces these properties in the metadata and keeps all others. @throws {Problem} */
 export async function describe(item: Item, properties: Readonly<Record<string, readonly string[]>>): Promise<void> {
   const path = `${part(item.context)}/metadata/${part(item.entryId)}`
   const { value, tag } = await askTagged<Graph>(path)
@@ -187,7 +187,7 @@ interface Place {
   readonly folder: string | undefined
 }
 
-/** The parameter that puts a new entry into a folder. */
+/** The query parameter that puts a new entry into a folder. */
 export const inFolder = ({ contextUri, folder }: Place): Record<string, string> =>
   folder === undefined ? {} : { list: `${contextUri}/resource/${folder}` }
 
@@ -199,7 +199,7 @@ export async function createFolder(place: Place, name: string): Promise<string> 
   return (await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { metadata } })).entryId
 }
 
-/** Moves into a folder, or out of all folders. @param from the folder that it is in now. @throws {Problem} */
+/** Moves an item into a folder, or out of all folders. @param from the folder that it is in now @throws {Problem} */
 export async function move(item: Item, place: Place, from: string | undefined): Promise<void> {
   if (place.folder !== undefined) {
     const query = new URLSearchParams({ moveEntry: `${place.contextUri}/entry/${item.entryId}`, removeAll: '' })

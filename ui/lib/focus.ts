@@ -5,8 +5,9 @@ let path: readonly HTMLElement[] = []
 let row = -1
 
 /**
- * Gives the focus to what is nearest when the element that had it goes away, for instance with a deleted row: to the row that
- * takes its place, else to the heading of its section. Without this keyboards start again at the top of the page.
+ * Moves the focus when the focused element disappears, for instance with a deleted row: to the row that takes
+ * its place, otherwise to the heading of its section. Otherwise keyboard users would start again at the top
+ * of the page.
  */
 export function keepFocus(): void {
   document.addEventListener('focusin', ({ target }) => {

@@ -5,7 +5,7 @@ export const number = (value: number): string => new Intl.NumberFormat(currentLo
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** A size as people read it, in powers of 1024: `12.3 MiB`. */
+/** A size in powers of 1024 with its unit: `12.3 MiB`. */
 export function bytes(size: number): string {
   let unit = 0
   let value = size
@@ -18,11 +18,11 @@ export function bytes(size: number): string {
   return `${text} ${units[unit]}`
 }
 
-/** Date and time of day, in the reader's own time zone. */
+/** Date and time in the time zone of the user. */
 export const dateTime = (time: Date): string =>
   new Intl.DateTimeFormat(currentLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(time)
 
-/** The same to the second, for what is compared with a log. */
+/** Date and time with seconds, to compare with a log. */
 export const dateTimeSeconds = (time: Date): string =>
   new Intl.DateTimeFormat(currentLocale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(time)
 
@@ -32,7 +32,7 @@ const spans = [
   ['minute', 60],
 ] as const
 
-/** How long ago, for what is recent; else date and time. */
+/** A recent time as the time that has passed since, an older one as date and time. */
 export function ago(time: Date): string {
   const seconds = (Date.now() - time.getTime()) / 1000
   if (seconds < 60) return t('justNow')
@@ -41,7 +41,7 @@ export function ago(time: Date): string {
   return new Intl.RelativeTimeFormat(currentLocale(), { numeric: 'auto' }).format(-Math.floor(seconds / length), unit)
 }
 
-/** How long, in the two largest units: `3 days, 4 hours`. @param seconds whole */
+/** A duration in its two largest units: `3 days, 4 hours`. @param seconds a whole number */
 export function duration(seconds: number): string {
   const parts: string[] = []
   let rest = seconds
@@ -54,10 +54,13 @@ export function duration(seconds: number): string {
   return new Intl.ListFormat(currentLocale(), { type: 'unit' }).format(parts.slice(0, 2))
 }
 
-/** A time of the service without a zone, which is UTC. */
+/** Parses a time of the service, which is in UTC and has no zone. */
 export const utc = (text: string): Date => new Date(`${text}Z`)
 
-/** Why something did not work, in the reader's language where the code is known, else in the service's words. */
+/**
+ * The message for an error, in the language of the user if its code is known, otherwise the message of the
+ * service.
+ */
 export function tellProblem(error: unknown): string {
   if (!(error instanceof Problem)) return t('problem.unknown')
   const values = { seconds: error.retryAfter ?? 0 }

@@ -2,14 +2,14 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preac
 import { onSignIn } from './api.ts'
 import { type Item, type Listing, loadItems, type Window, WINDOW } from './files.ts'
 
-/** A long list of which only the parts that are looked at have been fetched. */
+/** A long list that fetches only the parts that are shown. */
 export interface Items {
-  /** How many there are; `undefined` before the first response. */
+  /** Number of items; `undefined` before the first response. */
   readonly results: number | undefined
   readonly at: (index: number) => Item | undefined
-  /** Fetches what these rows need. */
+  /** Fetches these rows if they are missing. */
   readonly need: (first: number, last: number) => void
-  /** Fetches again what is shown, and keeps showing it meanwhile. */
+  /** Fetches the shown rows again and keeps showing them meanwhile. */
   readonly reload: () => void
   readonly problem: unknown
 }
@@ -22,7 +22,10 @@ interface State {
 
 const nothing: State = { results: undefined, windows: new Map(), problem: undefined }
 
-/** @param confirmEmpty runs before an empty list is shown, and rejects if the list may be empty because the session has ended */
+/**
+ * @param confirmEmpty called before an empty list is shown; rejects if the list may be empty because the
+ * session has ended
+ */
 export function useItems(listing: Listing, confirmEmpty: () => Promise<void>): Items {
   const key = JSON.stringify(listing)
   const [state, setState] = useState(nothing)
@@ -58,7 +61,7 @@ export function useItems(listing: Listing, confirmEmpty: () => Promise<void>): I
     [key],
   )
 
-  // Another list, order or search: what was fetched belongs to the one before.
+  // For another list, order or search, everything that was fetched before is dropped.
   useLayoutEffect(() => {
     setState(nothing)
     fetchWindow(0)
@@ -88,7 +91,7 @@ export function useItems(listing: Listing, confirmEmpty: () => Promise<void>): I
   return { results, at: index => windows.get(Math.floor(index / WINDOW))?.[index % WINDOW], need, reload, problem }
 }
 
-/** Runs `work` when the value has changed, not at first. */
+/** Runs `work` when the value changes, but not at first. */
 export function useChange(value: unknown, work: () => void): void {
   const before = useRef(value)
   useEffect(() => {

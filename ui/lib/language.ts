@@ -1,9 +1,9 @@
 import { en, type MessageKey, type Messages } from '../messages/en.ts'
 
-/** Languages that the pages come in: one file of `ui/messages` each, as the page names them. */
+/** Tags of the available languages, from an attribute of the page; each has one file in `ui/messages`. */
 const tags: readonly string[] = (document.documentElement.dataset['languages'] ?? 'en').split(' ')
 
-/** Tag and own name of each language. */
+/** Tag and native name of each language. */
 export const languages: ReadonlyArray<readonly [string, string]> = tags.map(tag => {
   const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
   return [tag, name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)]
@@ -14,11 +14,14 @@ let messages: Messages = en
 
 export const currentLanguage = (): string => current
 
-/** For dates and numbers: the language of the page in the reader's own variety, as the browser knows it. */
+/** Locale for dates and numbers: the browser's variety of the page's language. */
 export const currentLocale = (): string =>
   navigator.languages.find(tag => tag.split('-')[0]?.toLowerCase() === current) ?? current
 
-/** Uses the first of these languages that there are messages for, by primary subtag, from the next rendering on. */
+/**
+ * Chooses the first of these languages that is available, compared by primary subtag. Takes effect with the
+ * next rendering.
+ */
 export async function chooseLanguage(wanted: ReadonlyArray<string | undefined>): Promise<void> {
   const primary = wanted.map(tag => tag?.split('-')[0]?.toLowerCase() ?? '')
   const chosen = primary.find(tag => tags.includes(tag)) ?? 'en'
@@ -27,18 +30,18 @@ export async function chooseLanguage(wanted: ReadonlyArray<string | undefined>):
   document.documentElement.lang = current
 }
 
-/** Each language is a file of its own, fetched when it is used. */
+/** Each language is a separate file that is fetched when it is chosen. */
 async function loadMessages(tag: string): Promise<Messages> {
   const loaded = (await import(`../messages/${tag}.ts`)) as { readonly default: Messages }
   return loaded.default
 }
 
-/** The message in the language of the page; `{name}` stands for the value of that name. */
+/** A message in the language of the page; `{name}` is replaced by the value of that name. */
 export function t(key: MessageKey, values: Readonly<Record<string, string | number>> = {}): string {
   return messages[key].replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
 }
 
-/** The message for a key made of parts, if there is one. */
+/** The message for a key that was built at run time, if there is one. */
 export function findMessage(key: string, values?: Readonly<Record<string, string | number>>): string | undefined {
   return Object.hasOwn(messages, key) ? t(key as MessageKey, values) : undefined
 }

@@ -4,7 +4,7 @@ import { Await } from '../components/page.tsx'
 import { unreachable } from './api.ts'
 import { useLoaded } from './load.ts'
 
-/** A page whose program is fetched when it is opened: what few people need is no part of the first load. */
+/** A page whose code is loaded when it is opened: code that few users need is not part of the first load. */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let known: ComponentType<P> | undefined
   const fetchPage = async (): Promise<ComponentType<P>> => {
@@ -14,7 +14,7 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
     return known
   }
   return function Lazy(props: P) {
-    // Decided once for each time that it is shown: another element in its place would lose what has been typed.
+    // Decided once per rendering of the page: replacing the element would lose what has been typed.
     const [Page] = useState(() => known)
     return Page ? <Page {...props} /> : <Fetched fetchPage={fetchPage} props={props} />
   }

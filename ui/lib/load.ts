@@ -6,7 +6,10 @@ export type Loaded<T> =
   | { readonly state: 'failed'; readonly error: unknown }
   | { readonly state: 'ready'; readonly value: T }
 
-/** The result of `load`, fetched when the page is shown, when `inputs` change and after a new sign-in; and a way to fetch it again. */
+/**
+ * Returns the result of `load` and a way to fetch it again. Fetches when the page is shown, when `inputs`
+ * change and after a new sign-in.
+ */
 export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],

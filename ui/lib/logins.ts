@@ -9,7 +9,7 @@ interface LoginData {
 
 export interface Login extends LoginData {
   readonly token: string
-  /** The one that this page goes by. */
+  /** Whether it is the session of this page. */
   readonly isThis: boolean
 }
 
@@ -20,7 +20,7 @@ const listed = (logins: Logins, isThis: boolean): Login[] =>
     .map(([token, login]) => ({ ...login, token, isThis }))
     .sort((a, b) => b.lastAccess.localeCompare(a.lastAccess))
 
-/** All logins of the user, the one of this page first, then the latest used. @throws {Problem} */
+/** All sessions of the user: the one of this page first, then the most recently used. @throws {Problem} */
 export async function loadOwnLogins(signal: AbortSignal): Promise<readonly Login[]> {
   const [current, others] = await Promise.all([
     ask<Logins>('auth/tokens?scope=current', { signal }),
@@ -29,7 +29,7 @@ export async function loadOwnLogins(signal: AbortSignal): Promise<readonly Login
   return [...listed(current, true), ...listed(others, false)]
 }
 
-/** All logins of somebody else, the latest used first. @throws {Problem} */
+/** All sessions of another user, the most recently used first. @throws {Problem} */
 export async function loadLoginsOf(name: string, signal: AbortSignal): Promise<readonly Login[]> {
   return listed(await ask<Logins>(`auth/tokens?${new URLSearchParams({ user: name }).toString()}`, { signal }), false)
 }
@@ -46,7 +46,7 @@ interface Wanted {
   readonly limit: number
 }
 
-/** Some of the logins of all users, the latest first, and how many there are. @throws {Problem} */
+/** A part of the sessions of all users, the latest first, and the number of all. @throws {Problem} */
 export async function loadAllLogins(
   { query, offset, limit }: Wanted,
   signal: AbortSignal,
@@ -66,7 +66,7 @@ export async function loadAllLogins(
   return { logins, results: total ?? logins.length }
 }
 
-/** Ends them; those that have ended meanwhile are over as well. @throws {Problem} */
+/** Ends the sessions; sessions that have already ended cause no error. @throws {Problem} */
 export async function endLogins(logins: readonly Login[]): Promise<void> {
   for (const { token } of logins) {
     await ask('auth/tokens', { method: 'DELETE', json: { token } }).catch((error: unknown) => {

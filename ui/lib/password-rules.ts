@@ -14,7 +14,10 @@ const classes: Readonly<Record<string, RegExp>> = {
   symbol: /[^\p{L}\p{Nd}]/u,
 }
 
-/** Whether a password keeps a rule, as far as that can be told without the service: patterns and lists of words are its business. */
+/**
+ * Whether a password meets a rule, as far as the page can check it: patterns and word lists are checked by
+ * the service only.
+ */
 export function judge({ kind, value }: PasswordRule, password: string): Verdict {
   if (kind === 'min-length') return [...password].length >= Number(value) ? 'kept' : 'broken'
   const wanted = classes[kind]

@@ -1,9 +1,9 @@
 import { ask } from './api.ts'
 
-/** So many rows are on one page. */
+/** Rows per page. */
 export const PAGE = 25
 
-/** A list of `management/…`, in portions. */
+/** A response of `management/…` with a part of a list. */
 type Portion<K extends string, T> = Readonly<Record<K, readonly T[]>> & { readonly results: number }
 
 export interface User {

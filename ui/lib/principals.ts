@@ -13,7 +13,7 @@ export async function findPrincipal(name: string): Promise<string> {
   )
 }
 
-/** The name of a user or group; the id of one that has none, or is no longer there. @throws {Problem} */
+/** The name of a user or group; its id if it has no name or no longer exists. @throws {Problem} */
 export async function nameOf(id: string, signal: AbortSignal): Promise<string> {
   try {
     return (await ask<{ readonly name: string }>(`_principals/entry/${part(id)}/name`, { signal })).name
@@ -30,7 +30,7 @@ export async function namesOf(ids: readonly string[], signal: AbortSignal): Prom
 
 const MAX_SUGGESTIONS = 8
 
-/** Names that hold what has been typed. @throws {Problem} */
+/** Names that contain the typed text. @throws {Problem} */
 export async function suggest(query: string, withGroups: boolean, signal: AbortSignal): Promise<readonly string[]> {
   if (query === '') return []
   const wanted = { query, limit: MAX_SUGGESTIONS }

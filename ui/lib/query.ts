@@ -3,7 +3,10 @@ import { onNavigate } from './router.tsx'
 
 type Values<K extends string> = Readonly<Record<K, string>>
 
-/** Values that stand in the address, so that reloading, going back and a link find them again. @param usual values that do not */
+/**
+ * Values in the query of the address, so that reloading, going back and links restore them. @param usual
+ * default values, which are left out of the address
+ */
 export function useQuery<K extends string>(
   usual: Values<K>,
 ): readonly [Values<K>, (change: Partial<Values<K>>) => void] {
@@ -27,5 +30,5 @@ function read<K extends string>(usual: Values<K>): Values<K> {
   return { ...usual, ...Object.fromEntries(keysOf(usual).map(key => [key, given.get(key) ?? usual[key]])) }
 }
 
-/** A whole number out of the address. */
+/** Parses a whole number from the address. */
 export const wholeNumber = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0)

@@ -5,17 +5,17 @@ import { uiPath } from './base.ts'
 const changed = new EventTarget()
 const CHANGE = 'change'
 
-/** The address within the application, without query: `contexts/7/files`. */
+/** The path within the application, without the query: `contexts/7/files`. */
 export const currentPath = (): string => location.pathname.slice(uiPath.length)
 
-/** Goes to another page of the application. */
+/** Opens another page of the application. */
 export function navigate(path: string): void {
   history.pushState(undefined, '', uiPath + path)
   changed.dispatchEvent(new Event(CHANGE))
   scrollTo(0, 0)
 }
 
-/** Tells of every change of the address that is not made by the page itself. */
+/** Calls back for every change of the address that the page itself did not make. */
 export function onNavigate(listener: () => void): () => void {
   changed.addEventListener(CHANGE, listener)
   return () => changed.removeEventListener(CHANGE, listener)
@@ -23,14 +23,17 @@ export function onNavigate(listener: () => void): () => void {
 
 addEventListener('popstate', () => changed.dispatchEvent(new Event(CHANGE)))
 
-/** The address within the application, now and after every change of it. */
+/** The path within the application, now and after every change. */
 export function usePath(): string {
   const [path, setPath] = useState(currentPath)
   useLayoutEffect(() => onNavigate(() => setPath(currentPath())), [])
   return path
 }
 
-/** The named parts of a path that fits the pattern (`contexts/:context/files`); `undefined` for one that does not. */
+/**
+ * The named parts of a path that matches the pattern (`contexts/:context/files`); `undefined` if it does not
+ * match.
+ */
 export function match(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
   const [wanted, given] = [pattern.split('/'), path.replace(/\/$/, '').split('/')]
   if (wanted.length !== given.length) return undefined
@@ -54,14 +57,14 @@ function decode(text: string): string {
 interface LinkProps {
   readonly to: string
   readonly class?: string
-  /** It leads to where one is, or to the beginning of that part. */
+  /** Marks a link to the current page, or to a page above it. */
   readonly current?: 'page' | 'true' | undefined
-  /** Where it leads, where its text alone does not say it. */
+  /** Label for screen readers, where the text does not name the target. */
   readonly label?: string
   readonly children: ComponentChildren
 }
 
-/** A link within the application; opens in a new tab as any link does. */
+/** A link within the application; it can be opened in a new tab like any other link. */
 export function Link({ to, class: names, current, label, children }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return

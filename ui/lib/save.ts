@@ -1,4 +1,4 @@
-/** Saves a text as a file, as a download does. */
+/** Saves a text as a file by starting a download. */
 export function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }))
   const link = document.createElement('a')

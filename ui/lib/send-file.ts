@@ -8,13 +8,13 @@ interface Sending {
   readonly file: File
   readonly name: string
   readonly signal: AbortSignal
-  /** Receives how many bytes have gone. */
+  /** Called with the number of bytes sent so far. */
   readonly onSent: (bytes: number) => void
 }
 
 /**
- * Sends a file as the body of a request: an entry comes with its file, or not at all.
- * @returns the JSON of the response; empty where there is none
+ * Sends a file as the body of a request, so that an entry is created together with its file or not at all.
+ * @returns the parsed JSON, `undefined` for an empty response
  * @throws {Problem}
  */
 export async function sendFile(sending: Sending): Promise<Readonly<Record<string, unknown>>> {
@@ -26,7 +26,7 @@ export async function sendFile(sending: Sending): Promise<Readonly<Record<string
 
 const cancelled = (): Problem => new Problem(0, { code: 'cancelled' })
 
-/** `fetch` does not report how far an upload is. */
+/** XMLHttpRequest, because `fetch` does not report the progress of an upload. */
 async function send({ method, path, file, name, signal, onSent }: Sending): Promise<XMLHttpRequest> {
   const request = new XMLHttpRequest()
   const finished = new Promise<void>((resolve, reject) => {
@@ -51,7 +51,7 @@ async function send({ method, path, file, name, signal, onSent }: Sending): Prom
   return request
 }
 
-/** RFC 8187: more is escaped than `encodeURIComponent` does. */
+/** Encodes a file name by RFC 8187, which escapes more characters than `encodeURIComponent`. */
 const encodeName = (name: string): string =>
   encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, sign => `%${sign.charCodeAt(0).toString(16)}`)
 

@@ -4,14 +4,14 @@ import { ask, leaveForSignIn, Problem, signedInAgain, unreachable } from './api.
 import { address } from './base.ts'
 import { chooseLanguage } from './language.ts'
 
-/** Who uses the page. */
+/** The user of the page. */
 export interface Me {
   readonly id: string
   readonly name: string
   readonly language: string | undefined
   readonly homeContext: string | undefined
   readonly isAdmin: boolean
-  /** The base address, as the service writes it in its responses. */
+  /** The base address, in the form that the service uses in its responses. */
   readonly baseUri: string
 }
 
@@ -27,12 +27,15 @@ interface UserInformation {
 
 const GUEST = '_guest'
 
-/** Who is signed in; without a session the sign-in page comes. Chooses the user's language, else the browser's. */
+/**
+ * The signed-in user; without a session, redirects to the sign-in page. Chooses the language of the user,
+ * otherwise that of the browser.
+ */
 export async function loadMe(): Promise<Me> {
   const information = await loadUser()
   const { id, user = id, uri = '', language, homecontext, clientAcceptLanguage } = information
   if (id === GUEST) return await leaveForSignIn(false)
-  // Whoever may administer the list of all contexts is an administrator.
+  // Users who may administer the list of all contexts are administrators.
   const { rights = [] } = await ask<{ readonly rights?: readonly string[] }>('_contexts/entry/_contexts?includeAll')
   const preferred = Object.entries(clientAcceptLanguage).sort(([, a], [, b]) => b - a)
   await chooseLanguage([language, ...preferred.map(([tag]) => tag)])
@@ -40,12 +43,12 @@ export async function loadMe(): Promise<Me> {
   return { id, name: user, language, homeContext: homecontext, isAdmin: rights.includes('administer'), baseUri }
 }
 
-/** When the session ends, by the clock of this browser; `undefined` if it is not known. */
+/** The end of the session by the clock of this browser; `undefined` if it is unknown. */
 let ends: number | undefined
 
 export const sessionEnd = (): number | undefined => ends
 
-/** Asks who is signed in. Counts as use of the session, which prolongs it where it may be prolonged. */
+/** Fetches the user. The request counts as use of the session and prolongs it if the settings allow that. */
 async function loadUser(): Promise<UserInformation> {
   const response = await fetch(address('auth/user'), {
     cache: 'no-store',
@@ -60,14 +63,14 @@ async function loadUser(): Promise<UserInformation> {
   return user
 }
 
-/** The clocks of service and browser may differ: what counts is the time that remains. */
+/** The clocks of service and browser may differ, so the remaining time is used. */
 function endOf(expires: string | undefined, date: string | null): number | undefined {
   const remaining = Date.parse(expires ?? '') - Date.parse(date ?? '')
   return remaining > 0 ? Date.now() + remaining : undefined
 }
 
 /**
- * Has the user sign in again if the session has ended meanwhile. Prolongs the session otherwise.
+ * Asks the user to sign in again if the session has ended; otherwise prolongs the session.
  * @throws {Problem} 401 if the user does not sign in again
  */
 export async function checkSession(me: Me): Promise<void> {
@@ -77,7 +80,7 @@ export async function checkSession(me: Me): Promise<void> {
   if (!(await signedInAgain())) throw new Problem(401, { code: 'not-signed-in' })
 }
 
-/** Signs in once more as the same user, by password. @throws {Problem} */
+/** Signs in again as the same user, with the password. @throws {Problem} */
 export async function signInAgain(me: Me, password: string): Promise<void> {
   const response = await fetch(address('auth/cookie'), {
     method: 'POST',
@@ -92,12 +95,12 @@ export async function signInAgain(me: Me, password: string): Promise<void> {
   throw new Problem(response.status, body, retryAfter === null ? undefined : Number(retryAfter))
 }
 
-/** Whether this user is signed in now. */
+/** Whether this user is still signed in. */
 export const isSignedIn = async (me: Me): Promise<boolean> => (await loadUser()).id === me.id
 
 interface Session {
   readonly me: Me
-  /** Asks again who is signed in, after a change. */
+  /** Fetches the user again after a change. */
   readonly reload: () => Promise<void>
 }
 

@@ -7,7 +7,7 @@ import type { Me } from './session.ts'
 
 const HAS_MEMBER = 'http://entrystore.org/terms/hasGroupMember'
 const FILES = 'entryType:Local AND (graphType:None OR graphType:List)'
-/** Groups of one query; a search has a limit. */
+/** Maximum number of groups in one query, because a search has a limit. */
 const MAX_GROUPS = 40
 
 /** Ids of the groups that a user belongs to. @throws {Problem} */
@@ -24,7 +24,7 @@ const anyOf = (field: string, uris: readonly string[]): string =>
 const principals = ({ baseUri }: Me, ids: readonly string[]): string[] =>
   ids.map(id => `${baseUri}_principals/resource/${id}`)
 
-/** Single files and folders of others that the user, or a group of theirs, has been given access to. @throws {Problem} */
+/** Single files and folders of others that are shared with the user or a group of theirs. @throws {Problem} */
 export async function loadSharedEntries(me: Me, signal: AbortSignal): Promise<readonly Item[]> {
   const named = principals(me, [me.id, ...(await groupIdsOf(me.id, signal)).slice(0, MAX_GROUPS)])
   const readers = `${anyOf('acl.resource.r', named)} OR ${anyOf('acl.resource.rw', named)}`
@@ -33,15 +33,18 @@ export async function loadSharedEntries(me: Me, signal: AbortSignal): Promise<re
   return (await search(query, 'modified desc', 0, signal)).items
 }
 
-/** Something that others have access to. */
+/** An item that others have access to. */
 export interface SharedItem {
   readonly item: Item
   readonly isContext: boolean
-  /** Who else has access by the list of the item itself. */
+  /** Users and groups in the item's own access list. */
   readonly access: readonly Access[]
 }
 
-/** Contexts that the user owns, and single files and folders that they own or created, if others have access. @throws {Problem} */
+/**
+ * Contexts of the user, and single files and folders that they own or created, if others have access. @throws
+ * {Problem}
+ */
 export async function loadSharedByMe(me: Me, signal: AbortSignal): Promise<readonly SharedItem[]> {
   const [own = ''] = principals(me, [me.id])
   const isShared = '(acl.admin:* OR acl.resource.r:* OR acl.resource.rw:*)'
@@ -61,7 +64,7 @@ export async function loadSharedByMe(me: Me, signal: AbortSignal): Promise<reado
   return [...ofContexts.items.flatMap(shared(true)), ...ofEntries.items.flatMap(shared(false))]
 }
 
-/** Contexts that name the user, a group of theirs, or everyone. @throws {Problem} */
+/** Contexts whose access list names the user, a group of theirs, or everyone. @throws {Problem} */
 export async function loadContextsOf(
   user: string,
   { baseUri }: Pick<Me, 'baseUri'>,

@@ -1,6 +1,6 @@
 import { findMessage, t } from './language.ts'
 
-/** Checks that one explanation is true of. */
+/** Checks that share the explanation of another check. */
 const alike: Readonly<Record<string, string>> = {
   'account-disabled': 'account',
   'assertion-id': 'profile',
@@ -21,6 +21,6 @@ const alike: Readonly<Record<string, string>> = {
   subject: 'profile',
 }
 
-/** What a refused sign-on usually comes from, and what to do about it. */
+/** The usual cause of a refused sign-on, and what to do about it. */
 export const explainCheck = (check: string): string =>
   findMessage(`check.${alike[check] ?? check}`) ?? t('check.dishonest')

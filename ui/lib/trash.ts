@@ -7,19 +7,19 @@ export interface TrashedItem {
   readonly entryId: string
   readonly name: string
   readonly graphType: string
-  /** 1, and what is in the folder. */
+  /** Number of entries: 1, plus those in the folder. */
   readonly entries: number
   readonly bytes: number
   readonly deleted: string
   readonly deletedBy: { readonly id: string; readonly name?: string }
-  /** When it is deleted permanently; absent if it stays. */
+  /** When it is deleted permanently; absent if that never happens. */
   readonly expires?: string
 }
 
 interface TrashPage {
   readonly items: readonly TrashedItem[]
   readonly results: number
-  /** Of all that is in the trash. */
+  /** Total size of everything in the trash. */
   readonly bytes: number
 }
 
@@ -31,7 +31,7 @@ const trashPath = (context: string, entry: string): string => `${part(context)}/
 export const loadTrash = (context: string, offset: number, signal: AbortSignal): Promise<TrashPage> =>
   ask<TrashPage>(`${part(context)}/trash?limit=${TRASH_STEP}&offset=${offset}`, { signal })
 
-/** Moves to the trash, a folder with all that is in it. @throws {Problem} */
+/** Moves an item to the trash, a folder together with its content. @throws {Problem} */
 export const moveToTrash = ({ context, entryId }: Item): Promise<undefined> =>
   ask(trashPath(context, entryId), { method: 'POST' })
 
@@ -49,9 +49,9 @@ export async function emptyTrash(context: string): Promise<void> {
   await ask<unknown>(`${part(context)}/trash`, { method: 'DELETE' })
 }
 
-/** The service accepts this many at a time. */
+/** Maximum number of items that the service accepts in one request. */
 export const MAX_ZIP = 500
 
-/** Where files and folders of one context are downloaded as one zip. */
+/** The address of a zip with these files and folders of one context. */
 export const zipAddress = (context: string, ids: readonly string[]): string =>
   address(`${part(context)}/zip?entries=${ids.map(part).join(',')}`)

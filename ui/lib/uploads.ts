@@ -4,10 +4,10 @@ import { freeBytes, loadQuota, type Quota } from './contexts.ts'
 import { inFolder, resourcePath } from './files.ts'
 import { sendFile } from './send-file.ts'
 
-/** Where uploads go: a context, and a folder in it. */
+/** The target of uploads: a context, and a folder in it. */
 export interface Target {
   readonly context: string
-  /** As the service writes it. */
+  /** In the form that the service uses in its responses. */
   readonly contextUri: string
   readonly folder: string | undefined
 }
@@ -16,33 +16,33 @@ export interface NewUpload {
   readonly target: Target
   readonly file: File
   readonly name: string
-  /** The entry whose file it replaces. */
+  /** Id of the entry whose file is replaced. */
   readonly replaces?: string | undefined
 }
 
 export interface Upload extends NewUpload {
   readonly id: number
   readonly state: 'waiting' | 'sending' | 'done' | 'refused' | 'cancelled'
-  /** Bytes that have gone. */
+  /** Bytes sent so far. */
   readonly sent: number
-  /** Why it was refused. */
+  /** The error, if the upload was refused. */
   readonly problem?: unknown
 }
 
-/** More at once would share the same line. */
+/** Maximum number of parallel uploads; more would only share the same connection. */
 const MAX_AT_ONCE = 3
 
 const changed = new EventTarget()
 const CHANGE = 'change'
 const aborts = new Map<number, AbortController>()
-/** The room in a context when it was last asked for, and what has gone into it since. */
+/** The last known quota of each context, and the bytes uploaded to it since. */
 const rooms = new Map<string, { readonly quota: Quota; added: number }>()
 let all: readonly Upload[] = []
 let count = 0
 let isPaused = false
 let isDrawing = false
 
-/** All uploads; they go on while another page of the application is shown. */
+/** All uploads. They continue while another page of the application is shown. */
 export const uploads = (): readonly Upload[] => all
 export const uploadsArePaused = (): boolean => isPaused
 
@@ -71,7 +71,7 @@ export function retryUpload(id: number): void {
   void startNext()
 }
 
-/** Starts no further uploads; those being sent are finished. */
+/** Starts no further uploads; uploads in progress are completed. */
 export function pauseUploads(paused: boolean): void {
   isPaused = paused
   set(all)
@@ -82,12 +82,12 @@ export function cancelUploads(): void {
   for (const { id } of all.filter(isActive)) cancelUpload(id)
 }
 
-/** Removes those from the list that are over, or one of them. */
+/** Removes finished uploads from the list, or a single one. */
 export function clearUploads(id?: number): void {
   set(all.filter(upload => isActive(upload) || (id !== undefined && upload.id !== id)))
 }
 
-/** Listeners run at most once a frame: progress is reported far more often. */
+/** Listeners are called at most once per frame, because progress is reported far more often. */
 function set(next: readonly Upload[]): void {
   all = next
   if (isDrawing) return
@@ -114,7 +114,7 @@ async function startNext(): Promise<void> {
     const { context } = next.target
     const room = rooms.get(context)
     const free = room && freeBytes(room.quota)
-    // It may fit once those under way have arrived or failed: until then it waits.
+    // It may fit once other uploads have been completed or have failed, so it waits.
     const mustWait = room && free !== undefined && next.file.size > free - room.added - sending(context)
     if (mustWait && sending(context) > 0) return
     void send(next)
@@ -141,7 +141,7 @@ async function send({ id, target, file, name, replaces }: Upload): Promise<void>
     if (room) room.added += file.size
     change(id, { state: 'done', sent: file.size })
   } catch (problem) {
-    // After a cancellation it may have been started again by now.
+    // The upload may have been started again since it was cancelled.
     if (!signal.aborted) change(id, { state: 'refused', problem })
   } finally {
     aborts.delete(id)
@@ -149,7 +149,7 @@ async function send({ id, target, file, name, replaces }: Upload): Promise<void>
   }
 }
 
-/** Spares the sending of what would be refused; the service decides all the same. @throws {Problem} */
+/** Avoids sending a file that would be refused. The service checks the quota in any case. @throws {Problem} */
 async function requireRoom(context: string, needed: number): Promise<void> {
   let room = rooms.get(context)
   if (!room || needed > (freeBytes(room.quota) ?? Infinity) - room.added) {
@@ -164,7 +164,7 @@ async function requireRoom(context: string, needed: number): Promise<void> {
     throw new Problem(413, { code: 'quota-exceeded', quota, fillLevel: fillLevel + room.added, needed })
 }
 
-/** Bytes of other uploads that are being sent to the context: the service keeps room for them. */
+/** Bytes of other uploads in progress to the same context, for which the service has reserved space. */
 export const reservedBeside = ({ id, target }: Upload): number =>
   all
     .filter(other => other.id !== id && other.state === 'sending' && other.target.context === target.context)

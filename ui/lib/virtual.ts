@@ -4,12 +4,12 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 
 interface Rows {
   readonly indexes: readonly number[]
-  /** Pixels before the first and after the last of them. */
+  /** Height in pixels of the rows before the first one and after the last one. */
   readonly before: number
   readonly after: number
 }
 
-/** Which rows of a long list are in the window, and how much room the others take. @param height of a row in pixels */
+/** Computes which rows of a long list are visible, and the height of all others. @param height of a row in pixels */
 export function useVirtualRows(list: RefObject<HTMLElement | null>, count: number, height: number): Rows {
   const [, draw] = useState(0)
   const [margin, setMargin] = useState(0)

@@ -1,6 +1,6 @@
 import type { Messages } from './en.ts'
 
-/** The words of the pages in German. */
+/** German texts of the pages. */
 const de: Messages = {
   about: 'Benutzer',
   aboutUser: 'Benutzer (Teil des Namens oder ID)',

@@ -1,6 +1,7 @@
 /**
- * The words of the pages in English. Another language is one file like this one, with the same keys and places (`{name}`).
- * Keys that begin with `page.` are words of the pages that the service makes itself: sign-in, reset, refusals.
+ * English texts of the pages. Each language is one file like this one, with the same keys and placeholders
+ * (`{name}`).
+ * Keys that begin with `page.` are for the pages that the service renders: sign-in, reset, errors.
  */
 export const en = {
   about: 'User',

@@ -1,6 +1,6 @@
 import type { Messages } from './en.ts'
 
-/** The words of the pages in Swedish. */
+/** Swedish texts of the pages. */
 const sv: Messages = {
   about: 'Användare',
   aboutUser: 'Användare (del av namnet, eller ID)',

@@ -12,11 +12,11 @@ import { visible } from '../lib/text.ts'
 import { NewAccessTokenDialog } from './new-access-token.tsx'
 
 interface AccessTokensProps {
-  /** Another user, for administrators; absent: the user's own tokens, and a button to create one. */
+  /** Name of another user, for administrators; if absent, the page shows the user's own tokens and can create one. */
   readonly user?: string
 }
 
-/** The access tokens of a user, and revoking them. Nothing where the service has them switched off. */
+/** The access tokens of a user, with buttons to revoke them. Shows nothing if access tokens are switched off. */
 export function AccessTokens({ user }: AccessTokensProps) {
   const [loaded, again] = useLoaded(signal => loadAccessTokens(signal, user), [user])
   const [isCreating, setCreating] = useState(false)

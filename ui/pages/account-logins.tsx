@@ -12,7 +12,7 @@ import { useLoaded } from '../lib/load.ts'
 import { loadOwnLogins, type Login } from '../lib/logins.ts'
 import { loginColumns } from './login-columns.tsx'
 
-/** Where one is signed in, and ending it. */
+/** The sessions of the user, with buttons to end them. */
 export function Logins() {
   const [loaded, again] = useLoaded(loadOwnLogins, [])
   const [isAsking, setAsking] = useState(false)

@@ -11,7 +11,7 @@ import { useLoaded } from '../lib/load.ts'
 import { useSession } from '../lib/session.ts'
 import { loadRules, NewPassword, type Rules } from './password-field.tsx'
 
-/** A new password, judged while it is typed. */
+/** Changes the user's password; rules are checked while the user types. */
 export function ChangePassword() {
   const [loaded, again] = useLoaded(loadRules, [])
   return (

@@ -7,7 +7,7 @@ import { languages, t } from '../lib/language.ts'
 import { Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
 
-/** The user's own data, as far as they are known here. */
+/** The user's own data, as far as this page knows them. */
 export function WhoAmI() {
   const { me, reload } = useSession()
   const save = async (language: string): Promise<void> => {

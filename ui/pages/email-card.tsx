@@ -10,7 +10,7 @@ import { t } from '../lib/language.ts'
 import { useLoaded } from '../lib/load.ts'
 import { useSession } from '../lib/session.ts'
 
-/** The e-mail address of a user: one's own, or for administrators that of others. */
+/** The e-mail address of the user, or for administrators that of another user. */
 export function EmailCard({ id }: { readonly id: string }) {
   const [loaded, again] = useLoaded(signal => loadEmail(id, signal), [id])
   return (

@@ -4,10 +4,13 @@ import { tell } from '../components/toast.tsx'
 import { t } from '../lib/language.ts'
 
 const LENGTH = 20
-/** Without those that are mistaken for one another. */
+/** Without characters that are easily confused. */
 const kinds = ['abcdefghijkmnpqrstuvwxyz', 'ABCDEFGHJKLMNPQRSTUVWXYZ', '23456789', '-_.!#+'] as const
 
-/** A random password with characters of every kind, so that it keeps the usual rules. 20 characters are about 115 bits. */
+/**
+ * A random password with characters of every kind, so that it meets the usual rules. 20 characters have about
+ * 115 bits.
+ */
 export function generatePassword(): string {
   const all = kinds.join('')
   const signs = [...kinds, ...Array<string>(LENGTH - kinds.length).fill(all)].map(pickFrom)
@@ -20,7 +23,7 @@ export function generatePassword(): string {
 
 const pickFrom = (signs: string): string => signs[below(signs.length)] ?? ''
 
-/** A random whole number, all equally likely. */
+/** A uniformly distributed random whole number. */
 function below(limit: number): number {
   const most = Math.floor(2 ** 32 / limit) * limit
   for (;;) {
@@ -34,7 +37,7 @@ interface GeneratePasswordProps {
   readonly onPassword: (password: string) => void
 }
 
-/** Fills in a random password and copies it: it is not shown again. */
+/** Fills in a random password and copies it, because it is not shown again. */
 export function GeneratePassword({ password, onPassword }: GeneratePasswordProps) {
   const [generated, setGenerated] = useState('')
   const generate = (): void => {

@@ -39,7 +39,7 @@ interface FilesHomeProps {
   readonly children: ComponentChildren
 }
 
-/** Where files are: in contexts of one's own, in those of others. */
+/** The frame of the file pages: the user's own contexts, and those shared with them. */
 export function FilesHome({ title, children }: FilesHomeProps) {
   const path = currentPath()
   return (
@@ -60,7 +60,7 @@ export function FilesHome({ title, children }: FilesHomeProps) {
   )
 }
 
-/** The contexts that one can write to. */
+/** The contexts that the user can write to. */
 export function MyFiles() {
   const { me } = useSession()
   return (
@@ -70,7 +70,7 @@ export function MyFiles() {
   )
 }
 
-/** What others have shared with the user: contexts, and single files and folders. */
+/** Contexts, single files and folders that others have shared with the user. */
 export function SharedWithMe() {
   return (
     <FilesHome title={t('sharedWithMe')}>

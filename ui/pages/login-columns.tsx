@@ -4,7 +4,7 @@ import { ago, dateTime, utc } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import type { Login } from '../lib/logins.ts'
 
-/** From where somebody is signed in, and since when. */
+/** Columns with the device, address and times of a session. */
 export const loginColumns = (): ReadonlyArray<Column<Login>> => [
   { title: t('device'), cell: login => <Device {...login} /> },
   { title: t('address'), cell: ({ inetAddress }) => inetAddress.replace(/^\//, '') },

@@ -16,7 +16,7 @@ interface NewAccessTokenDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks what a token is for, and shows it once. */
+/** Asks for the purpose of a token, and shows the new token once. */
 export function NewAccessTokenDialog({ onCreated, onClose }: NewAccessTokenDialogProps) {
   const [token, setToken] = useState<string>()
   return token === undefined ? (
@@ -32,7 +32,7 @@ export function NewAccessTokenDialog({ onCreated, onClose }: NewAccessTokenDialo
   )
 }
 
-/** The words between commas or spaces; `undefined` for none. */
+/** The words between commas or spaces; `undefined` if there are none. */
 function listed(text: string): readonly string[] | undefined {
   const words = text.split(/[\s,]+/).filter(word => word !== '')
   return words.length === 0 ? undefined : words
@@ -121,7 +121,7 @@ function ShownOnce({ token, onClose }: { readonly token: string; readonly onClos
   const text = useRef<HTMLInputElement>(null)
   const copy = async (): Promise<void> => {
     text.current?.select()
-    // Browsers have a clipboard on secure pages only; elsewhere the selected text can be copied by hand.
+    // Browsers provide the clipboard on secure pages only; elsewhere the selected text can be copied by hand.
     await navigator.clipboard?.writeText(token)
     tell(t('copied'))
   }

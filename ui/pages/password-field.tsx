@@ -14,14 +14,14 @@ interface NewPasswordProps extends Rules {
   readonly value: string
   readonly onValue: (value: string) => void
   readonly error: string | undefined
-  /** Why the last one was refused. */
+  /** The error of the last attempt. */
   readonly problem: unknown
-  /** Whether it may be read while it is typed: by somebody who hands it on. */
+  /** Whether the password is shown while typing, for administrators who pass it on. */
   readonly isShown?: boolean
   readonly required?: boolean
 }
 
-/** A new password, judged while it is typed. */
+/** A field for a new password; rules are checked while the user types. */
 export function NewPassword(props: NewPasswordProps) {
   const { rules, maxLength, value, onValue, error, problem, isShown = false, required = true } = props
   return (
@@ -39,7 +39,7 @@ export function NewPassword(props: NewPasswordProps) {
   )
 }
 
-/** The rules that a refusal names. */
+/** The rules that an error response names as broken. */
 function brokenBy(problem: unknown): readonly unknown[] {
   const rules = problem instanceof Problem ? problem.extra['rules'] : undefined
   return Array.isArray(rules) ? rules : []
@@ -51,7 +51,7 @@ interface RuleListProps {
   readonly refused: readonly unknown[]
 }
 
-/** Each rule with its mark; what only the service can judge says so. */
+/** Each rule with its state; rules that only the service can check are marked as such. */
 function RuleList({ rules, password, refused }: RuleListProps) {
   return (
     <ul class="rules" aria-label={t('ruleStates')}>

@@ -23,7 +23,7 @@ interface AdminPageProps {
   readonly children: ComponentChildren
 }
 
-/** What administrators see; others are told that it is none for them. The service judges every request by itself. */
+/** Content for administrators; other users get an explanation. The service checks every request in any case. */
 export function ForAdmins({ title, children }: AdminPageProps) {
   const { me } = useSession()
   if (me.isAdmin) return <>{children}</>
@@ -36,7 +36,7 @@ export function ForAdmins({ title, children }: AdminPageProps) {
   )
 }
 
-/** A page of the administration, with the way to the others. */
+/** An administration page with links to the others. */
 export function AdminPage({ title, children }: AdminPageProps) {
   const path = currentPath()
   const current = (to: string): 'page' | 'true' | undefined => {

@@ -30,7 +30,7 @@ export interface AuditEvent {
 interface Trail {
   readonly events: readonly AuditEvent[]
   readonly hasMore: boolean
-  /** Names by id of those who did something. */
+  /** Names of the acting users, by id. */
   readonly names: ReadonlyMap<string, string>
 }
 
@@ -39,7 +39,7 @@ const PAGE = 50
 const noFilter = { user: '', event: '', since: '', until: '', from: '0' }
 type Filter = typeof noFilter
 
-/** What has happened, the latest first. */
+/** The audit trail, the latest events first. */
 export function AdminAudit() {
   return (
     <AdminPage title={t('adminAudit')}>
@@ -48,7 +48,7 @@ export function AdminAudit() {
   )
 }
 
-/** What a person typed as local date and time. */
+/** Parses the local date and time that a user typed. */
 const instant = (local: string): string | undefined => {
   const time = new Date(local)
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
@@ -128,7 +128,7 @@ function Trail() {
 
 const EXPORT_STEP = 1000
 
-/** Saves all events that the filter lets through. */
+/** Saves all events that match the filter. */
 async function exportTrail(filter: Filter, kind: 'csv' | 'jsonl'): Promise<void> {
   try {
     const events: AuditEvent[] = []
@@ -146,7 +146,7 @@ async function exportTrail(filter: Filter, kind: 'csv' | 'jsonl'): Promise<void>
 
 const csvColumns = ['time', 'event', 'userId', 'userName', 'actorId', 'address'] as const
 
-/** RFC 4180. What a spreadsheet would run as a formula is kept text by a quote before it. */
+/** CSV by RFC 4180. A leading quote keeps spreadsheets from running text as a formula. */
 function toCsv(events: readonly AuditEvent[]): string {
   const cell = (text = ''): string => {
     const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text

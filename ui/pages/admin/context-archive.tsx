@@ -9,7 +9,7 @@ import { t } from '../../lib/language.ts'
 import { sendFile } from '../../lib/send-file.ts'
 import { visible } from '../../lib/text.ts'
 
-/** What the service did with an archive; the report is there for an export of EntryStore. */
+/** The result of an import; `report` is present for an export of EntryStore. */
 interface Imported {
   readonly entries: number
   readonly files: number
@@ -36,7 +36,7 @@ interface ContextArchiveProps {
   readonly name: string
 }
 
-/** Downloads a context as a zip, and replaces its content with that of a zip. */
+/** Downloads a context as a zip, or replaces its content with that of a zip. */
 export function ContextArchive({ id, name }: ContextArchiveProps) {
   const input = useRef<HTMLInputElement>(null)
   const [file, setFile] = useState<File>()
@@ -98,7 +98,7 @@ function Result({ imported: { entries, files, bytes: size, report } }: { readonl
   )
 }
 
-/** What became of the statements of an export of EntryStore, and what to look at. */
+/** The result for each statement of an EntryStore export, and the findings. */
 function ImportReport({ report: { quads, counts, findings } }: { readonly report: Report }) {
   return (
     <>

@@ -15,14 +15,14 @@ import { SizeFields } from './size-fields.tsx'
 interface ContextQuotaProps {
   readonly id: string
   readonly title: string
-  /** Absent where the service has no quota. */
+  /** Absent if quotas are switched off. */
   readonly quota: Quota | undefined
   readonly again: () => void
 }
 
 const UNLIMITED = -1
 
-/** How full a context is and how full it may become. */
+/** The fill level and quota of a context. */
 export function ContextQuota({ id, title, quota, again }: ContextQuotaProps) {
   return (
     <Card title={t('quota')}>

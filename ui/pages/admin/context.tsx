@@ -27,7 +27,7 @@ export interface ContextEntry {
   readonly metadata?: Graph
 }
 
-/** Info and metadata of a context, and the tag that a change of its info has to name. @throws {Problem} */
+/** Info and metadata of a context, and the ETag that a change of its info must name. @throws {Problem} */
 const loadContext = (key: string, signal: AbortSignal): Promise<Tagged<ContextEntry>> =>
   askTagged<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, { signal })
 

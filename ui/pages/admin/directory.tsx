@@ -13,18 +13,21 @@ import { useQuery, wholeNumber } from '../../lib/query.ts'
 
 interface DirectoryProps<T> {
   readonly title: string
-  /** The list of `management/` that is shown. */
+  /** The list of `management/` to show. */
   readonly kind: 'users' | 'groups' | 'contexts'
   readonly columns: ReadonlyArray<Column<T>>
   readonly keyOf: (row: T) => string
-  /** Possible orders and their names, the first by default. */
+  /** Available orders and their labels, the default first. */
   readonly orders?: ReadonlyArray<readonly [string, string]>
-  /** What the button says that opens the dialog to make one more. */
+  /** Label of the button that opens the dialog to create one. */
   readonly make: string
   readonly Maker: ComponentType<{ readonly onClose: () => void }>
 }
 
-/** All users, groups or contexts: to search, to page through, to add to. What is asked for stands in the address. */
+/**
+ * A list of all users, groups or contexts with search, paging and a button to create one. The query is part
+ * of the address.
+ */
 export function Directory<T>({ title, kind, columns, keyOf, orders, make, Maker }: DirectoryProps<T>) {
   const [{ query, sort, from }, change] = useQuery({ query: '', sort: orders?.[0]?.[0] ?? '', from: '0' })
   const [isMaking, setMaking] = useState(false)

@@ -16,7 +16,7 @@ interface Finding {
 const loadFindings = async (signal: AbortSignal): Promise<readonly Finding[]> =>
   (await ask<{ readonly findings: readonly Finding[] }>('management/findings', { signal })).findings
 
-/** What `stowage doctor` finds. */
+/** The findings of `stowage doctor`. */
 export function AdminFindings() {
   return (
     <AdminPage title={t('adminFindings')}>

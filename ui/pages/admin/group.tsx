@@ -28,7 +28,7 @@ interface GroupResource {
 
 const pathOf = (id: string): string => `_principals/resource/${part(id)}`
 
-/** The members as they are now, changed; refused if somebody else changes them at the same time. @throws {Problem} */
+/** Changes the members as they are now; refused if another user changes them at the same time. @throws {Problem} */
 async function changeMembers(id: string, change: (members: readonly string[]) => readonly string[]): Promise<void> {
   const { value, tag } = await askTagged<GroupResource>(pathOf(id))
   const json = change(value.children.map(({ entryId }) => entryId))

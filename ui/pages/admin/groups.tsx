@@ -14,7 +14,7 @@ import { AdminPage } from './admin-page.tsx'
 import { Directory } from './directory.tsx'
 import { NameField } from './name-field.tsx'
 
-/** Everybody who is signed in belongs to it. */
+/** The group of all signed-in users. */
 export const EVERYBODY = '_users'
 
 /** All groups. */
@@ -50,7 +50,7 @@ const columns = (): ReadonlyArray<Column<Group>> => [
   },
 ]
 
-/** Makes a group and leads to its page. */
+/** Creates a group and opens its page. */
 function NewGroup({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('')
   const create = async (): Promise<void> => {

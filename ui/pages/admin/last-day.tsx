@@ -30,13 +30,13 @@ async function loadHistory(signal: AbortSignal): Promise<NamedHistory> {
   const history = await ask<History>('management/history', { signal })
   const name = async (context: string): Promise<readonly [string, string]> => [
     context,
-    // It may have been deleted meanwhile.
+    // The context may have been deleted meanwhile.
     await loadContext(context, signal).then(contextTitle, () => context),
   ]
   return { ...history, names: new Map(await Promise.all(history.contexts.map(({ context }) => name(context)))) }
 }
 
-/** Requests, sign-ins, storage and the fullest contexts over the last day. */
+/** Graphs of requests, sign-ins, storage and the fullest contexts over the last day. */
 export function LastDay() {
   const [loaded, again] = useLoaded(loadHistory, [])
   return (

@@ -17,7 +17,7 @@ interface Lockout {
   readonly lockedUntil: string
 }
 
-/** Who is locked out after too many wrong passwords. */
+/** Users who are locked out after too many wrong passwords. */
 export function AdminLockouts() {
   return (
     <AdminPage title={t('adminLockouts')}>

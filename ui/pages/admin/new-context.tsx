@@ -22,11 +22,11 @@ interface Status {
   readonly quota: boolean
 }
 
-/** Stands for the id that the service is going to give. */
+/** Placeholder for the id that the service will assign. */
 const NEW_ID = '_newId'
 const noSize: Size = { amount: '', unit: 'GiB' }
 
-/** Makes a context and leads to its page. */
+/** Creates a context and opens its page. */
 export function NewContext({ onClose }: { readonly onClose: () => void }) {
   const [status, again] = useLoaded(signal => ask<Status>('management/status?extended', { signal }), [])
   return (
@@ -94,6 +94,6 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
 
 const fieldCodes = ['name-taken', 'invalid-name', 'unknown-principal', 'invalid-quota']
 
-/** What is wrong with a field, where the refusal is about it. */
+/** The error message for a field, if the refusal has one of these codes. */
 const about = (problem: unknown, codes: readonly string[]): string | undefined =>
   problem instanceof Problem && codes.includes(problem.code) ? tellProblem(problem) : undefined

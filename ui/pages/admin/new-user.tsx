@@ -15,7 +15,7 @@ import { GeneratePassword } from '../generate-password.tsx'
 import { loadRules, NewPassword } from '../password-field.tsx'
 import { NameField } from './name-field.tsx'
 
-/** Makes a user and leads to his page. */
+/** Creates a user and opens their page. */
 export function NewUser({ onClose }: { readonly onClose: () => void }) {
   const [rules, again] = useLoaded(loadRules, [])
   const [name, setName] = useState('')
@@ -77,7 +77,7 @@ export function NewUser({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** Has the service send a link to set the password. False where it sends no such links. */
+/** Asks the service to mail a link to set the password. Returns false if the service sends no such links. */
 async function invite(email: string): Promise<boolean> {
   const body = new URLSearchParams({ email })
   const response = await fetch(address('auth/pwreset'), { method: 'POST', body }).catch(() => undefined)

@@ -17,7 +17,7 @@ interface RenamePrincipalProps {
   readonly again: () => void
 }
 
-/** Changes the name of a user or group; its ID and permissions stay. */
+/** Renames a user or group; its id and permissions stay the same. */
 export function RenamePrincipal({ id, name, again }: RenamePrincipalProps) {
   const [typed, setTyped] = useState(name)
   useLayoutEffect(() => setTyped(name), [name])
@@ -49,7 +49,7 @@ interface DeletePrincipalProps {
   readonly id: string
   readonly name: string
   readonly kind: 'user' | 'group'
-  /** What goes with it and what stays. */
+  /** Names what is deleted as well and what is kept. */
   readonly text: string
   readonly onDeleted: () => void
 }

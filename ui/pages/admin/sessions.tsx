@@ -16,7 +16,7 @@ import { visible } from '../../lib/text.ts'
 import { loginColumns } from '../login-columns.tsx'
 import { AdminPage } from './admin-page.tsx'
 
-/** Where all users are signed in. */
+/** The sessions of all users. */
 export function AdminSessions() {
   return (
     <AdminPage title={t('adminSessions')}>

@@ -11,7 +11,7 @@ interface SizeFieldsProps {
   readonly required?: boolean
 }
 
-/** A size, as an amount and its unit. */
+/** A size, entered as an amount and a unit. */
 export function SizeFields({ label, size, onSize, hint, error, required = false }: SizeFieldsProps) {
   return (
     <div class="size">

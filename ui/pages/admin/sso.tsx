@@ -41,7 +41,7 @@ interface SsoStatus {
   readonly failures: readonly Failure[]
 }
 
-/** How it stands with those who vouch for people, and why the latest sign-ons were refused. */
+/** The state of the identity providers, and the reasons of recently refused sign-ons. */
 export function AdminSso() {
   return (
     <AdminPage title={t('adminSso')}>
@@ -121,7 +121,7 @@ function ProviderCard({ provider }: { readonly provider: Provider }) {
   )
 }
 
-/** From so many days on there is time to do something about it. */
+/** Certificates that expire within this number of days cause a warning. */
 const FEW_DAYS = 30
 
 const certificateColumns = (): ReadonlyArray<Column<Certificate>> => [

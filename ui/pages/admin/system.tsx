@@ -50,13 +50,13 @@ async function loadSystem(signal: AbortSignal): Promise<System> {
   return { ...status, readiness }
 }
 
-/** That it is not ready is told by a refusal, which says why. */
+/** The service reports that it is not ready by an error response, which has the reason. */
 function notReady(error: unknown): Readiness {
   if (error instanceof Problem && error.extra['checks'] !== undefined) return error.extra as unknown as Readiness
   throw error
 }
 
-/** How the service is doing. */
+/** The state of the service. */
 export function AdminSystem() {
   return (
     <AdminPage title={t('administration')}>

@@ -16,7 +16,7 @@ interface Row extends Access {
   readonly context: Item
 }
 
-/** The contexts that a user has access to, and why. */
+/** The contexts that a user has access to, with the reason. */
 export function UserContexts({ id }: { readonly id: string }) {
   const { me } = useSession()
   const load = async (signal: AbortSignal) => {

@@ -9,7 +9,7 @@ import { type AuditEvent, Detail, tellEvent } from './audit.tsx'
 
 const LATEST = 10
 
-/** The latest events about a user. @param round another value loads them again */
+/** The latest events about a user. @param round a new value loads them again */
 export function UserHistory({ id, round }: { readonly id: string; readonly round: unknown }) {
   const query = new URLSearchParams({ user: id, limit: String(LATEST) }).toString()
   const [loaded, again] = useLoaded(

@@ -12,11 +12,11 @@ import { loginColumns } from '../login-columns.tsx'
 
 interface UserLoginsProps {
   readonly name: string
-  /** Something else loads them again. */
+  /** A new value loads the sessions again. */
   readonly round: unknown
 }
 
-/** Where a user is signed in, and ending it. */
+/** The sessions of a user, with buttons to end them. */
 export function UserLogins({ name, round }: UserLoginsProps) {
   const [loaded, again] = useLoaded(signal => loadLoginsOf(name, signal), [name, round])
   const [isAsking, setAsking] = useState(false)

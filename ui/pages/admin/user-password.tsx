@@ -13,11 +13,11 @@ import { loadRules, NewPassword } from '../password-field.tsx'
 
 interface ResetPasswordProps {
   readonly id: string
-  /** What there is to know about the user has changed. */
+  /** Called when the data of the user have changed. */
   readonly again: () => void
 }
 
-/** Sets a new password for somebody, who is told it by other means. */
+/** Sets a new password for a user, who must be told it by other means. */
 export function ResetPassword({ id, again }: ResetPasswordProps) {
   const [rules, againRules] = useLoaded(loadRules, [])
   const [password, setPassword] = useState('')

@@ -42,7 +42,7 @@ interface State {
   readonly hasPassword?: boolean
 }
 
-/** What keeps somebody from signing in. */
+/** Why a user cannot sign in: disabled or locked out. */
 export function UserState({ disabled, lockedUntil, hasPassword }: State) {
   return (
     <span class="badges">

@@ -17,7 +17,7 @@ interface BreadcrumbsProps {
   readonly onMoved: () => void
 }
 
-/** The way from the home page to a folder. Files can be dropped on it. */
+/** Links from the home page down to a folder. Files can be dropped on them. */
 export function Breadcrumbs({ context, folders, onMoved }: BreadcrumbsProps) {
   const { me } = useSession()
   const { contextId } = context

@@ -7,7 +7,7 @@ import { t } from '../../lib/language.ts'
 import { numbered, visible } from '../../lib/text.ts'
 import type { NewUpload } from '../../lib/uploads.ts'
 
-/** A file to upload, and what has its name already. */
+/** A file to upload, and the existing item with the same name. */
 export interface Conflict {
   readonly upload: NewUpload
   readonly existing: Item
@@ -21,7 +21,7 @@ interface ConflictsProps {
 
 type Choice = 'both' | 'replace' | 'skip'
 
-/** Asks for each name that is taken whether to keep both files, replace the old one or skip the new one. */
+/** Asks for each existing name whether to keep both files, replace the old one or skip the new one. */
 export function Conflicts({ conflicts, taken, onResolved }: ConflictsProps) {
   const [choices, setChoices] = useState<readonly Choice[]>([])
   const conflict = conflicts[choices.length]

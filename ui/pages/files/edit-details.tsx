@@ -14,7 +14,7 @@ interface EditDetailsProps {
   readonly onChanged: () => void
 }
 
-/** Title, description and tags: what the metadata say about a file. */
+/** Edits title, description and tags in the metadata of a file. */
 export function EditDetails({ item, onClose, onChanged }: EditDetailsProps) {
   const [title, setTitle] = useState(titleIn(item.metadata) ?? '')
   const [description, setDescription] = useState(item.description ?? '')

@@ -8,7 +8,7 @@ import { NameDialog } from './name-dialog.tsx'
 import { ReplaceFile } from './replace-file.tsx'
 import { trashItems } from './to-trash.ts'
 
-/** What the user wants to do, and with what. */
+/** The chosen action and its items. */
 export interface Action {
   readonly kind: 'preview' | 'rename' | 'details' | 'replace' | 'move' | 'delete'
   readonly items: readonly Item[]
@@ -42,7 +42,7 @@ export function FileActions({ action, target, onClose, onChanged }: FileActionsP
   }
 }
 
-/** Has no dialog: it can be undone. */
+/** Needs no dialog, because it can be undone. */
 function ToTrash({ items, onClose, onChanged }: Omit<FileActionsProps, 'action' | 'target'> & Pick<Action, 'items'>) {
   useEffect(() => {
     onClose()

@@ -15,18 +15,18 @@ import { Selection } from './selection.tsx'
 interface FileListProps {
   readonly listing: Listing
   readonly target: Target
-  /** Another number fetches the list again. */
+  /** A new value fetches the list again. */
   readonly round: number
-  /** There is another text that says why nothing is here. */
+  /** Whether another text already explains why the list is empty. */
   readonly isEmptyForAReason: boolean
   readonly onSort: (column: SortColumn) => void
   readonly onChanged: () => void
 }
 
-/** Files and folders, however many: only what is in the window is drawn and fetched. */
+/** Files and folders; only the visible rows are fetched and drawn. */
 export function FileList({ listing, target, round, isEmptyForAReason, onSort, onChanged }: FileListProps) {
   const { me } = useSession()
-  // Guests find nothing, without a refusal: an empty list may mean that the session has ended.
+  // A guest gets an empty list and no error, so an empty list may mean that the session has ended.
   const items = useItems(listing, () => checkSession(me))
   const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map())
   const [action, setAction] = useState<Action>()
@@ -150,7 +150,7 @@ function SortHeading({ column, title, listing, onSort }: SortHeadingProps) {
   )
 }
 
-/** The room of rows that are not drawn. */
+/** Space for rows that are not drawn. */
 const Gap = ({ height }: { readonly height: number }) => (
   <tr class="gap" aria-hidden="true">
     <td colSpan={6} style={{ height: `${height}px` }} />

@@ -12,10 +12,10 @@ import type { Target } from '../../lib/uploads.ts'
 import type { Action } from './file-actions.tsx'
 import { dropTarget, endDrag, startDrag } from './moving.ts'
 
-/** Pixels; the same as in `style/files.css`. */
+/** Height in pixels; must be the same as in `style/files.css`. */
 export const rowHeight = (): number => (matchMedia('(max-width: 44rem)').matches ? 60 : 52)
 
-/** What a media type is called, in a word: `PNG`, `PDF`. */
+/** A short name for a media type: `PNG`, `PDF`. */
 const tellType = (mediaType = ''): string => {
   const [, subtype = ''] = /^[^/]+\/(?:x-|vnd\.)?([^;+]+)/.exec(mediaType) ?? []
   if (subtype === '' || subtype === 'octet-stream') return '–'

@@ -21,7 +21,7 @@ import { UploadZone } from './upload-zone.tsx'
 
 interface Place {
   readonly context: Context
-  /** From the outermost folder to this one. */
+  /** The folders from the outermost one to this one. */
   readonly folders: readonly Crumb[]
 }
 
@@ -56,7 +56,7 @@ export function Files({ parts }: { readonly parts: Readonly<Record<string, strin
   )
 }
 
-/** A folder that has been shared by itself, in a context that is not. @throws {Problem} */
+/** A folder that is shared by itself, in a context that is not. @throws {Problem} */
 async function sharedFolder(context: Context, folder: string | undefined, signal: AbortSignal): Promise<Place> {
   if (folder === undefined) return { context, folders: [] }
   try {
@@ -68,7 +68,7 @@ async function sharedFolder(context: Context, folder: string | undefined, signal
   }
 }
 
-/** The folders above one, told by what lists hold it. @throws {Problem} */
+/** The folders above an item, found through the lists that contain it. @throws {Problem} */
 async function pathTo(context: string, folder: string | undefined, signal: AbortSignal): Promise<Crumb[]> {
   const path: Crumb[] = []
   for (let id = folder; id !== undefined && path.length < MAX_DEPTH; ) {
@@ -87,7 +87,7 @@ const usual = { search: '', sort: 'name', order: 'asc' }
 interface FilesOfProps {
   readonly context: Context
   readonly folder: string | undefined
-  /** Rises when something has been moved out of the list. */
+  /** Increases when an item has been moved out of the list. */
   readonly moves: number
   readonly reload: () => void
 }
@@ -107,7 +107,7 @@ function FilesOf({ context, folder, moves, reload }: FilesOfProps) {
     setRound(round => round + 1)
     reload()
   }
-  // Many small files arrive close together: once they are all there is enough.
+  // Many small files finish close together, so the list is fetched once they are all uploaded.
   useChange(done, () => {
     clearTimeout(pause.current)
     pause.current = setTimeout(refresh, 250)

@@ -19,7 +19,7 @@ interface MoveToProps {
 
 const NO_FOLDER = ''
 
-/** Chooses the folder that files and folders move into. */
+/** Chooses the target folder for files and folders. */
 export function MoveTo({ items, target, onClose, onChanged }: MoveToProps) {
   const [loaded, again] = useLoaded(signal => loadFolders(target.contextUri, signal), [target.contextUri])
   const [folder, setFolder] = useState<string>()

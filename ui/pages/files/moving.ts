@@ -4,7 +4,10 @@ import { number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import type { Target } from '../../lib/uploads.ts'
 
-/** What is being dragged within the page: a transfer of the browser carries text only. */
+/**
+ * The items that are being dragged within the page. Kept here, because the browser's data transfer carries
+ * text only.
+ */
 let dragged: readonly Item[] = []
 
 export const startDrag = (event: DragEvent, items: readonly Item[]): void => {
@@ -19,7 +22,7 @@ export const endDrag = (): void => {
 
 export const isDragging = (): boolean => dragged.length > 0
 
-/** Moves them all and says so. @param from the folder that they are in now */
+/** Moves all items and reports the result. @param from the folder that they are in now */
 export async function moveAll(
   items: readonly Item[],
   to: Target,
@@ -35,7 +38,7 @@ export async function moveAll(
   return isDone
 }
 
-/** Attributes of an element that files can be dropped on. */
+/** Attributes of an element that accepts dropped files. */
 export const dropTarget = (to: Target, from: string | undefined, onMoved: () => void) => ({
   onDragOver: (event: DragEvent) => {
     if (!isDragging()) return

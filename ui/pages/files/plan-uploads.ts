@@ -4,15 +4,15 @@ import type { NewUpload, Target } from '../../lib/uploads.ts'
 import type { Conflict } from './conflicts.tsx'
 
 export interface Planned {
-  /** Those whose names are free. */
+  /** Uploads whose names are free. */
   readonly uploads: readonly NewUpload[]
   readonly conflicts: readonly Conflict[]
-  /** Names that are taken in the folder, those of the uploads included. */
+  /** Names that are taken in the folder, including those of the uploads. */
   readonly taken: ReadonlySet<string>
   readonly madeFolders: boolean
 }
 
-/** Makes the folders that the files lie in, and finds the names that are there already. @throws {Problem} */
+/** Creates the folders that contain the files, and finds names that already exist. @throws {Problem} */
 export async function planUploads(files: readonly DroppedFile[], target: Target, listing: Listing): Promise<Planned> {
   const folders = new Map<string, Target>([['', target]])
   const isNew = new Set<Target>()

@@ -15,7 +15,7 @@ interface PreviewProps {
   readonly onClose: () => void
 }
 
-/** A file as far as the browser can show it without running anything in it, and what is known about it. */
+/** Shows a file as far as the browser can do so without running anything in it, and its details. */
 export function Preview({ item, onClose }: PreviewProps) {
   const { name, size, mediaType, modified, description, metadata } = item
   const title = titleIn(metadata)
@@ -56,7 +56,10 @@ export function Preview({ item, onClose }: PreviewProps) {
 const images = /^image\/(?:png|jpe?g|gif|webp|avif|bmp)$/
 const texts = /^text\/|^application\/(?:json|xml|ld\+json|rdf\+xml|javascript)$|\+(?:json|xml)$/
 
-/** Media elements and text only: no document of a user's is ever opened within the page, so none can act in it. */
+/**
+ * Media elements and text only: a document of a user is never opened within the page, so it cannot run
+ * scripts in it.
+ */
 function Content({ item }: { readonly item: Item }) {
   const { mediaType = '', size, name } = item
   const source = address(resourcePath(item))

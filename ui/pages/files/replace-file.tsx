@@ -12,7 +12,7 @@ interface ReplaceFileProps {
   readonly onClose: () => void
 }
 
-/** Puts another file in the place of this one: its address, title and rights stay. */
+/** Replaces a file by another one; address, title and permissions stay the same. */
 export function ReplaceFile({ item, target, onClose }: ReplaceFileProps) {
   const input = useRef<HTMLInputElement>(null)
   const send = (file: File | undefined): void => {

@@ -11,7 +11,7 @@ interface SelectionProps {
   readonly onClear: () => void
 }
 
-/** What can be done with all that is selected. */
+/** Actions for all selected items. */
 export function Selection({ items, onAction, onClear }: SelectionProps) {
   const ids = items.map(({ entryId }) => entryId)
   const context = items[0]?.context ?? ''

@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { visible } from '../../lib/text.ts'
 import { moveToTrash, restore } from '../../lib/trash.ts'
 
-/** Moves files and folders to the trash. A question would be in the way: the message offers to undo it. */
+/** Moves files and folders to the trash without a confirmation: the message offers to undo it. */
 export async function trashItems(items: readonly Item[], onChanged: () => void): Promise<void> {
   const moved: Item[] = []
   try {

@@ -16,7 +16,7 @@ import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { deleteFromTrash, emptyTrash, loadTrash, restore, TRASH_STEP, type TrashedItem } from '../../lib/trash.ts'
 
-/** What has been moved to the trash of a context: the way back, and the way out for ever. */
+/** The trash of a context, with buttons to restore items or delete them permanently. */
 export function Trash({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
   const { context: key = '' } = parts
   const [offset, setOffset] = useState(0)

@@ -22,17 +22,17 @@ import {
   uploadsArePaused,
 } from '../../lib/uploads.ts'
 
-/** All uploads, now and after every change of them. */
+/** All uploads, now and after every change. */
 export function useUploads(): readonly Upload[] {
   const [, draw] = useState(0)
   useLayoutEffect(() => onUploads(() => draw(number => number + 1)), [])
   return uploads()
 }
 
-/** So many are listed; the others are counted. */
+/** Maximum number of uploads that are listed; the others are counted. */
 const MAX_SHOWN = 100
 
-/** On a narrow window the list of uploads is opened by the user: it would take half of it. */
+/** On a narrow window the list of uploads starts collapsed, because it would cover half of the window. */
 const isNarrow = (): boolean => matchMedia('(max-width: 44rem)').matches
 
 /** The progress of all uploads, at the lower edge of every page. */
@@ -98,7 +98,7 @@ export function UploadTray() {
   )
 }
 
-/** Says how it went when the last one is over: bars alone are not heard. Earlier uploads are not counted again. */
+/** Announces the result to screen readers when the last upload is over. Earlier uploads are not counted again. */
 function useAnnouncement(all: readonly Upload[], active: number): void {
   const told = useRef(new Set<number>())
   useEffect(() => {
@@ -161,7 +161,7 @@ function UploadItem({ upload }: { readonly upload: Upload }) {
   )
 }
 
-/** Why a file was not taken, in numbers. */
+/** Why a file was refused, with the numbers. */
 function tellRefusal(upload: Upload, problem: unknown): string {
   if (!(problem instanceof Problem)) return tellProblem(problem)
   const [quota, fillLevel, needed, limit] = ['quota', 'fillLevel', 'needed', 'limit'].map(name =>
@@ -170,7 +170,7 @@ function tellRefusal(upload: Upload, problem: unknown): string {
   if (problem.code === 'file-too-large') return t('tooLarge', { limit: bytes(limit), size: bytes(upload.file.size) })
   if (problem.code !== 'quota-exceeded') return tellProblem(problem)
   const free = Math.max(0, quota - fillLevel)
-  // The service keeps room for uploads that are being sent, which the level does not count yet.
+  // The service reserves space for uploads in progress, which the fill level does not include yet.
   if (needed <= free) {
     const reserved = Math.max(reservedBeside(upload), free - needed + 1)
     return t('tooFullNow', { needed: bytes(needed), free: bytes(Math.max(0, free - reserved)), quota: bytes(quota) })

@@ -23,7 +23,7 @@ interface UploadZoneProps {
   readonly children: ComponentChildren
 }
 
-/** Where files and folders are dropped or chosen, and new folders are made; with the search beside it. */
+/** Accepts dropped or chosen files and folders, creates folders, and has the search field. */
 export function UploadZone({ target, listing, canWrite, isOwner, onCreated, children }: UploadZoneProps) {
   const files = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLInputElement>(null)
@@ -46,7 +46,7 @@ export function UploadZone({ target, listing, canWrite, isOwner, onCreated, chil
   }
   const choose = (input: HTMLInputElement): void => {
     void add(chosenFiles(input.files ?? []))
-    // So that choosing the same file again is a change.
+    // Reset, so that choosing the same file again is a change.
     input.value = ''
   }
   if (!canWrite) return <div class="toolbar">{children}</div>

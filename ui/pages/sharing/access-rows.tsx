@@ -8,10 +8,10 @@ import { findMessage, t } from '../../lib/language.ts'
 import { namesOf } from '../../lib/principals.ts'
 import { visible } from '../../lib/text.ts'
 
-/** A user or group with access, and why. */
+/** A user or group with access, and the reason. */
 export interface AccessRow extends Access {
   readonly name: string
-  /** `listed`: named in the list itself. */
+  /** `listed` means that the list itself has the name. */
   readonly why: 'listed' | 'group' | 'context' | 'admin'
   /** Name of the group that gives the access. */
   readonly group?: string
@@ -20,7 +20,7 @@ export interface AccessRow extends Access {
 export const GUEST = '_guest'
 const USERS = '_users'
 const ADMINS = '_admins'
-/** So many members of a group are listed. */
+/** Maximum number of listed members of a group. */
 const MAX_MEMBERS = 50
 
 export const tellRole = (role: Role): string => findMessage(`role.${role}`) ?? role
@@ -29,8 +29,8 @@ const tellName = (id: string, names: ReadonlyMap<string, string>): string =>
   findMessage(`principal.${id}`) ?? names.get(id) ?? id
 
 /**
- * All who have access: those listed, members of the groups among them, and administrators.
- * @param inherited what applies from the context as well
+ * All users and groups with access: those listed, members of listed groups, and administrators.
+ * @param inherited access that also applies from the context
  */
 export async function loadAccessRows(
   listed: readonly Access[],
@@ -71,20 +71,20 @@ interface GroupResource {
 
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
 
-/** Ids of members by group, where the user may see them. */
+/** Ids of the members by group, if the user may read them. */
 async function membersOf(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
   const load = async (id: string): Promise<readonly string[]> => {
     if (id === GUEST || id === USERS) return []
     try {
       const { info, rights = [] } = await ask<PrincipalEntry>(`_principals/entry/${part(id)}?includeAll`, { signal })
       const isGroup = valuesOf(info, TYPE).some(type => type.endsWith('/Group'))
-      // Not every owner may see who belongs to a group.
+      // An owner may lack the right to read the members of a group.
       const canRead = ['administer', 'writeresource', 'readresource'].some(right => rights.includes(right))
       if (!isGroup || !canRead) return []
       const { children } = await ask<GroupResource>(`_principals/resource/${part(id)}`, { signal })
       return children.slice(0, MAX_MEMBERS).map(({ entryId }) => entryId)
     } catch (error) {
-      // Deleted meanwhile, or closed by an access list of its own.
+      // The entry was deleted meanwhile, or has its own access list.
       if (error instanceof Problem && [403, 404].includes(error.status)) return []
       throw error
     }
@@ -130,7 +130,7 @@ interface AccessTableProps {
   readonly onRemove: (access: Access) => unknown
 }
 
-/** All who have access, with the reason, and a button to remove those that are listed. */
+/** All users and groups with access, the reason, and a button to remove those that are listed. */
 export function AccessTable({ rows, onRemove }: AccessTableProps) {
   return (
     <Table

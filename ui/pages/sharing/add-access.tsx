@@ -11,7 +11,7 @@ import { t } from '../../lib/language.ts'
 import { findPrincipal } from '../../lib/principals.ts'
 import { GUEST, roleOptions } from './access-rows.tsx'
 
-/** Gives a user or group access. Asks first when that makes something public. */
+/** Gives a user or group access. Asks for a confirmation if this makes the item public. */
 export function AddAccess({ onAdd }: { readonly onAdd: (access: Access) => Promise<void> }) {
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>('reader')

@@ -16,7 +16,7 @@ interface ContextAccessProps {
   readonly again: () => void
 }
 
-/** Who may do what with a context, and why. */
+/** The permissions of a context and their reasons. */
 export function ContextAccess({ id, info, again }: ContextAccessProps) {
   const { me } = useSession()
   const place = { base: me.baseUri, context: id }

@@ -16,11 +16,11 @@ import { AddAccess } from './add-access.tsx'
 
 interface Shared {
   readonly item: Item
-  /** Who has access to the context; empty where the user may not see that. */
+  /** Access to the context; empty if the user may not read it. */
   readonly ofContext: readonly Access[]
 }
 
-/** Who has access to one file or folder, for those who may change it. */
+/** The permissions of a file or folder, for users who may change them. */
 export function EntrySharing({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
   const { context = '', entry = '' } = parts
   const { me } = useSession()
@@ -74,7 +74,7 @@ function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () =
   const remove = (access: Access): Promise<boolean> => attempt(() => change(withoutOne(access)), t('saved'))
   const withoutOne = (access: Access) => (info: Graph) => {
     const rest = changeAccess(info, place, access, false)
-    // An empty list would mean the permissions of the context: more access, not less.
+    // An empty list would apply the permissions of the context: more access, not less.
     if (accessIn(rest, place).length === 0) throw new Problem(409, { code: 'last-permission' })
     return rest
   }

@@ -17,7 +17,7 @@ import { FilesHome } from '../home.tsx'
 import { tellRole } from './access-rows.tsx'
 import { ItemLink } from './shared-entries.tsx'
 
-/** What the user shares with others, and with whom. */
+/** Items that the user shares with others, and with whom. */
 export function SharedByMe() {
   const { me } = useSession()
   const load = async (signal: AbortSignal) => {

@@ -7,7 +7,7 @@ import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { ContextAccess } from './context-access.tsx'
 
-/** Who has access to a context, for its owners: grant and revoke it. */
+/** Grants and revokes access to a context, for its owners. */
 export function Sharing({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
   const key = parts['context'] ?? ''
   const [loaded, again] = useLoaded(signal => loadContext(key, signal), [key])
