@@ -10,6 +10,7 @@
 import { createHash, randomInt } from 'node:crypto'
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,

@@ -2,10 +2,12 @@
 //   PART …   only the files whose path contains one of the parts
 //   --rest   only what `npm test` leaves out: other servers, longer proofs, and the black-box tests with PostgreSQL, S3 and Redis
 //   --all    both (`npm run test:all`)
+//   --times  also prints which files took the most processor time
 // STORE, BLOBS, TOKENS and THREADS choose where the service under test keeps things and on how many threads it runs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
@@ -32,6 +34,8 @@ const WITH_THREADS = [
 ]
 /** The rooms whose tests know the service from outside. */
 const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
+/** So many files are listed by `--times`. */
+const MAX_TIMES = 30
 /** Not part of `npm test`, because they start other servers repeatedly. */
 const PEERS = join('test', 'peers', '/')
 
@@ -46,7 +50,7 @@ const options = process.argv.slice(2).filter(argument => argument.startsWith('--
 const parts = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
 // Without a file, the test runner would search for tests itself.
 const unknown = [
-  ...options.filter(option => option !== '--all' && option !== '--rest'),
+  ...options.filter(option => !['--all', '--rest', '--times'].includes(option)),
   ...parts.filter(part => !files.some(file => file.includes(part))),
 ]
 if (unknown.length > 0) {
@@ -62,8 +66,11 @@ const runs =
       : options.includes('--rest')
         ? [rest]
         : [usual]
+const times = options.includes('--times') ? join(mkdtempSync(join(tmpdir(), 'stowage-times-')), 'times') : undefined
+if (times) writeFileSync(times, '')
 let isGood = true
 for (const part of runs) isGood = (await part()) && isGood
+if (times) printTimes()
 process.exit(isGood ? 0 : 1)
 
 async function chosen() {
@@ -91,19 +98,44 @@ async function rest() {
 /** Resolves to true when every test of these files has passed. */
 async function run(chosenFiles, env = {}) {
   const seed = pathToFileURL(join(folder, 'support/fixed-seed.js')).href
-  const args = ['--enable-source-maps', `--import=${seed}`, '--test', '--test-concurrency=2']
+  const hooks = [
+    `--import=${seed}`,
+    ...(times ? [`--import=${pathToFileURL(join(root, 'scripts/file-times.mjs')).href}`] : []),
+  ]
+  const args = ['--enable-source-maps', ...hooks, '--test', '--test-concurrency=2']
   const reporter = pathToFileURL(join(root, 'scripts/progress-reporter.mjs')).href
   const endings = []
   const bucket = (env.BLOBS ?? process.env.BLOBS) === 's3' ? await startBucket(endings) : {}
   const tests = spawn(process.execPath, [...args, `--test-reporter=${reporter}`, ...chosenFiles], {
     cwd: root,
     // The service switches off this notice of the AWS SDK by itself; the clients in the tests do not.
-    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...process.env, ...env, ...bucket },
+    env: {
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+      ...(times ? { STOWAGE_TEST_TIMES: times } : {}),
+      ...process.env,
+      ...env,
+      ...bucket,
+    },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const [code] = await once(tests, 'exit')
   for (const end of endings) await end()
   return code === 0
+}
+
+/** The files with the most processor time, the first of which are worth a look. */
+function printTimes() {
+  const lines = readFileSync(times, 'utf8').split('\n').filter(Boolean)
+  rmSync(join(times, '..'), { recursive: true })
+  const rows = lines.map(line => JSON.parse(line)).sort((a, b) => b.cpu - a.cpu)
+  const seconds = milliseconds => (milliseconds / 1000).toFixed(1).padStart(7)
+  const total = rows.reduce((sum, { cpu }) => sum + cpu, 0)
+  process.stdout.write(
+    `${seconds(total)} s of processor time in ${rows.length} files\n    CPU s  s from start to end\n`,
+  )
+  for (const { file, cpu, wall } of rows.slice(0, MAX_TIMES)) {
+    process.stdout.write(`  ${seconds(cpu)} ${seconds(wall)}  ${relative(folder, file)}\n`)
+  }
 }
 
 /** The black-box tests with rows, files and sessions on servers. */
