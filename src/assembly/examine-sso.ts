@@ -78,7 +78,7 @@ async function examineProvider({ provider }: SamlLogin, base: BaseAddress): Prom
   const title = `SAML ${name}`
   const found = [ok(`${title}: assertion consumer service ${acsUrl}`), ...examineAcs(title, acsUrl, base)]
   await metadata.current().catch(() => undefined)
-  const { url, metadata: known, problem: reason } = metadata.status
+  const { url, metadata: known, problem: reason } = await metadata.status()
   if (!known) return [...found, problem(`${title}: metadata cannot be had: ${reason ?? 'they are no longer valid'}`)]
   found.push(ok(`${title}: metadata of ${known.entityId} from ${url}, ${known.keys.length} signing key(s)`))
   for (const { subject, expires } of known.certificates) {
@@ -103,7 +103,7 @@ async function examineOidcProvider({ provider }: OidcLogin, base: BaseAddress): 
   const title = `OpenID Connect ${name}`
   const found = [ok(`${title}: redirect URI ${base.at(OIDC_CALLBACK_PATH)}`)]
   await metadata.current().catch(() => undefined)
-  const { url, metadata: known, problem: reason } = metadata.status
+  const { url, metadata: known, problem: reason } = await metadata.status()
   if (!known) return [...found, problem(`${title}: the configuration cannot be used: ${reason ?? 'unknown'}`)]
   found.push(ok(`${title}: ${known.entityId}, ${known.keys.length} key(s), ${known.algorithms.join(', ')}`))
   return [...found, ...(await examineClock(title, url))]

@@ -15,8 +15,10 @@ import {
   readServer,
 } from '../sso/oidc/provider.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
+import type { ThreadTeam } from '../threads/team.ts'
 import type { Machine } from './machine.ts'
 import { oidcRules } from './mapping.ts'
+import { shareMetadata } from './team-services.ts'
 
 /** Age at which configuration and keys of a provider are read again, in seconds. An unknown key has them read at once. */
 const MAX_AGE = 3600
@@ -27,9 +29,10 @@ export function createOidcProviders(
   machine: Pick<Machine, 'system' | 'log'>,
   base: () => BaseAddress,
   copies?: MetadataCopies<OidcServer>,
+  team?: ThreadTeam,
 ): readonly OidcLogin[] {
   if (!settings['service.auth.oidc']) return []
-  return settings['service.auth.oidc.idps.<n>'].map(name => createLogin(name, settings, machine, base, copies))
+  return settings['service.auth.oidc.idps.<n>'].map(name => createLogin(name, settings, machine, base, copies, team))
 }
 
 function createLogin(
@@ -38,6 +41,7 @@ function createLogin(
   machine: Pick<Machine, 'system' | 'log'>,
   base: () => BaseAddress,
   copies: MetadataCopies<OidcServer> | undefined,
+  team: ThreadTeam | undefined,
 ): OidcLogin {
   // The settings have been checked: what a provider needs is there.
   const issuer = settings['service.auth.oidc.idp.<idp>.issuer'].get(name) ?? ''
@@ -47,7 +51,7 @@ function createLogin(
   const source = { idp: name, url: endpoints?.jwks ?? discoveryUrl(issuer), maxAge: MAX_AGE }
   const parse = async (text: string): Promise<OidcServer> =>
     endpoints ? fixedServer(text, issuer, endpoints) : await readServer(text, issuer)
-  const metadata = new MetadataSource(source, { ...machine, parse, copies })
+  const metadata = shareMetadata(team, name, new MetadataSource(source, { ...machine, parse, copies }))
   const options = {
     name,
     issuer,

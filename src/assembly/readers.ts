@@ -20,8 +20,8 @@ const MAX_THREADS = 4
  */
 export function createReaders(settings: Settings, base: () => string, share = 1): Readers {
   const cores = Math.min(availableParallelism(), MAX_THREADS)
-  // With two threads one is always free for the next caller.
-  const threads = Math.max(share < 1 ? 1 : 2, Math.ceil(cores * share))
+  // With two threads one is always free for the next caller. They start when they are needed.
+  const threads = Math.max(2, Math.ceil(cores * share))
   return new WorkerPool({
     module: threadModule('reader-thread', import.meta.url),
     threads,

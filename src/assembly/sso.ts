@@ -14,6 +14,7 @@ import type { Sso } from '../http/services.ts'
 import type { Machine } from './machine.ts'
 import { casRules, samlRules } from './mapping.ts'
 import { createOidcProviders } from './oidc.ts'
+import { shareMetadata } from './team-services.ts'
 import { AccountMatcher } from '../sso/account-matcher.ts'
 import { attributesUsed } from '../sso/attribute-rules.ts'
 import { CasProvider } from '../sso/cas/provider.ts'
@@ -50,8 +51,8 @@ export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 
   const { database, changes, ephemeral, audit, sessions, base, team } = deps
   const { system } = machine
   const cas = createCas(settings, system, base)
-  const saml = createSamlProviders(settings, machine, new MetadataCopies(database))
-  const oidc = createOidcProviders(settings, machine, base, new MetadataCopies<OidcServer>(database))
+  const saml = createSamlProviders(settings, machine, new MetadataCopies(database), team)
+  const oidc = createOidcProviders(settings, machine, base, new MetadataCopies<OidcServer>(database), team)
   const policies = [
     ...(cas ? [cas.policy] : []),
     ...(saml?.providers ?? []).map(({ policy }) => policy),
@@ -168,6 +169,7 @@ export function createSamlProviders(
   settings: Settings,
   machine: Pick<Machine, 'system' | 'log'>,
   copies?: MetadataCopies<IdpMetadata>,
+  team?: ThreadTeam,
 ): SamlProviders | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
@@ -187,7 +189,7 @@ export function createSamlProviders(
   const providers = all.map(({ policy, face, metadataUrl, metadataMaxAge, ...one }): SamlLogin => {
     const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
     const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now)
-    const metadata = new MetadataSource(source, { ...machine, parse, copies })
+    const metadata = shareMetadata(team, one.name, new MetadataSource(source, { ...machine, parse, copies }))
     return { policy, face, provider: new SamlProvider({ ...one, ...shared }, metadata, verifier, machine.system) }
   })
   return { providers, close: () => verifier.close() }

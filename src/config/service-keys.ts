@@ -26,7 +26,7 @@ export const addressKeys = {
   'service.http.threads': integer({
     min: 0,
     max: 64,
-    default: 1,
+    default: 0,
     help:
       'How many threads answer requests; 0 means one for each core, at most 8. With a database server ' +
       '(`service.repository.store.url`) each process has one thread: start several processes.',

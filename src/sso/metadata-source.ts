@@ -29,23 +29,34 @@ export interface MetadataSourceOptions {
   readonly maxAge: Seconds
 }
 
-interface Dependencies<Metadata> {
+interface Dependencies<Known> {
   readonly system: System
   readonly log: Log
   /** Off the event loop: a document can have 8 MiB. @throws when the document cannot be used */
-  readonly parse: (text: string, now: Milliseconds) => Promise<Metadata>
+  readonly parse: (text: string, now: Milliseconds) => Promise<Known>
   /** Copies that survive a restart; absent where nothing is stored. */
-  readonly copies?: MetadataCopies<Metadata> | undefined
+  readonly copies?: MetadataCopies<Known> | undefined
 }
 
 /** The state of a provider's metadata, for administrators. */
-export interface MetadataStatus<Metadata> {
+export interface MetadataStatus<Known> {
   readonly url: string
   /** Wall clock. */
   readonly loadedAt: Milliseconds | undefined
-  readonly metadata: Metadata | undefined
+  readonly metadata: Known | undefined
   /** Why the last attempt failed, if it did. */
   readonly problem: string | undefined
+}
+
+/** The metadata of one provider as its service uses them. */
+export interface Metadata<Known> {
+  /** @throws {SsoRefused} `metadata` when there is no usable copy */
+  current(): Promise<Known>
+  /** For a signature by an unknown key: the provider may have a new one. True when the keys have changed. */
+  reloadForUnknownKey(): Promise<boolean>
+  status(): Promise<MetadataStatus<Known>>
+  /** Logs each certificate that is about to expire once at 30, 7 and 1 days, and once when it has expired. */
+  warnOfExpiry(): void
 }
 
 const LOAD_TIMEOUT: Milliseconds = 10_000
@@ -63,10 +74,10 @@ const WARNINGS = [30, 7, 1, -1]
  * load runs at a time. A request waits for it only if there is no good copy, or for {@link REFRESH_TIMEOUT}; after that the
  * load goes on in the background. The last good copy is stored, so that a restart does not depend on the provider.
  */
-export class MetadataSource<Metadata extends ProviderMetadata> {
+export class MetadataSource<Known extends ProviderMetadata> implements Metadata<Known> {
   readonly #options: MetadataSourceOptions
-  readonly #deps: Dependencies<Metadata>
-  #metadata: Metadata | undefined
+  readonly #deps: Dependencies<Known>
+  #metadata: Known | undefined
   /** Monotonic, for the age. */
   #loaded: Milliseconds | undefined
   #loadedAt: Milliseconds | undefined
@@ -78,30 +89,28 @@ export class MetadataSource<Metadata extends ProviderMetadata> {
   #loading: Promise<void> | undefined
   #restoring: Promise<void> | undefined
 
-  constructor(options: MetadataSourceOptions, deps: Dependencies<Metadata>) {
+  constructor(options: MetadataSourceOptions, deps: Dependencies<Known>) {
     this.#options = options
     this.#deps = deps
   }
 
-  get status(): MetadataStatus<Metadata> {
+  async status(): Promise<MetadataStatus<Known>> {
     return { url: this.#options.url, loadedAt: this.#loadedAt, metadata: this.#metadata, problem: this.#problem }
   }
 
-  /** @throws {SsoRefused} `metadata` when there is no usable copy */
-  async current(): Promise<Metadata> {
+  async current(): Promise<Known> {
     await this.#restore()
     const isOld = this.#loaded === undefined || this.#age(this.#loaded) >= this.#options.maxAge * 1000
     if ((isOld || !this.#isValid()) && this.#canLoad()) {
       const loading = this.#load()
       await (this.#isValid() && this.#metadata ? withinTimeout(loading) : loading)
     }
-    const { metadata, problem } = this.status
+    const [metadata, problem] = [this.#metadata, this.#problem]
     if (metadata && this.#isValid()) return metadata
     const received = problem ?? (metadata ? 'a copy that is no longer valid' : 'nothing')
     throw new SsoRefused({ check: 'metadata', expected: this.#options.url, received })
   }
 
-  /** For a signature by an unknown key: the provider may have a new one. True when the keys have changed. */
   async reloadForUnknownKey(): Promise<boolean> {
     const before = this.#metadata?.keys.join()
     const isPausing = this.#reloadedEarly !== undefined && this.#age(this.#reloadedEarly) < PAUSE
@@ -114,7 +123,6 @@ export class MetadataSource<Metadata extends ProviderMetadata> {
     return this.#metadata?.keys.join() !== before
   }
 
-  /** Logs each certificate that is about to expire once at 30, 7 and 1 days, and once when it has expired. */
   warnOfExpiry(): void {
     for (const { subject, sha256, expires } of this.#metadata?.certificates ?? []) {
       const daysLeft = Math.floor((expires - this.#deps.system.now()) / DAY)

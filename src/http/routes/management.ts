@@ -228,8 +228,10 @@ export const managementRoutes = [
     handle: async ({ base, sso, system }: Uses<'base' | 'sso' | 'system'>) => {
       const { saml, oidc, cas, failures } = sso
       return {
-        saml: (saml?.providers ?? []).map(({ provider }) => describeSaml(provider, system.now())),
-        oidc: (oidc?.providers ?? []).map(({ provider }) => describeOidc(provider, base.at(OIDC_CALLBACK_PATH))),
+        saml: await Promise.all((saml?.providers ?? []).map(({ provider }) => describeSaml(provider, system.now()))),
+        oidc: await Promise.all(
+          (oidc?.providers ?? []).map(({ provider }) => describeOidc(provider, base.at(OIDC_CALLBACK_PATH))),
+        ),
         cas: cas ? { serviceUrl: base.at('auth/cas') } : undefined,
         failures: (await failures.list()).map(failure => ({ ...failure, time: isoTime(failure.time) })),
       }
@@ -257,8 +259,8 @@ function runtime() {
   }
 }
 
-function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milliseconds) {
-  const { url, loadedAt, metadata: known, problem } = metadata.status
+async function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milliseconds) {
+  const { url, loadedAt, metadata: known, problem } = await metadata.status()
   return {
     name,
     acsUrl,
@@ -274,8 +276,8 @@ function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Millisecond
   }
 }
 
-function describeOidc({ name, issuer, clientId, metadata }: OidcProvider, callbackUrl: string) {
-  const { url, loadedAt, metadata: known, problem } = metadata.status
+async function describeOidc({ name, issuer, clientId, metadata }: OidcProvider, callbackUrl: string) {
+  const { url, loadedAt, metadata: known, problem } = await metadata.status()
   return {
     name,
     issuer,

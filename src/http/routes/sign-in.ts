@@ -103,7 +103,7 @@ export const signInRoutes = [
       if (query.email !== undefined) return toOrganisation(deps, { request, reply }, query.email, successUrl)
       const caller = await callerByCookie(deps, request)
       if (!caller) {
-        const left = query.left === undefined ? undefined : openElsewhere(deps, request, query.left)
+        const left = query.left === undefined ? undefined : await openElsewhere(deps, request, query.left)
         return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended, left })
       }
       const links = { account: successUrl ?? base.at('ui/'), logout: base.at('auth/logout') }
@@ -201,14 +201,14 @@ function sendLogin(
 }
 
 /** The provider with this name, for the note after a sign-out; the name comes from the address, so it may be any text. */
-function openElsewhere(
+async function openElsewhere(
   { sso, base }: Uses<'sso' | 'base'>,
   request: FastifyRequest,
   provider: string,
-): OpenElsewhere | undefined {
+): Promise<OpenElsewhere | undefined> {
   const oidc = sso.oidc?.find(provider)
   if (oidc) {
-    const logoutUrl = oidc.provider.endSessionUrl(base.at('auth/login'))
+    const logoutUrl = await oidc.provider.endSessionUrl(base.at('auth/login'))
     return { name: labelOf(oidc.face, request.headers['accept-language']), logoutUrl }
   }
   const face = provider === sso.cas?.name ? sso.cas.face : sso.saml?.find(provider)?.face

@@ -5,7 +5,7 @@ import { realSystem, type System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
 import { type FetchedResponse, type Fetch, fetchResponse } from '../fetch.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
-import type { MetadataSource } from '../metadata-source.ts'
+import type { Metadata } from '../metadata-source.ts'
 import { SsoRefused } from '../refusal.ts'
 import { type ClaimRules, type Claims, lacksClaims, mergeClaims, readName } from './claims.ts'
 import { asRefusal } from './library-refusal.ts'
@@ -49,7 +49,7 @@ export interface OidcProviderOptions {
 
 interface Dependencies {
   readonly system: System
-  readonly metadata: MetadataSource<OidcServer>
+  readonly metadata: Metadata<OidcServer>
   /** Replaced in tests, which answer in the place of the provider. */
   readonly fetch?: (wanted: Fetch) => Promise<FetchedResponse>
 }
@@ -61,7 +61,7 @@ const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
 /** One OpenID Connect provider (D26): sends users there and checks the responses that they return with. */
 export class OidcProvider {
   readonly name: string
-  readonly metadata: MetadataSource<OidcServer>
+  readonly metadata: Metadata<OidcServer>
   readonly #options: OidcProviderOptions
   readonly #deps: Dependencies
   readonly #exchanges = new Limiter(MAX_EXCHANGES)
@@ -141,8 +141,8 @@ export class OidcProvider {
   }
 
   /** The address where users end their session at the provider; `undefined` if the provider has none. */
-  endSessionUrl(returnTo: string): string | undefined {
-    const { metadata } = this.metadata.status
+  async endSessionUrl(returnTo: string): Promise<string | undefined> {
+    const { metadata } = await this.metadata.status()
     if (metadata?.endpoints.endSession === undefined) return undefined
     return client.buildEndSessionUrl(this.#configuration(metadata), { post_logout_redirect_uri: returnTo }).href
   }

@@ -4,7 +4,7 @@ import type { Seconds } from '../../base/units.ts'
 import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
 import { type AuthnRequest, formRequest, type KeyPair, redirectRequest } from './authn-request.ts'
 import type { IdpMetadata } from './metadata.ts'
-import type { MetadataSource } from '../metadata-source.ts'
+import type { Metadata } from '../metadata-source.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
 import { serviceProviderMetadata } from './sp-metadata.ts'
 import type { Verifier } from './verifier.ts'
@@ -33,12 +33,12 @@ export interface SamlProviderOptions {
 /** One SAML 2.0 identity provider (I5.3, D8): sends users there and checks the responses they return with. */
 export class SamlProvider {
   readonly name: string
-  readonly metadata: MetadataSource<IdpMetadata>
+  readonly metadata: Metadata<IdpMetadata>
   readonly #options: SamlProviderOptions
   readonly #verifier: Verifier
   readonly #system: System
 
-  constructor(options: SamlProviderOptions, metadata: MetadataSource<IdpMetadata>, verifier: Verifier, system: System) {
+  constructor(options: SamlProviderOptions, metadata: Metadata<IdpMetadata>, verifier: Verifier, system: System) {
     this.name = options.name
     this.metadata = metadata
     this.#options = options
