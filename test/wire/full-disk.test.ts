@@ -13,7 +13,9 @@ test('on a full disk new data are 507, reading and deleting go on, readiness say
   if (onPostgres) return t.skip('the database is a file')
   const folder = await smallDisk(t, 64 * MIB)
   if (folder === undefined) return undefined
-  const service = await startProcess(t, { folder, settings: { 'service.data.store': 'folder' } })
+  // One thread: the others would notice within five seconds of each other.
+  const settings = { 'service.data.store': 'folder', 'service.http.threads': '1' }
+  const service = await startProcess(t, { folder, settings })
   const admin = await service.admin()
   const context = await newContext(admin)
   const [kept, deleted] = [await newEntry(admin, context), await newEntry(admin, context)]
