@@ -25,6 +25,7 @@ const wanted = {
 
 const tests = spawnSync(process.execPath, [join(root, 'scripts/test.mjs'), 'ui/look', 'ui/tasks'], {
   cwd: root,
+  env: { ...process.env, PICTURES: '1' },
   stdio: 'inherit',
 })
 if (tests.status !== 0) process.exit(1)

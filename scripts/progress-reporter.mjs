@@ -1,6 +1,9 @@
 // The reporter of `npm test`: one line of progress, each failure in full when it happens, the names of
 // skipped tests, and the totals.
-import { relative } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { SourceMap } from 'node:module'
+import { dirname, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 
 const LINES_APART = 100
@@ -43,6 +46,18 @@ const isContainer = ({ details, nesting, name, file }) =>
 function* failure({ name, file, line, details }) {
   if (isTerminal) process.stderr.write('\r\u001b[K')
   const cause = details?.error?.cause ?? details?.error
-  yield `✖ ${name}\n  ${file === undefined ? '' : `${relative(process.cwd(), file)}:${line}`}\n`
-  yield `${(typeof cause === 'string' ? cause : inspect(cause)).replaceAll(/^/gm, '    ')}\n\n`
+  yield `✖ ${name}\n  ${file === undefined ? '' : inSource(`${file}:${line}:1`)}\n`
+  yield `${inSource(typeof cause === 'string' ? cause : inspect(cause)).replaceAll(/^/gm, '    ')}\n\n`
+}
+
+/** Replaces places in compiled files by those in their sources. Loading source maps only here saves every test file some time. */
+function inSource(text) {
+  return text.replaceAll(/(file:\/\/)?(\/[^\s:()]+\.js):(\d+):(\d+)/g, (place, _, path, line, column) => {
+    const file = fileURLToPath(`file://${path}`)
+    if (!existsSync(`${file}.map`)) return place
+    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')))
+    const { originalSource, originalLine, originalColumn } = map.findEntry(line - 1, column - 1)
+    if (originalSource === undefined) return place
+    return `${relative(process.cwd(), resolve(dirname(file), originalSource))}:${originalLine + 1}:${originalColumn + 1}`
+  })
 }

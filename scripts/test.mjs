@@ -91,7 +91,7 @@ async function run(chosenFiles, env = {}) {
     `--import=${seed}`,
     ...(times ? [`--import=${pathToFileURL(join(root, 'scripts/file-times.mjs')).href}`] : []),
   ]
-  const args = ['--enable-source-maps', ...hooks, '--test', '--test-concurrency=2']
+  const args = [...hooks, '--test', '--test-concurrency=2']
   const reporter = pathToFileURL(join(root, 'scripts/progress-reporter.mjs')).href
   const endings = []
   const bucket = (env.BLOBS ?? process.env.BLOBS) === 's3' ? await startBucket(endings) : {}

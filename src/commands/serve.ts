@@ -1,7 +1,7 @@
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { createServer, type Server } from '../assembly/server.ts'
+import type { Server } from '../assembly/server.ts'
 import { version } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
@@ -20,6 +20,8 @@ export const serve: Command = {
     for (const warning of warnings) log.warn(warning)
 
     const { adminPassword, tokenKey } = environment
+    // Not loaded for commands that start no service.
+    const { createServer } = await import('../assembly/server.ts')
     const server = await createServer(settings, { system: realSystem, log, adminPassword, tokenKey, version, sources })
     const stopped = stopSignal()
     const base = await listen(server)

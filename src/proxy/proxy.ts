@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Caller } from '../accounts/caller.ts'
 import { ServiceError, UpstreamFailed, UpstreamSilent } from '../base/errors.ts'
 import { Limiter } from '../base/concurrency.ts'
@@ -73,6 +73,8 @@ export class Proxy {
     signal: AbortSignal,
   ): Promise<Fetched | { readonly location: string }> {
     const { timeout, userAgent, maxBytes } = this.#options
+    // Loading it is a seventh of a start, and most services fetch nothing.
+    const { Agent, request } = await import('undici')
     const dispatcher = new Agent({ connect: { lookup: pinnedTo(addresses), timeout } })
     try {
       const headers = { 'user-agent': userAgent, 'accept-encoding': 'identity', accept: accept ?? '*/*' }

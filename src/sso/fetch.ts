@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { Agent, request } from 'undici'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
@@ -34,6 +33,7 @@ export class FetchFailed extends Error {
 export async function clockOffset(url: string, system: System): Promise<Milliseconds | undefined> {
   if (!/^https?:/i.test(url)) return undefined
   try {
+    const { request } = await import('undici')
     const { headers, body } = await request(url, { method: 'HEAD', signal: AbortSignal.timeout(CLOCK_TIMEOUT) })
     await body.dump()
     const date = Date.parse(String(headers['date']))
@@ -85,6 +85,8 @@ export async function fetchResponse({
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
     throw new FetchFailed(url, 'only https, or http from this machine, is fetched')
   }
+  // Loading it is a seventh of a start, and most services fetch nothing.
+  const { Agent, request } = await import('undici')
   const dispatcher = new Agent({ connect: { rejectUnauthorized: limits.verifyTls, timeout: limits.timeout } })
   const signal = AbortSignal.timeout(limits.timeout)
   try {

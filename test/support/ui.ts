@@ -84,21 +84,22 @@ interface Finding {
 /** Fails when axe finds anything on the page that keeps people out of it. */
 export async function requireAccessible(page: Page): Promise<void> {
   await page.evaluate(await axe)
-  const found = await page.evaluate<readonly Finding[]>('axe.run().then(({ violations }) => violations)')
+  const run = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`
+  const found = await page.evaluate<readonly Finding[]>(run)
   const violations = found.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   assert.deepEqual(violations, [], page.url())
 }
 
-/** Keeps a picture of what is in the window, for the documentation. */
-export async function viewPicture(page: Page, name: string): Promise<void> {
-  const folder = join(repository, 'screenshots')
-  await mkdir(folder, { recursive: true })
-  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })
-}
+/** Saves a picture of the window in `screenshots/`, for the documentation. */
+export const viewPicture = (page: Page, name: string): Promise<void> => takePicture(page, name, false)
 
-/** Keeps a picture of the whole page in `screenshots/`, which is not under version control. */
-export async function picture(page: Page, name: string): Promise<void> {
+/** Saves a picture of the whole page in `screenshots/`. */
+export const picture = (page: Page, name: string): Promise<void> => takePicture(page, name, true)
+
+/** Only with `PICTURES=1`: a picture takes longer than most steps of a test. */
+async function takePicture(page: Page, name: string, fullPage: boolean): Promise<void> {
+  if (process.env['PICTURES'] === undefined) return
   const folder = join(repository, 'screenshots')
   await mkdir(folder, { recursive: true })
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage, animations: 'disabled' })
 }
