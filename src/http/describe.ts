@@ -81,7 +81,7 @@ export function entryJson(view: EntryView, base: BaseAddress): string {
     ['rights', JSON.stringify(view.rights)],
     ['size', JSON.stringify(view.size)],
     ['truncated', JSON.stringify(view.truncated)],
-    ['resource', view.resource && JSON.stringify(describeResource(view.resource, base))],
+    ['resource', view.resource && resourceJson(view.resource, base)],
   ]
   const written = members.flatMap(([name, text]) => (text === undefined ? [] : [`"${name}":${text}`]))
   return `{${written.join(',')}}`
@@ -99,6 +99,14 @@ export function describeResource(view: ResourceView, base: BaseAddress, form = a
     case 'group':
       return { name: view.name, children: view.members.map(member => describeMember(member, base, form)) }
   }
+}
+
+/** The members of a list are a text already. */
+function resourceJson(view: ResourceView, base: BaseAddress): string {
+  if (view.form !== 'list') return JSON.stringify(describeResource(view, base))
+  const { children, allUnsorted, ...numbers } = view.page
+  const shown = JSON.stringify(children.map(child => describeMember(child, base, asRdfJson)))
+  return `{"children":${shown},${JSON.stringify(numbers).slice(1, -1)},"allUnsorted":${allUnsorted.json}}`
 }
 
 function describeMember(view: EntryView, base: BaseAddress, form: GraphForm): Record<string, unknown> {

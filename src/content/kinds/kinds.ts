@@ -11,7 +11,8 @@ import { UserKind, type UserOptions } from './user.ts'
 
 type Dependencies = ConstructorParameters<typeof UserKind>[0] &
   ConstructorParameters<typeof ContextKind>[0] &
-  ConstructorParameters<typeof FileKind>[0]
+  ConstructorParameters<typeof FileKind>[0] &
+  ConstructorParameters<typeof ListKind>[0]
 
 /** The table of kinds that the service uses, with the one of contexts by its own type. */
 export interface AllKinds extends Kinds {

@@ -1,9 +1,11 @@
 import type { Caller } from '../../accounts/caller.ts'
 import { findFile } from '../../files/file-records.ts'
-import type { Queries } from '../../stores/database.ts'
+import type { Database, Queries } from '../../stores/database.ts'
+import type { DependencyCache } from '../../stores/dependency-cache.ts'
 import type { Entry } from '../../model/entry.ts'
+import { MemberIds } from '../../model/member-ids.ts'
 import { sortableEntriesInList, findEntryToShow } from '../entry-records.ts'
-import { listMembers } from '../list-records.ts'
+import { joinedListMembers, listMembers } from '../list-records.ts'
 import { isOwnOrder, type ListPage, type Order, type Paging, pageOf, sorted, titleOf } from '../../model/list-order.ts'
 import type { ResponseBudget } from '../../model/response-budget.ts'
 import { may, type EntryInContext } from '../../model/rights.ts'
@@ -14,6 +16,11 @@ const MAX_SORTED = 2000
 /** Page size for a longer list that is requested without a limit. */
 const MAX_PAGE = 500
 
+interface Dependencies {
+  readonly database: Database
+  readonly cache: DependencyCache
+}
+
 /** Ids of the members in the requested order. */
 export async function orderedMembers(
   queries: Queries,
@@ -21,17 +28,18 @@ export async function orderedMembers(
   list: EntryInContext,
   order: Order,
 ): Promise<readonly string[]> {
-  return await inOrder(queries, caller, list, order, await listMembers(queries, list.entry))
+  const ids = await listMembers(queries, list.entry)
+  return keepsOwnOrder(order, ids.length) ? ids : await sortedMembers(queries, caller, list, order)
 }
 
-async function inOrder(
+const keepsOwnOrder = (order: Order, size: number): boolean => isOwnOrder(order) || size > MAX_SORTED
+
+async function sortedMembers(
   queries: Queries,
   caller: Caller,
   list: EntryInContext,
   order: Order,
-  ids: readonly string[],
 ): Promise<readonly string[]> {
-  if (isOwnOrder(order) || ids.length > MAX_SORTED) return ids
   const { contextEntry } = list
   const sortable = []
   for (const entry of await sortableEntriesInList(queries, list.entry)) {
@@ -49,22 +57,35 @@ async function inOrder(
   return sorted(sortable, order).map(({ id }) => id)
 }
 
+/** All members of a list, read once until the list changes. */
+async function memberIds({ database, cache }: Dependencies, { context, id }: Entry): Promise<MemberIds> {
+  const load = async (): Promise<MemberIds> => new MemberIds(await joinedListMembers(database, { context, id }))
+  const cached = await cache.get(`list ${context}/${id}`, async () => {
+    const value = await load()
+    return { value, subjects: [`${context}/${id}`], bytes: value.bytes }
+  })
+  return cached ?? (await load())
+}
+
 export async function listPage(
-  queries: Queries,
+  deps: Dependencies,
   caller: Caller,
   list: EntryInContext,
   asked: Paging,
   budget: ResponseBudget,
 ): Promise<ListPage<Entry>> {
-  const allUnsorted = await listMembers(queries, list.entry)
-  const isTooLong = asked.limit === 0 && allUnsorted.length > MAX_PAGE
-  const paging = isTooLong ? { ...asked, limit: MAX_PAGE } : asked
-  const ordered = await inOrder(queries, caller, list, paging, allUnsorted)
+  const { database } = deps
+  const allUnsorted = await memberIds(deps, list.entry)
+  const { size } = allUnsorted
+  const paging = asked.limit === 0 && size > MAX_PAGE ? { ...asked, limit: MAX_PAGE } : asked
+  const { limit, offset } = paging
+  const ids = keepsOwnOrder(paging, size)
+    ? allUnsorted.slice(offset, limit || undefined)
+    : pageOf(await sortedMembers(database, caller, list, paging), paging)
   const children: Entry[] = []
-  for (const id of pageOf(ordered, paging)) {
-    const child = await findEntryToShow(queries, { context: list.entry.context, id }, budget)
+  for (const id of ids) {
+    const child = await findEntryToShow(database, { context: list.entry.context, id }, budget)
     if (child) children.push(child)
   }
-  const { limit, offset } = paging
-  return { children, size: allUnsorted.length, limit, offset, allUnsorted }
+  return { children, size, limit, offset, allUnsorted }
 }

@@ -4,6 +4,7 @@ import type { Entry } from '../../model/entry.ts'
 import { ResponseBudget } from '../../model/response-budget.ts'
 import { type EntryInContext, requires } from '../../model/rights.ts'
 import type { Database, Queries } from '../../stores/database.ts'
+import type { DependencyCache } from '../../stores/dependency-cache.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { CreationBody } from '../creation-request.ts'
 import { presentIds } from '../entry-records.ts'
@@ -23,6 +24,7 @@ import { listPage, orderedMembers } from './list-view.ts'
 
 interface Dependencies {
   readonly database: Database
+  readonly cache: DependencyCache
   readonly changes: Changes
 }
 
@@ -52,7 +54,7 @@ export class ListKind implements ResourceKind {
     if (!this.#showsMembers) return { form: 'value', value: {} }
     const { contextEntry } = placed
     const budget = ResponseBudget.forMany()
-    const page = await listPage(this.#deps.database, caller, placed, paging, budget)
+    const page = await listPage(this.#deps, caller, placed, paging, budget)
     const children: EntryView[] = []
     for (const entry of page.children) children.push(await presenter.member(caller, { entry, contextEntry }, budget))
     return { form: 'list', page: { ...page, children } }
