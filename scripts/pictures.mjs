@@ -10,6 +10,8 @@ const tasks = [
   'upload',
   'share',
   'share-file',
+  'public-link',
+  'recover',
   'rename',
   'find',
   'sign-out',

@@ -5,13 +5,21 @@ import { Await } from './components/page.tsx'
 import { basePath, uiPath } from './lib/base.ts'
 import { keepFocus } from './lib/focus.ts'
 import { chooseLanguage } from './lib/language.ts'
+import { lazy } from './lib/lazy.tsx'
 import { useLoaded } from './lib/load.ts'
-import { match, usePath } from './lib/router.tsx'
+import { currentPath, match, usePath } from './lib/router.tsx'
 import { checkSession, loadMe, type Me, SessionContext } from './lib/session.ts'
 import { NotFound } from './pages/not-found.tsx'
 import { routes } from './routes.tsx'
 
+/** Visitors of public links need no session: they are not asked to sign in. */
+const Visitor = lazy(async () => (await import('./pages/visitor/visitor.tsx')).Visitor)
+
 function App() {
+  return match('link', currentPath()) ? <Visitor /> : <ForUsers />
+}
+
+function ForUsers() {
   const [loaded, again] = useLoaded(loadMe, [])
   return (
     <Await loaded={loaded} again={again}>

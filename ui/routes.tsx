@@ -38,6 +38,7 @@ export const routes: readonly Route[] = [
     pattern: 'admin/contexts/:context',
     page: lazy(async () => (await import('./pages/admin/context.tsx')).AdminContext),
   },
+  { pattern: 'admin/links', page: lazy(async () => (await import('./pages/admin/links.tsx')).AdminLinks) },
   { pattern: 'admin/sessions', page: lazy(async () => (await import('./pages/admin/sessions.tsx')).AdminSessions) },
   { pattern: 'admin/lockouts', page: lazy(async () => (await import('./pages/admin/lockouts.tsx')).AdminLockouts) },
   { pattern: 'admin/audit', page: lazy(async () => (await import('./pages/admin/audit.tsx')).AdminAudit) },

@@ -81,11 +81,22 @@ interface Finding {
   readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary?: string }>
 }
 
-/** Fails when axe finds anything on the page that keeps people out of it. */
+/** The rules of axe whose outcome depends on colours. */
+const ABOUT_COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] }
+
+/** Fails when axe finds anything on the page that keeps people out of it, in light colours or in dark ones. */
 export async function requireAccessible(page: Page): Promise<void> {
   await page.evaluate(await axe)
-  const run = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`
-  const found = await page.evaluate<readonly Finding[]>(run)
+  await requireNothingFound(page, {})
+  const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)
+  await page.emulateMedia({ colorScheme: isDark ? 'light' : 'dark' })
+  await requireNothingFound(page, ABOUT_COLOURS)
+  await page.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' })
+}
+
+async function requireNothingFound(page: Page, options: object): Promise<void> {
+  const given = JSON.stringify({ ...options, resultTypes: ['violations'] })
+  const found = await page.evaluate<readonly Finding[]>(`axe.run(${given}).then(({ violations }) => violations)`)
   const violations = found.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   assert.deepEqual(violations, [], page.url())
 }

@@ -95,6 +95,30 @@ task('share a single file', 'share-file', 'anna', async ({ page, click, button, 
   await show()
 })
 
+task('create a public link', 'public-link', 'anna', async ({ page, click, button, link, show }) => {
+  await click(link('Survey of the harbour'))
+  await click(button('Actions for notes.txt'))
+  await click(page.getByRole('menuitem', { name: 'Share' }))
+  await click(button('Create public link'))
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Note').fill('For the review')
+  await show()
+  await click(dialog.getByRole('button', { name: 'Create public link' }))
+  assert.match(await dialog.getByLabel('Public link').inputValue(), /\/ui\/link#[\w-]{43}$/)
+})
+
+task('recover a deleted file', 'recover', 'anna', async ({ page, click, button, link, show }) => {
+  const trashed = await store(context, 'draft.txt', 'first draft', 'text/plain')
+  assert.equal((await admin.post(`${context}/trash/${trashed}`)).status, 204)
+  await click(link('Survey of the harbour'))
+  await click(link('Trash'))
+  await page.getByRole('row').filter({ hasText: 'draft.txt' }).waitFor()
+  await show()
+  await click(button('Restore draft.txt'))
+  await said(page, 'draft.txt')
+  assert.equal((await admin.get(`${context}/resource/${trashed}`)).text, 'first draft')
+})
+
 task('rename a file', 'rename', 'anna', async ({ page, click, button, link, show }) => {
   await click(link('Survey of the harbour'))
   await click(button('Actions for map.png'))

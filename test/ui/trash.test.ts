@@ -84,6 +84,37 @@ inBrowser(
   },
 )
 
+inBrowser(
+  'a reader who owns a single file finds its way back from the trash; other readers see no link to it',
+  async b => {
+    const context = await newContext(admin, [anna.id])
+    const ben = await addUser(admin, 'ben@example.org')
+    const user = (id: string) => ({ type: 'uri', value: `${service.base}_principals/resource/${id}` })
+    const { info } = (await admin.get(`_contexts/entry/${context}`)).json<{ info: Record<string, object> }>()
+    const readers = { 'http://entrystore.org/terms/read': [user(ben.id)] }
+    const shared = { ...info, [service.base + context]: readers }
+    assert.equal((await admin.put(`_contexts/entry/${context}`, shared)).status, 204)
+    const own = await newTitled(admin, context, 'Plans', '?graphtype=list')
+    const owners = {
+      [`${service.base}${context}/entry/${own}`]: { 'http://entrystore.org/terms/write': [user(ben.id)] },
+    }
+    assert.equal((await admin.put(`${context}/entry/${own}`, owners)).status, 204)
+    await store(context, 'a.txt', 'a')
+    const { page, complaints, close } = await newPerson(b)
+    await signIn(page, service.base, ben.name, GOOD_PASSWORD)
+    await page.goto(`${service.base}ui/contexts/${context}/files`)
+    await page.waitForSelector('text=2 items')
+    assert.equal(await page.getByRole('link', { name: 'Trash' }).count(), 0)
+    await pick(page, 'Plans', 'Delete')
+    await page.getByRole('link', { name: 'Trash' }).click()
+    await page.getByRole('button', { name: 'Restore Plans' }).click()
+    await page.waitForSelector('text=The trash is empty.')
+    assert.equal((await admin.get(`${context}/entry/${own}`)).status, 200)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
+
 inBrowser('selected files are downloaded as one zip', async b => {
   const { page, complaints, close } = await newPerson(b)
   await atFiles(page)

@@ -51,9 +51,11 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
         </div>
       </header>
       {children}
-      <UploadTray />
+      <div class="dock">
+        <Toasts />
+        <UploadTray />
+      </div>
       <SessionGuard me={me} />
-      <Toasts />
     </>
   )
 }

@@ -1,9 +1,9 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { Dialog, DialogButtons } from '../components/dialog.tsx'
 import { Choice, Field } from '../components/field.tsx'
 import { Form, FormError } from '../components/form.tsx'
-import { tell } from '../components/toast.tsx'
+import { ShownOnce } from '../components/shown-once.tsx'
 import { createAccessToken } from '../lib/access-tokens.ts'
 import { t } from '../lib/language.ts'
 import { useSession } from '../lib/session.ts'
@@ -28,7 +28,13 @@ export function NewAccessTokenDialog({ onCreated, onClose }: NewAccessTokenDialo
       onClose={onClose}
     />
   ) : (
-    <ShownOnce token={token} onClose={onClose} />
+    <ShownOnce
+      title={t('tokenCreated')}
+      text={t('tokenOnce')}
+      label={t('accessToken')}
+      value={token}
+      onClose={onClose}
+    />
   )
 }
 
@@ -113,28 +119,6 @@ function Wish({ onToken, onClose }: WishProps) {
           </>
         )}
       </Form>
-    </Dialog>
-  )
-}
-
-function ShownOnce({ token, onClose }: { readonly token: string; readonly onClose: () => void }) {
-  const text = useRef<HTMLInputElement>(null)
-  const copy = async (): Promise<void> => {
-    text.current?.select()
-    // Browsers provide the clipboard on secure pages only; elsewhere the selected text can be copied by hand.
-    await navigator.clipboard?.writeText(token)
-    tell(t('copied'))
-  }
-  return (
-    <Dialog title={t('tokenCreated')} onClose={onClose}>
-      <p>{t('tokenOnce')}</p>
-      <input ref={text} type="text" readOnly value={token} aria-label={t('accessToken')} />
-      <div class="buttons">
-        <Button onPress={copy}>{t('copy')}</Button>
-        <Button kind="quiet" onPress={onClose}>
-          {t('close')}
-        </Button>
-      </div>
     </Dialog>
   )
 }

@@ -11,6 +11,8 @@ export interface Rules {
 export const loadRules = (signal: AbortSignal): Promise<Rules> => ask<Rules>('auth/password-rules', { signal })
 
 interface NewPasswordProps extends Rules {
+  /** "New password" by default. */
+  readonly label?: string
   readonly value: string
   readonly onValue: (value: string) => void
   readonly error: string | undefined
@@ -24,9 +26,10 @@ interface NewPasswordProps extends Rules {
 /** A field for a new password; rules are checked while the user types. */
 export function NewPassword(props: NewPasswordProps) {
   const { rules, maxLength, value, onValue, error, problem, isShown = false, required = true } = props
+  const { label = t('newPassword') } = props
   return (
     <Field
-      label={t('newPassword')}
+      label={label}
       type={isShown ? 'text' : 'password'}
       autocomplete={isShown ? 'off' : 'new-password'}
       required={required}

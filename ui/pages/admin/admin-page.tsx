@@ -10,6 +10,7 @@ const parts = [
   ['admin/users', 'adminUsers'],
   ['admin/groups', 'adminGroups'],
   ['admin/contexts', 'adminContexts'],
+  ['admin/links', 'publicLinks'],
   ['admin/sessions', 'adminSessions'],
   ['admin/lockouts', 'adminLockouts'],
   ['admin/audit', 'adminAudit'],

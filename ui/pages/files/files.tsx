@@ -13,6 +13,7 @@ import { useQuery } from '../../lib/query.ts'
 import { Link } from '../../lib/router.tsx'
 import { checkSession, useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
+import { loadTrash } from '../../lib/trash.ts'
 import type { Target } from '../../lib/uploads.ts'
 import { Breadcrumbs, type Crumb } from './breadcrumbs.tsx'
 import { FileList } from './file-list.tsx'
@@ -132,10 +133,10 @@ function FilesOf({ context, folder, moves, reload }: FilesOfProps) {
         onSort={onSort}
         onChanged={refresh}
       />
-      {canWrite && (
-        <p>
-          <Link to={`contexts/${part(contextId)}/trash`}>{t('trash')}</Link>
-        </p>
+      {canWrite ? (
+        <TrashLink context={contextId} />
+      ) : (
+        canRead && <TrashLinkOfReader context={contextId} round={round} />
       )}
       {!canRead && (
         <p>
@@ -144,4 +145,16 @@ function FilesOf({ context, folder, moves, reload }: FilesOfProps) {
       )}
     </>
   )
+}
+
+const TrashLink = ({ context }: { readonly context: string }) => (
+  <p>
+    <Link to={`contexts/${part(context)}/trash`}>{t('trash')}</Link>
+  </p>
+)
+
+/** Owners of single files restore these without writing to the context: the link is there when the trash has something for them. */
+function TrashLinkOfReader({ context, round }: { readonly context: string; readonly round: number }) {
+  const [loaded] = useLoaded(signal => loadTrash(context, 0, signal), [context, round])
+  return loaded.state === 'ready' && loaded.value.results > 0 ? <TrashLink context={context} /> : null
 }

@@ -1,14 +1,12 @@
 import { Dialog } from '../../components/dialog.tsx'
 import { Button } from '../../components/button.tsx'
-import { Await } from '../../components/page.tsx'
-import { Problem } from '../../lib/api.ts'
 import { address } from '../../lib/base.ts'
 import { valuesOf, titleIn } from '../../lib/contexts.ts'
 import { type Item, resourcePath, TAG } from '../../lib/files.ts'
 import { bytes, dateTime } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
-import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
+import { FileContent } from './file-content.tsx'
 
 interface PreviewProps {
   readonly item: Item
@@ -22,7 +20,7 @@ export function Preview({ item, onClose }: PreviewProps) {
   const tags = valuesOf(metadata, TAG)
   return (
     <Dialog title={visible(name)} size="large" onClose={onClose}>
-      <Content item={item} />
+      <FileContent source={address(resourcePath(item))} name={name} size={size} mediaType={mediaType} />
       <p class="muted small">
         {[mediaType, size === undefined ? undefined : bytes(size), modified && dateTime(modified)]
           .filter(text => text !== undefined)
@@ -51,48 +49,4 @@ export function Preview({ item, onClose }: PreviewProps) {
       </div>
     </Dialog>
   )
-}
-
-const images = /^image\/(?:png|jpe?g|gif|webp|avif|bmp)$/
-const texts = /^text\/|^application\/(?:json|xml|ld\+json|rdf\+xml|javascript)$|\+(?:json|xml)$/
-
-/**
- * Media elements and text only: a document of a user is never opened within the page, so it cannot run
- * scripts in it.
- */
-function Content({ item }: { readonly item: Item }) {
-  const { mediaType = '', size, name } = item
-  const source = address(resourcePath(item))
-  if (size === undefined) return <p class="empty">{t('noPreview')}</p>
-  if (images.test(mediaType)) return <img class="preview" src={source} alt={visible(name)} />
-  if (mediaType.startsWith('audio/')) return <audio class="preview" src={source} controls aria-label={visible(name)} />
-  if (mediaType.startsWith('video/')) return <video class="preview" src={source} controls aria-label={visible(name)} />
-  if (texts.test(mediaType)) return <Text source={source} size={size} />
-  return <p class="empty">{t('noPreview')}</p>
-}
-
-const MAX_TEXT = 100_000
-
-function Text({ source, size }: { readonly source: string; readonly size: number }) {
-  const [loaded, again] = useLoaded(signal => loadText(source, size, signal), [source])
-  return (
-    <Await loaded={loaded} again={again}>
-      {text => (
-        <>
-          <pre class="preview" tabIndex={0}>
-            {text}
-          </pre>
-          {size > MAX_TEXT && <p class="muted small">{t('previewCut', { size: bytes(MAX_TEXT) })}</p>}
-        </>
-      )}
-    </Await>
-  )
-}
-
-/** The beginning of a text. @throws {Problem} */
-async function loadText(source: string, size: number, signal: AbortSignal): Promise<string> {
-  const headers = size > MAX_TEXT ? { range: `bytes=0-${MAX_TEXT - 1}` } : {}
-  const response = await fetch(source, { signal, headers })
-  if (!response.ok) throw new Problem(response.status, {})
-  return new TextDecoder().decode(await response.arrayBuffer())
 }

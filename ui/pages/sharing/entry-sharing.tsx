@@ -13,6 +13,7 @@ import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
 import { AccessTable, loadAccessRows } from './access-rows.tsx'
 import { AddAccess } from './add-access.tsx'
+import { EntryLinks } from './entry-links.tsx'
 
 interface Shared {
   readonly item: Item
@@ -37,7 +38,14 @@ export function EntrySharing({ parts }: { readonly parts: Readonly<Record<string
     >
       <Await loaded={loaded} again={again}>
         {shared =>
-          shared.item.isOwner ? <EntryAccess {...shared} again={again} /> : <p class="notice warn">{t('ownersOnly')}</p>
+          shared.item.isOwner ? (
+            <>
+              <EntryAccess {...shared} again={again} />
+              <EntryLinks context={context} entry={entry} />
+            </>
+          ) : (
+            <p class="notice warn">{t('ownersOnly')}</p>
+          )
         }
       </Await>
     </Page>

@@ -15,6 +15,7 @@ import { visible } from '../../lib/text.ts'
 import { Preview } from '../files/preview.tsx'
 import { FilesHome } from '../home.tsx'
 import { tellRole } from './access-rows.tsx'
+import { Links } from './my-links.tsx'
 import { ItemLink } from './shared-entries.tsx'
 
 /** Items that the user shares with others, and with whom. */
@@ -46,6 +47,7 @@ export function SharedByMe() {
         </Await>
         {shown && <Preview item={shown} onClose={() => setShown(undefined)} />}
       </Card>
+      <Links title={t('myPublicLinks')} isAll={false} />
     </FilesHome>
   )
 }
