@@ -17,6 +17,7 @@ const PARTS = [
   'files',
   'entries',
   'start',
+  'pages',
   'search',
   'threads',
   'migration',

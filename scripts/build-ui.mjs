@@ -7,37 +7,50 @@ import { build } from 'esbuild'
 import { root } from './prepare.mjs'
 
 /** The licences of the bundled packages. */
-const licences = { preact: 'preact/LICENSE', 'virtual-core': '@tanstack/virtual-core/LICENSE', uplot: 'uplot/LICENSE' }
+const licences = {
+  preact: 'preact/LICENSE',
+  'virtual-core': '@tanstack/virtual-core/LICENSE',
+  uplot: 'uplot/LICENSE',
+  pdfjs: 'pdfjs-dist/LICENSE',
+}
 
 const entries = { app: 'ui/app.tsx', login: 'ui/login.ts', style: 'ui/style.css', icon: 'ui/icon.svg' }
+
+/** A script of its own: a page without origin loads no modules. */
+const classic = { pdf: 'ui/pdf.ts' }
 
 for (const folder of process.argv.length > 2 ? process.argv.slice(2) : ['dist/ui']) {
   const target = join(root, folder)
   rmSync(target, { recursive: true, force: true })
-  const { metafile } = await build({
+  const common = {
     absWorkingDir: root,
-    entryPoints: Object.entries(entries).map(([out, from]) => ({ in: from, out })),
     outdir: target,
     entryNames: '[name]-[hash]',
-    chunkNames: '[name]-[hash]',
-    assetNames: '[name]-[hash]',
     bundle: true,
-    // Rarely used parts are loaded when they are needed.
-    splitting: true,
-    format: 'esm',
     target: 'es2022',
     minify: true,
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
     tsconfig: 'ui/tsconfig.json',
-    loader: { '.svg': 'copy' },
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
+  }
+  const entryPoints = of => Object.entries(of).map(([out, from]) => ({ in: from, out }))
+  const { metafile } = await build({
+    ...common,
+    entryPoints: entryPoints(entries),
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    // Rarely used parts are loaded when they are needed.
+    splitting: true,
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    loader: { '.svg': 'copy' },
   })
-  const made = Object.entries(metafile.outputs)
+  const ofClassic = await build({ ...common, entryPoints: entryPoints(classic), format: 'iife' })
+  const made = Object.entries({ ...metafile.outputs, ...ofClassic.metafile.outputs })
   const manifest = Object.fromEntries(
-    Object.entries(entries).map(([name, from]) => [name, basename(fileOf(made, name, from))]),
+    Object.entries({ ...entries, ...classic }).map(([name, from]) => [name, basename(fileOf(made, name, from))]),
   )
   for (const [name, from] of Object.entries(licences))
     copyFileSync(join(root, 'node_modules', from), join(target, `${name}.LICENSE.txt`))

@@ -53,6 +53,8 @@ export interface UiAssets {
     readonly app: string
     /** The script of the sign-in page. */
     readonly login: string
+    /** The script of the page that draws PDF documents. */
+    readonly pdf: string
     readonly style: string
     readonly icon: string
   }

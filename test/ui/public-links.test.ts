@@ -34,7 +34,7 @@ async function judge(page: Page): Promise<void> {
 inBrowser(
   'an owner creates a link with a password; a visitor without an account opens it, until it is revoked',
   async b => {
-    const { page, complaints, close } = await newPerson(b, desktop)
+    const { page, complaints, close } = await newPerson(b, { ...desktop, refusals: [400] })
     await enter(page, service.base, anna.name, GOOD_PASSWORD, `ui/contexts/${context}/sharing/${report}`)
     await page.waitForSelector('text=No public links.')
     await page.getByRole('button', { name: 'Create public link' }).click()

@@ -7,7 +7,7 @@ import { ADMIN_PASSWORD, newContext } from '../support/service.ts'
 import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
 import { enter, newPerson, openBrowser, viewPicture } from '../support/ui.ts'
 
-// The ten tasks of docs/ui.md, each in at most five clicks from the first page. Their pictures are those of that page.
+// The tasks of docs/ui.md, each in at most five clicks from the first page. Their pictures are those of that page.
 
 const MAX_CLICKS = 5
 

@@ -346,6 +346,7 @@ const de: Messages = {
   passwordShownOnce: 'Kopieren Sie das Passwort jetzt: Es wird nicht noch einmal angezeigt.',
   pause: 'Anhalten',
   pausedText: 'Angehalten. Dateien, die gerade gesendet werden, werden noch fertig.',
+  pdfPage: 'Seite {page} von {pages}',
   permission: 'Berechtigung',
   preview: 'Vorschau',
   previewCut: 'Nur die ersten {size} werden angezeigt.',

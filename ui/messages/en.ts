@@ -345,6 +345,7 @@ export const en = {
   passwordShownOnce: 'Copy the password now: it is not shown again.',
   pause: 'Pause',
   pausedText: 'Paused. Files that are being sent are finished first.',
+  pdfPage: 'Page {page} of {pages}',
   permission: 'Permission',
   preview: 'Preview',
   previewCut: 'Only the first {size} are shown.',

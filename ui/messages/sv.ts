@@ -343,6 +343,7 @@ const sv: Messages = {
   passwordShownOnce: 'Kopiera lösenordet nu: det visas inte igen.',
   pause: 'Pausa',
   pausedText: 'Pausat. Filer som håller på att skickas görs klara först.',
+  pdfPage: 'Sida {page} av {pages}',
   permission: 'Behörighet',
   preview: 'Förhandsvisa',
   previewCut: 'Bara de första {size} visas.',

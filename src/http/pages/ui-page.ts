@@ -21,4 +21,20 @@ export const uiPage = (look: PageContext, { basePath, script, languages }: Appli
 
 /** Nothing but the service itself: its scripts, its style, its pictures and media, its interface. */
 export const uiPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** The page that draws PDF documents, in a frame of the application. */
+export const pdfPage = (look: PageContext, script: string): string =>
+  `<!doctype html>\n${
+    html`<html lang="${look.language}"><head><meta charset="utf-8"><title>PDF</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="${look.style}">
+<script src="${script}"></script></head><body class="pdf"><main id="pages"></main></body></html>`.markup
+  }\n`
+
+/**
+ * The page has no origin, wherever it is opened: no cookies, no storage, no answer of the service can be read. It may load its script and
+ * style, and fonts and pictures that are in the document, and connect to nothing.
+ * @param origin of the service, as the page has none that 'self' could mean
+ */
+export const pdfPolicy = (origin: string): string =>
+  `sandbox allow-scripts; default-src 'none'; script-src ${origin}; style-src ${origin}; img-src blob: data:; font-src blob: data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'`

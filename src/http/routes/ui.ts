@@ -3,7 +3,7 @@ import { NotFound } from '../../base/errors.ts'
 import { acceptedCoding, addVary, codedTag } from '../protocol/negotiate.ts'
 import { assetPath, pageContext } from '../page.ts'
 import { pageHeaders } from '../pages/html.ts'
-import { uiPage, uiPolicy } from '../pages/ui-page.ts'
+import { pdfPage, pdfPolicy, uiPage, uiPolicy } from '../pages/ui-page.ts'
 import { undescribed } from '../interface/route.ts'
 import type { Uses } from '../services.ts'
 
@@ -33,6 +33,17 @@ export const uiRoutes = [
       addVary(reply, 'accept-language')
       reply.headers({ ...pageHeaders, 'content-security-policy': uiPolicy, 'cache-control': 'no-cache', etag })
       if (request.headers['if-none-match'] === etag) return await reply.status(304).send()
+      return await reply.type('text/html; charset=utf-8').send(page)
+    },
+  }),
+  undescribed({
+    ...marks,
+    url: '/ui/pdf',
+    handle: async (deps: Uses<'base' | 'ui'>, { request, reply }) => {
+      const { base, ui } = deps
+      const page = pdfPage(pageContext(deps, request), base.at(assetPath(ui.names.pdf)))
+      addVary(reply, 'accept-language')
+      reply.headers({ ...pageHeaders, 'content-security-policy': pdfPolicy(base.origin), 'cache-control': 'no-cache' })
       return await reply.type('text/html; charset=utf-8').send(page)
     },
   }),

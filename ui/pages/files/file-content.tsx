@@ -2,6 +2,7 @@ import { Await } from '../../components/page.tsx'
 import { Problem } from '../../lib/api.ts'
 import { bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
+import { lazy } from '../../lib/lazy.tsx'
 import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
 
@@ -17,12 +18,20 @@ interface FileContentProps {
   readonly mediaType: string | undefined
 }
 
-/** Media elements and text only: no document of a user's is ever opened within the page, so none can act in it. */
+/** Documents are parsed in a browser's memory. */
+const MAX_PDF = 50_000_000
+const PdfPreview = lazy(async () => (await import('./pdf-preview.tsx')).PdfPreview)
+
+/**
+ * Media elements, text, and a drawing of a PDF document in a sandbox: no document of a user's is ever opened within the page, so none
+ * can act in it.
+ */
 export function FileContent({ source, name, size, mediaType = '' }: FileContentProps) {
   if (size === undefined) return <p class="empty">{t('noPreview')}</p>
   if (images.test(mediaType)) return <img class="preview" src={source} alt={visible(name)} />
   if (mediaType.startsWith('audio/')) return <audio class="preview" src={source} controls aria-label={visible(name)} />
   if (mediaType.startsWith('video/')) return <video class="preview" src={source} controls aria-label={visible(name)} />
+  if (mediaType === 'application/pdf' && size <= MAX_PDF) return <PdfPreview source={source} name={name} />
   if (texts.test(mediaType)) return <Text source={source} size={size} />
   return <p class="empty">{t('noPreview')}</p>
 }
