@@ -1,4 +1,4 @@
-import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist'
+import { getDocument, type PDFDocumentProxy, VerbosityLevel } from 'pdfjs-dist'
 import * as worker from 'pdfjs-dist/build/pdf.worker.mjs'
 
 // The one script of the page that draws PDF documents. That page runs in a sandbox: it has no origin, so no cookie, no session and no
@@ -29,6 +29,7 @@ async function show({ bytes, label }: Order): Promise<void> {
     useWasm: false,
     useSystemFonts: true,
     enableXfa: false,
+    verbosity: VerbosityLevel.ERRORS,
   }).promise
   const root = document.querySelector('#pages')
   const first = await pdf.getPage(1)
