@@ -62,10 +62,9 @@ if (values.folder) mkdirSync(work, { recursive: true })
 else process.on('exit', () => rmSync(work, { recursive: true, force: true }))
 chmodSync(work, 0o755)
 
-const mutants = await prepareCopy(
-  work,
-  named.flatMap(name => rooms[name]?.files ?? [name]),
-)
+const paths = named.flatMap(name => rooms[name]?.files ?? [name])
+const isNamed = ({ path }) => paths.some(wanted => (wanted.endsWith('/') ? path.startsWith(wanted) : path === wanted))
+const mutants = (await prepareCopy(work, paths)).filter(isNamed)
 const reached = await findReached([...new Set(named.map(name => (rooms[name] ? name : roomOf(name))))])
 const drawn = draw()
 await Promise.all(Array.from({ length: Number(values.concurrency) }, tryMutants))

@@ -45,9 +45,19 @@ async function insertMutants(work, paths) {
   const options = { ignorers: [], excludedMutations: [], plugins: null }
   const changed = await new Instrumenter(logger).instrument(files, options)
   for (const { name, content } of changed.files) writeFileSync(join(work, 'copy', name), content)
+  const contents = new Map(files.map(({ name, content }) => [name, content]))
   return changed.mutants.map(({ id, fileName, location, mutatorName, replacement }) => {
-    return { id, path: fileName, location, mutator: mutatorName, replacement }
+    const original = textAt(contents.get(fileName), location)
+    return { id, path: fileName, location, mutator: mutatorName, original, replacement }
   })
+}
+
+/** The text between two places, which count lines and columns from 0. */
+function textAt(content, { start, end }) {
+  const lines = content.split('\n').slice(start.line, end.line + 1)
+  lines[lines.length - 1] = lines.at(-1).slice(0, end.column)
+  lines[0] = lines[0].slice(start.column)
+  return lines.join('\n')
 }
 
 const sourcesIn = folder =>

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { root } from '../prepare.mjs'
 import { roomOf } from './rooms.mjs'
 
 const MAX_CHARACTERS = 80
@@ -35,13 +32,8 @@ export function report({ mutants, results, seed }) {
 }
 
 /** The place of a mutant, with the text before and after. */
-export function describe({ path, location: { start, end }, mutator, replacement }) {
-  const lines = readFileSync(join(root, path), 'utf8')
-    .split('\n')
-    .slice(start.line, end.line + 1)
-  lines[lines.length - 1] = lines.at(-1).slice(0, end.column)
-  lines[0] = lines[0].slice(start.column)
-  return `${path}:${start.line + 1}:${start.column + 1} ${mutator}: ${brief(lines.join('\n'))} → ${brief(replacement)}`
+export function describe({ path, location: { start }, mutator, original, replacement }) {
+  return `${path}:${start.line + 1}:${start.column + 1} ${mutator}: ${brief(original)} → ${brief(replacement)}`
 }
 
 function brief(text) {
