@@ -3,13 +3,13 @@ import { networkOf } from '../base/network.ts'
 import type { Database } from '../stores/database.ts'
 import type { Audit } from './audit.ts'
 import { groupsOf } from './groups.ts'
+import { findUserByName, replaceHash, type User } from './users.ts'
 import { type Counted, countedDevice, countedName, countedUser, type Lockout } from './lockout.ts'
 import { normaliseName } from './names.ts'
 import { type Passwords, requirePasswordShape } from './passwords.ts'
 import { ADMIN, ADMINS } from './principals.ts'
 import type { Client } from './sessions.ts'
 import type { TrustedDevices } from './trusted-devices.ts'
-import { findUserByName, replaceHash, type User } from './users.ts'
 
 interface Dependencies {
   readonly database: Database

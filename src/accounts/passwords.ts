@@ -1,12 +1,15 @@
 import { InvalidInput } from '../base/errors.ts'
 import type { Limiter, Turn } from '../base/concurrency.ts'
 import type { System } from '../base/system.ts'
-import { Argon2id } from './argon2id.ts'
 import type { Argon2Cost } from './hash-thread.ts'
-import { type Hasher, HashThreads } from './hash-threads.ts'
-import { legacyPbkdf2 } from './legacy-pbkdf2.ts'
-import type { PasswordScheme } from './password-scheme.ts'
-import { WrappedPbkdf2 } from './wrapped-pbkdf2.ts'
+import {
+  Argon2id,
+  type Hasher,
+  HashThreads,
+  legacyPbkdf2,
+  type PasswordScheme,
+  WrappedPbkdf2,
+} from './password-schemes.ts'
 
 /** Characters are Unicode code points, here and in the rules (D2.3, D5.2). */
 export const MAX_PASSWORD_CHARACTERS = 2048

@@ -3,8 +3,8 @@ import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { type Caller, isGuest } from './caller.ts'
 import { groupsOf } from './groups.ts'
-import { isCurrent } from './sessions.ts'
 import { findUser, type User } from './users.ts'
+import { isCurrent } from './sessions.ts'
 
 /**
  * Loads the caller again with their current state and groups. For actions where much time passes between the head of the

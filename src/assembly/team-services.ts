@@ -1,5 +1,5 @@
 import type { Argon2Cost } from '../accounts/hash-thread.ts'
-import { type Hasher, HashThreads } from '../accounts/hash-threads.ts'
+import { type Hasher, HashThreads } from '../accounts/password-schemes.ts'
 import type { MailQueue } from '../accounts/mail-queue.ts'
 import type { Limiter, Turn } from '../base/concurrency.ts'
 import type { Metadata, MetadataStatus, ProviderMetadata } from '../sso/metadata-source.ts'

@@ -10,11 +10,24 @@ import { type Entry, withModification } from '../model/entry.ts'
 import type { AccessCheck, EntryInContext } from '../model/rights.ts'
 import { indexEntry, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
-import { findEntry, findEntryHead } from './entry-records.ts'
-import { deleteEntryRow, deleteEntryRowsOf, insertEntryRow, retireId, updateEntryRow } from './entry-rows.ts'
-import { addRelations, dropRelations, dropRelationsOf, renewRelations } from './relation-rows.ts'
-import { addRevision, insertRevision, moveRevisions } from './revision-rows.ts'
+import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
+import {
+  addRelations,
+  addRevision,
+  deleteEntryRow,
+  deleteEntryRowsOf,
+  dropAllRelations,
+  dropRelations,
+  dropRelationsOf,
+  insertEntryRow,
+  insertRevision,
+  moveRevisions,
+  renewRelations,
+  retireId,
+  updateEntryRow,
+} from './entry-rows.ts'
 import type { RevisionNote } from './revisions.ts'
 import { copyToTrash, deleteTrashRow, deleteTrashRowsOf, trashedRevisions } from './trash-rows.ts'
 
@@ -280,3 +293,21 @@ class Transaction implements EntryWriter {
 const MAX_UNINDEXED = 100
 
 const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`
+
+const RELATIONS_BATCH = 500
+const RELATIONS_WORK = 'relations'
+
+/** Adds the relations to a store that was created before relations existed; does nothing when that is done. */
+export async function buildMissingRelations(queries: Queries): Promise<void> {
+  if (!(await queries.get(sql`SELECT 1 AS pending FROM pending_work WHERE name = ${RELATIONS_WORK}`))) return
+  await dropAllRelations(queries)
+  let last: EntryAddress = { context: '', id: '' }
+  for (;;) {
+    const entries = await entriesAfter(queries, last, RELATIONS_BATCH)
+    for (const entry of entries) await addRelations(queries, entry)
+    const next = entries.at(-1)
+    if (!next) break
+    last = next
+  }
+  await queries.run(sql`DELETE FROM pending_work WHERE name = ${RELATIONS_WORK}`)
+}

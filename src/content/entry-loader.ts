@@ -5,8 +5,7 @@ import type { EntryInContext } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { type FoundContext, getContext } from './contexts.ts'
-import { sizeOf } from './entry-columns.ts'
-import { findEntry } from './entry-records.ts'
+import { findEntry, sizeOf } from './entry-records.ts'
 
 interface Dependencies {
   readonly database: Database

@@ -1,11 +1,16 @@
-import { type Graph, graphText } from '../graph/graph.ts'
-import type { EntryAddress } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
+import { GUEST } from '../accounts/principals.ts'
+import { type Graph, graphText, RELATIVE, type Statement, statementsOf } from '../graph/graph.ts'
+import { addressIn, type EntryAddress } from '../model/addresses.ts'
+import { type Entry, resourceOf } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
-import { at, columns } from './entry-columns.ts'
+import { listed, portionsOf, sql, type Sql } from '../stores/sql.ts'
+import { at, columns } from './entry-records.ts'
+import { findRevision, type RevisionNote } from './revisions.ts'
 
-/** Writes the rows of entries. Only `changes.ts` imports this file: there is no other way to change an entry. */
+/**
+ * Writes the rows of entries, of their statements about other entries, and of their revisions. Only `changes.ts` imports this
+ * file: there is no other way to change an entry.
+ */
 
 const textOrNull = (graph: Graph | undefined): string | null => (graph === undefined ? null : graphText(graph))
 
@@ -43,4 +48,145 @@ export async function deleteEntryRowsOf(tx: Queries, context: string): Promise<v
 /** Records that an id must never be reused (users, groups and contexts). */
 export async function retireId(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   await tx.run(sql`INSERT INTO retired_ids (context, id) VALUES (${context}, ${id}) ON CONFLICT DO NOTHING`)
+}
+
+/** A statement of an entry whose object is another entry. */
+interface Relation {
+  readonly part: 'info' | 'metadata'
+  readonly statement: Statement
+  readonly target: EntryAddress
+}
+
+const isRelative = (iri: string): boolean => iri.startsWith(RELATIVE)
+
+/**
+ * Yields statements of this entry whose object is another entry, with the part (info or metadata) they occur in
+ * (W2.9).
+ */
+function* relationsIn(entry: Entry): Generator<Relation> {
+  const metadata = isRelative(resourceOf(entry)) ? entry.metadata : {}
+  for (const [part, graph] of [['info', entry.statements] as const, ['metadata', metadata] as const]) {
+    for (const statement of statementsOf(graph)) {
+      if (statement.object.type !== 'uri' || !isRelative(statement.subject)) continue
+      const target = addressIn(statement.object.value)
+      if (target) yield { part, statement, target }
+    }
+  }
+}
+
+/** Rows per statement: engines limit the number of values. */
+const ROWS = 25
+/** If more relations than this are removed, all are deleted and the remaining ones are inserted again. */
+const MAX_SINGLE_DELETIONS = 8
+
+/** Stores the statements of a new entry about others. The others need not exist yet. */
+export async function addRelations(tx: Queries, entry: Entry): Promise<void> {
+  await insertRelations(tx, entry, [...relationsIn(entry)])
+}
+
+async function insertRelations(
+  tx: Queries,
+  { context, id }: EntryAddress,
+  relations: readonly Relation[],
+): Promise<void> {
+  for (const some of portionsOf(relations, ROWS)) {
+    const rows = some.map(
+      ({ part, target, statement: { subject, predicate, object } }) =>
+        sql`(${target.context}, ${target.id}, ${context}, ${id}, ${part}, ${subject}, ${predicate}, ${object.value})`,
+    )
+    await tx.run(sql`INSERT INTO relations
+      (target_context, target, source_context, source, part, subject, predicate, object) VALUES ${listed(rows)}`)
+  }
+}
+
+const from = ({ context, id }: EntryAddress): Sql => sql`source_context = ${context} AND source = ${id}`
+
+/** Deletes the statements of a deleted entry about others. Statements of others about it remain with them. */
+export async function dropRelations(tx: Queries, address: EntryAddress): Promise<void> {
+  await tx.run(sql`DELETE FROM relations WHERE ${from(address)}`)
+}
+
+/** Deletes the relations of all entries, before they are built again. */
+export async function dropAllRelations(tx: Queries): Promise<void> {
+  await tx.run(sql`DELETE FROM relations`)
+}
+
+export async function dropRelationsOf(tx: Queries, context: string): Promise<void> {
+  await tx.run(sql`DELETE FROM relations WHERE source_context = ${context}`)
+}
+
+const keyOf = ({ part, statement: { subject, predicate, object } }: Relation): string =>
+  JSON.stringify([part, subject, predicate, object.value])
+
+/** Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. */
+export async function renewRelations(tx: Queries, before: Entry, after: Entry): Promise<void> {
+  const isSame =
+    before.metadata === after.metadata &&
+    before.statements === after.statements &&
+    before.externalResource === after.externalResource
+  if (isSame) return
+  const [old, present] = [[...relationsIn(before)], [...relationsIn(after)]]
+  if (old.length === 0 && present.length === 0) return
+  const [oldKeys, presentKeys] = [new Set(old.map(keyOf)), new Set(present.map(keyOf))]
+  const gone = old.filter(relation => !presentKeys.has(keyOf(relation)))
+  if (gone.length > MAX_SINGLE_DELETIONS) {
+    await dropRelations(tx, after)
+    return await insertRelations(tx, after, present)
+  }
+  for (const { part, statement } of gone) {
+    const { subject, predicate, object } = statement
+    await tx.run(sql`DELETE FROM relations WHERE ${from(after)}
+      AND part = ${part} AND subject = ${subject} AND predicate = ${predicate} AND object = ${object.value}`)
+  }
+  await insertRelations(
+    tx,
+    after,
+    present.filter(relation => !oldKeys.has(keyOf(relation))),
+  )
+}
+
+/**
+ * Stores the metadata of `after` as a revision when they differ from those of `before`, in the transaction that writes them. A state
+ * that was written while revisions were off is stored first.
+ */
+export async function addRevision(tx: Queries, before: Entry | undefined, after: Entry, by: string): Promise<void> {
+  if (after.entryType === 'Reference' || before?.metadata === after.metadata) return
+  const [present, next] = [graphText(before?.metadata ?? {}), graphText(after.metadata)]
+  if (present === next) return
+  const latest = await tx.get<{ number: number; metadata: string }>(sql`SELECT number, metadata
+    FROM metadata_revisions WHERE context = ${after.context} AND entry = ${after.id} ORDER BY number DESC LIMIT 1`)
+  let number = latest?.number ?? 0
+  if (before && present !== (latest?.metadata ?? '{}')) {
+    const earlier = { number: ++number, time: before.modified, author: onlyAuthorOf(before) }
+    await insertRevision(tx, after, earlier, present)
+  }
+  await insertRevision(tx, after, { number: ++number, time: after.modified, author: by }, next)
+}
+
+/** A sole contributor is the author; with several the author is unknown, so the guest is recorded. */
+const onlyAuthorOf = ({ contributors: [first, ...others] }: Entry): string =>
+  first !== undefined && others.length === 0 ? first : GUEST
+
+export async function insertRevision(
+  tx: Queries,
+  { context, id }: EntryAddress,
+  { number, time, author }: Omit<RevisionNote, 'isPresent'>,
+  metadata: string,
+): Promise<void> {
+  await tx.run(sql`INSERT INTO metadata_revisions (context, entry, number, time, author, metadata)
+    VALUES (${context}, ${id}, ${number}, ${time}, ${author}, ${metadata})`)
+}
+
+/** Moves the revisions of an entry to its new address, one after the other, with their graphs changed by `rename`. */
+export async function moveRevisions(
+  tx: Queries,
+  from: EntryAddress,
+  to: EntryAddress,
+  rename: (graph: Graph) => Graph,
+): Promise<void> {
+  for (let number = 1; ; number++) {
+    const revision = await findRevision(tx, from, number)
+    if (!revision) return
+    await insertRevision(tx, to, revision, JSON.stringify(rename(revision.metadata)))
+  }
 }

@@ -7,12 +7,12 @@ import {
   at,
   columns,
   columnsOfE,
-  type EntryRow,
   entryFromRow,
+  type EntryRow,
   headColumns,
   headFromRow,
   type HeadRow,
-} from './entry-columns.ts'
+} from './entry-records.ts'
 import type { Membership } from './list-records.ts'
 
 /** Reads and writes the rows of the trash. Only `changes.ts` calls the functions that write. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { HashThreads } from '../../src/accounts/hash-threads.ts'
+import { HashThreads } from '../../src/accounts/password-schemes.ts'
 import { until } from '../support/waiting.ts'
 
 const cost = { memory: 19_456, iterations: 2, parallelism: 1 }

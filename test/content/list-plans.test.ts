@@ -13,7 +13,7 @@ import {
   replaceListMembers,
 } from '../../src/content/list-records.ts'
 import { entriesBelow } from '../../src/content/entry-records.ts'
-import { addRelations, dropRelations, renewRelations } from '../../src/content/relation-rows.ts'
+import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { relationsOf } from '../../src/content/relations.ts'
 import type { Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'

@@ -1,5 +1,5 @@
 import type { Argon2Cost } from '../../src/accounts/hash-thread.ts'
-import { type Hasher, HashThreads } from '../../src/accounts/hash-threads.ts'
+import { type Hasher, HashThreads } from '../../src/accounts/password-schemes.ts'
 
 /** Parameters of argon2id hashes that would exhaust the machine, each beyond one limit. */
 export const absurdParameters = [

@@ -1,6 +1,6 @@
 import { findGroup, findGroupByName } from '../../accounts/groups.ts'
-import { systemNames } from '../../accounts/principals.ts'
 import { findUser, findUserByName } from '../../accounts/users.ts'
+import { systemNames } from '../../accounts/principals.ts'
 import type { Queries } from '../../stores/database.ts'
 import { aclSlots, type Entry } from '../../model/entry.ts'
 import { principalUri } from '../../model/addresses.ts'

@@ -18,7 +18,7 @@ import {
   type TranslationHints,
   VERSION,
 } from '../../content/archive/format.ts'
-import { entryFromRow, type EntryRow } from '../../content/entry-columns.ts'
+import { entryFromRow, type EntryRow } from '../../content/entry-records.ts'
 import { describeEntry, describeRevision } from '../../content/archive/lines.ts'
 import { bytesOf } from '../../content/archive/archive-reader.ts'
 import { type RandomAccess, readZip, type ZipPart } from '../../files/zip-reader.ts'

@@ -1,7 +1,7 @@
 import type { Row } from '../../backup/rows.ts'
 import type { Entry } from '../../model/entry.ts'
 
-/** The row of an entry; `entryFromRow` of `content/entry-columns.ts` reads it. */
+/** The row of an entry; `entryFromRow` of `content/entry-records.ts` reads it. */
 export const entryRow = (entry: Entry): Row => ({
   context: entry.context,
   id: entry.id,
