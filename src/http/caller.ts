@@ -1,11 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, hasScope, type TokenScope } from '../accounts/caller.ts'
+import { type Caller, hasScope, isGuest, type TokenScope } from '../accounts/caller.ts'
 import { looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import { normaliseName } from '../accounts/names.ts'
-import { type Client, isCurrent } from '../accounts/sessions.ts'
+import { type Client, isCurrent, type Sessions } from '../accounts/sessions.ts'
+import type { User } from '../accounts/users.ts'
 import { Forbidden, Unauthenticated } from '../base/errors.ts'
+import type { Milliseconds } from '../base/units.ts'
+import { entryUri, PRINCIPALS } from '../model/addresses.ts'
+import type { BaseAddress } from './base-address.ts'
 import { setCookie, setsAuthCookie } from './protocol/cookies.ts'
+import { acceptLanguage } from './protocol/negotiate.ts'
 import type { Uses } from './services.ts'
 
 /** At most so many tokens are tried: one request cannot cause many look-ups. */
@@ -177,4 +182,32 @@ export function requireTokenScope({ caller, method, routeOptions: { url, config 
 function scopesOf(method: string, url: string): readonly TokenScope[] {
   if (url.startsWith('/auth/')) return NONE
   return method === 'GET' || method === 'HEAD' ? READ : WRITE
+}
+
+/** The current-user information of I2.2 and D3.1. */
+export function describeCaller(
+  { user, expires }: { readonly user: User; readonly expires: Milliseconds | undefined },
+  language: string | undefined,
+  base: BaseAddress,
+): Record<string, unknown> {
+  const common = { id: user.id, user: user.name, clientAcceptLanguage: acceptLanguage(language) }
+  if (isGuest({ user })) return common
+  return {
+    ...common,
+    uri: base.toAbsolute(entryUri({ context: PRINCIPALS, id: user.id })),
+    language: user.language,
+    homecontext: user.homeContext,
+    authTokenExpires: expires === undefined ? undefined : localeTime(expires),
+  }
+}
+
+/** When the caller's cookie login will end, as the answer to this request leaves it. */
+export const expiryOf = ({ session }: Caller, sessions: Sessions): Milliseconds | undefined =>
+  session && sessions.expiryAfterAccess(session)
+
+/** `Sun Nov 22 10:00:00 UTC 2026` (D3.1). */
+function localeTime(time: Milliseconds): string {
+  // From `Sun, 22 Nov 2026 10:00:00 GMT`.
+  const text = new Date(time).toUTCString()
+  return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
 }

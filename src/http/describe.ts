@@ -1,44 +1,6 @@
-import type { Caller } from '../accounts/caller.ts'
-import { isGuest } from '../accounts/caller.ts'
-import type { Sessions } from '../accounts/sessions.ts'
-import type { User } from '../accounts/users.ts'
-import type { Milliseconds } from '../base/units.ts'
-import { entryUri, PRINCIPALS } from '../model/addresses.ts'
 import type { EntryView, ResourceView } from '../content/resource-kind.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
-import { acceptLanguage } from './protocol/negotiate.ts'
-
-/** The current-user information of I2.2 and D3.1. */
-export function describeCaller(
-  { user, expires }: { readonly user: User; readonly expires: Milliseconds | undefined },
-  language: string | undefined,
-  base: BaseAddress,
-): Record<string, unknown> {
-  const common = { id: user.id, user: user.name, clientAcceptLanguage: acceptLanguage(language) }
-  if (isGuest({ user })) return common
-  return {
-    ...common,
-    uri: base.toAbsolute(entryUri({ context: PRINCIPALS, id: user.id })),
-    language: user.language,
-    homecontext: user.homeContext,
-    authTokenExpires: expires === undefined ? undefined : localeTime(expires),
-  }
-}
-
-/** When the caller's cookie login will end, as the answer to this request leaves it. */
-export const expiryOf = ({ session }: Caller, sessions: Sessions): Milliseconds | undefined =>
-  session && sessions.expiryAfterAccess(session)
-
-/** `Sun Nov 22 10:00:00 UTC 2026` (D3.1). */
-function localeTime(time: Milliseconds): string {
-  // From `Sun, 22 Nov 2026 10:00:00 GMT`.
-  const text = new Date(time).toUTCString()
-  return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
-}
-
-/** ISO 8601 without a zone, in UTC, six fraction digits (I2.3, D3.2). */
-export const zonelessTime = (time: Milliseconds): string => new Date(time).toISOString().replace(/Z$/, '000')
 
 /** The form of a graph inside JSON. */
 export type GraphForm = (graph: Graph) => unknown

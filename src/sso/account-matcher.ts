@@ -3,15 +3,21 @@ import { giveMemberships, takeMemberships } from '../accounts/groups.ts'
 import { normaliseName, requireName } from '../accounts/names.ts'
 import { ADMIN, systemNames } from '../accounts/principals.ts'
 import type { Client } from '../accounts/sessions.ts'
-import { findLinkedUser, isLinkedTo, linkUser, type SsoSubject } from '../accounts/sso-links.ts'
-import { changeUser, findPrincipalNamed, findUserByName, type User } from '../accounts/users.ts'
+import { changeUser, findPrincipalNamed, findUser, findUserByName, type User } from '../accounts/users.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { Provisioner, Provisioning } from '../content/provisioning.ts'
 import type { Database, Queries } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
 import { requireValues } from './attribute-rules.ts'
 import type { ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
 import { SsoRefused } from './refusal.ts'
 import { type GroupPlan, keepsGroups, planGroups, planProfile, type ProfilePlan } from './sign-on-plan.ts'
+
+/** The identifier that an identity provider uses for one of its users. */
+export interface SsoSubject {
+  readonly issuer: string
+  readonly subject: string
+}
 
 interface Dependencies {
   readonly database: Database
@@ -217,3 +223,26 @@ export const asciiDomain = (domain: string): string =>
 
 const refused = (check: SsoCheck, expected: string, received: string): SsoRefused =>
   new SsoRefused({ check, expected, received })
+
+/** The user linked to the provider's subject (D1.7). The link remains when the user is renamed. */
+async function findLinkedUser(queries: Queries, { issuer, subject }: SsoSubject): Promise<User | undefined> {
+  const row = await queries.get<{ user_id: string }>(
+    sql`SELECT user_id FROM sso_links WHERE issuer = ${issuer} AND subject = ${subject}`,
+  )
+  return row && (await findUser(queries, row.user_id))
+}
+
+/** Whether the user is linked to any subject of the issuer. */
+async function isLinkedTo(queries: Queries, userId: string, issuer: string): Promise<boolean> {
+  const row = await queries.get<{ subject: string }>(
+    sql`SELECT subject FROM sso_links WHERE user_id = ${userId} AND issuer = ${issuer} LIMIT 1`,
+  )
+  return row !== undefined
+}
+
+/** Links the subject to the user, unless it is linked already. The link is deleted with the user. */
+async function linkUser(queries: Queries, { issuer, subject }: SsoSubject, userId: string): Promise<void> {
+  await queries.run(sql`INSERT INTO sso_links (issuer, subject, user_id)
+    SELECT ${issuer}, ${subject}, id FROM principals WHERE id = ${userId}
+    ON CONFLICT DO NOTHING`)
+}

@@ -5,8 +5,8 @@ import { presentCaller } from '../../accounts/present-caller.ts'
 import { handleOf, isCurrent, type Session, userOfHandle } from '../../accounts/sessions.ts'
 import { findUserByName, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
+import type { Milliseconds } from '../../base/units.ts'
 import { setCookie } from '../protocol/cookies.ts'
-import { zonelessTime } from '../describe.ts'
 import { done, json } from '../interface/answer.ts'
 import { jsonBody } from '../interface/body.ts'
 import { choice, paging, text as textParameter } from '../interface/parameters.ts'
@@ -173,3 +173,6 @@ function requireOne({ token, scope }: TypeOf<typeof Removal>) {
   if (scope !== undefined && token === undefined) return { scope }
   throw new InvalidInput('invalid-json', 'Send {"token": "…"}, {"scope": "others"} or {"scope": "all"}.')
 }
+
+/** ISO 8601 without a zone, in UTC, six fraction digits (I2.3, D3.2). */
+const zonelessTime = (time: Milliseconds): string => new Date(time).toISOString().replace(/Z$/, '000')
