@@ -1,8 +1,6 @@
 import { type Caller, denied } from '../accounts/caller.ts'
-import type { Sessions } from '../accounts/sessions.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Files } from '../files/files.ts'
-import type { Ledger } from '../files/quota-ledger.ts'
 import type { Graph } from '../graph/graph.ts'
 import { CONTEXTS, type EntryKey } from '../model/addresses.ts'
 import { type Acl, type Entry, type EntryHead, isList } from '../model/entry.ts'
@@ -22,8 +20,6 @@ interface Dependencies {
   readonly loader: EntryLoader
   readonly kinds: Kinds
   readonly files: Files
-  readonly ledger: Ledger
-  readonly sessions: Sessions
   readonly changes: Changes
 }
 
@@ -117,17 +113,18 @@ export class Entries {
       requireRight(caller, 'administer', whole, 'delete a list with all its members')
     }
     const options: TransactionOptions = entry.context === CONTEXTS || takesMembers ? { ownCommit: true } : {}
-    const users = await this.#deps.changes.run(
+    const deleted = await this.#deps.changes.run(
       caller,
       async writer => {
         const { entry: present } = await writer.recheck(placed, check)
         precondition(present)
         const all = takesMembers ? [present, ...(await entriesBelow(writer.tx, present))] : [present]
-        return await deleteEntries(writer, all, this.#deps)
+        await deleteEntries(writer, all, this.#deps)
+        return all
       },
       options,
     )
-    for (const { id } of users) await this.#deps.sessions.clearAway(id)
+    for (const one of deleted) await this.#deps.kinds.of(one).removed?.(one)
     // A context or a list may have held many files, so their deletion continues after the response.
     const collected = this.#deps.files.collectGarbage()
     if (entry.context !== CONTEXTS && !takesMembers) await collected

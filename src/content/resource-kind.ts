@@ -47,6 +47,10 @@ export interface ResourceKind {
   ) => Promise<Written>
   /** Deletes or empties the resource; the entry stays. Checks the right itself. Absent when clients cannot do that. */
   readonly clear?: (caller: Caller, placed: EntryInContext, conditions: ResourceConditions) => Promise<Entry>
+  /** Deletes the resource with its entry. Part of a change whose right has been checked. Absent: the row of the entry is all. */
+  readonly remove?: (writer: EntryWriter, entry: Entry) => Promise<void>
+  /** Follows the commit that deleted the entry. */
+  readonly removed?: (entry: Entry) => Promise<void>
 }
 
 /** The kind of each graph type. */

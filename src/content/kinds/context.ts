@@ -1,13 +1,23 @@
 import { type Caller, mayManageQuota, requireAdmin, requireQuotaManager } from '../../accounts/caller.ts'
 import { requireName } from '../../accounts/names.ts'
+import { forgetHomeContext } from '../../accounts/groups.ts'
 import { findPrincipalNamed } from '../../accounts/users.ts'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
 import { type Bytes, UNLIMITED } from '../../base/units.ts'
+import { removeFilesOf } from '../../files/file-records.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
-import { findContext, findContextNamed, insertContext, renameContext, requireContextName } from '../contexts.ts'
+import {
+  deleteContextRow,
+  findContext,
+  findContextNamed,
+  insertContext,
+  renameContext,
+  requireContextName,
+} from '../contexts.ts'
 import { listEntryIds } from '../entry-records.ts'
+import { forgetListsOf } from '../list-records.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import type { Entry } from '../../model/entry.ts'
@@ -84,6 +94,17 @@ export class ContextKind implements ResourceKind {
   async write(caller: Caller, { entry }: EntryInContext, body: ResourceBody): Promise<Written> {
     const context = await this.put(caller, entry.id, () => body.json())
     return { entry: context.entry, context }
+  }
+
+  /** Deletes the context with all its entries and their files. */
+  async remove(writer: EntryWriter, { id }: Entry): Promise<void> {
+    const { tx } = writer
+    await removeFilesOf(tx, id)
+    await forgetListsOf(tx, id)
+    await writer.deleteAllOf(id)
+    await forgetHomeContext(tx, id)
+    await this.#deps.ledger.close(tx, id)
+    await deleteContextRow(tx, id)
   }
 
   /** Ids of all entries, for administrators. */

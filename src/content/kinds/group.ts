@@ -1,7 +1,7 @@
 import type { Caller } from '../../accounts/caller.ts'
 import { groupNameFor } from '../group-names.ts'
 import { findGroup, type Group, insertGroup, membersOf, renameGroup, setMembers } from '../../accounts/groups.ts'
-import { findUser, listUserIds } from '../../accounts/users.ts'
+import { deletePrincipal, findUser, listUserIds } from '../../accounts/users.ts'
 import { requireName } from '../../accounts/names.ts'
 import { GUEST, USERS } from '../../accounts/principals.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
@@ -121,6 +121,10 @@ export class GroupKind implements ResourceKind {
       return entry
     })
     return { entry }
+  }
+
+  async remove({ tx }: EntryWriter, { id }: Entry): Promise<void> {
+    await deletePrincipal(tx, id)
   }
 }
 

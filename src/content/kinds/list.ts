@@ -8,7 +8,7 @@ import type { DependencyCache } from '../../stores/dependency-cache.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { CreationBody } from '../creation-request.ts'
 import { presentIds } from '../entry-records.ts'
-import { replaceListMembers } from '../list-records.ts'
+import { forgetList, replaceListMembers } from '../list-records.ts'
 import type {
   EntryView,
   Presentation,
@@ -78,6 +78,11 @@ export class ListKind implements ResourceKind {
   /** Removes all members; they stay in the context. */
   async clear(caller: Caller, placed: EntryInContext, conditions: ResourceConditions): Promise<Entry> {
     return await this.#put(caller, placed, async () => [], conditions)
+  }
+
+  /** The members stay in the context. */
+  async remove({ tx }: EntryWriter, list: Entry): Promise<void> {
+    await forgetList(tx, list)
   }
 
   async #put(

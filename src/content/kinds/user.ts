@@ -9,7 +9,15 @@ import { GUEST, USERS } from '../../accounts/principals.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
 import { forgetDevices } from '../../accounts/trusted-devices.ts'
 import { findGroup, membersOf, setMembers } from '../../accounts/groups.ts'
-import { changeUser, findUser, insertUser, liftLockout, type User, type UserChange } from '../../accounts/users.ts'
+import {
+  changeUser,
+  deletePrincipal,
+  findUser,
+  insertUser,
+  liftLockout,
+  type User,
+  type UserChange,
+} from '../../accounts/users.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Database, Queries } from '../../stores/database.ts'
@@ -181,6 +189,16 @@ export class UserKind implements ResourceKind {
     // The new epoch has already ended the other sessions; this deletes them from the store.
     if (change.password !== undefined || change.disabled) await this.#deps.sessions.clearAway(user.id, own)
     return { entry }
+  }
+
+  async remove(writer: EntryWriter, { id }: Entry): Promise<void> {
+    const user = await findUser(writer.tx, id)
+    await deletePrincipal(writer.tx, id)
+    if (user) writer.record({ event: 'user-deleted', userId: id, userName: user.name })
+  }
+
+  async removed({ id }: Entry): Promise<void> {
+    await this.#deps.sessions.clearAway(id)
   }
 
   async #readChange(user: User, wish: Wish): Promise<UserChange> {

@@ -5,15 +5,16 @@ import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Files } from '../../files/files.ts'
 import { CONTEXTS, type EntryKey, entryUri, PRINCIPALS } from '../../model/addresses.ts'
-import { type Entry, type GraphType, isList } from '../../model/entry.ts'
+import { type GraphType, isList } from '../../model/entry.ts'
 import { may, requireRight, requires } from '../../model/rights.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import type { Changes, EntryWriter, Precondition } from '../changes.ts'
 import { getContext } from '../contexts.ts'
+import { touchHoldingList } from '../deletion.ts'
 import { displayName } from '../file-description.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import { entriesBelow, findEntry } from '../entry-records.ts'
-import { appendToList, forgetList, insertMembership, leaveList, listHolding } from '../list-records.ts'
+import { appendToList, forgetList, insertMembership, leaveList } from '../list-records.ts'
 import { findTrashed, trashedBefore, trashedHeads, trashedSizes, trashedWith } from '../trash-rows.ts'
 
 interface Dependencies {
@@ -101,7 +102,7 @@ export class Trash {
           const what = `move the entry "${one.id}" to the trash, which is in this list`
           requireRight(writer.caller, 'administer', { entry: one, contextEntry }, what)
         }
-        await touchHolding(writer, entry)
+        await touchHoldingList(writer, entry)
         const all = [entry, ...below]
         for (const one of all) await writer.moveToTrash(one, id)
         await leaveList(writer.tx, entry)
@@ -246,13 +247,6 @@ export class Trash {
     }
     writer.record({ event: 'trash-deleted', detail: { context, entry: id, entries: all.length } })
   }
-}
-
-/** The list that held the entry has changed, so it gets a later modification time. */
-async function touchHolding(writer: EntryWriter, { context, id }: Entry): Promise<void> {
-  const holding = await listHolding(writer.tx, { context, id })
-  const list = holding === undefined ? undefined : await findEntry(writer.tx, { context, id: holding })
-  if (list) await writer.update(list, list)
 }
 
 interface Wanted {
