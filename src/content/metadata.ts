@@ -7,7 +7,7 @@ import type { Entry } from '../model/entry.ts'
 import { type EntryInContext, requireRight, requires } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import { findCachedMetadata, hasExternalMetadata, liveSourceOf, mergeGraphs } from './cached-metadata.ts'
-import type { Changes, Precondition } from './changes.ts'
+import type { Changes, Conditions, Precondition } from './changes.ts'
 import type { EntryKey } from '../model/addresses.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry } from './entry-records.ts'
@@ -100,9 +100,10 @@ export class Metadata {
     const placed = await this.#deps.loader.get(key)
     if (placed.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
     const check = requires('writemetadata', 'change the metadata of this entry')
-    check(caller, placed)
-    const metadata = await read(placed.entry)
-    return await this.#deps.changes.change(caller, placed, { check, precondition }, entry => ({ ...entry, metadata }))
+    return await this.#replace(caller, placed, { check, precondition }, read, (entry, metadata) => ({
+      ...entry,
+      metadata,
+    }))
   }
 
   /** Replaces the copy of metadata stored elsewhere (W3.6). */
@@ -117,11 +118,23 @@ export class Metadata {
       throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
     }
     const check = requires('writemetadata', 'change the cached metadata of this entry')
-    check(caller, placed)
-    const cachedExternalMetadata = await read(placed.entry)
-    return await this.#deps.changes.change(caller, placed, { check, precondition }, entry => {
-      const cached = Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1)
-      return { ...entry, cachedExternalMetadata, cached }
-    })
+    return await this.#replace(caller, placed, { check, precondition }, read, (entry, cachedExternalMetadata) => ({
+      ...entry,
+      cachedExternalMetadata,
+      cached: Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1),
+    }))
+  }
+
+  /** Reads the graph once the right has been checked, and writes the entry with it. */
+  async #replace(
+    caller: Caller,
+    placed: EntryInContext,
+    conditions: Conditions,
+    read: (entry: Entry) => Promise<Graph>,
+    withGraph: (entry: Entry, graph: Graph) => Entry,
+  ): Promise<Entry> {
+    conditions.check(caller, placed)
+    const graph = await read(placed.entry)
+    return await this.#deps.changes.change(caller, placed, conditions, entry => withGraph(entry, graph))
   }
 }

@@ -1,10 +1,11 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { isIPv4 } from 'node:net'
+import { AddressRanges } from '../base/address-ranges.ts'
 
 /**
  * Addresses outside the public internet (IANA's special-purpose registry), and those where clouds keep
  * secrets for their machines.
  */
-const closedRanges = [
+const closed4 = new AddressRanges([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -21,33 +22,19 @@ const closedRanges = [
   '203.0.113.0/24',
   // Multicast, reserved, broadcast.
   '224.0.0.0/3',
-]
+])
 
 /**
  * The only part of IPv6 that has been assigned so far. IPv4 in IPv6 (mapped, translated by NAT64), loopback
  * and link-local addresses are outside.
  */
-const givenOut = '2000::/3'
+const open6 = new AddressRanges(['2000::/3'])
 /** Exceptions within it: protocols (Teredo among them), documentation, 6to4. */
-const closedWithin = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
-
-function listOf(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/')
-    list.addSubnet(address, Number(bits), family)
-  }
-  return list
-}
-
-const closed4 = listOf(closedRanges, 'ipv4')
-const open6 = listOf([givenOut], 'ipv6')
-const closed6 = listOf(closedWithin, 'ipv6')
+const closed6 = new AddressRanges(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 
 /** True for an IP address that is reachable from the whole internet; false for a text that is not an address. */
 export function isPublicAddress(address: string): boolean {
-  if (isIPv4(address)) return !closed4.check(address, 'ipv4')
+  if (isIPv4(address)) return !closed4.has(address)
   // A zone names an interface of this machine.
-  if (!isIPv6(address) || address.includes('%')) return false
-  return open6.check(address, 'ipv6') && !closed6.check(address, 'ipv6')
+  return !address.includes('%') && open6.has(address) && !closed6.has(address)
 }
