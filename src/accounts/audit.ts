@@ -1,4 +1,4 @@
-import { Counters } from '../base/counters.ts'
+import { Counters } from '../base/concurrency.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../base/escape-html.ts'
+import { escapeHtml } from '../base/text.ts'
 import type { Mail } from '../stores/mailer.ts'
 
 /** Builds the mail with the link to set a new password, as text and as HTML. */

@@ -1,6 +1,6 @@
 import { normaliseName } from '../accounts/names.ts'
 import type { Settings } from '../config/settings.ts'
-import type { AttributeRules } from '../sso/attribute-rules.ts'
+import type { AttributeRules } from '../sso/attributes.ts'
 
 /** The settings of one provider, whichever protocol. */
 interface MappingSettings {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Overloaded } from './errors.ts'
 
-/** How much work runs at once: one task at a time, a limited number of tasks, and pauses in long work. */
+/** What runs at once: one task at a time, a limited number of tasks, pauses in long work, and counters that threads share. */
 
 /**
  * Runs one task at a time, in the order of the calls. Calls must not be nested: a task that calls `run` waits
@@ -215,5 +215,38 @@ export class Turns {
     if (this.#since <= MAX_STRETCH) return
     this.#since = 0
     await setImmediate()
+  }
+}
+
+/** Words: the next number, the present minute, how often something has happened in it. */
+const NEXT = 0
+const MINUTE = 1
+const IN_MINUTE = 2
+const WORDS = 3
+
+/** Two counters that the threads of a process share: each number is given once, in the order of the calls. */
+export class Counters {
+  readonly shared: SharedArrayBuffer
+  readonly #words: Int32Array
+
+  /** @param shared the counters of another thread; if absent, new ones */
+  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(WORDS * 4)) {
+    this.shared = shared
+    this.#words = new Int32Array(shared)
+  }
+
+  /** Increases with each call in any thread, up to 2^28; then it begins again. */
+  next(): number {
+    return Atomics.add(this.#words, NEXT, 1) & (2 ** 28 - 1)
+  }
+
+  /** How often this has been called for this minute, with this call. Between two minutes a few calls may count for either. */
+  inMinute(minute: number): number {
+    const present = minute & (2 ** 31 - 1)
+    const last = Atomics.load(this.#words, MINUTE)
+    if (last !== present && Atomics.compareExchange(this.#words, MINUTE, last, present) === last) {
+      Atomics.store(this.#words, IN_MINUTE, 0)
+    }
+    return Atomics.add(this.#words, IN_MINUTE, 1) + 1
   }
 }

@@ -1,3 +1,9 @@
+import { RE2JS } from 're2js'
+import { normaliseName, requireName } from '../accounts/names.ts'
+import { InvalidInput } from '../base/errors.ts'
+import { isLanguageTag } from '../base/text.ts'
+import { SsoRefused } from './refusal.ts'
+
 /**
  * What a provider states about a user beside the name: claims of OpenID Connect, attributes of SAML and CAS. A member is a value or a
  * list of values; claims can be objects.
@@ -5,7 +11,7 @@
 export type Attributes = Readonly<Record<string, unknown>>
 
 /** A user in more groups than this has too many for any response that a provider can send here. */
-export const MAX_VALUES = 10_000
+const MAX_VALUES = 10_000
 
 /** The same attribute as federations name it (eduPerson, inetOrgPerson, Active Directory), by its short name. */
 const oids: Readonly<Record<string, string>> = {
@@ -66,4 +72,146 @@ export function attributesOf(pairs: Iterable<readonly [name: string, value: stri
     collected.set(name, values)
   }
   return Object.fromEntries(collected)
+}
+
+/** What the attributes of a user mean here (D27). */
+export interface AttributeRules {
+  /** By attribute, a pattern in RE2 that one of its values must match as a whole. */
+  readonly required: ReadonlyMap<string, string>
+  /** The attribute for each target: `name`, `email`, `language`, and `property.<custom property>`. */
+  readonly map: ReadonlyMap<string, string>
+  /** Replaces what a user has; otherwise only what they lack is filled in. */
+  readonly replaces: boolean
+  /** Absent: the provider decides about no memberships. */
+  readonly groups: GroupRules | undefined
+  /** Whom users ask who lack a required value. */
+  readonly contact: string | undefined
+}
+
+export interface GroupRules {
+  readonly attribute: string
+  /** The names of all groups that the provider decides about begin with this; absent: it decides about none. Normalised. */
+  readonly prefix: string | undefined
+  /** The value whose holders are members of the admin group; absent: the provider does not decide about that group. */
+  readonly adminValue: string | undefined
+  /** Creates groups that do not exist yet. */
+  readonly provisions: boolean
+}
+
+/** The attributes that the rules read. */
+export const attributesUsed = ({ required, map, groups }: AttributeRules): readonly string[] => [
+  ...required.keys(),
+  ...map.values(),
+  ...(groups ? [groups.attribute] : []),
+]
+
+/** @throws {SsoRefused} `required-claim` */
+export function requireValues(
+  attributes: Attributes,
+  { required, contact }: Pick<AttributeRules, 'required'> & Partial<Pick<AttributeRules, 'contact'>>,
+): void {
+  for (const [name, pattern] of required) {
+    const values = valuesOf(attributes, name)
+    const compiled = RE2JS.compile(pattern)
+    if (values.some(value => compiled.matches(value))) continue
+    const received = values.length === 0 ? 'none' : values.join(', ')
+    throw new SsoRefused({ check: 'required-claim', expected: `${name}: ${pattern}`, received, missing: name, contact })
+  }
+}
+
+/** Values that a provider states for a user, each in the form in which it is stored. An absent member is not stated. */
+interface StatedProfile {
+  readonly name?: string
+  readonly email?: string
+  readonly language?: string
+  readonly properties: Readonly<Record<string, string>>
+}
+
+const MAX_NAME = 255
+const MAX_EMAIL = 254
+const MAX_PROPERTY = 4096
+/** Without characters that an address in metadata, an IRI, cannot have. */
+const EMAIL = /^[^\s@<>"{}|\\^`%#]+@[^\s@<>"{}|\\^`%#]+$/
+
+/** A value that cannot be stored counts as not stated: a strange address must not keep its owner out. */
+export function readProfile(attributes: Attributes, { map }: Pick<AttributeRules, 'map'>): StatedProfile {
+  const stated = (target: string, isValid: (text: string) => boolean): string | undefined => {
+    const attribute = map.get(target)
+    const value = attribute === undefined ? undefined : storable(valuesOf(attributes, attribute)[0])
+    return value !== undefined && isValid(value) ? value : undefined
+  }
+  const properties = [...map].flatMap(([target, attribute]) => {
+    if (!target.startsWith(PROPERTY)) return []
+    const value = storable(valuesOf(attributes, attribute).join(', '))
+    return value === undefined || value.length > MAX_PROPERTY ? [] : [[target.slice(PROPERTY.length), value] as const]
+  })
+  const name = stated('name', text => text.length <= MAX_NAME)
+  const email = stated('email', text => text.length <= MAX_EMAIL && EMAIL.test(text))
+  // A list of languages by preference (RFC 2798) begins with the most preferred.
+  const attribute = map.get('language')
+  const [language = ''] = (attribute === undefined ? '' : (valuesOf(attributes, attribute)[0] ?? '')).split(/[,;]/)
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(email === undefined ? {} : { email }),
+    ...(isLanguageTag(language.trim()) ? { language: language.trim() } : {}),
+    properties: Object.fromEntries(properties),
+  }
+}
+
+const PROPERTY = 'property.'
+
+/** Without white space around it; `undefined` for a text that is empty or has control characters. */
+function storable(text: string | undefined): string | undefined {
+  const trimmed = text?.trim()
+  const isGood = trimmed !== undefined && trimmed !== '' && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(trimmed)
+  return isGood ? trimmed : undefined
+}
+
+/** The groups that a provider wants a user to be in. */
+interface WantedGroups {
+  /** Normalised, each once; all begin with the prefix. */
+  readonly names: ReadonlySet<string>
+  readonly isAdmin: boolean
+  /** Values that name no group that the provider may decide about. */
+  readonly unusable: readonly string[]
+}
+
+/**
+ * The names of groups in the values of the groups attribute: the value with the prefix in front, unless it begins with it already. A
+ * value that differs from a name in more than case and outer blanks is unusable: where users can name groups at the provider, a group
+ * with an invisible or a wide letter must not count as the group that it resembles.
+ * @throws {SsoRefused} `groups-overage` when the provider sends a reference instead of the values
+ */
+export function readGroups(attributes: Attributes, rules: GroupRules): WantedGroups {
+  const { attribute, prefix, adminValue } = rules
+  requireNoReference(attributes, attribute)
+  const values = valuesOf(attributes, attribute)
+  const names = new Set<string>()
+  const unusable: string[] = []
+  for (const value of values) {
+    const name = prefix === undefined ? undefined : groupName(value, prefix)
+    if (name !== undefined) names.add(name)
+    else if (value !== adminValue) unusable.push(value)
+  }
+  return { names, isAdmin: adminValue !== undefined && values.includes(adminValue), unusable }
+}
+
+function groupName(value: string, prefix: string): string | undefined {
+  const plain = value.normalize('NFC').toLowerCase().trim()
+  if (plain === '' || plain === prefix) return undefined
+  const name = plain.startsWith(prefix) ? plain : prefix + plain
+  try {
+    return requireName(name) === name && normaliseName(plain) === plain ? name : undefined
+  } catch (error) {
+    if (error instanceof InvalidInput) return undefined
+    throw error
+  }
+}
+
+/** With too many groups, some providers send where to ask for them (OpenID Connect Core 5.6.2): no groups would be wrong. */
+function requireNoReference(attributes: Attributes, attribute: string): void {
+  const references = valueAt(attributes, '_claim_names')
+  const isReference = typeof references === 'object' && references !== null && Object.hasOwn(references, attribute)
+  if (!isReference || valueAt(attributes, attribute) !== undefined) return
+  throw new SsoRefused({ check: 'groups-overage', expected: `the claim ${attribute}`, received: 'a reference to it' })
 }

@@ -1,6 +1,5 @@
 import type { Milliseconds } from '../base/units.ts'
-import type { AttributeRules } from './attribute-rules.ts'
-import type { Attributes } from './attributes.ts'
+import type { AttributeRules, Attributes } from './attributes.ts'
 
 /** A login in progress: created when a browser is sent to a provider, consumed when it comes back. */
 export interface LoginFlow {

@@ -3,8 +3,7 @@ import { findPrincipalsNamed, membershipsOf } from '../accounts/groups.ts'
 import type { User, UserChange } from '../accounts/users.ts'
 import { type PersonalData, personalDataOf } from '../content/provisioning.ts'
 import type { Queries } from '../stores/database.ts'
-import { type AttributeRules, type GroupRules, readGroups, readProfile } from './attribute-rules.ts'
-import type { Attributes } from './attributes.ts'
+import { type AttributeRules, type Attributes, type GroupRules, readGroups, readProfile } from './attributes.ts'
 
 /** One value of a user that a sign-on changes: `name`, `email`, `language` or `property.<custom property>`. */
 export interface ValueChange {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { Counters } from '../base/counters.ts'
+import { Counters } from '../base/concurrency.ts'
 import { realSystem } from '../base/system.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Counters } from '../base/counters.ts'
+import type { Counters } from '../base/concurrency.ts'
 import type { WriteTurn } from '../stores/shared/write-turn.ts'
 import type { HttpServer } from './shared-port.ts'
 

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import { Counters } from '../base/counters.ts'
+import { Counters } from '../base/concurrency.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { type HttpServer, listenAt, sharePort } from './shared-port.ts'

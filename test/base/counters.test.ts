@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Counters } from '../../src/base/counters.ts'
+import { Counters } from '../../src/base/concurrency.ts'
 
 test('counters that share their memory give each number once, in order', () => {
   const one = new Counters()

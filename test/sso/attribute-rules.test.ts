@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type GroupRules, readGroups, readProfile, requireValues } from '../../src/sso/attribute-rules.ts'
-import { attributesOf, valuesOf } from '../../src/sso/attributes.ts'
+import {
+  attributesOf,
+  type GroupRules,
+  readGroups,
+  readProfile,
+  requireValues,
+  valuesOf,
+} from '../../src/sso/attributes.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 
 const rules: GroupRules = { attribute: 'groups', prefix: 'sso-', adminValue: undefined, provisions: false }

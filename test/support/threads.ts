@@ -1,4 +1,4 @@
-import { Counters } from '../../src/base/counters.ts'
+import { Counters } from '../../src/base/concurrency.ts'
 import { createServer, type Server } from '../../src/assembly/server.ts'
 import type { Machine } from '../../src/assembly/machine.ts'
 import type { Settings } from '../../src/config/settings.ts'

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
-import { isLanguageTag } from '../../base/language-tag.ts'
+import { isLanguageTag } from '../../base/text.ts'
 import { requireText } from '../values.ts'
 
 /** Parses the members of a user resource, for a creation and for a change (W2.6). */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../base/escape-html.ts'
+import { escapeHtml } from '../../base/text.ts'
 import type { Words } from './messages.ts'
 
 /** Markup whose inserted values are escaped; other `Html`, also a list of it, is inserted as it is. */

@@ -1,20 +1,22 @@
 import { SsoRefused } from '../refusal.ts'
 import type { System } from '../../base/system.ts'
-import type { Seconds } from '../../base/units.ts'
-import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
+import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
+import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import { type AuthnRequest, formRequest, type KeyPair, redirectRequest } from './authn-request.ts'
-import type { IdpMetadata } from './metadata.ts'
+import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { Metadata } from '../metadata-source.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
 import { serviceProviderMetadata } from './sp-metadata.ts'
-import type { Verifier } from './verifier.ts'
+import { Overloaded } from '../../base/errors.ts'
+import { Limiter } from '../../base/concurrency.ts'
+import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
+import type { Outcome, Task } from './verify-worker.ts'
 
 export type { KeyPair } from './authn-request.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
 export { requestScheme } from './request-signature.ts'
-export { Verifier } from './verifier.ts'
 
-export interface SamlProviderOptions {
+interface SamlProviderOptions {
   readonly name: string
   readonly relyingPartyId: string
   /** The very address that the provider posts to, its query included. */
@@ -124,3 +126,82 @@ export class SamlProvider {
 
 /** What it shows as; the last when the assertion was encrypted. */
 const unknownKeyChecks = ['signature', 'signature-key', 'decryption']
+
+interface VerifierOptions {
+  /** Threads that check responses; they start when they are needed. */
+  readonly threads: number
+  /** Responses that wait for a thread; the next one is refused. */
+  readonly queue: number
+  /** Bytes of all responses that wait or are being checked. */
+  readonly maxBytes: Bytes
+}
+
+/** Two threads; a morning rush of 2,000 sign-ons waits its turn. */
+const defaultVerifierOptions: VerifierOptions = { threads: 2, queue: 2_000, maxBytes: 268_435_456 }
+
+/** An honest response takes a hundredth of this. A response that takes longer loses its thread. */
+const CHECK_TIMEOUT: Milliseconds = 10_000
+/** Metadata of 8 MiB take about two seconds. */
+const METADATA_TIMEOUT: Milliseconds = 30_000
+
+/**
+ * Checks responses and parses metadata on worker threads, each with a limit of time (D8.3). Time spent waiting for a thread does
+ * not count. Metadata have a thread of their own, so that a large document delays no sign-on.
+ */
+export class Verifier {
+  readonly #options: VerifierOptions
+  readonly #responses: Limiter
+  readonly #metadata = new Limiter({ concurrency: 1, queue: 1_000, what: 'metadata documents' })
+  #bytes: Bytes = 0
+  readonly #threads: { readonly responses: Pool; readonly metadata: Pool }
+
+  constructor(options: VerifierOptions = defaultVerifierOptions) {
+    this.#options = options
+    this.#responses = new Limiter({ concurrency: options.threads, queue: options.queue, what: 'sign-ons' })
+    const module = threadModule('verify-worker', import.meta.url)
+    this.#threads = {
+      responses: new ThreadPool({ module, threads: options.threads }),
+      metadata: new ThreadPool({ module, threads: 1 }),
+    }
+  }
+
+  /** @param encoded base64 as the form carries it. @throws {SsoRefused} @throws {Overloaded} */
+  async verify(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
+    if (this.#bytes + encoded.length > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
+    this.#bytes += encoded.length
+    try {
+      const outcome = await this.#responses.run(() =>
+        run(this.#threads.responses, { kind: 'response', encoded, expected }, CHECK_TIMEOUT),
+      )
+      if ('assertion' in outcome) return outcome.assertion
+      throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'an assertion' })
+    } finally {
+      this.#bytes -= encoded.length
+    }
+  }
+
+  /** @throws {MetadataRefused} @throws {SsoRefused} `time` */
+  async parseMetadata(text: string, now: Milliseconds): Promise<IdpMetadata> {
+    const outcome = await this.#metadata.run(() =>
+      run(this.#threads.metadata, { kind: 'metadata', text, now }, METADATA_TIMEOUT),
+    )
+    if ('metadata' in outcome) return outcome.metadata
+    throw new MetadataRefused('refused' in outcome ? outcome.refused : 'it could not be read')
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#threads.responses.close(), this.#threads.metadata.close()])
+  }
+}
+
+type Pool = ThreadPool<Task, Outcome>
+
+async function run(pool: Pool, task: Task, timeout: Milliseconds): Promise<Outcome> {
+  try {
+    return await pool.run(task, AbortSignal.timeout(timeout))
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error
+    const expected = `a result within ${timeout} ms`
+    throw new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
+  }
+}

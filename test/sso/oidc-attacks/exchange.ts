@@ -7,7 +7,7 @@ import {
   constants,
 } from 'node:crypto'
 import { createLog } from '../../../src/base/log.ts'
-import { requireValues } from '../../../src/sso/attribute-rules.ts'
+import { requireValues } from '../../../src/sso/attributes.ts'
 import type { FetchedResponse } from '../../../src/sso/fetch.ts'
 import type { LoginFlow, VerifiedIdentity } from '../../../src/sso/identity-provider.ts'
 import { MetadataSource } from '../../../src/sso/metadata-source.ts'
