@@ -10,6 +10,7 @@ import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
+import type { AttributeRules } from '../sso/attribute-rules.ts'
 import { SsoRefused } from '../sso/refusal.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
@@ -32,7 +33,8 @@ async function examineCas(settings: Settings, base: BaseAddress): Promise<Diagno
   if (!cas) return [ok('CAS: off')]
   const { 'service.auth.cas.server.url': server, 'service.auth.cas.version': version } = settings
   const title = `CAS: ${version} at ${server ?? ''}`
-  return [ok(`${title}, service URL ${base.at('auth/cas')}`), await probeCas(title, cas)]
+  const rules = examineRules('CAS', cas.policy.rules)
+  return [ok(`${title}, service URL ${base.at('auth/cas')}`), ...rules, await probeCas(title, cas)]
 }
 
 /** A ticket that was never issued must be refused for this very reason. */
@@ -73,10 +75,14 @@ function examineExpiry(title: string, expires: Milliseconds): Diagnosis {
   return days < 0 ? problem(text) : days < SOON ? warning(text) : ok(text)
 }
 
-async function examineProvider({ provider }: SamlLogin, base: BaseAddress): Promise<Diagnosis[]> {
+async function examineProvider({ provider, policy }: SamlLogin, base: BaseAddress): Promise<Diagnosis[]> {
   const { name, acsUrl, metadata } = provider
   const title = `SAML ${name}`
-  const found = [ok(`${title}: assertion consumer service ${acsUrl}`), ...examineAcs(title, acsUrl, base)]
+  const found = [
+    ok(`${title}: assertion consumer service ${acsUrl}`),
+    ...examineAcs(title, acsUrl, base),
+    ...examineRules(title, policy.rules),
+  ]
   await metadata.current().catch(() => undefined)
   const { url, metadata: known, problem: reason } = await metadata.status()
   if (!known) return [...found, problem(`${title}: metadata cannot be had: ${reason ?? 'they are no longer valid'}`)]
@@ -98,15 +104,35 @@ async function examineOidc(settings: Settings, base: BaseAddress): Promise<Diagn
   }
 }
 
-async function examineOidcProvider({ provider }: OidcLogin, base: BaseAddress): Promise<Diagnosis[]> {
+async function examineOidcProvider({ provider, policy }: OidcLogin, base: BaseAddress): Promise<Diagnosis[]> {
   const { name, metadata } = provider
   const title = `OpenID Connect ${name}`
-  const found = [ok(`${title}: redirect URI ${base.at(OIDC_CALLBACK_PATH)}`)]
+  const found = [ok(`${title}: redirect URI ${base.at(OIDC_CALLBACK_PATH)}`), ...examineRules(title, policy.rules)]
   await metadata.current().catch(() => undefined)
   const { url, metadata: known, problem: reason } = await metadata.status()
   if (!known) return [...found, problem(`${title}: the configuration cannot be used: ${reason ?? 'unknown'}`)]
   found.push(ok(`${title}: ${known.entityId}, ${known.keys.length} key(s), ${known.algorithms.join(', ')}`))
   return [...found, ...(await examineClock(title, url))]
+}
+
+/** What the provider decides about, so that an operator sees a misspelt attribute or prefix before the first sign-on. */
+function examineRules(title: string, rules: AttributeRules | undefined): Diagnosis[] {
+  if (!rules) return []
+  const { groups, map, required } = rules
+  const found = []
+  if (groups?.prefix !== undefined) {
+    const others = groups.provisions ? 'missing ones are created' : 'only existing ones count'
+    found.push(ok(`${title}: groups "${groups.prefix}…" come from ${groups.attribute}; ${others}`))
+  }
+  if (groups?.adminValue !== undefined) {
+    found.push(ok(`${title}: ${groups.attribute}=${groups.adminValue} makes administrators`))
+  }
+  if (map.size > 0) {
+    const mapped = [...map].map(([target, attribute]) => `${target} from ${attribute}`)
+    found.push(ok(`${title}: ${mapped.join(', ')}${rules.replaces ? '' : ', where missing'}`))
+  }
+  if (required.size > 0) found.push(ok(`${title}: required values of ${[...required.keys()].join(', ')}`))
+  return found
 }
 
 async function examineClock(title: string, url: string): Promise<Diagnosis[]> {

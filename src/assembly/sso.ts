@@ -30,6 +30,7 @@ import { type SamlLogin, SamlSignOn } from '../sso/saml/sign-on.ts'
 import type { OidcServer } from '../sso/oidc/provider.ts'
 import { OidcSignOn } from '../sso/oidc/sign-on.ts'
 import { SignOn } from '../sso/sign-on.ts'
+import { LatestSignOns, SignOnPreview } from '../sso/sign-on-preview.ts'
 import { withQuery } from '../sso/with-query.ts'
 import type { Database } from '../stores/database.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
@@ -53,20 +54,22 @@ export function createSso(settings: Settings, machine: Pick<Machine, 'system' | 
   const cas = createCas(settings, system, base)
   const saml = createSamlProviders(settings, machine, new MetadataCopies(database), team)
   const oidc = createOidcProviders(settings, machine, base, new MetadataCopies<OidcServer>(database), team)
-  const policies = [
-    ...(cas ? [cas.policy] : []),
-    ...(saml?.providers ?? []).map(({ policy }) => policy),
-    ...oidc.map(({ policy }) => policy),
-  ]
+  const logins = [...(cas ? [cas] : []), ...(saml?.providers ?? []), ...oidc]
   const provisioning = new Provisioning(changes)
   const flows = new LoginFlows(ephemeral, system)
   const failures = new SsoFailures(machine, team && (() => team.collect('sso-failures')))
   team?.answer('sso-failures', () => failures.ofThread())
-  const accounts = new AccountMatcher({ database, provisioning }, policies)
-  const signOn = new SignOn({ flows, accounts, sessions, failures, audit })
+  const accounts = new AccountMatcher(
+    { database, provisioning },
+    logins.map(({ policy }) => policy),
+  )
+  const latest = new LatestSignOns(system, team && (() => team.collect('latest-sign-ons')))
+  team?.answer('latest-sign-ons', () => latest.ofThread())
+  const signOn = new SignOn({ flows, accounts, sessions, failures, audit, latest })
   const isLegacy = settings['service.auth.saml'] === 'on'
   return {
     failures,
+    preview: new SignOnPreview(accounts, latest, logins),
     landsOnPage: settings['service.auth.sso.landing'] === 'page',
     cas: cas && new CasSignOn({ signOn, flows }, cas),
     oidc:

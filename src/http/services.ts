@@ -34,6 +34,7 @@ import type { CasSignOn } from '../sso/cas/sign-on.ts'
 import type { SsoFailures } from '../sso/failures.ts'
 import type { OidcSignOn } from '../sso/oidc/sign-on.ts'
 import type { SamlSignOn } from '../sso/saml/sign-on.ts'
+import type { SignOnPreview } from '../sso/sign-on-preview.ts'
 import type { Database } from '../stores/database.ts'
 import type { ForwardingHeader } from './protocol/client-address.ts'
 import type { BaseAddress } from './base-address.ts'
@@ -76,6 +77,7 @@ export interface HttpOptions {
 /** Sign-on through identity providers. */
 export interface Sso {
   readonly failures: SsoFailures
+  readonly preview: SignOnPreview
   /** Absent when CAS is off. */
   readonly cas: CasSignOn | undefined
   /** Absent when SAML is off. */

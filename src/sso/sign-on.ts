@@ -7,6 +7,7 @@ import type { SsoFailures } from './failures.ts'
 import type { AuthRedirect, LoginFlow, ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
 import type { LoginFlows } from './login-flows.ts'
 import { SsoRefused } from './refusal.ts'
+import type { LatestSignOns } from './sign-on-preview.ts'
 
 interface Dependencies {
   readonly flows: LoginFlows
@@ -14,6 +15,8 @@ interface Dependencies {
   readonly sessions: Sessions
   readonly failures: SsoFailures
   readonly audit: Audit
+  /** Keeps what the providers state, for administrators. */
+  readonly latest: Pick<LatestSignOns, 'keep'>
 }
 
 /** The address to which the browser is sent at the end of a sign-on; checked before. */
@@ -79,11 +82,12 @@ export class SignOn {
   /** @throws {SsoRefused} reported, with the failure URL @throws {Overloaded} The flow can then be used again. */
   async complete(attempt: SignOnAttempt): Promise<CompletedSignOn> {
     const { policy, client, flow, successUrl, failureUrl } = attempt
-    const { flows, accounts, sessions, audit } = this.#deps
+    const { flows, accounts, sessions, audit, latest } = this.#deps
     try {
       const identity = await attempt.verify()
       const { once } = identity
       if (once) await flows.consumeAssertionId(policy.name, once.id, once.until)
+      latest.keep(policy.name, identity)
       const user = await accounts.match(identity, policy, client)
       await audit.record({
         event: 'login',

@@ -283,3 +283,40 @@ test('a value is mapped to a known target only, and CAS 1 has no values (D27.1, 
     /^CAS 1 has no/,
   )
 })
+
+const oidc = [
+  'service.auth.oidc=on',
+  'service.auth.oidc.idps.1=op',
+  'service.auth.oidc.idp.op.issuer=https://op.example',
+  'service.auth.oidc.idp.op.client-id=stowage',
+]
+const ofOp = (setting: string): string => `service.auth.oidc.idp.op.${setting}`
+
+test('an OpenID Connect provider is reached by https, or by http on this host (D26.7)', () => {
+  assert.deepEqual(check(...oidc).problems, [])
+  for (const address of [
+    'http://op.example',
+    'http://127.0.0.1.op.example',
+    'http://192.0.2.7',
+    'http://[2001:db8::1]',
+  ]) {
+    assert.match(problemOf(...oidc.with(2, ofOp(`issuer=${address}`))), /over http is accepted only on this host/)
+  }
+  for (const address of ['http://localhost:8080/realm', 'http://127.0.0.1:1', 'http://[::1]:1']) {
+    assert.deepEqual(check(...oidc.with(2, ofOp(`issuer=${address}`))).problems, [], address)
+  }
+  const fixed = ['authorization-endpoint', 'token-endpoint', 'jwks-uri'].map(name =>
+    ofOp(`${name}=https://op.example/x`),
+  )
+  assert.deepEqual(check(...oidc, ...fixed).problems, [])
+  assert.match(problemOf(...oidc, ...fixed.with(1, ofOp('token-endpoint=http://op.example/x'))), /over http/)
+  assert.match(problemOf(...oidc, ...fixed.slice(1)), /needs authorization-endpoint, token-endpoint and jwks-uri/)
+})
+
+test('an OpenID Connect provider has what it needs, and a name of its own (D26.1)', () => {
+  assert.match(problemOf('service.auth.oidc=on'), /needs at least one provider/)
+  assert.match(problemOf(...oidc.slice(0, 3)), /every provider needs its client-id/)
+  assert.match(problemOf(...oidc, 'service.auth.oidc.default-idp=other'), /default provider is not listed/)
+  assert.match(problemOf(...oidc, ofOp('client-secret=a'), ofOp('client-secret-file=b')), /has both client-secret/)
+  assert.match(problemOf(...oidc, ...saml.map(line => line.replaceAll('one', 'op'))), /the name of another identity/)
+})

@@ -230,3 +230,59 @@ test('groups are created only if a setting allows it, at most a few hundred at o
   assert.equal(found[0]?.members, 1)
   assert.equal((await chief.get(`_principals/entry/${found[0]?.id ?? ''}`)).status, 200)
 })
+
+interface Preview {
+  readonly accepted: boolean
+  readonly refusal?: { readonly check: string; readonly expected: string; readonly received: string }
+  readonly name?: string
+  readonly userId?: string
+  readonly changes?: ReadonlyArray<{ readonly target: string; readonly before?: string; readonly after: string }>
+  readonly groups?: Readonly<Record<'before' | 'after' | 'created' | 'missing' | 'unusable', readonly string[]>>
+}
+
+const preview = async (json: object): Promise<Preview> => {
+  const answer = await admin.post('management/sso/preview', { provider: 'cas', ...json })
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json<object>() as Preview
+}
+
+test('administrators see what a sign-on would yield, and nothing is changed by it (D27.7)', async () => {
+  const group = await addGroup('sso-preview')
+  const stated = { memberOf: ['preview', 'not-there', 'a\nb'], displayName: ['Jo'] }
+  const unknown = await preview({ name: 'Jo@Example.org', attributes: stated })
+  assert.deepEqual(unknown, {
+    accepted: true,
+    name: 'jo@example.org',
+    changes: [{ target: 'name', after: 'Jo' }],
+    groups: {
+      before: [],
+      after: ['sso-preview'],
+      created: [],
+      missing: ['sso-not-there'],
+      unusable: ['a\nb'],
+    },
+  })
+  assert.deepEqual(await membersOf(group), [])
+  assert.equal((await preview({ name: 'jo@example.org', attributes: {} })).userId, undefined)
+  const someone = await signIn('jo@example.org', ['preview'], { displayName: 'Jo' })
+  const latest = (await admin.get('management/sso/latest?provider=cas')).json()
+  assert.deepEqual(
+    [latest['name'], latest['attributes']],
+    ['jo@example.org', { memberOf: ['preview'], displayName: ['Jo'] }],
+  )
+  const known = await preview({ name: 'jo@example.org', attributes: { memberOf: ['preview', 'store-admins'] } })
+  assert.deepEqual([known.userId, known.groups?.after], [await idOf(someone), ['admins', 'sso-preview']])
+  assert.deepEqual((await preview({ name: 'admin', attributes: {} })).refusal?.check, 'reserved-user')
+})
+
+test('what providers state is for administrators only (D27.7)', async () => {
+  const someone = await signIn('kim', [])
+  for (const visitor of [someone, service.visitor()]) {
+    const status = visitor === someone ? 403 : 401
+    assert.equal((await visitor.get('management/sso/latest?provider=cas')).status, status)
+    const tried = { provider: 'cas', name: 'kim', attributes: {} }
+    assert.equal((await visitor.post('management/sso/preview', tried)).status, status)
+  }
+  assert.equal((await admin.get('management/sso/latest?provider=nobody')).status, 404)
+  assert.equal((await admin.post('management/sso/preview', { provider: 'x', attributes: {} })).status, 400)
+})

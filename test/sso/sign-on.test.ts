@@ -27,7 +27,7 @@ function setUp(t: { after(work: () => Promise<void>): void }) {
   const audit = { record: async (entry: unknown) => void recorded.push(entry) } as Pick<Audit, 'record'> as Audit
   const accounts = { match: async () => ({ id: '7', name: 'anna' }) } as unknown as AccountMatcher
   const sessions = { open: async () => ({ token: 't' }) } as unknown as Sessions
-  const signOn = new SignOn({ flows, accounts, sessions, failures, audit })
+  const signOn = new SignOn({ flows, accounts, sessions, failures, audit, latest: { keep: () => {} } })
   const complete = async (verify: () => Promise<VerifiedIdentity>) => {
     const flow = await flows.create({ provider: 'a', ...target }, client.address)
     const consumed = await flows.consume(flow.id)

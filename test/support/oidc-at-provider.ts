@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import { findForm, HeadlessBrowser, type Page } from './headless-browser.ts'
 import { type InProcess, startInProcess } from './service.ts'
@@ -19,6 +19,8 @@ export interface OidcPair {
   readonly users: Map<string, Claims>
   /** Starts the provider again, at the same address, with a new signing key. */
   changeKey(): Promise<void>
+  /** A token with these claims, signed as the provider signs. */
+  sign(claims: Claims, type: string): Promise<string>
   /** Makes the provider answer nothing. */
   isAway: boolean
 }
@@ -55,12 +57,18 @@ export async function startWithOidc(t: Test, settings: Readonly<Record<string, s
     },
   })
   const users = new Map<string, Claims>()
+  let key: JWK = {}
   const changeKey = async (): Promise<void> => {
-    const provider = new Provider(issuer, configuration(service.base, await newKey(), users))
+    key = await newKey()
+    const provider = new Provider(issuer, configuration(service.base, key, users))
     const callback = provider.callback()
     handle = (request, response) => void callback(request, response)
   }
-  const pair: OidcPair = { service, issuer, users, changeKey, isAway: false }
+  const sign = async (claims: Claims, typ: string): Promise<string> =>
+    await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', typ, ...(key.kid === undefined ? {} : { kid: key.kid }) })
+      .sign(await importJWK(key, 'RS256'))
+  const pair: OidcPair = { service, issuer, users, changeKey, sign, isAway: false }
   await changeKey()
   return pair
 }

@@ -20,6 +20,7 @@ import { insightRoutes } from './insight.ts'
 import { monitoringRoutes } from './monitoring.ts'
 import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
+import { ssoPreviewRoutes } from './sso-preview.ts'
 import { searchRoutes } from './search.ts'
 import { oidcRoutes } from './oidc.ts'
 import { samlRoutes } from './saml.ts'
@@ -42,6 +43,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...samlRoutes,
   ...oidcRoutes,
   ...managementRoutes,
+  ...ssoPreviewRoutes,
   ...directoryRoutes,
   ...monitoringRoutes,
   ...insightRoutes,

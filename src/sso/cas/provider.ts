@@ -48,6 +48,10 @@ export class CasProvider {
     this.#system = system
   }
 
+  get issuer(): string {
+    return this.#options.serverUrl
+  }
+
   begin(): Extract<AuthRedirect, { kind: 'redirect' }> {
     return { kind: 'redirect', url: withQuery(this.#loginUrl, { service: this.#options.serviceUrl() }) }
   }
@@ -76,8 +80,7 @@ export class CasProvider {
   async finish(flow: LoginFlow, ticket: string): Promise<VerifiedIdentity> {
     if (flow.provider !== this.name) throw refused('login-flow', `a login by ${this.name}`, flow.provider)
     requireTicket(ticket)
-    const { serverUrl } = this.#options
-    return { ...(await this.#validate(ticket, flow.requestId)), issuer: serverUrl, logoutKey: ticket }
+    return { ...(await this.#validate(ticket, flow.requestId)), issuer: this.issuer, logoutKey: ticket }
   }
 
   /**

@@ -134,6 +134,11 @@ export class OidcProvider {
     }
   }
 
+  /** The name of a user with these claims, and whether it counts. @throws {SsoRefused} `name-claim` */
+  readName(claims: Claims): Pick<VerifiedIdentity, 'name' | 'nameIsUnverified'> {
+    return readName(claims, this.#options.rules)
+  }
+
   /** Checks a back-channel request of the provider to end sessions. @throws {SsoRefused} */
   async readLogout(token: string): Promise<LogoutRequest> {
     const { claims } = await this.#verify(token)

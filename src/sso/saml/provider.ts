@@ -48,6 +48,11 @@ export class SamlProvider {
     this.#system = system
   }
 
+  /** Entity id of the provider; `undefined` while its metadata have not been loaded. */
+  get issuer(): string | undefined {
+    return this.metadata.status.metadata?.entityId
+  }
+
   get acsUrl(): string {
     return this.#options.acsUrl
   }

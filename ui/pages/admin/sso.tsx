@@ -9,6 +9,7 @@ import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { explainCheck } from '../../lib/sso-checks.ts'
 import { AdminPage } from './admin-page.tsx'
+import { SsoPreview } from './sso-preview.tsx'
 
 interface Certificate {
   readonly subject: string
@@ -26,6 +27,15 @@ interface Provider {
   readonly certificates?: readonly Certificate[]
 }
 
+interface OidcProvider {
+  readonly name: string
+  readonly issuer: string
+  readonly clientId: string
+  readonly callbackUrl: string
+  readonly metadata: Provider['metadata']
+  readonly keys?: number
+}
+
 interface Failure {
   readonly time: string
   readonly provider: string
@@ -37,6 +47,7 @@ interface Failure {
 
 interface SsoStatus {
   readonly saml: readonly Provider[]
+  readonly oidc: readonly OidcProvider[]
   readonly cas?: { readonly serviceUrl: string }
   readonly failures: readonly Failure[]
 }
@@ -54,11 +65,14 @@ function Sso() {
   const [loaded, again] = useLoaded(signal => ask<SsoStatus>('management/sso', { signal }), [])
   return (
     <Await loaded={loaded} again={again}>
-      {({ saml, cas, failures }) => (
+      {({ saml, oidc, cas, failures }) => (
         <>
-          {saml.length === 0 && !cas && <p class="notice">{t('ssoOff')}</p>}
+          {saml.length + oidc.length === 0 && !cas && <p class="notice">{t('ssoOff')}</p>}
           {saml.map(provider => (
             <ProviderCard key={provider.name} provider={provider} />
+          ))}
+          {oidc.map(provider => (
+            <OidcCard key={provider.name} provider={provider} />
           ))}
           {cas && (
             <Card title="CAS">
@@ -68,6 +82,9 @@ function Sso() {
                 </Fact>
               </dl>
             </Card>
+          )}
+          {(saml.length + oidc.length > 0 || cas) && (
+            <SsoPreview providers={[...[...saml, ...oidc].map(({ name }) => name), ...(cas ? ['cas'] : [])]} />
           )}
           <Failures failures={failures} again={again} />
         </>
@@ -88,12 +105,7 @@ function ProviderCard({ provider }: { readonly provider: Provider }) {
         </a>
       }
     >
-      {metadata.problem !== undefined && (
-        <div class="notice bad">
-          <p>{t('metadataProblem')}</p>
-          <p class="small">{metadata.problem}</p>
-        </div>
-      )}
+      <MetadataProblem metadata={metadata} />
       <dl class="facts">
         <Fact name={t('entityId')}>
           <span class="long">{entityId ?? t('notKnownYet')}</span>
@@ -117,6 +129,40 @@ function ProviderCard({ provider }: { readonly provider: Provider }) {
           keyOf={({ sha256 }) => sha256}
         />
       )}
+    </Card>
+  )
+}
+
+function MetadataProblem({ metadata: { problem } }: Pick<Provider, 'metadata'>) {
+  if (problem === undefined) return null
+  return (
+    <div class="notice bad">
+      <p>{t('metadataProblem')}</p>
+      <p class="small">{problem}</p>
+    </div>
+  )
+}
+
+function OidcCard({ provider }: { readonly provider: OidcProvider }) {
+  const { name, issuer, clientId, callbackUrl, metadata, keys } = provider
+  return (
+    <Card title={`OpenID Connect: ${name}`}>
+      <MetadataProblem metadata={metadata} />
+      <dl class="facts">
+        <Fact name={t('issuer')}>
+          <span class="long">{issuer}</span>
+        </Fact>
+        <Fact name={t('clientId')}>
+          <span class="long">{clientId}</span>
+        </Fact>
+        <Fact name={t('callbackUrl')}>
+          <span class="long">{callbackUrl}</span>
+        </Fact>
+        <Fact name={t('providerKeys')}>{keys === undefined ? t('notKnownYet') : number(keys)}</Fact>
+        <Fact name={t('metadataLoaded')}>
+          {metadata.loaded === undefined ? t('notKnownYet') : dateTime(new Date(metadata.loaded))}
+        </Fact>
+      </dl>
     </Card>
   )
 }
