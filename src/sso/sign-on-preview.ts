@@ -52,7 +52,7 @@ export interface PreviewedProvider {
   readonly policy: ProviderPolicy
   readonly provider: {
     /** The name of the provider in account links; `undefined` while it is not known. */
-    readonly issuer: string | undefined
+    readonly issuer: string | Promise<string | undefined>
     /** Reads the name from the attributes, for protocols that have it there. @throws {SsoRefused} */
     readonly readName?: (attributes: Attributes) => Pick<VerifiedIdentity, 'name' | 'nameIsUnverified'>
   }
@@ -97,7 +97,8 @@ export class SignOnPreview {
     const found = this.#providers.find(({ policy }) => policy.name === provider)
     if (!found) return undefined
     try {
-      const plan = await this.#accounts.plan(identityOf(found, tried), found.policy)
+      const issuer = (await found.provider.issuer) ?? ''
+      const plan = await this.#accounts.plan({ ...identityOf(found, tried), issuer }, found.policy)
       return { name: plan.name, userId: plan.user?.id, changes: plan.profile.changes, groups: plan.groups }
     } catch (error) {
       if (error instanceof SsoRefused) return { refused: error.failed }
@@ -106,10 +107,10 @@ export class SignOnPreview {
   }
 }
 
-function identityOf({ provider }: PreviewedProvider, tried: TriedIdentity): VerifiedIdentity {
+function identityOf({ provider }: PreviewedProvider, tried: TriedIdentity): Omit<VerifiedIdentity, 'issuer'> {
   const { name, attributes } = tried
   const { sub } = attributes
   const subject = tried.subject ?? (provider.readName && typeof sub === 'string' ? sub : undefined)
   const named = name === undefined && provider.readName ? provider.readName(attributes) : { name: name ?? '' }
-  return { ...named, issuer: provider.issuer ?? '', attributes, ...(subject === undefined ? {} : { subject }) }
+  return { ...named, attributes, ...(subject === undefined ? {} : { subject }) }
 }

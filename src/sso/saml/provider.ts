@@ -49,8 +49,8 @@ export class SamlProvider {
   }
 
   /** Entity id of the provider; `undefined` while its metadata have not been loaded. */
-  get issuer(): string | undefined {
-    return this.metadata.status.metadata?.entityId
+  get issuer(): Promise<string | undefined> {
+    return this.metadata.status().then(({ metadata }) => metadata?.entityId)
   }
 
   get acsUrl(): string {
