@@ -23,6 +23,8 @@ const SCALED = { STORE: 'postgres', BLOBS: 's3', TOKENS: 'redis' }
 const WITH_THREADS = ['proof/crash', 'proof/http', 'proof/models', 'scenarios/', 'wire/']
 /** The rooms whose tests know the service from outside. */
 const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
+/** Test files wait for disks, timers and browsers now and then, so three of them use two cores better than two. */
+const AT_ONCE = 3
 /** So many files are listed by `--times`. */
 const MAX_TIMES = 30
 /** Not part of `npm test`, because they start other servers repeatedly. */
@@ -91,7 +93,7 @@ async function run(chosenFiles, env = {}) {
     `--import=${seed}`,
     ...(times ? [`--import=${pathToFileURL(join(root, 'scripts/file-times.mjs')).href}`] : []),
   ]
-  const args = [...hooks, '--test', '--test-concurrency=2']
+  const args = [...hooks, '--test', `--test-concurrency=${AT_ONCE}`]
   const reporter = pathToFileURL(join(root, 'scripts/progress-reporter.mjs')).href
   const endings = []
   const bucket = (env.BLOBS ?? process.env.BLOBS) === 's3' ? await startBucket(endings) : {}

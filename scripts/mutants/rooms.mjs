@@ -32,6 +32,7 @@ export const rooms = {
       'scenarios/zip',
       'wire/backup',
       'wire/cli-crash',
+      'wire/expected-failures',
     ],
   },
   sso: {

@@ -40,7 +40,7 @@ async function openStore(t: TestContext) {
     const found = await files.read({ context: '3', id }, () => 'all')
     return found?.bytes && (await buffer(found.bytes))
   }
-  return { database, system: machine.system, scrubber, put, read }
+  return { database, files, system: machine.system, scrubber, put, read }
 }
 
 const none = { unverified: 0, missing: 0, damaged: 0 }
@@ -94,3 +94,11 @@ for (const size of [1000, 3_000_000]) {
     )
   })
 }
+
+test('a read that needs no bytes opens no file', async t => {
+  const { files, put } = await openStore(t)
+  await rm(await put('1', Buffer.from('one')))
+  const found = await files.read({ context: '3', id: '1' }, () => undefined)
+  assert.equal(found?.file.size, 3)
+  assert.equal(found.bytes, undefined)
+})
