@@ -215,13 +215,19 @@ export class Sessions {
 
   /** Ends the session with this handle, which contains the user's id. Returns false when there is none. */
   async endByHandle(handle: string): Promise<boolean> {
+    const session = await this.findByHandle(handle)
+    return session !== undefined && (await this.end(session.token))
+  }
+
+  /** The live session with this handle. The caller must check its user and epoch. */
+  async findByHandle(handle: string): Promise<Session | undefined> {
     const userId = userOfHandle(handle)
     const ids = userId === undefined ? [] : await this.#idsOf(userId)
     for (const id of ids) {
       const session = await this.#opened(id)
-      if (session && handleOf(session) === handle) return await this.end(session.token)
+      if (session && handleOf(session) === handle) return session
     }
-    return false
+    return undefined
   }
 
   /** Ends the sessions that were opened with this logout key and returns those that were still alive. The key works once. */

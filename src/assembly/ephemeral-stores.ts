@@ -47,6 +47,8 @@ export interface EphemeralStores {
   /** What is kept in the memory of this process in any case; its threads share it. */
   readonly ofProcess: EphemeralStore
   readonly tokens: Tokens
+  /** The keys that seal tokens outside memory, which all nodes have; empty for tokens in memory. */
+  readonly tokenKeys: readonly Uint8Array[]
   /** Fingerprints of the keys that seal tokens, the key for new tokens first; empty for tokens in memory. */
   readonly keyFingerprints: readonly string[]
   /** Deletes expired data where the engine does not do it by itself. */
@@ -79,6 +81,7 @@ export async function openEphemeralStores(
       writeDelay: kind === 'memory' && !team ? 0 : WRITE_DELAY,
       writesFirstAtOnce: kind === 'memory',
     },
+    tokenKeys: secrets,
     keyFingerprints: secrets.map(keyFingerprint),
     sweep: () => inDatabase.sweep(),
     close: async () => {

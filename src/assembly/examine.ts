@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/protocol/cookies.ts'
 import { type Diagnosis, ok, warning } from './diagnosis.ts'
+import { examineContentOrigin } from './examine-content-origin.ts'
 import { examineSso } from './examine-sso.ts'
 import { examineStorage } from './examine-storage.ts'
 import { cookieOptions } from './http-options.ts'
@@ -30,6 +31,7 @@ export async function examine({ settings, warnings, file, tokenKey, version }: S
     ok(`base address: ${base.href}`),
     ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
     ...warnings.map(warning),
+    ...(await examineContentOrigin(settings)),
     ...(await examineStorage({ settings, tokenKey, version })),
     ...(await examineSso(settings, base)),
   ]

@@ -22,6 +22,7 @@ export interface Node {
 /** Settings on which all nodes of a store must agree. */
 const common = [
   'service.baseurl.folder',
+  'service.content.base-url',
   'service.data.quota',
   'service.data.quota.default',
   'service.data.max-file-size',

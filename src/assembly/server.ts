@@ -35,6 +35,7 @@ import { joinAsNode, type Node } from './node.ts'
 import { createSso } from './sso.ts'
 import { dataPlace, openDisk } from './disk.ts'
 import { createContent } from './content.ts'
+import { createContentOrigin } from './content-origin.ts'
 import { createProxy } from './proxy.ts'
 import { requireHealthy, requireSound } from './health.ts'
 import { createReaders } from './readers.ts'
@@ -206,6 +207,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       checkDisk: () => void disk?.check(),
       ui,
       proxy: createProxy(settings, machine),
+      contentOrigin: createContentOrigin(settings, machine, { ...ephemeralStores, team }),
       system,
       log,
     },

@@ -11,6 +11,12 @@ export const addressKeys = {
     defaultText: '`http://127.0.0.1:<port>/`',
     help: 'Base address as clients see it; every URI in a response begins with it. A slash is added to its end.',
   }),
+  'service.content.base-url': absoluteUrl({
+    folder: true,
+    help:
+      'Second address of this service, with another host, at which browsers show uploaded files with active content (HTML, ' +
+      'SVG, XML, PDF). Without it they are downloads. Its proxy must pass on the `Host` header.',
+  }),
   'service.http.host': text({
     default: '127.0.0.1',
     expects: 'an IP address or host name',

@@ -67,17 +67,24 @@ export const ssoChecks: readonly Check[] = [
     message: 'a domain is claimed twice',
   },
   {
-    keys: ['service.auth.saml.idps.<n>', 'service.auth.saml.idp.<idp>.domains.<n>'],
+    keys: [
+      'service.auth.saml',
+      'service.auth.saml.idps.<n>',
+      'service.auth.saml.idp.<idp>.domains.<n>',
+      'service.auth.oidc.idps.<n>',
+      'service.auth.oidc.idp.<idp>.domains.<n>',
+    ],
     warning: true,
-    wrong: settings => settings['service.auth.saml'] === 'new' && withoutDomains(settings).length > 1,
+    wrong: settings => withoutDomains(settings) > 1,
     message:
       'each of several identity providers without domains can sign in the users of the others: set their domains',
   },
   {
-    keys: ['service.auth.cas', 'service.auth.saml'],
+    keys: ['service.auth.cas', 'service.auth.saml', 'service.auth.oidc'],
     warning: true,
-    wrong: settings => settings['service.auth.cas'] && settings['service.auth.saml'] !== 'off',
-    message: 'the CAS server can sign in the users of every SAML provider, because domains do not restrict CAS',
+    wrong: settings =>
+      settings['service.auth.cas'] && (settings['service.auth.saml'] !== 'off' || settings['service.auth.oidc']),
+    message: 'the CAS server can sign in the users of every other provider, because domains do not restrict CAS',
   },
   {
     keys: ['service.auth.saml.idp.<idp>.metadata.url'],
@@ -165,9 +172,14 @@ function isAcsOrigin(settings: Settings): boolean {
 }
 
 /** Names of the SAML providers that can sign in users of every domain that no other claims (D8.4). */
-function withoutDomains(settings: Settings): string[] {
-  const domains = settings['service.auth.saml.idp.<idp>.domains.<n>']
-  return settings['service.auth.saml.idps.<n>'].filter(idp => (domains.get(idp) ?? []).length === 0)
+/** The number of SAML and OpenID Connect providers in use that have no domains. The legacy settings cannot give any. */
+function withoutDomains(settings: Settings): number {
+  const count = (idps: readonly string[], domains: ReadonlyMap<string, readonly string[]>): number =>
+    idps.filter(idp => (domains.get(idp) ?? []).length === 0).length
+  const saml = settings['service.auth.saml']
+  const ofSaml = count(settings['service.auth.saml.idps.<n>'], settings['service.auth.saml.idp.<idp>.domains.<n>'])
+  const ofOidc = count(settings['service.auth.oidc.idps.<n>'], settings['service.auth.oidc.idp.<idp>.domains.<n>'])
+  return (saml === 'new' ? ofSaml : saml === 'on' ? 1 : 0) + (settings['service.auth.oidc'] ? ofOidc : 0)
 }
 
 export function hasTwice(values: readonly string[]): boolean {

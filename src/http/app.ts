@@ -5,6 +5,7 @@ import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
 import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
+import { originConstraint, onlyAt } from './content-origin.ts'
 import { ClientAddresses } from './protocol/client-address.ts'
 import { AuthCookie, RequestCookies } from './protocol/cookies.ts'
 import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './protocol/negotiate.ts'
@@ -49,10 +50,12 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
 
   app.addHook('onRequest', async (request, reply) => {
     // Set first: the answer to a request that fails half-way through these steps needs them too.
-    request.cookies = RequestCookies.parse(request.headers.cookie)
+    const isContent = isForContent(deps, request)
+    request.cookies = isContent ? RequestCookies.none : RequestCookies.parse(request.headers.cookie)
     request.caller = guestFrom(clientOf(request, addresses))
     request.parameters = noParameters
     setCommonHeaders(deps, request, reply)
+    if (isContent) return undefined
     if (options.cors.enabled) reply.headers(cors.headers(request.headers.origin))
     if (announcesBody(request.raw)) drainUnreadBody(request.raw, reply.raw)
     removeCodingFromTags(request.raw)
@@ -106,14 +109,21 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
 }
 
 function createFastify(deps: Services, addresses: ClientAddresses): FastifyInstance {
+  const { contentOrigin } = deps
   const prefix = Buffer.from(deps.system.randomBytes(4)).toString('hex')
   let count = 0
   const app = Fastify({
     logger: false,
     genReqId: () => `${prefix}-${++count}`,
-    rewriteUrl: request => deps.base.route(request.url ?? '/'),
+    rewriteUrl: ({ url = '/', headers }) =>
+      (contentOrigin?.isAt(headers.host) === true ? contentOrigin.base : deps.base).route(url),
     // The query is parsed in a later step, strictly; here Fastify keeps only the text.
-    routerOptions: { querystringParser: text => ({ text }), maxParamLength: MAX_PATH_PART, caseSensitive: true },
+    routerOptions: {
+      querystringParser: text => ({ text }),
+      maxParamLength: MAX_PATH_PART,
+      caseSensitive: true,
+      ...(contentOrigin ? { constraints: originConstraint(contentOrigin) } : {}),
+    },
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -157,13 +167,14 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
     for (const route of some) {
       const { method, handle: _handle, pageAt: _pageAt, ...marks } = route
       const handler = withReaders(route, deps.readers, deps.database)
-      app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler, config: marks })
+      app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler, config: marks, ...onlyAt(route) })
     }
     const pageAt = some.find(route => route.pageAt !== undefined)?.pageAt
     app.route({
       method: app.supportedMethods.filter(method => !allowed.has(method)),
       url,
       config: { ignoresCaller: true, visited: some.some(route => route.visited === true) },
+      ...onlyAt(some[0]),
       onRequest: async (request, reply) => {
         if (pageAt !== undefined && request.method === 'GET' && prefersHtml(request))
           return await reply.redirect(deps.base.at(pageAt), 303)
@@ -214,11 +225,20 @@ const setCommonHeaders = (deps: Services, request: FastifyRequest, reply: Fastif
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
   // The address of the route, because the requested one may contain escapes.
   if ((request.routeOptions.url ?? request.url).startsWith('/auth/')) reply.header('cache-control', 'no-store')
-  else if (!isGuest(request.caller)) reply.header('cache-control', 'private')
+  else if (!isGuest(request.caller) && reply.getHeader('cache-control') !== 'no-store')
+    reply.header('cache-control', 'private')
 }
 
-/** Counts the request and writes one log line. The query is left out, because it may contain private data. */
-function noteAnswer({ log, metrics }: Services, request: FastifyRequest, reply: FastifyReply): void {
+/** Whether the request is for the content origin. Nothing there is done for a user, so their credentials are not read. */
+const isForContent = ({ contentOrigin }: Services, { headers }: FastifyRequest): boolean =>
+  contentOrigin?.isAt(headers.host) === true
+
+/**
+ * Counts the request and writes one log line. The query is left out, because it may contain private data; so is the ticket in an
+ * address of the content origin.
+ */
+function noteAnswer(deps: Services, request: FastifyRequest, reply: FastifyReply): void {
+  const { log, metrics } = deps
   const { method, routeOptions } = request
   metrics.answered({ method, route: routeOptions.url, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
   if (!log.isLevelEnabled('info')) return
@@ -226,7 +246,7 @@ function noteAnswer({ log, metrics }: Services, request: FastifyRequest, reply: 
     {
       requestId: request.id,
       method: request.method,
-      path: request.url.split('?')[0],
+      path: isForContent(deps, request) ? (routeOptions.url ?? '') : request.url.split('?')[0],
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
       user: request.caller.user.id,

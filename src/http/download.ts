@@ -8,16 +8,21 @@ import { fileValidators, isRangeCurrent, isUnchanged, validatorHeaders } from '.
 import { parseRange } from './protocol/range.ts'
 import type { Uses } from './services.ts'
 
-/**
- * Sends the file of an entry, or the requested part of it; 204 while there is none (D7.7).
- * @param isWhole sends the whole file in any case
- */
+/** How a file is sent, other than to the request for it at its own address. */
+interface Sending {
+  /** Sends the whole file in any case. */
+  readonly isWhole?: boolean
+  /** On the content origin active files are shown as well. Only pages of this origin may show them in a frame. */
+  readonly framedBy?: string
+}
+
+/** Sends the file of an entry, or the requested part of it; 204 while there is none (D7.7). */
 export async function sendFile(
   { files, options }: Uses<'files' | 'options'>,
   request: FastifyRequest,
   reply: FastifyReply,
   entry: Entry,
-  isWhole = false,
+  { isWhole = false, framedBy }: Sending = {},
 ): Promise<unknown> {
   const { method } = request
   const headers = isWhole ? {} : request.headers
@@ -27,9 +32,11 @@ export async function sendFile(
     // Before the bytes are opened: a refusal must not leave a file handle behind.
     const isDownload = request.parameters.has('download')
     const type = storedMediaType(entry)
-    const isInline = !isDownload && !isExecutable(type) && isShownInline(type, options.inlineTypes)
+    const isHarmless = !isExecutable(type) && isShownInline(type, options.inlineTypes)
+    const isInline = !isDownload && (isHarmless || (framedBy !== undefined && isActive(type)))
     reply.headers(fileHeaders(entry, file, isInline))
     if (isWhole) reply.header('accept-ranges', 'none')
+    if (framedBy !== undefined) reply.headers(isolatedHeaders(type, framedBy))
     const state = fileValidators(entry, file)
     if (isUnchanged(headers, state)) outcome = 'unchanged'
     // RFC 9110 14.2: a range means something with GET only.
@@ -66,6 +73,27 @@ function fileHeaders(entry: Entry, file: FileRecord, isInline: boolean): Record<
     'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
   }
 }
+
+/**
+ * The headers of a file on the content origin. A document may use its own styles, fonts and pictures; it runs no scripts, sends
+ * no forms and loads nothing from elsewhere. `no-store`: no copy outlives the right to read the file.
+ */
+const isolatedHeaders = (type: string, framedBy: string): Record<string, string> => ({
+  'content-security-policy': `${type === PDF ? pdfPolicy : documentPolicy}; frame-ancestors ${framedBy}`,
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+})
+
+const PDF = 'application/pdf'
+const documentPolicy =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; base-uri 'none'; form-action 'none'"
+/** Browsers show PDF with a viewer of their own, which they do not start in a sandbox. */
+const pdfPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'; base-uri 'none'; form-action 'none'"
+
+/** Types whose content a browser runs, or renders in ways that can deceive. */
+export const isActive = (type: string): boolean =>
+  isExecutable(type) || type === PDF || type === 'text/html' || /^(?:text|application)\/xml$|\+xml$/.test(type)
 
 /**
  * Scripts and style sheets take effect in pages of the origin that they come from, and pages of this service allow those of

@@ -23,6 +23,8 @@ export interface Route {
   readonly visited?: true
   /** The page whose form is sent here: a browser that asks for this address with GET is led there. Relative to the base. */
   readonly pageAt?: string
+  /** Answers on the content origin, and nowhere else (`content-origin.ts`). */
+  readonly onContentOrigin?: true
   /** Responses contain no secrets, so text and RDF may be compressed (`negotiate.ts`). */
   readonly compressible?: true
   /** The scopes of which an access token needs one; absent: those that `caller.ts` derives from method and address. Empty: tokens are refused. */

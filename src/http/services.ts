@@ -38,6 +38,7 @@ import type { SignOnPreview } from '../sso/sign-on-preview.ts'
 import type { Database } from '../stores/database.ts'
 import type { ForwardingHeader } from './protocol/client-address.ts'
 import type { BaseAddress } from './base-address.ts'
+import type { ContentOrigin } from './content-origin.ts'
 import type { Bodies, BodyLimits } from './protocol/body.ts'
 import type { AuthCookie, CookieOptions } from './protocol/cookies.ts'
 import type { CorsOptions } from './protocol/cross-site.ts'
@@ -146,6 +147,8 @@ export interface Rooms {
   readonly ui: UiAssets
   /** Absent when nothing is fetched for others. */
   readonly proxy: Proxy | undefined
+  /** Absent when active files have no origin of their own. */
+  readonly contentOrigin: ContentOrigin | undefined
   readonly metrics: Metrics
   readonly history: History
   readonly insight: Insight

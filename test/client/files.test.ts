@@ -6,23 +6,18 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after } from 'node:test'
-import { adminAt, newApplication, newContextAt, rejectsWith, reload, twice } from '../support/client.ts'
-import { startProcess } from '../support/service.ts'
+import { adminAt, newApplication, newContextAt, rejectsWith, reload, withEitherInfo } from '../support/client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const settings = {
   'service.data.max-file-size': '2m',
   'service.data.quota': 'on',
-  // The application reads the quota in the info of a context that it may not read.
-  'service.repository.public-info': 'on',
 }
-const service = await startProcess({ after }, { settings })
-const admin = await adminAt(service)
 const file = join(await temporaryFolder({ after }), 'picture.jpg')
 const bytes = randomBytes(300_000)
 await writeFile(file, bytes)
 
-twice(rule => {
+await withEitherInfo(settings, (rule, { service, admin, isInfoPublic }) => {
   rule('a file is uploaded as a stream and downloaded to the last byte (W3.8.1)', async () => {
     const store = await adminAt(service)
     const context = await newContextAt(store)
@@ -84,9 +79,15 @@ twice(rule => {
     await store.getREST().put(`${context.getResourceURI()}/quota`, JSON.stringify({ quota: 1000 }))
     await rejectsWith(413, resource.putFile(createReadStream(file), 'image/jpeg'))
     const [stranger] = await newApplication(service, admin)
-    const seen = await stranger.getEntry(entry.getURI())
-    await rejectsWith(403, seen.getResource(true).putFile(createReadStream(file), 'image/jpeg'))
-    await rejectsWith(403, seen.getResource(true).getText())
+    if (isInfoPublic) {
+      const seen = await stranger.getEntry(entry.getURI())
+      await rejectsWith(403, seen.getResource(true).putFile(createReadStream(file), 'image/jpeg'))
+      await rejectsWith(403, seen.getResource(true).getText())
+    } else {
+      await rejectsWith(403, stranger.getEntry(entry.getURI()))
+      await rejectsWith(403, stranger.getREST().put(entry.getResourceURI(), 'bytes'))
+      await rejectsWith(403, stranger.getREST().get(entry.getResourceURI()))
+    }
     assert.equal(await resource.getText(), 'kept')
     await entry.del()
     await rejectsWith(404, resource.getText())

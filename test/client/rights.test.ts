@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { EntryStore } from '@entryscape/entrystore-js'
-import { adminAt, newApplication, newContextAt, newName, rejectsWith, reload, twice } from '../support/client.ts'
-import { startProcess } from '../support/service.ts'
+import { newApplication, newContextAt, newName, rejectsWith, reload, withEitherInfo } from '../support/client.ts'
 
-// The application looks at entries on which its user has no right.
-const service = await startProcess({ after }, { settings: { 'service.repository.public-info': 'on' } })
-const admin = await adminAt(service)
-
-twice(rule => {
+await withEitherInfo({}, (rule, { service, admin, isInfoPublic }) => {
   rule('a user can do what their rights allow; anything else is 403 (W4, D1.5)', async () => {
     const [store, person] = await newApplication(service, admin)
     const context = await newContextAt(admin)
     const entry = await context.newEntry().addL('dcterms:title', 'Secret').commit()
     const info = entry.getEntryInfo()
 
-    const seen = await store.getEntry(entry.getURI())
-    assert.ok(seen.getMetadata().isEmpty(), 'info is for everybody, metadata are not')
-    assert.ok(!seen.canReadMetadata() && !seen.canReadResource() && !seen.canAdministerEntry())
-    await assert.rejects(seen.commitMetadata(), /sufficient access rights/)
     const rest = store.getREST()
+    if (isInfoPublic) {
+      const unreadable = await store.getEntry(entry.getURI())
+      assert.ok(unreadable.getMetadata().isEmpty(), 'info is for all callers, metadata are not')
+      assert.ok(!unreadable.canReadMetadata() && !unreadable.canReadResource() && !unreadable.canAdministerEntry())
+      await assert.rejects(unreadable.commitMetadata(), /sufficient access rights/)
+      await rejectsWith(403, unreadable.getEntryInfo().commit())
+      await rejectsWith(403, unreadable.del())
+    } else {
+      await rejectsWith(403, store.getEntry(entry.getURI()))
+      await rejectsWith(403, rest.put(entry.getURI(), '{}'))
+      await rejectsWith(403, rest.del(entry.getURI()))
+    }
     await rejectsWith(403, rest.get(info.getMetadataURI()))
     await rejectsWith(403, rest.get(entry.getResourceURI()))
     await rejectsWith(403, rest.put(info.getMetadataURI(), '{}'))
     await rejectsWith(403, rest.put(entry.getResourceURI(), 'bytes'))
-    await rejectsWith(403, seen.getEntryInfo().commit())
-    await rejectsWith(403, seen.del())
     await rejectsWith(403, store.getContextById(context.getId()).newEntry().commit())
     const guest = new EntryStore(service.base)
     await rejectsWith(401, guest.getREST().get(info.getMetadataURI()))
@@ -33,7 +33,7 @@ twice(rule => {
 
     info.setACL({ mread: [person.getId()], rwrite: [person.getResourceURI()] })
     await info.commit()
-    await reload(seen)
+    const seen = await store.getEntry(entry.getURI(), { forceLoad: true })
     assert.equal(seen.getMetadata().findFirstValue(null, 'dcterms:title'), 'Secret')
     assert.deepEqual(
       [seen.canReadMetadata(), seen.canWriteMetadata(), seen.canWriteResource(), seen.canAdministerEntry()],
@@ -50,7 +50,9 @@ twice(rule => {
     info.setACL({})
     await info.commit(true)
     assert.equal((await reload(entry)).getEntryInfo().hasACL(), false)
-    assert.ok((await reload(seen)).getMetadata().isEmpty(), 'what is taken away is gone with the next request')
+    // What is taken away is gone with the next request.
+    if (isInfoPublic) assert.ok((await reload(seen)).getMetadata().isEmpty())
+    else await rejectsWith(403, reload(seen))
     await rejectsWith(403, rest.get(entry.getResourceURI()))
   })
 
@@ -90,7 +92,8 @@ twice(rule => {
     assert.deepEqual([open.isPublic(), closed.isPublic()], [true, false])
     const guest = new EntryStore(service.base)
     assert.ok(!(await guest.getEntry(open.getURI())).getMetadata().isEmpty())
-    assert.ok((await guest.getEntry(closed.getURI())).getMetadata().isEmpty())
+    if (isInfoPublic) assert.ok((await guest.getEntry(closed.getURI())).getMetadata().isEmpty())
+    else await rejectsWith(401, guest.getEntry(closed.getURI()))
     assert.equal(await guest.newSolrQuery().context(context).size(), 1)
   })
 

@@ -204,7 +204,17 @@ test('identity providers that can sign in the users of each other are warned abo
   assert.doesNotMatch(check(...two, 'service.auth.saml.idp.b.domains.1=b.example').warnings.join(), warning)
   assert.doesNotMatch(check(...saml).warnings.join(), warning)
   const cas = ['service.auth.cas=on', 'service.auth.cas.server.url=https://cas.example/']
-  assert.match(check(...saml, ...cas).warnings.join(), /the CAS server can sign in the users of every SAML provider/)
+  assert.match(check(...saml, ...cas).warnings.join(), /the CAS server can sign in the users of every other provider/)
+  const oidc = ['service.auth.oidc=on', 'service.auth.oidc.idps.1=o', 'service.auth.oidc.idp.o.client-id=s']
+  const other = [
+    ...oidc,
+    'service.auth.oidc.idp.o.issuer=https://o.example/',
+    'service.auth.oidc.idp.o.client-secret=x',
+  ]
+  assert.match(check(...saml, ...other).warnings.join(), warning)
+  assert.doesNotMatch(check(...other).warnings.join(), warning)
+  assert.doesNotMatch(check(...saml, ...other, 'service.auth.oidc.idp.o.domains.1=o.example').warnings.join(), warning)
+  assert.match(check(...other, ...cas).warnings.join(), /the CAS server can/)
   assert.doesNotMatch(check(...cas).warnings.join(), /the CAS server can/)
 })
 
@@ -319,4 +329,23 @@ test('an OpenID Connect provider has what it needs, and a name of its own (D26.1
   assert.match(problemOf(...oidc, 'service.auth.oidc.default-idp=other'), /default provider is not listed/)
   assert.match(problemOf(...oidc, ofOp('client-secret=a'), ofOp('client-secret-file=b')), /has both client-secret/)
   assert.match(problemOf(...oidc, ...saml.map(line => line.replaceAll('one', 'op'))), /the name of another identity/)
+})
+
+test('the content origin is another host than the base address, https if that is, and has a key that all nodes know (D18.15)', () => {
+  const base = 'service.baseurl.folder=https://store.example/store/'
+  const content = (url: string): string => `service.content.base-url=${url}`
+  const { problems, warnings } = check(base, content('https://usercontent.example/'))
+  assert.deepEqual([...problems, ...warnings], [])
+  assert.match(problemOf(base, content('https://store.example:8443/')), /another host name than the base address/)
+  assert.match(problemOf(content('http://127.0.0.1:9090/')), /another host name than the base address/)
+  assert.match(problemOf(base, content('http://localhost/')), /must be https as well/)
+  const plain = ['service.baseurl.folder=http://store.example/', 'service.auth.cookie.secure=off']
+  assert.match(warningOf(...plain, content('http://usercontent.example/')), /tickets can be read on the network/)
+  const nodes = [
+    base,
+    content('https://usercontent.example/'),
+    'service.repository.store.url=postgres://db.example/stowage',
+  ]
+  assert.match(problemOf(...nodes), /service\.auth\.token\.store must be redis or database/)
+  assert.deepEqual(check(...nodes, 'service.auth.token.store=database').problems, [])
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { realSystem } from '../../src/base/system.ts'
-import { RESERVATION_TTL } from '../../src/files/quota-ledger.ts'
+import { realSystem, type System } from '../../src/base/system.ts'
+import { areBlobsHeld, holdBlobs } from '../../src/files/blob-hold.ts'
+import { Ledger, RESERVATION_TTL } from '../../src/files/quota-ledger.ts'
 import { openPostgresDatabase } from '../../src/stores/postgres/postgres-database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { stowage } from '../support/cli.ts'
@@ -126,6 +127,49 @@ test('a node that starts leaves the uploads of others in peace, and ends those w
   upload.socket.write('-last')
   await upload.until(/^HTTP\/1\.1 201 /)
   assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'first-last')
+})
+
+test('reservations and holds end by the clock of the database, whatever the clocks of the nodes say (D20.2)', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { url, start } = await newCluster(t)
+  const node = await start()
+  const context = await newContext(await node.admin())
+  // Its sweep would remove what has run out.
+  await node.close()
+  const database = await openPostgresDatabase(url, { system: realSystem })
+  t.after(() => database.close())
+  const hour = 3_600_000
+  const shifted = (by: number): System => ({
+    now: () => realSystem.now() + by,
+    monotonic: () => realSystem.monotonic(),
+    randomBytes: count => realSystem.randomBytes(count),
+  })
+  const ledgerAt = (system: System): Ledger => new Ledger(database, system, { enforced: true, defaultQuota: -1 })
+  const [ahead, behind] = [shifted(hour), shifted(-hour)]
+
+  for (const [at, system] of [ahead, behind].entries()) {
+    const blob = String(at).repeat(40)
+    await ledgerAt(system).reserve(context, blob, 10, undefined)
+    const row = await database.get<{ remaining: number }>(sql`SELECT expires -
+      CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS remaining FROM uploads WHERE blob = ${blob}`)
+    assert.ok(row && row.remaining > 0 && row.remaining <= RESERVATION_TTL, JSON.stringify(row))
+  }
+  assert.deepEqual(
+    await ledgerAt(ahead).abandoned(false),
+    [],
+    'a node whose clock is ahead leaves the uploads of others',
+  )
+  // Both are as if they had run out a minute ago.
+  await database.run(sql`UPDATE uploads SET expires = expires - ${RESERVATION_TTL + 60_000}`)
+  assert.equal((await ledgerAt(behind).abandoned(false)).length, 2)
+
+  const hold = await holdBlobs(database, behind)
+  assert.equal(await areBlobsHeld(database, ahead), true)
+  await hold.require()
+  await database.run(sql`UPDATE blob_holds SET expires = expires - ${2 * hour}`)
+  assert.equal(await areBlobsHeld(database, behind), false)
+  await assert.rejects(hold.require(), /has expired/)
+  await hold.release()
 })
 
 test('the commands find the store by its address and never show the password in it', async t => {

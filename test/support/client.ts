@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { type Entry, EntryStore, type Resource } from '@entryscape/entrystore-js'
-import { ADMIN_PASSWORD, type Service } from './service.ts'
+import { ADMIN_PASSWORD, type Service, startProcess } from './service.ts'
 
 export const USER_PASSWORD = 'Good-Password-12'
 
@@ -47,5 +47,27 @@ export const reload = (entry: Entry): Promise<Entry> => entry.refresh(true, true
 export function twice(register: (rule: (title: string, work: () => Promise<void>) => void) => void): void {
   for (const suffix of ['', ', and again on the same store']) {
     register((title, work) => void test(title + suffix, work))
+  }
+}
+
+/** A service with its admin, and whether callers can read the info of entries that they have no right on. */
+interface InfoSetup {
+  readonly service: Service
+  readonly admin: EntryStore
+  readonly isInfoPublic: boolean
+}
+
+type Rule = (title: string, work: () => Promise<void>) => void
+
+/** Registers rules for both values of `service.repository.public-info` (D18.16), twice each like {@link twice}. */
+export async function withEitherInfo(
+  settings: Readonly<Record<string, string>>,
+  register: (rule: Rule, setup: InfoSetup) => void,
+): Promise<void> {
+  for (const publicInfo of ['off', 'on']) {
+    const own = { ...settings, 'service.repository.public-info': publicInfo }
+    const service = await startProcess({ after }, { settings: own })
+    const setup = { service, admin: await adminAt(service), isInfoPublic: publicInfo === 'on' }
+    twice(rule => register((title, work) => rule(`${title}, public-info=${publicInfo}`, work), setup))
   }
 }

@@ -113,6 +113,7 @@ interface Declared<D, U extends string, Q extends Query, B> {
   readonly visited?: true
   readonly pageAt?: string
   readonly compressible?: true
+  readonly onContentOrigin?: true
   readonly tokenScopes?: readonly TokenScope[]
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
   readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => Promise<unknown>
@@ -160,6 +161,7 @@ function define<D, U extends string, Q extends Query, B>(
 ): RouteDefinition<D & { readonly bodies: Bodies }> {
   const { method, url, isOffered, ignoresCaller, fromElsewhere, visited, pageAt, compressible, tokenScopes, handle } =
     declared
+  const { onContentOrigin } = declared
   const parameters = Object.entries(description?.query ?? {})
   const { body, requires } = description ?? {}
   const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> =>
@@ -179,6 +181,7 @@ function define<D, U extends string, Q extends Query, B>(
         ...(visited ? { visited } : {}),
         ...(pageAt === undefined ? {} : { pageAt }),
         ...(compressible ? { compressible } : {}),
+        ...(onContentOrigin ? { onContentOrigin } : {}),
         ...(tokenScopes ? { tokenScopes } : {}),
         handle: async (request, reply) => {
           if (requires) requireRole(request.caller, requires)

@@ -133,7 +133,7 @@ export const linkVisitRoutes = [
       const isLimited = visit.link.maxDownloads !== undefined
       if (request.method === 'GET' && (isLimited || isFirstPart(request.headers.range, file.size)))
         await visits.count(visit, entry)
-      return await sendFile(deps, request, reply, entry, isLimited)
+      return await sendFile(deps, request, reply, entry, { isWhole: isLimited })
     },
   }),
   route({

@@ -9,6 +9,7 @@ import { type EntryKey, entryUri, metadataUri, resourceUri } from '../../model/a
 import type { Entry } from '../../model/entry.ts'
 import { fileValidators, requirePreconditions, validatorHeaders } from '../conditional.ts'
 import { describeResource } from '../describe.ts'
+import { contentAddress } from '../content-redirect.ts'
 import { sendFile } from '../download.ts'
 import { content, done, empty, json, redirect, unchanged } from '../interface/answer.ts'
 import { streamedBody } from '../interface/body.ts'
@@ -66,6 +67,7 @@ export const resourceRoutes = [
       200: content('The resource, in its own media type.', ['*/*'], anything),
       204: empty('No file has been uploaded.'),
       206: content('The part of the file that `Range` asks for.', ['*/*'], anything),
+      302: redirect('Of an active file opened in a browser: to the content origin (`service.content.base-url`).'),
       303: redirect('Of a Link, LinkReference or Reference: to its resource. Of a thing: to its metadata.'),
       304: unchanged,
     },
@@ -127,7 +129,7 @@ export const resourceRoutes = [
   }),
 ]
 
-type ReadServices = Uses<'base' | 'files' | 'options' | 'resources'>
+type ReadServices = Uses<'base' | 'contentOrigin' | 'files' | 'options' | 'resources'>
 export type ResourceServices = Uses<'base' | 'bodies' | 'graphs' | 'resources'>
 
 async function getResource(
@@ -140,7 +142,12 @@ async function getResource(
   if (entry.entryType !== 'Local') return redirectAbroad(reply, entry)
   if (!content) return await reply.redirect(deps.base.toAbsolute(metadataUri(entry)), 303)
   const { form } = content
-  if (form === 'file') return await sendFile(deps, request, reply, entry)
+  if (form === 'file') {
+    const address = await contentAddress(deps, request, reply, entry)
+    if (address === undefined) return await sendFile(deps, request, reply, entry)
+    // A stored redirect would lead to an expired ticket.
+    return await reply.header('cache-control', 'no-store').redirect(address, 302)
+  }
   const representation = form === 'graph' || form === 'members' ? representationFor(request, reply) : undefined
   const order = form === 'members' ? orderOf(query) : listOrder
   // In an order other than its own, a list also changes with its members.

@@ -7,6 +7,7 @@ import { accessTokenRoutes } from './access-tokens.ts'
 import { authTokenRoutes } from './auth-tokens.ts'
 import { archiveRoutes } from './archives.ts'
 import { casRoutes } from './cas.ts'
+import { contentRoutes } from './contents.ts'
 import { contextRoutes } from './contexts.ts'
 import { directoryRoutes } from './directory.ts'
 import { entryRoutes } from './entries.ts'
@@ -61,6 +62,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...linkRoutes,
   ...linkVisitRoutes,
   ...zipRoutes,
+  ...contentRoutes,
   ...uiRoutes,
 ]
 
