@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http'
+import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { guestFrom, isGuest } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
@@ -89,6 +90,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     // Most requests wait for nothing here: each `await` would cost them a turn.
     if (request.caller.session) await noteAccess(deps, request, reply)
     if (isLateListener(request.raw)) await holdForLateListener(request.raw)
+    if (payload instanceof Readable) noteWhenLeft(deps, request, reply)
     const body = asScript(reply, payload, request.callback)
     return isCompressible(request) ? await compress(request, reply, body) : body
   })
@@ -232,6 +234,13 @@ function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
 /** Whether the request is for the content origin. Nothing there is done for a user, so their credentials are not read. */
 const isForContent = ({ contentOrigin }: Services, { headers }: FastifyRequest): boolean =>
   contentOrigin?.isAt(headers.host) === true
+
+/** Fastify reports no end of a response whose client leaves with the last byte of a file, or before it. */
+function noteWhenLeft(deps: Services, request: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) noteAnswer(deps, request, reply)
+  })
+}
 
 /**
  * Counts the request and writes one log line. The query is left out, because it may contain private data; so is the ticket in an

@@ -3,8 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { ask } from '../support/http-client.ts'
 import { exchange, line } from '../support/raw.ts'
-import { newContext, newUser, startProcess } from '../support/service.ts'
+import { sendRaw } from '../support/raw-request.ts'
+import { newContext, newEntry, newUser, startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
 interface Line {
@@ -128,4 +130,28 @@ test('a restart ends every login and keeps users, passwords and contents (I2.1, 
   assert.equal((await second.visitor().signIn('admin', 'Another-Password-56')).status, 401)
   const adminAgain = await second.admin()
   assert.equal((await adminAgain.get(`_contexts/entry/${context}`)).status, 200)
+})
+
+test('a download that the client ends early is in the log, once', async t => {
+  const service = await startProcess(t)
+  const admin = await service.admin()
+  const context = await newContext(admin)
+  const path = `${context}/resource/${await newEntry(admin, context)}`
+  assert.equal((await putFile(admin, path, Buffer.alloc(20_000_000))).status, 201)
+  const download = await sendRaw(service.base, [`GET /${path} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`])
+  await download.until(/^HTTP\/1\.1 200 /)
+  download.socket.destroy()
+  const downloads = (): Line[] =>
+    linesOf(service.output()).filter(({ method, path: asked }) => method === 'GET' && asked === `/${path}`)
+  await eventually('the download is logged', () => downloads().length > 0)
+  assert.equal((await admin.ask(path, { method: 'GET', headers: { range: 'bytes=0-9' } })).status, 206)
+  await eventually('the second one is logged', () => downloads().some(({ status }) => status === 206))
+  await service.stop()
+  assert.deepEqual(
+    downloads().map(({ status, user }) => [status, user]),
+    [
+      [200, '_admin'],
+      [206, '_admin'],
+    ],
+  )
 })
