@@ -41,5 +41,5 @@ function isNavigation(request: FastifyRequest): boolean {
   if (headers.authorization !== undefined || headers.range !== undefined) return false
   const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers
   if (mode === undefined) return prefersHtml(request)
-  return mode === 'navigate' && ['document', 'iframe', 'frame'].includes(String(destination))
+  return mode === 'navigate' && ['document', 'iframe', 'frame'].includes(destination)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { realSystem, type System } from '../../src/base/system.ts'
-import { areBlobsHeld, holdBlobs } from '../../src/files/blob-hold.ts'
+import { areBlobsHeld, holdBlobs } from '../../src/files/garbage.ts'
 import { Ledger, RESERVATION_TTL } from '../../src/files/quota-ledger.ts'
 import { openPostgresDatabase } from '../../src/stores/postgres/postgres-database.ts'
 import { sql } from '../../src/stores/sql.ts'
