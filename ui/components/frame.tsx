@@ -23,38 +23,38 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
       <a class="skip" href="#main" onClick={skip}>
         {t('skip')}
       </a>
-      <header class="top">
-        <div>
-          <Link class="brand" to="">
-            <img src={icon} alt="" width={28} height={28} />
-            Stowage
-          </Link>
-          <nav aria-label={t('navigation')}>
-            <ul>
-              {open.map(({ title, to, holds }) => (
-                <li key={to}>
-                  <Link to={to} current={path === to ? 'page' : holds(path) ? 'true' : undefined}>
-                    {t(title)}
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </nav>
-          <div class="who">
-            <Name>{me.name}</Name>
-            <form method="post" action={address('auth/logout')}>
-              <button type="submit" class="button quiet small">
-                {t('signOut')}
-              </button>
-            </form>
+      <div class="upper">
+        <header class="top">
+          <div>
+            <Link class="brand" to="">
+              <img src={icon} alt="" width={28} height={28} />
+              Stowage
+            </Link>
+            <nav aria-label={t('navigation')}>
+              <ul>
+                {open.map(({ title, to, holds }) => (
+                  <li key={to}>
+                    <Link to={to} current={path === to ? 'page' : holds(path) ? 'true' : undefined}>
+                      {t(title)}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </nav>
+            <div class="who">
+              <Name>{me.name}</Name>
+              <form method="post" action={address('auth/logout')}>
+                <button type="submit" class="button quiet small">
+                  {t('signOut')}
+                </button>
+              </form>
+            </div>
           </div>
-        </div>
-      </header>
-      {children}
-      <div class="dock">
+        </header>
         <Toasts />
-        <UploadTray />
       </div>
+      {children}
+      <UploadTray />
       <SessionGuard me={me} />
     </>
   )

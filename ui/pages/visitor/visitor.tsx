@@ -26,18 +26,18 @@ export function Visitor() {
   }, [])
   return (
     <>
-      <header class="top">
-        <div>
-          <span class="brand">
-            <img src={icon} alt="" width={28} height={28} />
-            Stowage
-          </span>
-        </div>
-      </header>
-      <Visit key={secret} secret={secret} />
-      <div class="dock">
+      <div class="upper">
+        <header class="top">
+          <div>
+            <span class="brand">
+              <img src={icon} alt="" width={28} height={28} />
+              Stowage
+            </span>
+          </div>
+        </header>
         <Toasts />
       </div>
+      <Visit key={secret} secret={secret} />
     </>
   )
 }
