@@ -3,6 +3,7 @@ import { type Graph, objectsOf, RELATIVE, statementsOf, type Term } from '../gra
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, type Entry, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
+import { parseTime } from '../base/times.ts'
 import { storableText } from '../stores/sql.ts'
 
 /** How many names of fields with a common beginning a query may stand for. */
@@ -209,8 +210,7 @@ export function readDate(text: string): number | undefined {
   const shape = /^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?)?)?(Z|[+-]\d\d:\d\d)?$/
   const [, year, month = '01', day = '01', time = '00:00', zone = 'Z'] = shape.exec(text.trim()) ?? []
   if (year === undefined) return undefined
-  const value = Date.parse(`${year.startsWith('-') ? '-00' + year.slice(1) : year}-${month}-${day}T${time}${zone}`)
-  return Number.isNaN(value) ? undefined : value
+  return parseTime(`${year.startsWith('-') ? '-00' + year.slice(1) : year}-${month}-${day}T${time}${zone}`)
 }
 
 class Index {

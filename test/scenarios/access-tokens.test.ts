@@ -81,6 +81,7 @@ test('name, expiry and scopes are required, and the expiry has a maximum (D24.1)
     { expires: inDays(400) },
     { expires: 'never' },
     { expires: '2027-01-01T00:00:00' },
+    { expires: '2027-02-30' },
     { scopes: [] },
     { scopes: ['everything'] },
     { scopes: undefined },

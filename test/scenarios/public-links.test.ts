@@ -127,6 +127,7 @@ test('those who administer the entry create, see and revoke its links; a revoked
     { name: 'x'.repeat(101) },
     { expires: '2001-01-01' },
     { expires: 'soon' },
+    { expires: '2999-02-30' },
     { maxDownloads: 1_000_001 },
   ]) {
     assertRefused(await anna.visitor.post(`${context}/links/${report}`, wish), 400, 'invalid-value')

@@ -3,6 +3,7 @@ import { type Caller, denied, isAdmin, tokenScopes } from '../../accounts/caller
 import { normaliseName } from '../../accounts/names.ts'
 import { findUserByName, type User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
+import { parseTime } from '../../base/times.ts'
 import { done, json } from '../interface/answer.ts'
 import { jsonBody } from '../interface/body.ts'
 import { text as textParameter } from '../interface/parameters.ts'
@@ -118,8 +119,8 @@ function serviceOf({ accessTokens }: Uses<'accessTokens'>) {
 
 /** @throws {InvalidInput} `invalid-value` */
 function readTime(text: string): number {
-  const time = /^\d{4}-\d{2}-\d{2}(T[0-9:.]+(Z|[+-]\d{2}:?\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(time)) return time
+  const time = parseTime(text)
+  if (time !== undefined) return time
   throw new InvalidInput('invalid-value', '`expires` must be a date such as 2027-01-31, or a time with a zone.')
 }
 

@@ -4,6 +4,7 @@ import { isGuest, requireAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
 import { findUser, findUserByName, liftLockout, type User } from '../../accounts/users.ts'
 import { NotFound } from '../../base/errors.ts'
+import { parseTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { countStore } from '../../content/store-counts.ts'
 import type { OidcProvider } from '../../sso/oidc/provider.ts'
@@ -304,11 +305,7 @@ async function userNamed({ database }: Uses<'database'>, name: string): Promise<
 function readTime(parameters: Parameters, name: string): Milliseconds | undefined {
   const text = parameters.get(name)
   if (text === undefined) return undefined
-  const [day = ''] = text.split('T')
-  const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN
-  // JavaScript reads 30 February as 2 March.
-  if (!Number.isNaN(time) && new Date(`${day}T00:00Z`).toISOString().startsWith(day)) return time
+  const time = parseTime(text)
+  if (time !== undefined) return time
   throw invalid(`\`${name}\` must be a date, or a date-time with its zone, as in ISO 8601.`)
 }

@@ -1,0 +1,15 @@
+import type { Milliseconds } from './units.ts'
+
+const SHAPE = /^((?:\d{4}|-\d{6})-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+/**
+ * A day in UTC, or a point in time with its zone, in ISO 8601; years before 0 have six digits. `undefined` for any other text,
+ * such as a time without a zone or 30 February.
+ */
+export function parseTime(text: string): Milliseconds | undefined {
+  const [, day] = SHAPE.exec(text) ?? []
+  const time = day === undefined ? Number.NaN : Date.parse(text)
+  if (day === undefined || Number.isNaN(time)) return undefined
+  // The engine reads 30 February as 2 March.
+  return new Date(`${day}T00:00Z`).toISOString().startsWith(day) ? time : undefined
+}
