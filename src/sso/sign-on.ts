@@ -3,11 +3,13 @@ import type { Client, Session, Sessions } from '../accounts/sessions.ts'
 import type { AccountMatcher, SsoSubject } from './account-matcher.ts'
 import type { User } from '../accounts/users.ts'
 import { Overloaded } from '../base/errors.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
+import type { Attributes } from './attributes.ts'
 import type { SsoFailures } from './failures.ts'
 import type { AuthRedirect, LoginFlow, ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
 import type { LoginFlows } from './login-flows.ts'
 import { SsoRefused } from './refusal.ts'
-import type { LatestSignOns } from './sign-on-preview.ts'
 
 interface Dependencies {
   readonly flows: LoginFlows
@@ -151,3 +153,44 @@ export class SignOn {
 
 /** No provider can end the logins of another one. */
 const logoutKeyOf = (provider: string, key: string): string => `${provider}\n${key}`
+
+/** What a provider stated at the latest sign-on that passed the checks of its protocol; it may have been refused afterwards. */
+export interface LatestSignOn {
+  readonly time: Milliseconds
+  readonly provider: string
+  readonly name: string
+  readonly subject: string | undefined
+  /** Absent if they are too large to be kept. */
+  readonly attributes: Attributes | undefined
+}
+
+const MAX_KEPT_CHARACTERS = 65_536
+
+/** The latest sign-on of each provider, in the memory of this process only: it is personal data. */
+export class LatestSignOns {
+  readonly #system: System
+  readonly #latest = new Map<string, LatestSignOn>()
+  readonly #ofAll: () => Promise<ReadonlyArray<readonly LatestSignOn[]>>
+
+  /** @param ofAll those of all threads, where there are several */
+  constructor(system: System, ofAll?: () => Promise<ReadonlyArray<readonly LatestSignOn[]>>) {
+    this.#system = system
+    this.#ofAll = ofAll ?? (async () => [this.ofThread()])
+  }
+
+  keep(provider: string, { name, subject, attributes = {} }: VerifiedIdentity): void {
+    const isSmall = JSON.stringify(attributes).length <= MAX_KEPT_CHARACTERS
+    const kept = { time: this.#system.now(), provider, name, subject, attributes: isSmall ? attributes : undefined }
+    this.#latest.set(provider, kept)
+  }
+
+  /** Those of this thread. */
+  ofThread(): readonly LatestSignOn[] {
+    return [...this.#latest.values()]
+  }
+
+  async find(provider: string): Promise<LatestSignOn | undefined> {
+    const all = (await this.#ofAll()).flat().filter(one => one.provider === provider)
+    return all.sort((a, b) => b.time - a.time)[0]
+  }
+}
