@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const FILES = 30
 
 async function openTarget(t: TestContext): Promise<Target> {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
   t.after(() => database.close())
   return { database, blobs: await FolderBlobStore.open(join(folder, 'files')) }

@@ -5,7 +5,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { after } from 'node:test'
 import { adminAt, newApplication, newContextAt, rejectsWith, reload, withEitherInfo } from '../support/client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -13,7 +12,7 @@ const settings = {
   'service.data.max-file-size': '2m',
   'service.data.quota': 'on',
 }
-const file = join(await temporaryFolder({ after }), 'picture.jpg')
+const file = join(await temporaryFolder(), 'picture.jpg')
 const bytes = randomBytes(300_000)
 await writeFile(file, bytes)
 

@@ -13,7 +13,7 @@ import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('a store is made with all of its test data or not at all, at the next start anew (W5)', async t => {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
   t.after(() => database.close())
   await migrate(database, schema)
   const options = { enforced: false, defaultQuota: -1 }

@@ -35,7 +35,7 @@ const SHORT = 100
 const PAGE = { ...wholeList, offset: 40, limit: 20 }
 
 test('a page of a long list takes the statements of a short one, and none reads all members until the list changes', async t => {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
   t.after(() => database.close())
   await migrate(database, schema)
   const contextEntry = newEntry({ context: '_contexts', id: '3', by: undefined, now: 0, graphType: 'Context' })

@@ -20,7 +20,7 @@ const DAY = 86_400_000
 
 async function openTrash(t: TestContext, days: number) {
   const database = await newDatabase(t)
-  const blobs = await FolderBlobStore.open(join(await temporaryFolder(t), 'files'))
+  const blobs = await FolderBlobStore.open(join(await temporaryFolder(), 'files'))
   const machine = { system: new FakeSystem(), log: createLog('silent') }
   const { system } = machine
   const ledger = new Ledger(database, system, { enforced: true, defaultQuota: -1 })

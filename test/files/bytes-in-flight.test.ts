@@ -19,7 +19,7 @@ const placeOf = (id: string) => ({ context: CONTEXT, id })
 
 async function openStore(t: TestContext) {
   const database = await newDatabase(t)
-  const blobs = await FolderBlobStore.open(join(await temporaryFolder(t), 'files'))
+  const blobs = await FolderBlobStore.open(join(await temporaryFolder(), 'files'))
   const machine = { system: new FakeSystem(), log: createLog('silent') }
   const ledger = new Ledger(database, machine.system, { enforced: true, defaultQuota: QUOTA })
   const garbage = new Garbage(database, blobs, ledger, machine.system)

@@ -26,7 +26,7 @@ const quickFiles: FileCalls = { ...nodeFileCalls, sync: async () => undefined }
 
 /** A store with one context, whose every call may be made to fail. */
 async function openStore(t: TestContext) {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const faults = new Faults()
   const real = await openSqliteDatabase(':memory:')
   t.after(() => real.close())

@@ -13,7 +13,7 @@ import { newDatabase } from '../support/store.ts'
 
 /** A store with one context that holds two files of 5 and 7 bytes. */
 async function openStore(t: TestContext) {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const database = await newDatabase(t)
   const blobs = await FolderBlobStore.open(join(folder, 'files'))
   const system = new FakeSystem()

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const HOUR = 3_600_000
 
 async function openStore(t: TestContext) {
-  const folder = join(await temporaryFolder(t), 'files')
+  const folder = join(await temporaryFolder(), 'files')
   const database = await newDatabase(t)
   const blobs = await FolderBlobStore.open(folder)
   const machine = { system: new FakeSystem(), log: createLog('silent') }

@@ -21,7 +21,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 
 /** An empty store with a quota of 100 bytes for context 3. */
 async function openStore(t: TestContext, wrap: (blobs: BlobStore) => BlobStore = blobs => blobs) {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
   t.after(() => database.close())
   await migrate(database, schema)

@@ -48,7 +48,7 @@ test('type, dates, creator and access list count in the own graph of the entry o
     ['2/entry/1', `${ES}resource`, 'http://evil.example/'],
     ['1/entry/1', `${ES}write`, '_principals/resource/2'],
   ])
-  const { entry } = await importFolder(t, await store.write(t))
+  const { entry } = await importFolder(t, await store.write())
   for (const [context, id] of [
     ['2', '1'],
     ['_contexts', '2'],
@@ -69,7 +69,7 @@ test('format, extent, label and home context count in the own graph of the entry
     ['2/resource/1', 'http://www.w3.org/2000/01/rdf-schema#label', text('evil.html')],
     ['_principals/resource/1', `${ES}homeContext`, '_contexts/entry/1'],
   ])
-  const { entry, user } = await importFolder(t, await store.write(t))
+  const { entry, user } = await importFolder(t, await store.write())
   assert.equal((await entry('2', '1'))?.statements, '{}')
   assert.equal((await user('1'))?.['home_context'], null)
 })
@@ -80,7 +80,7 @@ test('revisions count in the own graph of the entry only, and their content in t
     ['2/metadata/1?rev=1', 'http://www.w3.org/ns/prov#generatedAtTime', typed('2020-01-01T00:00:00Z', 'dateTime')],
   ])
   store.say('2/metadata/1?rev=1', '2/resource/1', `${DCT}title`, text('not a revision'))
-  const { rows, finding } = await importFolder(t, await store.write(t))
+  const { rows, finding } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT * FROM metadata_revisions`), [])
   assert.ok(finding('orphan-graph')?.examples.includes('2/metadata/1?rev=1'))
 })
@@ -99,7 +99,7 @@ test('password, language, disabled, external id and custom properties count in t
   ])
   // Nor in the graph of another user.
   store.say('_principals/resource/2', '_principals/resource/1', `${ES}saltedHashedSecret`, text(EVIL))
-  const { user, finding } = await importFolder(t, await store.write(t))
+  const { user, finding } = await importFolder(t, await store.write())
   const victim = await user('1')
   assert.deepEqual(
     [victim?.['password'], victim?.['language'], victim?.['disabled'], victim?.['custom_properties']],
@@ -120,7 +120,7 @@ test('a principal is one by its own entry graph in _principals only', async t =>
   // An entry of a context of theirs that calls itself a user or a context, in its own graph.
   store.entry('1', '7', { graphType: 'User' }).entry('1', '8', { graphType: 'Context' })
   store.say('1/resource/7', '1/resource/7', `${ES}saltedHashedSecret`, text(EVIL))
-  const { entry, user, rows, finding } = await importFolder(t, await store.write(t))
+  const { entry, user, rows, finding } = await importFolder(t, await store.write())
   assert.equal(await user('9'), undefined)
   assert.equal(await user('7'), undefined)
   assert.equal((await entry('1', '7'))?.graph_type, 'None')
@@ -141,7 +141,7 @@ test('the name of a principal counts in the index of _principals only', async t 
   ])
   store.say('1', '_principals/entry/2', `${ES}alias`, text('admin'))
   store.say('_contexts/resource/_contexts', '_principals/entry/2', `${ES}alias`, text('admin'))
-  const { user } = await importFolder(t, await store.write(t))
+  const { user } = await importFolder(t, await store.write())
   assert.equal((await user('2'))?.['name'], 'mallory')
   assert.equal((await user('1'))?.['name'], 'victim')
   assert.equal((await user('_admin'))?.['name'], 'admin')
@@ -152,7 +152,7 @@ test('the name of a context counts in the index of _contexts only', async t => {
   store
     .say('_principals', '_contexts/entry/2', `${ES}alias`, text('stolen'))
     .say('1', '_contexts/entry/2', `${ES}alias`, text('stolen'))
-  const { rows } = await importFolder(t, await store.write(t))
+  const { rows } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT name FROM contexts WHERE id = '2'`), [{ name: 'private' }])
 })
 
@@ -164,7 +164,7 @@ test('counter, quota and tombstones count in the index of their context only', a
   ])
   store.say('2', '2', `${ES}hasQuota`, typed('100', 'long')).say('1', '2', `${ES}hasQuota`, typed('-1', 'long'))
   store.say('1', '_principals/entry/77', `${ES}deleted`, typed('2020-01-01T00:00:00Z', 'dateTime'))
-  const { rows } = await importFolder(t, await store.write(t))
+  const { rows } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT quota FROM spaces WHERE context = '2'`), [{ quota: 100 }])
   assert.deepEqual(await rows(sql`SELECT last_number FROM contexts WHERE id = '2'`), [{ last_number: 1 }])
   assert.deepEqual(await rows(sql`SELECT * FROM retired_ids`), [])
@@ -181,7 +181,7 @@ test('members of lists and groups count in the graph of the list or group only',
   store
     .group('4', 'mine', ['2'])
     .say('_principals/resource/4', '_principals/resource/_admins', `${RDF}_1`, '_principals/entry/2')
-  const { rows } = await importFolder(t, await store.write(t))
+  const { rows } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT group_id, user_id FROM group_members ORDER BY group_id`), [
     { group_id: '3', user_id: '1' },
     { group_id: '4', user_id: '2' },
@@ -192,7 +192,7 @@ test('members of lists and groups count in the graph of the list or group only',
 test('a graph of the provenance store never counts as one of the main store', async t => {
   const store = storeWithAttacker()
   const provenance = new OldStore().user('9', 'ghost', EVIL).nquads
-  const { user, finding } = await importFolder(t, await store.file('repository_prov.nq', provenance).write(t))
+  const { user, finding } = await importFolder(t, await store.file('repository_prov.nq', provenance).write())
   assert.equal(await user('9'), undefined)
   assert.ok((finding('orphan-graph')?.number ?? 0) > 5)
 })
@@ -202,7 +202,7 @@ test('an IRI that is relative in the backup never becomes one of the store', asy
   store.line(
     `<https://old.example.org/store/1/entry/1> <${ES}write> <./_principals/resource/2> <https://old.example.org/store/1/entry/1> .`,
   )
-  const { entry, finding } = await importFolder(t, await store.write(t))
+  const { entry, finding } = await importFolder(t, await store.write())
   assert.equal((await entry('1', '1'))?.acl, '{}')
   assert.equal(finding('bad-iri')?.quads, 1)
 })

@@ -20,18 +20,18 @@ const isUnusable = (code: keyof typeof unusableCodes) => (error: unknown) => {
 const small = (): OldStore => new OldStore().context('1', 'one').entry('1', '1').title('1', '1', 'Kept')
 
 test('a folder without a backup is refused, and so are a backup without quads and a failed one', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   await assert.rejects(importFolder(t, folder), isUnusable('no-backup'))
   writeFileSync(join(folder, 'BACKUP_DATE'), '20240101000000')
   await assert.rejects(importFolder(t, folder), isUnusable('no-repository-file'))
-  const failed = await small().file('BACKUP_FAILED', '20240101000000 disk full').write(t)
+  const failed = await small().file('BACKUP_FAILED', '20240101000000 disk full').write()
   await assert.rejects(importFolder(t, failed), isUnusable('backup-failed'))
   const { entry } = await importFolder(t, failed, { accept: new Set(['backup-failed']) })
   assert.ok(await entry('1', '1'))
 })
 
 test('of several backups the latest is taken, and "all" before dates; the others are named', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   for (const [name, title] of [
     ['20230101000000', 'old'],
     ['20240101000000', 'new'],
@@ -61,51 +61,51 @@ test('a file that was cut off is refused in every format, or taken as far as it 
     ['repository.brf', readFileSync(join(fixtures, 'backups/brf/repository.brf'))],
   ]
   for (const [name, whole] of cases) {
-    const folder = await new OldStore().write(t, whole.subarray(0, whole.length - 9), name)
+    const folder = await new OldStore().write(whole.subarray(0, whole.length - 9), name)
     await assert.rejects(importFolder(t, folder), isUnusable('truncated'), name)
   }
   // At the end of a line, N-Quads shows nothing; the store does.
   const lines = readFileSync(join(fixtures, 'backups/nq/repository.nq'), 'utf8').split('\n')
-  const half = await new OldStore().write(t, `${lines.slice(0, 100).join('\n')}\n`)
+  const half = await new OldStore().write(`${lines.slice(0, 100).join('\n')}\n`)
   await assert.rejects(importFolder(t, half), isUnusable('truncated'))
   const { report } = await importFolder(t, half, { accept: new Set(['truncated']) })
   assert.equal(report.quads.read, 100)
-  await assert.rejects(importFolder(t, await new OldStore().write(t, '')), isUnusable('truncated'))
+  await assert.rejects(importFolder(t, await new OldStore().write('')), isUnusable('truncated'))
 })
 
 test('a damaged gzip, a damaged BinaryRDF and what follows an end are refused', async t => {
   const gzip = gzipSync(small().nquads)
   gzip.writeUInt32LE(0, gzip.length - 8)
-  await assert.rejects(importFolder(t, await small().write(t, gzip, 'repository.nq.gz')), isUnusable('damaged-file'))
+  await assert.rejects(importFolder(t, await small().write(gzip, 'repository.nq.gz')), isUnusable('damaged-file'))
   const brf = readFileSync(join(fixtures, 'backups/brf/repository.brf'))
   await assert.rejects(
-    importFolder(t, await small().write(t, Buffer.concat([brf, Buffer.from('x')]), 'repository.brf')),
+    importFolder(t, await small().write(Buffer.concat([brf, Buffer.from('x')]), 'repository.brf')),
     isUnusable('damaged-file'),
   )
   const wrong = Buffer.from(brf)
   // The kind of the first record, behind the letters, the version and the name of the encoding.
   wrong[14] = 99
-  await assert.rejects(importFolder(t, await small().write(t, wrong, 'repository.brf')), isUnusable('damaged-file'))
+  await assert.rejects(importFolder(t, await small().write(wrong, 'repository.brf')), isUnusable('damaged-file'))
   const xml = `${readFileSync(join(fixtures, 'backups/xml/repository.xml'), 'utf8')}<more/>`
-  await assert.rejects(importFolder(t, await small().write(t, xml, 'repository.xml')), isUnusable('damaged-file'))
+  await assert.rejects(importFolder(t, await small().write(xml, 'repository.xml')), isUnusable('damaged-file'))
 })
 
 test('formats without graph names are refused', async t => {
   const rdf = '<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'
   for (const content of [rdf, '[{"@id": "http://example.org/"}]']) {
     await assert.rejects(
-      importFolder(t, await small().write(t, content, 'repository.xml')),
+      importFolder(t, await small().write(content, 'repository.xml')),
       isUnusable('format-not-quads'),
     )
   }
   const triples = small().nquads.replaceAll(/ <[^>]*> \.$/gm, ' .')
-  await assert.rejects(importFolder(t, await small().write(t, triples)), isUnusable('no-base'))
+  await assert.rejects(importFolder(t, await small().write(triples)), isUnusable('no-base'))
 })
 
 test('two base addresses are refused, and so is another one than expected', async t => {
   const two = small().nquads + new OldStore('http://older.example.org/').nquads
-  await assert.rejects(importFolder(t, await small().write(t, two)), isUnusable('two-bases'))
-  const folder = await small().write(t)
+  await assert.rejects(importFolder(t, await small().write(two)), isUnusable('two-bases'))
+  const folder = await small().write()
   await assert.rejects(importFolder(t, folder, { base: 'http://other.example.org/' }), isUnusable('base-differs'))
   await importFolder(t, folder, { base: 'https://old.example.org/store/' })
 })
@@ -120,9 +120,9 @@ test('a store that runs, or whose upgrade broke off, is refused', async t => {
     for (const name of ['values.id', 'values.dat', 'triples-cspo.dat', 'txn-status']) {
       store.file(name, readFileSync(join(fixtures, 'live-native/store', name)))
     }
-    const folder = await store.file(mark, content).write(t, '', 'unused')
+    const folder = await store.file(mark, content).write('', 'unused')
     writeFileSync(join(folder, 'BACKUP_DATE'), '')
-    const own = await temporaryFolder(t)
+    const own = await temporaryFolder()
     await assert.rejects(importFolder(t, await moved(folder, own)), isUnusable(code), mark)
   }
 })
@@ -141,7 +141,7 @@ test('a damaged native store is refused', async t => {
     ['values.id', 100],
     ['triples-cspo.dat', 5000],
   ] as const) {
-    const folder = await temporaryFolder(t)
+    const folder = await temporaryFolder()
     for (const file of ['values.id', 'values.dat', 'triples-cspo.dat']) {
       const bytes = readFileSync(join(fixtures, 'live-native/store', file))
       writeFileSync(join(folder, file), file === name ? bytes.subarray(0, size) : bytes)
@@ -153,13 +153,13 @@ test('a damaged native store is refused', async t => {
 test('a bad statement costs only itself, in each text format', async t => {
   const good = small().nquads
   const quads = `${good}<http://example.org/s> <http://example.org/p> "not closed <https://old.example.org/store/1/metadata/1> .\n${good.split('\n').at(-2)?.replace('Kept', 'Kept too')}\n`
-  const lines = await importFolder(t, await small().write(t, quads))
+  const lines = await importFolder(t, await small().write(quads))
   assert.equal(lines.finding('unreadable-statement')?.number, 1)
   assert.match((await lines.entry('1', '1'))?.metadata ?? '', /Kept too/)
 
   const triples = good.replaceAll(/^(.*) (<[^>]*>) \.$/gm, '$2 { $1 . }')
   const trig = `${triples}<https://old.example.org/store/1/metadata/1> { <http://example.org/s> <http://example.org/p> ; ; ] "x" . <http://example.org/s> <http://example.org/p> "after" . }\n`
-  const blocks = await importFolder(t, await small().write(t, trig, 'repository.trig'))
+  const blocks = await importFolder(t, await small().write(trig, 'repository.trig'))
   assert.equal(blocks.finding('unreadable-statement')?.number, 1)
   assert.match((await blocks.entry('1', '1'))?.metadata ?? '', /after/)
 })
@@ -182,7 +182,7 @@ test('malformed IRIs, language tags, dates and texts are repaired or dropped, an
     .line(`<${r}> <${DCT}issued> "soon"^^<http://www.w3.org/2001/XMLSchema#date> <${m}> .`)
     .line(`<${r}> <${DCT}title> "no graph" .`)
     .say('1/entry/1', '1/entry/1', `${DCT}modified`, typed('yesterday', 'dateTime'))
-  const { entry, finding, report } = await importFolder(t, await store.write(t))
+  const { entry, finding, report } = await importFolder(t, await store.write())
   const metadata = (await entry('1', '1'))?.metadata ?? ''
   assert.match(metadata, /http:\/\/example\.org\/a%20b/)
   assert.doesNotMatch(metadata, /nowhere|no graph/)
@@ -206,7 +206,7 @@ test('dates without a zone are those of the zone that is named', async t => {
   const store = small()
     .entry('1', '2', { created: '2024-07-01T12:00:00' })
     .entry('1', '3', { created: '2024-01-01T12:00:00+01:00' })
-  const folder = await store.write(t)
+  const folder = await store.write()
   const utc = await importFolder(t, folder)
   assert.equal((await utc.entry('1', '2'))?.created, Date.parse('2024-07-01T12:00:00Z'))
   assert.equal(utc.finding('date-without-zone')?.number, 1)
@@ -232,7 +232,7 @@ test('names that collide after normalisation stay with the older one; names that
     .context('4', '1')
     .context('5', 'a/b')
     .context('6', '_own')
-  const { user, rows, finding } = await importFolder(t, await store.write(t))
+  const { user, rows, finding } = await importFolder(t, await store.write())
   assert.deepEqual(
     await Promise.all(['2', '3', '10', '4', '5', '6', '7', '_admin'].map(async id => (await user(id))?.['name'])),
     ['anna', 'ånna', null, null, null, null, null, 'admin'],
@@ -253,7 +253,7 @@ test('members of two lists stay in the oldest; missing, doubled and circular mem
     .entry('1', '3', { graphType: 'List', created: '2019-05-01T00:00:00Z' })
     .members('1', '2', ['1', '99', '3'])
     .members('1', '3', ['1', '1', '2', '_contexts/entry/1'])
-  const { rows, finding, report } = await importFolder(t, await store.write(t))
+  const { rows, finding, report } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT list, member, position FROM list_members ORDER BY list, position`), [
     { list: '3', member: '1', position: 1 },
     { list: '3', member: '2', position: 2 },
@@ -276,7 +276,7 @@ test('missing files, files without entries, wrong sizes and wrong digests are na
   }
   store.file('1/2', 'hello').file('1/2.sha256', '0'.repeat(64)).file('1/3', 'longer than five')
   store.file('1/77', 'orphan').file('1/78.sha256', 'x').file('1/what is this', '').file('9/1', 'orphan')
-  const { rows, finding, entry } = await importFolder(t, await store.write(t))
+  const { rows, finding, entry } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT entry, size FROM files ORDER BY entry`), [
     { entry: '2', size: 5 },
     { entry: '3', size: 16 },
@@ -302,7 +302,7 @@ test('entries that no one can open are refused one by one', async t => {
   store.without('<https://old.example.org/store/1/resource/2> <https://old.example.org/store/1/entry/2>')
   store.say('1/entry/3', '1/entry/3', `${ES}resource`, 'http://example.org/second').entry('1', '4', { isHidden: true })
   store.say('1/metadata/99', '1/resource/99', `${DCT}title`, text('orphan'))
-  const { entry, finding, report } = await importFolder(t, await store.write(t))
+  const { entry, finding, report } = await importFolder(t, await store.write())
   assert.equal(await entry('1', '2'), undefined)
   assert.equal(await entry('1', '3'), undefined)
   assert.ok(await entry('1', '4'))
@@ -321,7 +321,7 @@ test('entries that no one can open are refused one by one', async t => {
 
 test('system users and groups that are missing are made anew', async t => {
   const store = small().without('/_principals/entry/_guest>').without('/_principals/entry/_users>')
-  const folder = await store.write(t)
+  const folder = await store.write()
   await assert.rejects(importFolder(t, folder), isUnusable('truncated'))
   const { finding, user, entry } = await importFolder(t, folder, { accept: new Set(['truncated']) })
   assert.deepEqual(finding('system-entry-missing')?.examples, ['_principals/entry/_guest', '_principals/entry/_users'])
@@ -341,7 +341,7 @@ test('revisions with gaps are numbered anew, and values that cannot be are dropp
   store.say('1/entry/1', '1/metadata/1?rev=3', 'http://www.w3.org/2002/07/owl#sameAs', '1/metadata/1')
   store.say('1/entry/1', '1/metadata/1', `${ES}read`, text('everybody'))
   store.say('1/entry/1', '1/entry/1', `${DCT}creator`, 'http://example.org/anna')
-  const { finding, rows, entry, report } = await importFolder(t, await store.write(t))
+  const { finding, rows, entry, report } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT number, time FROM metadata_revisions ORDER BY number`), [
     { number: 1, time: Date.parse('2020-01-01T00:00:00Z') },
     { number: 2, time: Date.parse('2020-03-01T00:00:00Z') },
@@ -366,7 +366,7 @@ test('every code has a sentence and advice, and no report shows a secret', async
     .user('3', 'beth')
     .ofUser('3', 'secret', text('plain-Secret-99'))
   store.line(`<https://old.example.org/store/_principals/resource/4> <${ES}secret> "broken-Secret-99 <${RDF}type> .`)
-  const { report, user, finding } = await importFolder(t, await store.write(t))
+  const { report, user, finding } = await importFolder(t, await store.write())
   assert.equal(finding('unknown-hash')?.examples[0], 'user 2 (anna)')
   assert.equal(finding('plain-secret')?.number, 1)
   assert.equal((await user('3'))?.['password'], 'hashed:15')

@@ -34,7 +34,7 @@ const basic = (name: string, password: string): Record<string, string> => ({
 
 for (const wrapping of [[], ['--wrap-hashes']]) {
   test(`the passwords of the old store sign in by form and by Basic, and become argon2id${wrapping.join(' with ')} (D21.9)`, async t => {
-    const folder = await temporaryFolder(t)
+    const folder = await temporaryFolder()
     const run = await stowage(folder, ['import', 'entrystore', NQ, ...wrapping, ...cheap, ...(await place(folder))])
     assert.equal(run.status, 1, run.stdout + run.stderr)
     const settings = { 'service.auth.http-basic': 'on', 'service.auth.adminpw': 'admin-Password-12' }
@@ -48,7 +48,7 @@ for (const wrapping of [[], ['--wrap-hashes']]) {
       assert.equal((await service.visitor().signIn(name, `${password}x`)).status, 401)
     }
     await service.stop()
-    const backup = await temporaryFolder(t)
+    const backup = await temporaryFolder()
     assert.equal((await stowage(folder, ['backup', join(backup, 'b'), ...(await place(folder))])).status, 0)
     const rowsFolder = readdirSync(join(backup, 'b')).find(name => name.startsWith('rows-')) ?? ''
     const rows = readFileSync(join(backup, 'b', rowsFolder, 'principals.ndjson'), 'utf8')
@@ -65,7 +65,7 @@ for (const wrapping of [[], ['--wrap-hashes']]) {
 }
 
 test('the published client reads every imported entry, with every access list and file as it was', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const run = await stowage(folder, ['import', 'entrystore', NQ, '--json', ...(await place(folder))])
   const report = JSON.parse(run.stdout) as { counts: Record<string, number> }
   const settings = { 'service.auth.adminpw': 'admin-Password-12', 'service.repository.provenance': 'on' }
@@ -113,17 +113,17 @@ test('a file of a pipeline result is served like any other', async t => {
     .context('1', 'one')
     .entry('1', '1', { graphType: 'PipelineResult' })
     .file('1/1', 'the result')
-  const folder = await temporaryFolder(t)
-  await stowage(folder, ['import', 'entrystore', await old.write(t), ...(await place(folder))])
+  const folder = await temporaryFolder()
+  await stowage(folder, ['import', 'entrystore', await old.write(), ...(await place(folder))])
   const service = await startProcess(t, { folder, settings: { 'service.auth.adminpw': 'admin-Password-12' } })
   assert.equal((await (await service.admin()).get('1/resource/1')).text, 'the result')
 })
 
-test('--check reports and writes nothing; a clean store ends with 0, findings with 1, no backup with 2', async t => {
-  const folder = await temporaryFolder(t)
+test('--check reports and writes nothing; a clean store ends with 0, findings with 1, no backup with 2', async () => {
+  const folder = await temporaryFolder()
   const target = join(folder, 'data')
   const at = ['--set', `service.data.folder=${target}`]
-  const clean = await new OldStore().user('1', 'anna').context('1', 'one').entry('1', '1').title('1', '1', 'A').write(t)
+  const clean = await new OldStore().user('1', 'anna').context('1', 'one').entry('1', '1').title('1', '1', 'A').write()
   const run = await stowage(folder, ['import', 'entrystore', clean, '--check', ...at])
   assert.equal(run.status, 0, run.stdout + run.stderr)
   assert.match(run.stdout, /No findings/)
@@ -135,8 +135,8 @@ test('--check reports and writes nothing; a clean store ends with 0, findings wi
   assert.equal((await stowage(folder, ['import', 'entrystore', clean, '--zone', 'Mars/Olympus', '--check'])).status, 2)
 })
 
-test('an import into a store that is not empty is refused before anything is read', async t => {
-  const folder = await temporaryFolder(t)
+test('an import into a store that is not empty is refused before anything is read', async () => {
+  const folder = await temporaryFolder()
   const to = await place(folder)
   assert.equal((await stowage(folder, ['import', 'entrystore', NQ, ...to])).status, 1)
   const again = await stowage(folder, ['import', 'entrystore', NQ, ...to])
@@ -153,8 +153,8 @@ test('killed at any point, an import leaves a store that is empty or complete, a
       store.say(`1/entry/${id}`, `1/resource/${id}`, `${DCT}format`, text('text/plain')).file(`1/${id}`, 'some text')
     }
   }
-  const backup = await store.write(t)
-  const folder = await temporaryFolder(t)
+  const backup = await store.write()
+  const folder = await temporaryFolder()
   const to = await place(folder)
   const blobs = (): number =>
     existsSync(join(folder, 'files'))

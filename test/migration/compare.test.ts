@@ -22,7 +22,7 @@ async function compare(args: readonly string[], password: string): Promise<{ sta
 test('compare reads the same entries from both servers and names what differs (D21.12)', async t => {
   const servers = []
   for (let n = 0; n < 2; n++) {
-    const folder = await temporaryFolder(t)
+    const folder = await temporaryFolder()
     await stowage(folder, ['import', 'entrystore', join(fixtures, 'backups/nq'), ...(await place(folder))])
     servers.push(await startProcess(t, { folder, settings: { 'service.auth.adminpw': ADMIN_PASSWORD } }))
   }

@@ -32,8 +32,8 @@ entrystore.temp.unheard.of=1
 other.library=1
 `
 
-test('every key is translated, or named with the reason, and config check accepts the result (D21.10)', async t => {
-  const folder = await temporaryFolder(t)
+test('every key is translated, or named with the reason, and config check accepts the result (D21.10)', async () => {
+  const folder = await temporaryFolder()
   const [old, made] = [join(folder, 'entrystore.properties'), join(folder, 'service.properties')]
   writeFileSync(old, OLD)
   const run = await stowage(folder, ['import', 'entrystore-config', old, '--output', made])
@@ -69,8 +69,8 @@ test('every key is translated, or named with the reason, and config check accept
   assert.match((await stowage(folder, ['import', 'entrystore-config', old])).stdout, /top-Secret-Password-1/)
 })
 
-test('secrets are not printed to a terminal, and go to a pipe or a file (D21.10)', async t => {
-  const folder = await temporaryFolder(t)
+test('secrets are not printed to a terminal, and go to a pipe or a file (D21.10)', async () => {
+  const folder = await temporaryFolder()
   const old = join(folder, 'entrystore.properties')
   writeFileSync(old, OLD)
   const onTerminal = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY%3Dtrue' }
@@ -82,8 +82,8 @@ test('secrets are not printed to a terminal, and go to a pipe or a file (D21.10)
   assert.match(run.stderr, /--output FILE/)
 })
 
-test('settings that contradict others are left out, with the contradiction as the reason', async t => {
-  const folder = await temporaryFolder(t)
+test('settings that contradict others are left out, with the contradiction as the reason', async () => {
+  const folder = await temporaryFolder()
   const old = join(folder, 'entrystore.properties')
   writeFileSync(old, 'entrystore.auth.password-reset=on\nentrystore.auth.temp.lockout.max.attempts=0\n')
   const run = await stowage(folder, ['import', 'entrystore-config', old, '--output', join(folder, 'new.properties')])

@@ -28,7 +28,7 @@ test('users keep language, home context, custom properties and external id; disa
   store.user('4', 'dora').say('_principals/entry/4', '_principals/resource/4', `${ES}homeContext`, '_contexts/entry/99')
   store.group('5', 'team', ['1', '_principals/resource/2', '99', '5', '_guest'])
   store.say('_principals/entry/5', '_principals/resource/5', `${ES}homeContext`, '_contexts/entry/1')
-  const { user, rows, finding, report } = await importFolder(t, await store.write(t))
+  const { user, rows, finding, report } = await importFolder(t, await store.write())
   const anna = await user('1')
   assert.deepEqual([anna?.['language'], anna?.['disabled']], ['sv', 1])
   assert.deepEqual(JSON.parse(String(anna?.['custom_properties'])), { city: 'Malmö', externalid: 'anna@example.org' })
@@ -60,7 +60,7 @@ test('rights of principals that are gone are kept, and their ids are never given
   store.say('_principals', '_principals/entry/44', `${ES}deleted`, typed('2020-01-01T00:00:00Z', 'dateTime'))
   store.say('_contexts/resource/_contexts', '_contexts/entry/45', `${ES}deletedBy`, '_principals/resource/_admin')
   store.say('1', '1/entry/46', `${ES}deleted`, typed('2020-01-01T00:00:00Z', 'dateTime'))
-  const { entry, rows, finding } = await importFolder(t, await store.write(t))
+  const { entry, rows, finding } = await importFolder(t, await store.write())
   assert.equal((await entry('1', '1'))?.acl, '{"admin":["./_principals/resource/42"]}')
   assert.equal((await entry('1', '1'))?.creator, '43')
   assert.deepEqual(await rows(sql`SELECT context, id FROM retired_ids ORDER BY context, id`), [
@@ -92,7 +92,7 @@ test('links, references, graphs, pipelines and cached metadata are what they wer
   store.entry('1', '5', { graphType: 'Pipeline' }).say('1/resource/5', '1/resource/5', `${DCT}title`, text('Steps'))
   store.entry('1', '6', { graphType: 'String' }).say('1/resource/6', '1/resource/6', `${RDF}value`, text('Words'))
   store.say('1/entry/6', '1/entry/6', `${ES}status`, `${ES}Succeeded`)
-  const { entry, finding, report } = await importFolder(t, await store.write(t))
+  const { entry, finding, report } = await importFolder(t, await store.write())
   const [link, both, reference, graph, pipeline, string] = await Promise.all(
     ['1', '2', '3', '4', '5', '6'].map(id => entry('1', id)),
   )
@@ -127,7 +127,7 @@ test('nested lists keep their order; revisions come from the provenance store', 
   store.say('1/entry/1', '1/metadata/1?rev=3', 'http://www.w3.org/2002/07/owl#sameAs', '1/metadata/1')
   const line = `<${store.base}1/resource/1> <${DCT}title> "Second" <${store.base}1/metadata/1?rev=2> .\n`
   store.file('repository_prov.nq', line)
-  const { rows, finding, report } = await importFolder(t, await store.write(t))
+  const { rows, finding, report } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT list, member FROM list_members ORDER BY list, position`), [
     { list: '2', member: '4' },
     { list: '2', member: '3' },
@@ -150,7 +150,7 @@ test('quotas are imported, usage is recounted, and contexts above their quota ar
   const store = new OldStore().context('1', 'full').context('2', 'free').entry('1', '1').entry('2', '1')
   store.say('1', '1', `${ES}hasQuota`, typed('5', 'long')).say('1', '1', `${ES}hasQuotaFillLevel`, typed('-2', 'long'))
   store.say('2', '2', `${ES}hasQuota`, typed('-1', 'long')).file('1/1', '1234567890').file('2/1', 'x')
-  const { rows, finding } = await importFolder(t, await store.write(t), { defaultQuota: 1 })
+  const { rows, finding } = await importFolder(t, await store.write(), { defaultQuota: 1 })
   assert.deepEqual(
     await rows(sql`SELECT context, quota, used FROM spaces WHERE context IN ('1', '2') ORDER BY context`),
     [
@@ -164,7 +164,7 @@ test('quotas are imported, usage is recounted, and contexts above their quota ar
 test('IRIs of another base address become those of the store when it is named', async t => {
   const store = new OldStore().context('1', 'one').entry('1', '1')
   store.say('1/metadata/1', '1/resource/1', `${DCT}relation`, 'http://before.example.org/1/resource/2')
-  const folder = await store.write(t)
+  const folder = await store.write()
   assert.match((await (await importFolder(t, folder)).entry('1', '1'))?.metadata ?? '', /before\.example\.org/)
   const { entry, report } = await importFolder(t, folder, { alsoBase: 'http://before.example.org/' })
   assert.match((await entry('1', '1'))?.metadata ?? '', /"\.\/1\/resource\/2"/)
@@ -174,7 +174,7 @@ test('IRIs of another base address become those of the store when it is named', 
 test('the same statement twice is kept once, and a damaged store with several dates takes the latest', async t => {
   const store = new OldStore().context('1', 'one').entry('1', '1').title('1', '1', 'Once').title('1', '1', 'Once')
   store.say('1/entry/1', '1/entry/1', `${DCT}modified`, typed('2023-01-01T00:00:00+02:00', 'dateTime'))
-  const { entry, finding, report } = await importFolder(t, await store.write(t))
+  const { entry, finding, report } = await importFolder(t, await store.write())
   assert.equal(report.quads.duplicate, 1)
   assert.equal((await entry('1', '1'))?.modified, Date.parse('2022-12-31T22:00:00Z'))
   assert.equal(finding('several-values')?.number, 1)

@@ -40,7 +40,7 @@ test('real Chromium signs in at simplesamlphp, whose page posts the response aut
 
 test('real Chromium signs in at CAS, and contacts no other machine', async t => {
   if (!requirePeer(t, chromium) || !requirePeer(t, djangoCas)) return
-  const log = join(await temporaryFolder(t), 'net-log.json')
+  const log = join(await temporaryFolder(), 'net-log.json')
   const service = await listen(t)
   const cas = await startDjangoCas(t, { host: 'localhost', users: [alice] })
   const browser = await startChromium(t, [`--log-net-log=${log}`])

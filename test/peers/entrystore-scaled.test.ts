@@ -38,7 +38,7 @@ else {
     Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
 
   test('a migration to PostgreSQL and a bucket gives the same store as one to a data folder (D21.1)', async t => {
-    const parent = await temporaryFolder(t)
+    const parent = await temporaryFolder()
     const target = await scaled(parent)
     const backup = join(fixtures, 'backups/nq')
     const run = await stowage(parent, ['import', 'entrystore', backup, ...sets(target)], gateway().env)
@@ -61,7 +61,7 @@ else {
   })
 
   test('an import that is killed while it fills a bucket leaves no store, and the same command completes it (D21.1)', async t => {
-    const parent = await temporaryFolder(t)
+    const parent = await temporaryFolder()
     const target = await scaled(parent)
     const old = new OldStore().context('1', 'one')
     for (let id = 1; id <= 60; id++) {
@@ -69,7 +69,7 @@ else {
       old.say(`1/entry/${id}`, `1/resource/${id}`, `${DCT}extent`, typed('9', 'long'))
       old.say(`1/entry/${id}`, `1/resource/${id}`, `${DCT}format`, text('text/plain'))
     }
-    const backup = await old.write(t)
+    const backup = await old.write()
     const command = ['import', 'entrystore', backup, ...sets(target)]
     const env = { ...process.env, ...gateway().env }
     const child = spawn(process.execPath, [program, ...command], { cwd: parent, env, stdio: 'ignore' })

@@ -225,7 +225,7 @@ test('a start with a wrong Redis password fails with a message that omits the pa
 
 test('rediss: a trusted certificate is accepted, an untrusted one stops the start', async t => {
   if (!requirePeer(t, redis)) return
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const { key, cert } = selfSigned()
   const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
   await writeFile(certFile, cert)

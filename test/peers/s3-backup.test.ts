@@ -15,7 +15,7 @@ else {
   const quota = { 'service.data.quota': 'on' }
 
   test('files go from a folder to a bucket, from there into a backup, and from the backup to a folder', async t => {
-    const parent = await temporaryFolder(t)
+    const parent = await temporaryFolder()
     const run = async (...args: string[]): Promise<string> => succeeded(await stowage(parent, args, gateway().env))
     const first = await startProcess(t, { settings: { ...quota, 'service.data.store': 'folder' } })
     const contents = await fill(first, await first.admin())

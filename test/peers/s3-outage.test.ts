@@ -22,7 +22,7 @@ else {
   const start = async (t: TestContext) => {
     const place = `s3://${gateway().bucket}/outage-${++places}`
     const settings = { 'service.data.quota': 'on', 'service.data.store': place }
-    const folder = await temporaryFolder(t)
+    const folder = await temporaryFolder()
     const service = await startProcess(t, { settings, folder })
     const admin = await service.admin()
     const context = await newContext(admin)

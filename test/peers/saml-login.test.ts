@@ -80,7 +80,7 @@ test('users sign in by SAML at simplesamlphp', async t => {
 
   for (const method of ['get', 'post']) {
     await t.test(`a provider that requires signed requests gets them by ${method} (D8.2)`, async t => {
-      const { keyFile, certificateFile, certificate } = await keyFiles(t)
+      const { keyFile, certificateFile, certificate } = await keyFiles()
       const trust = { requestsSignedBy: certificate }
       const use = { idp, settings: { 'redirect-method': method }, trust }
       const service = await startWithSaml(
@@ -101,7 +101,7 @@ test('users sign in by SAML at simplesamlphp', async t => {
 
   for (const signed of ['assertion', 'response', 'both'] as const) {
     await t.test(`an encrypted assertion is accepted when the provider signs ${signed} (D8.3)`, async t => {
-      const { keyFile, certificateFile, certificate } = await keyFiles(t)
+      const { keyFile, certificateFile, certificate } = await keyFiles()
       const service = await startWithSaml(
         t,
         { own: { idp, trust: { encryptTo: certificate, signed } } },
@@ -118,7 +118,7 @@ test('users sign in by SAML at simplesamlphp', async t => {
   }
 
   await t.test('an encrypted assertion is rejected with the reason if the service has no key (D8.3)', async t => {
-    const { certificate } = await keyFiles(t)
+    const { certificate } = await keyFiles()
     const service = await startWithSaml(t, { own: { idp, trust: { encryptTo: certificate } } })
     assert.equal((await signIn(service, alice, '?idp=own')).user, 'guest')
     assert.equal((await ssoReport(service)).failures[0]?.check, 'decryption')

@@ -53,7 +53,7 @@ else {
   }
 
   test('a store moved from SQLite and a folder to PostgreSQL and a bucket, through a backup, and back is unchanged (D7.5)', async t => {
-    const parent = await temporaryFolder(t)
+    const parent = await temporaryFolder()
     const run = async (...args: string[]): Promise<Run> => await stowage(parent, args, gateway().env)
     const [origin, cluster, restored, home] = [
       embedded(parent),
@@ -96,7 +96,7 @@ else {
   })
 
   test('a move to PostgreSQL and a bucket that was killed leaves no store, and the same command continues it', async t => {
-    const parent = await temporaryFolder(t)
+    const parent = await temporaryFolder()
     const [origin, cluster] = [embedded(parent), await scaled(parent)]
     const first = await start(t, origin)
     const admin = await first.admin()

@@ -106,7 +106,7 @@ test('simplesamlphp signs users in for a service', async t => {
   await t.test(
     'it encrypts with the certificate of the service, and rejects requests without the signature of the service',
     async t => {
-      const folder = await temporaryFolder(t)
+      const folder = await temporaryFolder()
       const [keyFile, certFile] = [join(folder, 'sp.pem'), join(folder, 'sp.crt')]
       const parameters = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=sp.test']
       execFileSync('openssl', [...parameters, '-keyout', keyFile, '-out', certFile], { stdio: 'ignore' })

@@ -153,7 +153,7 @@ test(
   'kill -9 in mid-import: the next start finds the old content, no bytes and no reservation left over (D7.5)',
   withExclusiveLock,
   async t => {
-    const folder = await temporaryFolder(t)
+    const folder = await temporaryFolder()
     const first = await startProcess(t, { folder, settings: quotaOn })
     const one = await first.admin()
     const archive = await exportOf(one, await withFiles(one, 200_000))

@@ -39,7 +39,7 @@ async function dump(folder: string): Promise<Buffer> {
 }
 
 test('with tokens in the database logins outlive the service, with expiry, list and address as they were', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const first = await startOn(t, folder)
   const admin = await first.admin()
   const bob = await newUser(first, admin)
@@ -52,7 +52,7 @@ test('with tokens in the database logins outlive the service, with expiry, list 
 })
 
 test('what was ended stays ended after a restart: logout, removal, all others, a new password, a user deleted (D3.5)', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const first = await startOn(t, folder)
   const admin = await first.admin()
   const [out, removed, others, changed, deleted] = await Promise.all([1, 2, 3, 4, 5].map(() => newUser(first, admin)))
@@ -78,7 +78,7 @@ test('what was ended stays ended after a restart: logout, removal, all others, a
 })
 
 test('after kill -9 a login is as it was, and its key file is made for the owner alone', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const first = await startProcess(t, { folder, settings: inDatabase(folder) })
   const admin = await first.admin()
   assert.equal((await stat(keyFile(folder))).mode & 0o777, 0o600)
@@ -88,7 +88,7 @@ test('after kill -9 a login is as it was, and its key file is made for the owner
 })
 
 test('the last access survives a stop in good order, though it is written behind', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const first = await startOn(t, folder)
   const admin = await first.admin()
   first.system.pass(60_000)
@@ -110,7 +110,7 @@ test('the last access survives a stop in good order, though it is written behind
 })
 
 test('no token stands in the files of the store, while it runs and after', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const service = await startOn(t, folder)
   const admin = await service.admin()
   const bob = await newUser(service, admin)
@@ -131,7 +131,7 @@ test('no token stands in the files of the store, while it runs and after', async
 })
 
 test('a new key before the old one keeps logins; an old key taken away ends those made with it', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const first = await startOn(t, folder)
   const old = await first.admin()
   await first.close()
@@ -152,7 +152,7 @@ test('a new key before the old one keeps logins; an old key taken away ends thos
 })
 
 test('a login that outlived the service ends when it would have ended (I3.1)', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const settings = { 'service.auth.cookie.max-age': '60' }
   const first = await startOn(t, folder, settings)
   const admin = await first.admin()
@@ -187,14 +187,14 @@ for (const [why, settings, env, message] of refusals) {
 }
 
 test('a key file that others can read stops the start', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   await writeFile(keyFile(folder), Buffer.alloc(32).toString('base64'))
   await chmod(keyFile(folder), 0o644)
   await assert.rejects(startProcess(t, { folder, settings: inDatabase(folder) }), /chmod 600/)
 })
 
 test('keys from the environment do as well, and are found again', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const [one, two] = [1, 2].map(byte => Buffer.alloc(32, byte).toString('base64'))
   const settings = { 'service.auth.token.store': 'database' }
   const first = await startProcess(t, { folder, settings, env: { SERVICE_AUTH_TOKEN_KEY: `${one}` } })

@@ -22,7 +22,7 @@ const settingsFor = (port: number, base: string) => ({
 })
 
 test('a store made under one base address answers under another after a restart (D1.1)', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const port = await freePort()
   const old = await startInProcess(t, { folder, settings: settingsFor(port, `http://127.0.0.1:${port}/old/place`) })
   assert.equal(old.base, `http://127.0.0.1:${port}/old/place/`)

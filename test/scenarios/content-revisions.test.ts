@@ -206,7 +206,7 @@ test('an entry that moves to another context takes its revisions along, under it
 })
 
 test('with revisions off none are shown or stored; after switching on again, the existing state is stored first', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const start = async (settings: Record<string, string>) => {
     const running = await startInProcess(t, { folder, settings })
     return { ...running, admin: await running.admin() }

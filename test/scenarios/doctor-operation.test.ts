@@ -30,7 +30,7 @@ async function examine(
 const onlyLines = ({ stdout }: Run, start: string): string[] => stdout.split('\n').filter(line => line.includes(start))
 
 test('a data folder that others can read is a warning of the doctor and at each start, with the path and the remedy (E.7)', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   assert.ok((await examine(folder)).stdout.includes(`\ndata folder: ${folder}\n`))
   await mkdir(join(folder, 'files'), { mode: 0o755 })
   await writeFile(join(folder, 'store.sqlite'), '', { mode: 0o644 })
@@ -45,7 +45,7 @@ test('a data folder that others can read is a warning of the doctor and at each 
     assert.ok(stdout.includes(warning), stdout)
   }
 
-  const used = await temporaryFolder(t)
+  const used = await temporaryFolder()
   await chmod(used, 0o755)
   const service = await startProcess(t, { folder: used, settings: { 'service.data.store': 'folder' } })
   assert.equal(await service.stop(), 0)
@@ -77,8 +77,8 @@ test('the doctor reports little free space, and a disk that is full for new data
   await freeDisk(folder)
 })
 
-test('the doctor warns of a low limit for open files (E.7)', async t => {
-  const folder = await temporaryFolder(t)
+test('the doctor warns of a low limit for open files (E.7)', async () => {
+  const folder = await temporaryFolder()
   const withLimit = async (files: number): Promise<string> => {
     const child = spawn(
       'sh',
@@ -106,8 +106,8 @@ test('the doctor warns of a low limit for open files (E.7)', async t => {
   assert.match(await withLimit(4096), /^open files: at most 4096$/m)
 })
 
-test('the doctor reports a token key by its fingerprint, and one that is missing, malformed, exposed or given twice (E.7)', async t => {
-  const folder = await temporaryFolder(t)
+test('the doctor reports a token key by its fingerprint, and one that is missing, malformed, exposed or given twice (E.7)', async () => {
+  const folder = await temporaryFolder()
   const file = join(folder, 'token.key')
   const settings = { 'service.auth.token.store': 'database', 'service.auth.token.key-file': file }
   const key = async (env: Readonly<Record<string, string>> = {}): Promise<string> => {
@@ -133,7 +133,7 @@ test('the doctor reports a token key by its fingerprint, and one that is missing
 
 test('the doctor reaches Redis, or says that it cannot, without the password (E.7)', async t => {
   if (!requirePeer(t, redis)) return
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const at = async (url: string): Promise<Run> =>
     await examine(
       folder,
@@ -154,7 +154,7 @@ test('the doctor reaches Redis, or says that it cannot, without the password (E.
 
 test('the doctor names the other nodes and what does not fit, and compares its clock with that of the database (E.7)', async t => {
   if (!requirePeer(t, postgres)) return
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const url = await postgresDatabase()
   const settings = {
     'service.repository.store.url': url,
@@ -194,7 +194,7 @@ function withPath(url: string): string {
 test('the doctor asks the content origin whether its proxy passes on the Host header (D18.15)', async t => {
   const port = await freePort()
   const content = `http://localhost:${port}/`
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const asked = async (): Promise<Run> => await examine(folder, { 'service.content.base-url': content })
   const gone = await asked()
   assert.equal(gone.status, 0, gone.stdout)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { type Run, stowage } from '../support/cli.ts'
 import { serviceResponse, startFakeCas } from '../support/fake-cas.ts'
@@ -19,8 +19,8 @@ const metadata = (): string =>
   Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"/></IDPSSODescriptor></EntityDescriptor>`
 
 /** Runs the doctor on a good configuration with some lines changed. */
-async function examine(t: TestContext, changed: Readonly<Record<string, string>> = {}): Promise<Run> {
-  const folder = await temporaryFolder(t)
+async function examine(changed: Readonly<Record<string, string>> = {}): Promise<Run> {
+  const folder = await temporaryFolder()
   const [config, file] = [join(folder, 'service.properties'), join(folder, 'idp.xml')]
   await writeFile(file, metadata())
   const settings = {
@@ -37,8 +37,8 @@ async function examine(t: TestContext, changed: Readonly<Record<string, string>>
   return stowage(folder, ['doctor', '--config', config])
 }
 
-test('the doctor prints the effective addresses, cookie flags and certificates, and finds no problem', async t => {
-  const { status, stdout } = await examine(t)
+test('the doctor prints the effective addresses, cookie flags and certificates, and finds no problem', async () => {
+  const { status, stdout } = await examine()
   assert.equal(status, 0, stdout)
   const lines = [
     'base address: https://store.example/store/',
@@ -55,9 +55,9 @@ test('the doctor prints the effective addresses, cookie flags and certificates, 
   assert.doesNotMatch(stdout, /^(problem|warning):/m)
 })
 
-test('the doctor finds answers of the provider that would go elsewhere', async t => {
+test('the doctor finds answers of the provider that would go elsewhere', async () => {
   const acs = 'http://store.example/store/auth/saml'
-  const { status, stdout } = await examine(t, { 'service.auth.saml.assertion-consumer-service.url': acs })
+  const { status, stdout } = await examine({ 'service.auth.saml.assertion-consumer-service.url': acs })
   assert.equal(status, 1, acs)
   assert.ok(stdout.includes(`problem: SAML own: answers go to ${acs}?idp=own, but this service takes them at`), stdout)
 })
@@ -66,7 +66,7 @@ test('the doctor asks the CAS server about a ticket that does not exist', async 
   const cas = await startFakeCas(t)
   const only = { 'service.auth.saml': 'off', 'service.auth.cas': 'on', 'service.auth.cas.server.url': cas.url }
   for (const version of ['cas1', 'cas2', 'cas3', 'saml11']) {
-    const { status, stdout } = await examine(t, { ...only, 'service.auth.cas.version': version })
+    const { status, stdout } = await examine({ ...only, 'service.auth.cas.version': version })
     assert.equal(status, 0, stdout)
     assert.ok(stdout.includes(`CAS: ${version} at ${cas.url}, service URL https://store.example/store/auth/cas\n`))
     assert.ok(stdout.includes(`CAS: ${version} at ${cas.url}: the server answers, and refuses an unknown ticket\n`))
@@ -78,21 +78,21 @@ test('the doctor asks the CAS server about a ticket that does not exist', async 
       '<cas:serviceResponse xmlns:cas="http://www.yale.edu/tp/cas"><cas:authenticationFailure code="INVALID_SERVICE">no' +
         '</cas:authenticationFailure></cas:serviceResponse>',
     )
-  const unregistered = await examine(t, only)
+  const unregistered = await examine(only)
   assert.equal(unregistered.status, 1)
   assert.match(unregistered.stdout, /^problem: CAS: .*does not know this service \(INVALID_SERVICE: no\)/m)
 
   cas.misbehave = response => response.end(serviceResponse('anna'))
-  assert.match((await examine(t, only)).stdout, /^problem: CAS: .*cas-reply: expected a refusal of a ticket/m)
+  assert.match((await examine(only)).stdout, /^problem: CAS: .*cas-reply: expected a refusal of a ticket/m)
 
   const gone = { ...only, 'service.auth.cas.server.url': `http://127.0.0.1:${await freePort()}/cas` }
-  const unreachable = await examine(t, gone)
+  const unreachable = await examine(gone)
   assert.equal(unreachable.status, 1)
   assert.match(unreachable.stdout, /^problem: CAS: .*cas-unreachable: .*ECONNREFUSED/m)
 })
 
-test('the doctor looks at the certificates of the service itself', async t => {
-  const folder = await temporaryFolder(t)
+test('the doctor looks at the certificates of the service itself', async () => {
+  const folder = await temporaryFolder()
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const key = pair.privateKey.export({ type: 'pkcs8', format: 'pem' })
   const write = async (name: string, text: string | Buffer): Promise<string> => {
@@ -100,7 +100,7 @@ test('the doctor looks at the certificates of the service itself', async t => {
     return join(folder, name)
   }
   const signing = async (keyText: string | Buffer, certificate: string): Promise<Run> =>
-    examine(t, {
+    examine({
       'service.auth.saml.signing.key-file': await write('key.pem', keyText),
       'service.auth.saml.signing.certificate-file': await write('own.crt', certificate),
     })
@@ -115,8 +115,8 @@ test('the doctor looks at the certificates of the service itself', async t => {
   assert.match(mismatched.stdout, /^problem: SAML: The key in .* does not belong to the certificate in .*own\.crt\.$/m)
 })
 
-test('the doctor warns when several identity providers can sign in the same users (D8.4)', async t => {
-  const { status, stdout } = await examine(t, {
+test('the doctor warns when several identity providers can sign in the same users (D8.4)', async () => {
+  const { status, stdout } = await examine({
     'service.auth.saml.idps.2': 'other',
     'service.auth.saml.idp.other.relying-party-id': 'urn:store',
     'service.auth.saml.idp.other.metadata.url': 'file:///nowhere/metadata.xml',
@@ -130,12 +130,12 @@ test('the doctor warns when several identity providers can sign in the same user
 
 test('the doctor finds metadata that cannot be loaded or used', async t => {
   const port = await freePort()
-  const unreachable = await examine(t, { 'service.auth.saml.idp.own.metadata.url': `http://127.0.0.1:${port}/idp` })
+  const unreachable = await examine({ 'service.auth.saml.idp.own.metadata.url': `http://127.0.0.1:${port}/idp` })
   assert.equal(unreachable.status, 1)
   assert.match(unreachable.stdout, /^problem: SAML own: metadata cannot be had: .*ECONNREFUSED/m)
 
   const page = await listen(t, (_, response) => response.end('<html><body>Please sign in</body></html>'))
-  const useless = await examine(t, { 'service.auth.saml.idp.own.metadata.url': `${page.origin}/idp` })
+  const useless = await examine({ 'service.auth.saml.idp.own.metadata.url': `${page.origin}/idp` })
   assert.equal(useless.status, 1)
   assert.match(useless.stdout, /^problem: SAML own: metadata cannot be had: no identity provider of SAML 2\.0/m)
 })
@@ -144,13 +144,13 @@ test('the doctor compares its clock with that of the provider', async t => {
   const provider = await listen(t, (_, response) => {
     response.setHeader('date', new Date(Date.now() + 120_000).toUTCString()).end(metadata())
   })
-  const { status, stdout } = await examine(t, { 'service.auth.saml.idp.own.metadata.url': `${provider.origin}/idp` })
+  const { status, stdout } = await examine({ 'service.auth.saml.idp.own.metadata.url': `${provider.origin}/idp` })
   assert.equal(status, 0, stdout)
   assert.match(stdout, /^warning: SAML own: clocks differ by 1(1[0-9]|2[01]) s$/m)
 })
 
-test('the doctor warns of dangerous switches', async t => {
-  const { status, stdout } = await examine(t, {
+test('the doctor warns of dangerous switches', async () => {
+  const { status, stdout } = await examine({
     'service.https.disable-verification': 'true',
     'service.auth.saml.idp.own.allow-unsolicited': 'on',
   })

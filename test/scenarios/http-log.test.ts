@@ -112,7 +112,7 @@ test('a line break in an address makes no second line in the log', async t => {
 })
 
 test('a restart ends every login and keeps users, passwords and contents (I2.1, I3.1)', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const settings = { 'service.auth.token.store': 'memory' }
   const first = await startProcess(t, { folder, settings })
   const admin = await first.admin()

@@ -138,13 +138,13 @@ test('a lock that `stowage unlock` lifts is lifted for remembered Basic credenti
   assert.equal(await ask(), 200)
 })
 
-test('`stowage unlock` without a name is a usage error; without a store it fails and makes none', async t => {
+test('`stowage unlock` without a name is a usage error; without a store it fails and makes none', async () => {
   for (const args of [['unlock'], ['unlock', '--set', 'service.data.folder=/nowhere'], ['unlock', 'bob', 'alice']]) {
     const { status, output } = await run(...args)
     assert.equal(status, 2, output)
     assert.match(output, /usage: stowage unlock NAME/)
   }
-  const empty = await temporaryFolder(t)
+  const empty = await temporaryFolder()
   const { status, output } = await run('unlock', 'bob', ...(await storeArguments(`${empty}/none`)))
   assert.equal(status, 1)
   assert.match(output, /no store/)

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { type Run, stowage } from '../support/cli.ts'
 import { startWithOidc } from '../support/oidc-at-provider.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** Runs the doctor on a configuration with one provider at this issuer. */
-async function examine(t: TestContext, issuer: string, more: Readonly<Record<string, string>> = {}): Promise<Run> {
-  const folder = await temporaryFolder(t)
+async function examine(issuer: string, more: Readonly<Record<string, string>> = {}): Promise<Run> {
+  const folder = await temporaryFolder()
   const config = join(folder, 'service.properties')
   const settings = {
     'service.baseurl.folder': 'https://store.example/store/',
@@ -26,7 +26,7 @@ async function examine(t: TestContext, issuer: string, more: Readonly<Record<str
 
 test('the doctor loads the configuration of a provider and prints what it decides about', async t => {
   const { issuer } = await startWithOidc(t)
-  const { stdout } = await examine(t, issuer, {
+  const { stdout } = await examine(issuer, {
     'service.auth.oidc.idp.op.groups-claim': 'groups',
     'service.auth.oidc.idp.op.groups-prefix': 'SSO-',
     'service.auth.oidc.idp.op.admin-group': 'store-admins',
@@ -49,12 +49,12 @@ test('the doctor loads the configuration of a provider and prints what it decide
   )
 })
 
-test('the doctor finds a provider that cannot be reached, and a secret that cannot be read', async t => {
-  const gone = await examine(t, `http://127.0.0.1:${await freePort()}`)
+test('the doctor finds a provider that cannot be reached, and a secret that cannot be read', async () => {
+  const gone = await examine(`http://127.0.0.1:${await freePort()}`)
   assert.equal(gone.status, 1)
   assert.match(gone.stdout, /^problem: OpenID Connect op: the configuration cannot be used: /m)
   const file = '/nowhere/secret'
-  const secret = await examine(t, 'https://op.example', { 'service.auth.oidc.idp.op.client-secret-file': file })
+  const secret = await examine('https://op.example', { 'service.auth.oidc.idp.op.client-secret-file': file })
   assert.equal(secret.status, 1)
   assert.match(secret.stdout, /^problem: OpenID Connect: \/nowhere\/secret/m)
 })

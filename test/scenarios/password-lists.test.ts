@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A folder with a store in which the users exist. */
 async function folderWith(t: { after(work: () => Promise<void>): void }, ...names: string[]): Promise<string> {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const service = await startInProcess(t, { folder })
   const admin = await service.admin()
   for (const name of names) await addUser(admin, name)
@@ -126,7 +126,7 @@ test('adminpw is warned about at start and is never written: not to the store, n
 })
 
 test('adminpw lets admin sign in without a stored password; without both, admin cannot sign in (I5.5)', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const none = await startProcess(t, { folder, env: { SERVICE_ADMIN_PASSWORD: undefined as unknown as string } })
   for (const password of ['', 'undefined', 'null', ADMIN_PASSWORD]) {
     assert.ok([400, 401].includes((await none.visitor().signIn('admin', password)).status))

@@ -24,7 +24,7 @@ interface Cluster {
 }
 
 async function newCluster(t: { after(work: () => Promise<void>): void }): Promise<Cluster> {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const url = await postgresDatabase()
   const settings = {
     'service.repository.store.url': url,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { addUser, NEXT_PASSWORD } from '../support/accounts.ts'
 import { type Process, startProcess } from '../support/service.ts'
 import { linkOf, selfSigned, type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
 import { eventually, until } from '../support/waiting.ts'
 
-const certificate = await selfSigned({ after })
+const certificate = await selfSigned()
 const user = { name: 'store', password: 'smtp-canary-password-1' }
 
 const settingsFor = (port: number, more: Readonly<Record<string, string>> = {}) => ({

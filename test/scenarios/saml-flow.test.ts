@@ -89,11 +89,8 @@ test('the other way is taken when the provider does not offer the configured one
   assert.match(xml, /Destination="https:\/\/idp\.example\/sso\?tenant=1&#38;x=%20"/)
 })
 
-async function signingSettings(
-  t: Parameters<typeof temporaryFolder>[0],
-  pair: IdpKey = keyNamed('service'),
-): Promise<Record<string, string>> {
-  const folder = await temporaryFolder(t)
+async function signingSettings(pair: IdpKey = keyNamed('service')): Promise<Record<string, string>> {
+  const folder = await temporaryFolder()
   const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   const { privateKey, certificate } = pair
   await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }))
@@ -107,7 +104,7 @@ async function signingSettings(
 }
 
 test('requests are signed when there is a key: the query of a redirect, the document of a form (D8.2)', async t => {
-  const settings = await signingSettings(t)
+  const settings = await signingSettings()
   const { browser } = await startWithSaml(t, settings)
   const { url } = await browser().leave()
   const [, covered = '', signature = ''] = /^\?(SAMLRequest=.*&SigAlg=[^&]*)&Signature=([^&]*)$/.exec(url.search) ?? []
@@ -135,7 +132,7 @@ for (const [curve, hash] of [
 ] as const) {
   test(`a key on ${curve} signs requests by its own algorithm, which the request names (D8.2)`, async t => {
     const pair = keyNamed(curve)
-    const settings = await signingSettings(t, pair)
+    const settings = await signingSettings(pair)
     const { browser } = await startWithSaml(t, settings)
     const { url } = await browser().leave()
     const parts = /^\?(SAMLRequest=.*&SigAlg=[^&]*)&Signature=([^&]*)$/.exec(url.search) ?? []
@@ -156,11 +153,11 @@ for (const [curve, hash] of [
 }
 
 test('a key that providers do not accept stops the start', async t => {
-  await assert.rejects(startWithSaml(t, await signingSettings(t, newRsaKey(1024))), /this key is rsa 1024/)
+  await assert.rejects(startWithSaml(t, await signingSettings(newRsaKey(1024))), /this key is rsa 1024/)
 })
 
 test('an encrypted assertion is opened with the configured key (D8.3)', async t => {
-  const { browser, idp, service } = await startWithSaml(t, await signingSettings(t))
+  const { browser, idp, service } = await startWithSaml(t, await signingSettings())
   const someone = browser()
   const { requestId, acsUrl, relayState } = await someone.leave()
   const now = service.system.now()
@@ -171,7 +168,7 @@ test('an encrypted assertion is opened with the configured key (D8.3)', async t 
 })
 
 test('the metadata of this service name its addresses and certificates, for each provider (D8.6)', async t => {
-  const { service } = await startWithSaml(t, await signingSettings(t), ['a', 'b'])
+  const { service } = await startWithSaml(t, await signingSettings(), ['a', 'b'])
   const answer = await service.visitor().get('auth/saml/metadata?idp=b')
   assert.equal(answer.status, 200)
   assert.equal(answer.headers['content-type'], 'application/samlmetadata+xml')
@@ -193,7 +190,7 @@ test('the metadata of this service name its addresses and certificates, for each
 })
 
 test('metadata may lie in a file', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const file = join(folder, 'idp metadata.xml')
   await writeFile(file, buildMetadata({ entityId: 'https://a.example/metadata' }))
   const { browser, idp } = await startWithSaml(t, { 'service.auth.saml.idp.a.metadata.url': pathToFileURL(file).href })

@@ -103,7 +103,7 @@ test('the test data are found by search, and what comes after them has the next 
 })
 
 test('only a new store is filled: what is deleted stays so, and a store without test data gets none (W5)', async t => {
-  const filled = await temporaryFolder(t)
+  const filled = await temporaryFolder()
   const first = await startInProcess(t, { settings, folder: filled })
   assert.equal((await (await first.admin()).delete('_principals/entry/1')).status, 204)
   await first.close()
@@ -111,7 +111,7 @@ test('only a new store is filled: what is deleted stays so, and a store without 
   assert.equal((await second.visitor().signIn('donald', 'donaldDonald12')).status, 401)
   assert.equal((await second.visitor().signIn('daisy', 'daisyDaisy34')).status, 200)
 
-  const plain = await temporaryFolder(t)
+  const plain = await temporaryFolder()
   await (await startInProcess(t, { folder: plain })).close()
   const later = await startInProcess(t, { settings, folder: plain })
   assert.equal((await later.visitor().signIn('daisy', 'daisyDaisy34')).status, 401)

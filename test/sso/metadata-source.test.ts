@@ -185,8 +185,8 @@ test('the last good copy survives a restart, for the same address only (D8.6)', 
   assert.deepEqual((await newSource(options, system, copies).current()).keys, [keyNamed('other').pem])
 })
 
-test('a file is read, again after its age, and kept in mind when it is gone (D8.6)', async t => {
-  const folder = await temporaryFolder(t)
+test('a file is read, again after its age, and kept in mind when it is gone (D8.6)', async () => {
+  const folder = await temporaryFolder()
   const file = join(folder, 'idp & more.xml')
   await writeFile(file, buildMetadata())
   const system = new FakeSystem()

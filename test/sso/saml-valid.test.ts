@@ -280,7 +280,7 @@ test('another tool finds the signatures of these tests good', async t => {
   } catch {
     return t.skip('xmlsec1 is not installed')
   }
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const rsa = signResponse(plain, 'response', { wrap: wrapped })
   const ec = signResponse(plain, 'response', { method: `${DSIG_MORE}ecdsa-sha384`, key: keyNamed('P-384') })
   for (const [xml, key] of [

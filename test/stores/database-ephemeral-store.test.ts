@@ -11,7 +11,7 @@ import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 async function openStore(t: TestContext) {
-  const file = join(await temporaryFolder(t), 'store.sqlite')
+  const file = join(await temporaryFolder(), 'store.sqlite')
   const database = await openSqliteDatabase(file)
   t.after(() => database.close())
   await migrate(database, schema)

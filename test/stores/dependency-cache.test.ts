@@ -10,7 +10,7 @@ import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const folder = await temporaryFolder({ after })
+const folder = await temporaryFolder()
 const open = async (): Promise<Database> => {
   const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
   after(() => database.close())

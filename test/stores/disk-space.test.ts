@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const SIZE = 100_000_000
 
 async function openSpace(t: TestContext) {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const disk = { size: SIZE, free: SIZE, isWritable: true }
   const measure = async () => ({ ...disk })
   const space = await DiskSpace.open({
@@ -59,8 +59,8 @@ test('the reserve is written while there is space, and released once others have
   assert.deepEqual(await readdir(folder), [], 'not while the disk is full')
 })
 
-test('a folder is measured by the file system that holds it', async t => {
-  const { size, free, isWritable } = await measureDisk(await temporaryFolder(t))
+test('a folder is measured by the file system that holds it', async () => {
+  const { size, free, isWritable } = await measureDisk(await temporaryFolder())
   assert.ok(size >= free && free > 0)
   assert.equal(isWritable, true)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { BlobMissing, newBlobKey } from '../../src/stores/blob-store.ts'
 import { type FileCalls, FolderBlobStore, nodeFileCalls } from '../../src/stores/folder-blob-store.ts'
 import { blobStoreSuite } from '../conformance/blob-store.ts'
@@ -10,9 +10,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const newKey = (): string => newBlobKey(randomBytes)
 const neverAborted = new AbortController().signal
-const inFolder = async (t: TestContext): Promise<string> => join(await temporaryFolder(t), 'blobs')
+const inFolder = async (): Promise<string> => join(await temporaryFolder(), 'blobs')
 
-blobStoreSuite('blobs in a folder', async t => FolderBlobStore.open(await inFolder(t)))
+blobStoreSuite('blobs in a folder', async () => FolderBlobStore.open(await inFolder()))
 
 /** 3 MiB in three steps, so that there are three calls to write. */
 async function* threeSteps(): AsyncGenerator<Uint8Array> {
@@ -66,11 +66,11 @@ const filesBelow = async (folder: string): Promise<string[]> => {
   return found
 }
 
-test('whichever file call of a write fails, nothing is readable and no file is left', async t => {
-  const folder = await inFolder(t)
+test('whichever file call of a write fails, nothing is readable and no file is left', async () => {
+  const folder = await inFolder()
   await FolderBlobStore.open(folder)
   const untouched = failingCalls(0)
-  await (await FolderBlobStore.open(await inFolder(t), untouched.files)).write(newKey(), threeSteps(), neverAborted)
+  await (await FolderBlobStore.open(await inFolder(), untouched.files)).write(newKey(), threeSteps(), neverAborted)
   const opening = failingCalls(0)
   await FolderBlobStore.open(folder, opening.files)
   const inAll = untouched.made.length
@@ -95,9 +95,9 @@ test('whichever file call of a write fails, nothing is readable and no file is l
   }
 })
 
-test('everything is synchronised before the name it is found by', async t => {
+test('everything is synchronised before the name it is found by', async () => {
   const { files, made } = failingCalls(0)
-  const store = await FolderBlobStore.open(await inFolder(t), files)
+  const store = await FolderBlobStore.open(await inFolder(), files)
   const key = newKey()
   made.length = 0
   await store.write(key, threeSteps(), neverAborted)
@@ -110,8 +110,8 @@ test('everything is synchronised before the name it is found by', async t => {
   assert.deepEqual(made, [...fill, 'rename', ...folderSync])
 })
 
-test('what a crash has left half-written is listed and can be deleted, but not read', async t => {
-  const folder = await inFolder(t)
+test('what a crash has left half-written is listed and can be deleted, but not read', async () => {
+  const folder = await inFolder()
   const store = await FolderBlobStore.open(folder)
   const key = newKey()
   await writeFile(join(folder, 'incoming', key), 'half')
@@ -123,8 +123,8 @@ test('what a crash has left half-written is listed and can be deleted, but not r
   assert.deepEqual(await readdir(join(folder, 'incoming')), [])
 })
 
-test('files of others in the folder are not taken for blobs', async t => {
-  const folder = await inFolder(t)
+test('files of others in the folder are not taken for blobs', async () => {
+  const folder = await inFolder()
   const store = await FolderBlobStore.open(folder)
   await mkdir(join(folder, 'ab'))
   await mkdir(join(folder, 'lost+found'))
@@ -133,8 +133,8 @@ test('files of others in the folder are not taken for blobs', async t => {
   for await (const blob of store.list()) assert.fail(blob.key)
 })
 
-test('two writes of one key at the same time: one is refused, the other is whole', async t => {
-  const store = await FolderBlobStore.open(await inFolder(t))
+test('two writes of one key at the same time: one is refused, the other is whole', async () => {
+  const store = await FolderBlobStore.open(await inFolder())
   const key = newKey()
   const results = await Promise.allSettled([1, 2].map(() => store.write(key, threeSteps(), neverAborted)))
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
@@ -143,8 +143,8 @@ test('two writes of one key at the same time: one is refused, the other is whole
   assert.equal(size, 3 * 2 ** 20)
 })
 
-test('only the owner may look at files and folders', async t => {
-  const folder = await inFolder(t)
+test('only the owner may look at files and folders', async () => {
+  const folder = await inFolder()
   const store = await FolderBlobStore.open(folder)
   const key = newKey()
   await store.write(key, threeSteps(), neverAborted)
@@ -157,9 +157,9 @@ test('only the owner may look at files and folders', async t => {
 
 test('no descriptor stays open after writes, failures, reads and readers that left early', {
   skip: process.platform !== 'linux',
-}, async t => {
+}, async () => {
   const open = async (): Promise<number> => (await readdir('/proc/self/fd')).length
-  const store = await FolderBlobStore.open(await inFolder(t))
+  const store = await FolderBlobStore.open(await inFolder())
   const before = await open()
   for (let round = 0; round < 20; round++) {
     const key = newKey()

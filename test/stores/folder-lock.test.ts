@@ -17,7 +17,7 @@ const lockElsewhere = (folder: string): Promise<Child> =>
   `)
 
 test('a folder that another process has locked is refused at once, naming folder and process', async t => {
-  const folder = join(await temporaryFolder(t), 'data')
+  const folder = join(await temporaryFolder(), 'data')
   const child = await lockElsewhere(folder)
   t.after(() => child.kill())
   await assert.rejects(lockFolder(folder), error => {
@@ -28,8 +28,8 @@ test('a folder that another process has locked is refused at once, naming folder
   })
 })
 
-test('the lock ends with its process, also when that is killed', async t => {
-  const folder = await temporaryFolder(t)
+test('the lock ends with its process, also when that is killed', async () => {
+  const folder = await temporaryFolder()
   const child = await lockElsewhere(folder)
   await child.kill()
   const lock = await lockFolder(folder)
@@ -37,8 +37,8 @@ test('the lock ends with its process, also when that is killed', async t => {
   await lock.release()
 })
 
-test('a folder is locked once in a process, and again after its release', async t => {
-  const folder = await temporaryFolder(t)
+test('a folder is locked once in a process, and again after its release', async () => {
+  const folder = await temporaryFolder()
   const first = await lockFolder(folder)
   await assert.rejects(lockFolder(folder), StartupError)
   await assert.rejects(lockFolder(folder), StartupError)
@@ -50,8 +50,8 @@ test('a folder is locked once in a process, and again after its release', async 
   await second.release()
 })
 
-test('a place that cannot be a folder is refused with the reason', async t => {
-  const file = join(await temporaryFolder(t), 'file')
+test('a place that cannot be a folder is refused with the reason', async () => {
+  const file = join(await temporaryFolder(), 'file')
   await writeFile(file, '')
   await assert.rejects(
     lockFolder(file),

@@ -8,7 +8,7 @@ import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 async function open(t: TestContext): Promise<Database> {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'test.db'))
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'test.db'))
   t.after(() => database.close())
   await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
   return database

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { StartupError } from '../../src/base/errors.ts'
 import { parseKeys, readKeyFile } from '../../src/stores/key-file.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
-const pathFor = async (t: TestContext): Promise<string> => join(await temporaryFolder(t), 'token.key')
+const pathFor = async (): Promise<string> => join(await temporaryFolder(), 'token.key')
 
-test('a missing key file is made, for its owner alone, and read again as it is', async t => {
-  const path = await pathFor(t)
+test('a missing key file is made, for its owner alone, and read again as it is', async () => {
+  const path = await pathFor()
   const [key, ...others] = await readKeyFile(path, new FakeSystem('one'))
   assert.deepEqual([key?.length, others.length], [32, 0])
   assert.equal((await stat(path)).mode & 0o777, 0o600)
@@ -19,16 +19,16 @@ test('a missing key file is made, for its owner alone, and read again as it is',
   assert.deepEqual(await readdir(join(path, '..')), ['token.key'])
 })
 
-test('nodes that start at once on one missing file all get the same key', async t => {
-  const path = await pathFor(t)
+test('nodes that start at once on one missing file all get the same key', async () => {
+  const path = await pathFor()
   const all = await Promise.all(Array.from({ length: 20 }, (_, index) => readKeyFile(path, new FakeSystem(`${index}`))))
   assert.equal(new Set(all.map(keys => JSON.stringify(keys))).size, 1)
   assert.deepEqual(await readdir(join(path, '..')), ['token.key'])
 })
 
 for (const mode of [0o640, 0o604, 0o620, 0o602, 0o666, 0o610]) {
-  test(`a key file of mode ${mode.toString(8)} is refused`, async t => {
-    const path = await pathFor(t)
+  test(`a key file of mode ${mode.toString(8)} is refused`, async () => {
+    const path = await pathFor()
     await writeFile(path, KEY)
     await chmod(path, mode)
     await assert.rejects(readKeyFile(path, new FakeSystem()), (error: unknown) => {
@@ -49,8 +49,8 @@ test('several keys keep their order; blank lines and comments do not count; base
 
 const bad = ['', '# none', 'secret', KEY.slice(1), `${KEY}x`, `${KEY} ${KEY}`, Array(6).fill(KEY).join('\n')]
 for (const text of bad) {
-  test(`a key file with ${JSON.stringify(text.slice(0, 60))} stops the start and is not quoted`, async t => {
-    const path = await pathFor(t)
+  test(`a key file with ${JSON.stringify(text.slice(0, 60))} stops the start and is not quoted`, async () => {
+    const path = await pathFor()
     await writeFile(path, text, { mode: 0o600 })
     await assert.rejects(readKeyFile(path, new FakeSystem()), (error: unknown) => {
       assert.ok(error instanceof StartupError)
@@ -61,8 +61,8 @@ for (const text of bad) {
   })
 }
 
-test('a path that cannot be a file stops the start with its name', async t => {
-  const folder = await temporaryFolder(t)
+test('a path that cannot be a file stops the start with its name', async () => {
+  const folder = await temporaryFolder()
   await mkdir(join(folder, 'sub'), { mode: 0o700 })
   for (const path of [join(folder, 'sub'), join(folder, 'no/such/token.key')]) {
     await assert.rejects(readKeyFile(path, new FakeSystem()), (error: unknown) => {

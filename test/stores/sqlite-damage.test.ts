@@ -12,8 +12,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PAGE = 4096
 
-test('every overwritten page of a database is found, at its opening or by the check of the engine (D20.3)', async t => {
-  const folder = await temporaryFolder(t)
+test('every overwritten page of a database is found, at its opening or by the check of the engine (D20.3)', async () => {
+  const folder = await temporaryFolder()
   const original = join(folder, 'original.sqlite')
   const database = await openSqliteDatabase(original)
   await migrate(database, schema)
@@ -49,14 +49,14 @@ async function findDamage(path: string): Promise<readonly string[]> {
 }
 
 test('a large database is not checked when a limit is given', async t => {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
   t.after(() => database.close())
   await migrate(database, schema)
   assert.deepEqual(await database.findDamage({ maxBytes: 1 }), [])
 })
 
-test('a database that cannot grow refuses rows as StorageFull, goes on reading and deleting, and closes (D20.4)', async t => {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
+test('a database that cannot grow refuses rows as StorageFull, goes on reading and deleting, and closes (D20.4)', async () => {
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
   await migrate(database, schema)
   const fill = (from: number): Promise<unknown> =>
     database.transaction(async tx => {

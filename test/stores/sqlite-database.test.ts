@@ -11,7 +11,7 @@ import { sourceUrl, startChild } from '../support/child-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const openFile = async (t: TestContext, options?: SqliteOptions): Promise<Database> => {
-  const database = await openSqliteDatabase(join(await temporaryFolder(t), 'test.db'), options)
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'test.db'), options)
   t.after(() => database.close())
   return database
 }
@@ -20,7 +20,7 @@ databaseSuite('SQLite in a file', openFile)
 databaseSuite('SQLite in memory', () => openSqliteDatabase(':memory:'))
 
 test('what was committed is there when the file is opened again, and only the owner may read it', async t => {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const path = join(folder, 'test.db')
   const first = await openSqliteDatabase(path)
   await first.run(sql`CREATE TABLE t (a TEXT)`)
@@ -46,7 +46,7 @@ test('a read in a file does not wait for a running transaction', async t => {
 })
 
 test('the revision changes with every change, by this process or another, and with nothing else', async t => {
-  const path = join(await temporaryFolder(t), 'test.db')
+  const path = join(await temporaryFolder(), 'test.db')
   const [database, stranger] = [await openSqliteDatabase(path), await openSqliteDatabase(path)]
   for (const one of [database, stranger]) t.after(() => one.close())
   const changes: Record<string, () => Promise<unknown>> = {
@@ -152,7 +152,7 @@ test('statements stay right while the cache is too small for them and the schema
 
 for (const durability of ['full', 'relaxed'] as const) {
   test(`a ${durability} transaction that has resolved survives the kill of its process`, async t => {
-    const path = join(await temporaryFolder(t), 'test.db')
+    const path = join(await temporaryFolder(), 'test.db')
     const child = await startChild(`
       import { openSqliteDatabase } from '${sourceUrl('stores/sqlite/sqlite-database.ts')}'
       import { sql } from '${sourceUrl('stores/sql.ts')}'

@@ -34,7 +34,7 @@ test('those who wait get the turn in order of arrival, and a failure passes it o
 })
 
 test('what one connection has committed changes the revision of the other in the same turn of the event loop', async t => {
-  const file = join(await temporaryFolder(t), 'store.sqlite')
+  const file = join(await temporaryFolder(), 'store.sqlite')
   const turn = new WriteTurn()
   const one = await openSqliteDatabase(file, { turn })
   const two = await openSqliteDatabase(file, { turn: new WriteTurn(turn.shared) })
@@ -56,7 +56,7 @@ test('what one connection has committed changes the revision of the other in the
 })
 
 test('transactions of two connections take turns instead of failing on the lock of the engine', async t => {
-  const file = join(await temporaryFolder(t), 'store.sqlite')
+  const file = join(await temporaryFolder(), 'store.sqlite')
   const turn = new WriteTurn()
   const open = () => openSqliteDatabase(file, { turn: new WriteTurn(turn.shared) })
   const databases = [await open(), await open(), await open()] as const

@@ -67,7 +67,7 @@ export async function startCluster(t: Test, more: Readonly<Record<string, string
   for (let count = 0; count < NODES; count++) ports.push(await freePort())
   const nodes = await Promise.all(ports.map(own => startNode(t, own, settings, env)))
   const proxy = await startNginx(t, { nodes: ports, port })
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   return {
     base,
     nodes,
@@ -93,7 +93,7 @@ export async function startCluster(t: Test, more: Readonly<Record<string, string
 
 /** Durable, so that it keeps confirmed data after a crash: the tests are about the nodes, not about Redis. */
 async function startDurableRedis(t: Test): Promise<RedisServer> {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   return await startRedis(t, { args: ['--appendonly', 'yes', '--appendfsync', 'always', '--dir', folder] })
 }
 
@@ -103,7 +103,7 @@ async function startNode(
   settings: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>>,
 ): Promise<Node> {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const own = { ...settings, 'service.http.port': String(port) }
   const processes: Process[] = []
   const start = async (): Promise<void> => {

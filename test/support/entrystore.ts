@@ -59,11 +59,11 @@ export async function importFolder(
   source: string,
   options: Partial<ImportOptions> & { readonly passwords?: PasswordHashing } = {},
 ): Promise<Imported> {
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const database = await openSqliteDatabase(join(folder, 'store.sqlite'))
   t.after(() => database.close())
   const blobs = await FolderBlobStore.open(join(folder, 'files'))
-  const report = await withSource(t, source, options, async ({ source, report }) => {
+  const report = await withSource(source, options, async ({ source, report }) => {
     await fillStore(source, { database, blobs }, schema)
     return report
   })
@@ -83,12 +83,11 @@ export async function importFolder(
 
 /** Reads an old store and hands over what a new one would be filled from. */
 export async function withSource<T>(
-  t: Test,
   folder: string,
   { passwords = quick, ...options }: Partial<ImportOptions> & { readonly passwords?: PasswordHashing },
   work: (read: { readonly report: Report; readonly source: Source }) => Promise<T>,
 ): Promise<T> {
-  const scratch = await openSqliteScratch(await temporaryFolder(t))
+  const scratch = await openSqliteScratch(await temporaryFolder())
   const tables = await openSqliteDatabase(':memory:')
   try {
     await migrate(tables, schema)

@@ -42,7 +42,7 @@ export async function startFilesService(settings: Readonly<Record<string, string
     { settings: { 'service.data.quota': 'on', 'service.data.max-file-size': '60m', ...settings } },
   )
   const admin = await service.admin()
-  const folder = await temporaryFolder({ after })
+  const folder = await temporaryFolder()
   const { id, name } = await addUser(admin, 'anna@example.org')
   const filesUrl = (context: string): string => `${service.base}ui/contexts/${context}/files`
   return {

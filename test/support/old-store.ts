@@ -126,12 +126,8 @@ export class OldStore {
   }
 
   /** A backup folder with these quads and files. @param quads instead of the quads that were said */
-  async write(
-    t: { after(work: () => Promise<void>): void },
-    quads: string | Uint8Array = this.nquads,
-    name = 'repository.nq',
-  ): Promise<string> {
-    const folder = await temporaryFolder(t)
+  async write(quads: string | Uint8Array = this.nquads, name = 'repository.nq'): Promise<string> {
+    const folder = await temporaryFolder()
     const files = new Map<string, string | Uint8Array>([
       [name, quads],
       ['BACKUP_DATE', '20240506070809'],

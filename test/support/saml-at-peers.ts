@@ -122,8 +122,8 @@ export interface KeyFiles {
 }
 
 /** A new RSA key with a certificate, as files for the settings. */
-export async function keyFiles(t: Test): Promise<KeyFiles> {
-  const folder = await temporaryFolder(t)
+export async function keyFiles(): Promise<KeyFiles> {
+  const folder = await temporaryFolder()
   const [keyFile, certificateFile] = [join(folder, 'sp.pem'), join(folder, 'sp.crt')]
   const parameters = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=stowage.test']
   execFileSync('openssl', [...parameters, '-keyout', keyFile, '-out', certificateFile], { stdio: 'ignore' })

@@ -52,7 +52,7 @@ export interface Start {
 
 /** The program in its own process, on a free port. */
 export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
-  const data = folder ?? (await temporaryFolder(t))
+  const data = folder ?? (await temporaryFolder())
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...threadSettings(), ...stores, ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
@@ -103,7 +103,7 @@ export async function startInProcess(
     ...rest
   }: Omit<Start, 'env'> & { readonly adminPassword?: string | undefined } = {},
 ): Promise<InProcess> {
-  const data = folder ?? (await temporaryFolder(t))
+  const data = folder ?? (await temporaryFolder())
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
   const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)

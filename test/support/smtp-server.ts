@@ -64,8 +64,8 @@ export async function startSmtpServer(t: Test, behaviour: SmtpBehaviour = {}): P
 }
 
 /** A self-signed certificate for loopback. */
-export async function selfSigned(t: Test): Promise<Certificate> {
-  const folder = await temporaryFolder(t)
+export async function selfSigned(): Promise<Certificate> {
+  const folder = await temporaryFolder()
   const [key, file] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']

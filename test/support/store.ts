@@ -34,7 +34,7 @@ export async function openDatabaseOf(folder: string): Promise<Database> {
 export async function newDatabase(t: Test): Promise<Database> {
   const database = onPostgres
     ? await openPostgresDatabase(await postgresDatabase(), { system: realSystem })
-    : await openSqliteDatabase(join(await temporaryFolder(t), 'store.sqlite'))
+    : await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
   t.after(() => database.close())
   await migrate(database, schema)
   return database
@@ -43,7 +43,7 @@ export async function newDatabase(t: Test): Promise<Database> {
 /** One empty database, opened twice as two processes would. */
 export async function twoConnections(t: Test): Promise<readonly [Database, Database]> {
   const url = onPostgres ? await postgresDatabase() : ''
-  const file = join(await temporaryFolder(t), 'store.sqlite')
+  const file = join(await temporaryFolder(), 'store.sqlite')
   const open = (): Promise<Database> =>
     onPostgres ? openPostgresDatabase(url, { system: realSystem }) : openSqliteDatabase(file)
   const [one, other] = [await open(), await open()] as const

@@ -12,7 +12,7 @@ process.once('exit', () => {
 })
 
 /** A new empty folder, removed when the tests of this file have ended. */
-export async function temporaryFolder(_t?: unknown): Promise<string> {
+export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-'))
   folders.push(folder)
   return folder

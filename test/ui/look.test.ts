@@ -26,7 +26,7 @@ const service = await startInProcess(
 )
 const admin = await service.admin()
 const inBrowser = await openBrowser()
-const folder = await temporaryFolder({ after })
+const folder = await temporaryFolder()
 
 const { id, name } = await addUser(admin, 'anna@example.org')
 const contexts = [

@@ -15,7 +15,7 @@ async function backedUp(t: TestContext) {
   const service = await startProcess(t, { settings: { 'service.data.quota': 'on' } })
   const contents = await fill(service, await service.admin())
   await service.stop()
-  const backup = join(await temporaryFolder(t), 'backup')
+  const backup = join(await temporaryFolder(), 'backup')
   succeeded(await backUp(service.folder, backup))
   return { folder: service.folder, contents, backup }
 }
@@ -24,11 +24,11 @@ test('a backup made while the service runs is, restored, the store as it was: ri
   const settings = { 'service.data.quota': 'on' }
   const service = await startProcess(t, { settings })
   const contents = await fill(service, await service.admin())
-  const backup = join(await temporaryFolder(t), 'backup')
+  const backup = join(await temporaryFolder(), 'backup')
   const said = succeeded(await backUp(service.folder, backup))
   assert.match(said, /5 files with 100000 bytes, 5 of them copied now/)
 
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   assert.match(succeeded(await restore(backup, folder)), /as it was on 20\d\d-.*5 files/)
   await fsckIsClean(folder)
   await holds(await startProcess(t, { folder, settings }), contents)
@@ -60,7 +60,7 @@ test('every backup made in mid-load is the store at one instant: files match the
       }
     }),
   )
-  const parent = await temporaryFolder(t)
+  const parent = await temporaryFolder()
   // All into one folder: the later ones find bytes of the earlier ones, some of which nobody needs any more.
   for (let round = 0; round < 3; round++) {
     succeeded(await backUp(service.folder, join(parent, 'backup')))
@@ -92,11 +92,11 @@ test('bytes in a backup that have changed are copied anew by the next one, and r
   const blobs = (await readdir(join(backup, 'files'), { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name))
   const largest = join(backup, 'files', await largestOf(join(backup, 'files'), blobs))
   await writeFile(largest, 'x'.repeat(40_000))
-  const refused = await restore(backup, await temporaryFolder(t))
+  const refused = await restore(backup, await temporaryFolder())
   assert.equal(refused.status, 1)
   assert.match(refused.stdout, /^damaged in the original, and not copied: the bytes of \d+\/\d+ /m)
   assert.match(succeeded(await backUp(folder, backup)), /1 of them copied now/)
-  const restored = await temporaryFolder(t)
+  const restored = await temporaryFolder()
   succeeded(await restore(backup, restored))
   await holds(await startProcess(t, { folder: restored, settings: { 'service.data.quota': 'on' } }), contents)
 })
@@ -114,7 +114,7 @@ test('a restore refuses a store that holds something, and leaves it as it is', a
 
 test('a restore refuses rows that are not those that were written, a backup that has no end, and one of the future', async t => {
   const { backup } = await backedUp(t)
-  const target = await temporaryFolder(t)
+  const target = await temporaryFolder()
   const refusal = async (): Promise<string> => {
     const { status, stderr } = await restore(backup, target)
     assert.equal(status, 1)
@@ -157,14 +157,14 @@ test('a backup of an older schema is restored and taken through the later steps'
       }),
   )
   await writeFile(manifest, JSON.stringify({ ...reported, schema, tables: written }))
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   succeeded(await restore(backup, folder))
   await holds(await startProcess(t, { folder, settings: { 'service.data.quota': 'on' } }), contents)
 })
 
 test('a backup does not go into a folder that holds something else, nor beside another backup at work', async t => {
   const { folder } = await backedUp(t)
-  const other = await temporaryFolder(t)
+  const other = await temporaryFolder()
   await writeFile(join(other, 'letters.txt'), 'dear')
   for (const taken of [other, folder]) {
     const { status, stderr } = await backUp(folder, taken)
@@ -179,17 +179,17 @@ test('damaged files of the original are listed by name; the rest is in the backu
   const { plantBlob, blobStoreOf } = await import('../support/blobs.ts')
   const store = await blobStoreOf(folder)
   for await (const { key, size } of store.list()) if (size === 40_000) await plantBlob(folder, key, 'x'.repeat(40_000))
-  const backup = join(await temporaryFolder(t), 'backup')
+  const backup = join(await temporaryFolder(), 'backup')
   const { status, stdout } = await backUp(folder, backup)
   assert.equal(status, 1)
   const damaged = [...contents.files.keys()][4]?.replace('/resource/', '/')
   assert.match(stdout, new RegExp(`^damaged in the original, and not copied: the bytes of ${damaged} `, 'm'))
-  const restored = await restore(backup, await temporaryFolder(t))
+  const restored = await restore(backup, await temporaryFolder())
   assert.match(restored.stdout, /^damaged in the original.*\n.*as it was on/m)
 })
 
-test('without a place, backup, restore and migrate-store print their usage', async t => {
-  const folder = await temporaryFolder(t)
+test('without a place, backup, restore and migrate-store print their usage', async () => {
+  const folder = await temporaryFolder()
   for (const args of [
     ['backup'],
     ['restore'],

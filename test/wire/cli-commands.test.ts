@@ -7,15 +7,15 @@ import { stowage } from '../support/cli.ts'
 import { repository } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('version prints the version of the package', async t => {
+test('version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { version: string }
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   for (const word of ['version', '--version'])
     assert.deepEqual(await stowage(folder, [word]), { status: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('help, and no word at all, list the commands', async t => {
-  const folder = await temporaryFolder(t)
+test('help, and no word at all, list the commands', async () => {
+  const folder = await temporaryFolder()
   for (const args of [['help'], ['--help'], ['-h'], []]) {
     const { status, stdout } = await stowage(folder, args)
     assert.equal(status, 0)
@@ -24,8 +24,8 @@ test('help, and no word at all, list the commands', async t => {
   }
 })
 
-test('an unknown command or option exits with 2, with a message and the usage', async t => {
-  const folder = await temporaryFolder(t)
+test('an unknown command or option exits with 2, with a message and the usage', async () => {
+  const folder = await temporaryFolder()
   for (const [args, says] of [
     [['frobnicate'], /no command "frobnicate"[^]*usage:/],
     [['serve', '--port', '1'], /--port[^]*usage: stowage serve/],
@@ -39,8 +39,8 @@ test('an unknown command or option exits with 2, with a message and the usage', 
   }
 })
 
-test('config check: good is 0, wrong is 1 naming key and value, unknown keys warn, and are 1 with --strict (D10.3)', async t => {
-  const folder = await temporaryFolder(t)
+test('config check: good is 0, wrong is 1 naming key and value, unknown keys warn, and are 1 with --strict (D10.3)', async () => {
+  const folder = await temporaryFolder()
   const file = join(folder, 'a.properties')
   const check = async (text: string, ...flags: string[]) => {
     await writeFile(file, text)
@@ -58,8 +58,8 @@ test('config check: good is 0, wrong is 1 naming key and value, unknown keys war
   assert.equal((await stowage(folder, ['config', 'check', '--config', join(folder, 'none')])).status, 1)
 })
 
-test('settings come from --set, then --config, then SERVICE_CONFIG, then ./service.properties (D10.1)', async t => {
-  const folder = await temporaryFolder(t)
+test('settings come from --set, then --config, then SERVICE_CONFIG, then ./service.properties (D10.1)', async () => {
+  const folder = await temporaryFolder()
   const files = { local: 'service.properties', env: 'env.properties', given: 'given.properties' }
   for (const [name, file] of Object.entries(files))
     await writeFile(join(folder, file), `service.http.port=${{ local: 1, env: 2, given: 3 }[name]}\n`)
@@ -72,8 +72,8 @@ test('settings come from --set, then --config, then SERVICE_CONFIG, then ./servi
   assert.equal(await port(['--config', 'given.properties', '--set', 'service.http.port=4'], env), '4')
 })
 
-test('config show prints value and origin, and never a secret (D10.2)', async t => {
-  const folder = await temporaryFolder(t)
+test('config show prints value and origin, and never a secret (D10.2)', async () => {
+  const folder = await temporaryFolder()
   const secret = 'Hush-Hush-99'
   const sets = ['--set', `service.auth.adminpw=${secret}`, '--set', 'service.http.port=0']
   const brief = await stowage(folder, ['config', 'show', ...sets])
@@ -86,8 +86,8 @@ test('config show prints value and origin, and never a secret (D10.2)', async t 
   for (const { stdout, stderr } of [brief, all]) assert.ok(!(stdout + stderr).includes(secret))
 })
 
-test('a start with wrong settings is refused with 1 before anything is made (D10.3)', async t => {
-  const folder = await temporaryFolder(t)
+test('a start with wrong settings is refused with 1 before anything is made (D10.3)', async () => {
+  const folder = await temporaryFolder()
   const { status, stderr } = await stowage(folder, [
     'serve',
     '--set',
@@ -99,8 +99,8 @@ test('a start with wrong settings is refused with 1 before anything is made (D10
   assert.match(stderr, /service\.http\.port[^]*"x"/)
 })
 
-test('a SERVICE_ADMIN_PASSWORD of seven characters stops the start (D5.5)', async t => {
-  const folder = await temporaryFolder(t)
+test('a SERVICE_ADMIN_PASSWORD of seven characters stops the start (D5.5)', async () => {
+  const folder = await temporaryFolder()
   const args = ['serve', '--set', 'service.http.port=0', '--set', `service.data.folder=${join(folder, 'data')}`]
   const { status, stdout, stderr } = await stowage(folder, args, { SERVICE_ADMIN_PASSWORD: 'sevench' })
   assert.deepEqual([status, stdout], [1, ''])

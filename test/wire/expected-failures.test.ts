@@ -24,7 +24,7 @@ test('a damaged database: fsck, backup and serve say so in a line, and verify pr
   const context = await newContext(admin)
   await putFile(admin, `${context}/resource/${await newEntry(admin, context)}`, 'content')
   await service.stop()
-  const backup = join(await temporaryFolder(t), 'backup')
+  const backup = join(await temporaryFolder(), 'backup')
   succeeded(await backUp(service.folder, backup))
   const verify = (): Promise<Run> => stowage(service.folder, ['backup', 'verify', backup])
   assert.match(succeeded(await verify()), /1 file with 7 bytes checked, 0 damaged/)
@@ -60,7 +60,7 @@ test('every command that opens a store of another user reports it, with what to 
 test('a backup into a place that cannot be written, and a folder that is a file, fail with one line (D20.6)', async t => {
   const service = await startProcess(t)
   await service.stop()
-  const file = join(await temporaryFolder(t), 'notes.txt')
+  const file = join(await temporaryFolder(), 'notes.txt')
   await writeFile(file, 'not a folder')
   failsWith(await backUp(service.folder, join(file, 'backup')), /is a file, not a folder/)
   const serve = ['serve', '--set', `service.data.folder=${join(file, 'data')}`]

@@ -43,7 +43,7 @@ test('on a full disk new data are 507, reading and deleting go on, readiness say
   assert.equal((await putFile(admin, `${context}/resource/${kept}`, 'new')).status, 201)
 
   await fillDisk(folder, 0)
-  const inaccessible = await backUp(await temporaryFolder(t), `${folder}/backup`)
+  const inaccessible = await backUp(await temporaryFolder(), `${folder}/backup`)
   assert.doesNotMatch(inaccessible.stderr, /^ {4}at /m)
   assert.equal(await service.stop(), 0, service.output())
   assert.doesNotMatch(service.output(), /internal-error/)

@@ -26,7 +26,7 @@ const at = async (folder: string): Promise<string[]> => (await place(folder)).fi
 test('a stopped store is copied to another place; the original stays, and neither may be in use (D7.5)', async t => {
   const service = await startProcess(t, { settings })
   const contents = await fill(service, await service.admin())
-  const target = join(await temporaryFolder(t), 'copy')
+  const target = join(await temporaryFolder(), 'copy')
   const busy = await migrateStore(await at(service.folder), await at(target), service.folder)
   assert.equal(busy.status, 1)
   assert.match(busy.stderr, /in use by another Stowage process/)
@@ -57,7 +57,7 @@ test('each side can also be given by a configuration file', async t => {
   const service = await startProcess(t, { settings })
   const contents = await fill(service, await service.admin())
   await service.stop()
-  const folder = await temporaryFolder(t)
+  const folder = await temporaryFolder()
   const target = join(folder, 'copy')
   for (const [name, data] of [
     ['a', service.folder],
@@ -74,7 +74,7 @@ test('a store whose filling was cut off does not start, and the same command goe
   const service = await startProcess(t, { settings })
   const contents = await fill(service, await service.admin())
   await service.stop()
-  const target = join(await temporaryFolder(t), 'copy')
+  const target = join(await temporaryFolder(), 'copy')
   const [blob = ''] = (await blobsOf(service)).stored
   const file = join(service.folder, 'files', blob.slice(0, 2), blob)
   await rename(file, `${file}.aside`)
