@@ -277,6 +277,7 @@ inBrowser('files are renamed, replaced, described, found by name and sorted', as
   await page.getByRole('button', { name: 'renamed.txt', exact: true }).click()
   const preview = page.getByRole('dialog', { name: 'renamed.txt' })
   await preview.getByText('one').first().waitFor()
+  await preview.getByText('A title').waitFor()
   assert.match(await preview.innerText(), /A title\s+Two\nlines\s+harbour\s+2026/)
   await page.keyboard.press('Escape')
   await pick(page, 'renamed.txt', 'Replace file')
@@ -323,8 +324,9 @@ inBrowser(
       mimeType: 'text/plain',
       buffer: Buffer.from('x'),
     })
-    await page.waitForSelector('text=3 items')
+    // The message comes first and goes by itself.
     await page.waitForSelector('text=1 uploaded.')
+    await page.waitForSelector('text=3 items')
     assert.equal(await page.innerText('h1'), 'Harbour')
     await drag(page, row(page, 'inside.txt'), page.locator('.crumbs li').nth(1))
     await page.waitForSelector('text=2 items')

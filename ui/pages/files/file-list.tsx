@@ -51,6 +51,8 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
     setSelected(next)
   }
   const shown = indexes.flatMap(index => items.at(index) ?? [])
+  /** The item as the list has it now: it may have been loaded again since it was chosen. */
+  const present = (item: Item): Item => shown.find(({ entryId }) => entryId === item.entryId) ?? item
   const isAll = shown.length > 0 && shown.every(({ entryId }) => selected.has(entryId))
   const selectAll = (isSelected: boolean): void =>
     setSelected(new Map(isSelected ? allLoaded(items.at, results ?? 0) : []))
@@ -110,7 +112,12 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
         </table>
       )}
       {action && (
-        <FileActions action={action} target={target} onClose={() => setAction(undefined)} onChanged={changed} />
+        <FileActions
+          action={{ ...action, items: action.items.map(present) }}
+          target={target}
+          onClose={() => setAction(undefined)}
+          onChanged={changed}
+        />
       )}
     </Card>
   )
