@@ -18,6 +18,7 @@ import {
 import { openPostgresDatabase } from '../../src/stores/postgres/postgres-database.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
+import { eventually } from '../support/waiting.ts'
 
 const facts = (settings: Record<string, string>, keys: string[] = []): NodeFacts => ({
   version: '1.0.0',
@@ -76,6 +77,8 @@ test('a node whose settings differ from the running ones is refused with the rea
 
   await leaveNodes(one, 'one')
   await two.close()
+  // The server ends the processes of closed connections a little later.
+  await eventually('no node is left', async () => (await liveNodes(three, 'three')).length === 0)
   await joinNodes(three, 'three', facts({ 'service.data.quota': 'false' }, ['b']))
   const ahead = await clockAhead(three, () => realSystem.now() + 300_000)
   assert.ok(Math.abs(ahead - 300_000) < 30_000, String(ahead))
