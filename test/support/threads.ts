@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { Counters } from '../../src/base/concurrency.ts'
 import { createServer, type Server } from '../../src/assembly/server.ts'
 import type { Machine } from '../../src/assembly/machine.ts'
@@ -30,7 +31,7 @@ class TestTeam implements FirstThread {
   readonly count = threads
   readonly turn = new WriteTurn()
   readonly counters = new Counters()
-  readonly key = new Uint8Array(32)
+  readonly key = randomBytes(32)
   readonly failure = new Promise<Error>(() => {})
   facts: SharedArrayBuffer | undefined
   readonly servers: HttpServer[] = []
