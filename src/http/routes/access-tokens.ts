@@ -1,15 +1,13 @@
 import type { AccessToken } from '../../accounts/access-tokens.ts'
-import { type Caller, denied, isAdmin, tokenScopes } from '../../accounts/caller.ts'
-import { normaliseName } from '../../accounts/names.ts'
-import { findUserByName, type User } from '../../accounts/users.ts'
-import { InvalidInput, NotFound } from '../../base/errors.ts'
-import { parseTime } from '../../base/times.ts'
+import { tokenScopes } from '../../accounts/caller.ts'
+import { askedUser } from '../asked-user.ts'
 import { done, json } from '../interface/answer.ts'
 import { jsonBody } from '../interface/body.ts'
 import { text as textParameter } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { list, named, object, oneOf, optional, text } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
+import { isoTime, readExpiry } from '../times.ts'
 
 const time = text({ format: 'date-time' })
 const scope = oneOf(...tokenScopes)
@@ -69,7 +67,7 @@ export const accessTokenRoutes = [
       const { name, expires, scopes, contexts, addresses } = await body()
       const created = await serviceOf(deps).create(caller, {
         name,
-        expires: readTime(expires),
+        expires: readExpiry(expires),
         scopes: tokenScopes.filter(known => scopes.includes(known)),
         contexts: contexts && (await idsOf(deps, contexts)),
         addresses,
@@ -90,7 +88,7 @@ export const accessTokenRoutes = [
     refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
     isOffered,
     handle: async (deps: Services, { caller, query }) => {
-      const { id } = await ownerOf(deps, caller, query.user)
+      const { id } = await askedUser(deps, caller, query.user, "list another user's access tokens")
       return (await serviceOf(deps).list(id)).map(describe)
     },
   }),
@@ -117,28 +115,13 @@ function serviceOf({ accessTokens }: Uses<'accessTokens'>) {
   return accessTokens
 }
 
-/** @throws {InvalidInput} `invalid-value` */
-function readTime(text: string): number {
-  const time = parseTime(text)
-  if (time !== undefined) return time
-  throw new InvalidInput('invalid-value', '`expires` must be a date such as 2027-01-31, or a time with a zone.')
-}
-
 /** @throws {NotFound} */
 const idsOf = async ({ entries }: Uses<'entries'>, keys: readonly string[]): Promise<string[]> =>
   await Promise.all(keys.map(key => entries.contextId(key)))
 
-async function ownerOf({ database }: Uses<'database'>, caller: Caller, name: string | undefined): Promise<User> {
-  if (name === undefined || normaliseName(name) === caller.user.name) return caller.user
-  if (!isAdmin(caller)) throw denied(caller, "list another user's access tokens")
-  const user = await findUserByName(database, normaliseName(name))
-  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
-  return user
-}
-
 const describe = ({ created, expires, lastUsed, userId: _userId, ...token }: AccessToken) => ({
   ...token,
-  created: new Date(created).toISOString(),
-  expires: new Date(expires).toISOString(),
-  lastUsed: lastUsed === undefined ? undefined : new Date(lastUsed).toISOString(),
+  created: isoTime(created),
+  expires: isoTime(expires),
+  lastUsed: isoTime(lastUsed),
 })

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify'
-import { type Caller, denied, isAdmin, requireAdmin } from '../../accounts/caller.ts'
-import { normaliseName } from '../../accounts/names.ts'
+import { type Caller, isAdmin, requireAdmin } from '../../accounts/caller.ts'
 import { presentCaller } from '../../accounts/present-caller.ts'
 import { handleOf, isCurrent, type Session, userOfHandle } from '../../accounts/sessions.ts'
-import { findUserByName, type User } from '../../accounts/users.ts'
+import type { User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { setCookie } from '../protocol/cookies.ts'
+import { askedUser } from '../asked-user.ts'
 import { done, json } from '../interface/answer.ts'
 import { jsonBody } from '../interface/body.ts'
 import { choice, paging, text as textParameter } from '../interface/parameters.ts'
@@ -59,7 +59,7 @@ export const authTokenRoutes = [
     refusals: { 403: ['not-allowed'], 404: ['not-found'] },
     handle: async (deps: Uses<'sessions' | 'database' | 'users'>, { caller, query, reply }) => {
       if (query.user === EVERYBODY) return await listEverybody(deps, caller, query, reply)
-      const user = await requestedUser(deps, caller, query.user)
+      const user = await askedUser(deps, caller, query.user, "list another user's logins")
       const sessions = await deps.sessions.list(user)
       const isRequested = inScope(query.scope, caller.session)
       return Object.fromEntries(
@@ -137,14 +137,6 @@ function inScope(
 ): (session: Pick<Session, 'token'>) => boolean {
   if (scope === 'all') return () => true
   return ({ token }) => (token === current?.token) === (scope === 'current')
-}
-
-async function requestedUser({ database }: Uses<'database'>, caller: Caller, name: string | undefined): Promise<User> {
-  if (name === undefined || normaliseName(name) === caller.user.name) return caller.user
-  if (!isAdmin(caller)) throw denied(caller, "list another user's logins")
-  const user = await findUserByName(database, normaliseName(name))
-  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
-  return user
 }
 
 const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user: User) => ({

@@ -9,6 +9,7 @@ import { route } from '../interface/route.ts'
 import { flag, named, object, optional, text } from '../interface/schema.ts'
 import { count, Graph, partOf, Quota, time } from '../interface/schemas.ts'
 import type { Uses } from '../services.ts'
+import { isoTime } from '../times.ts'
 
 const portion = {
   query: textParameter('Part of a name or an id, in upper or lower case.', { keywords: { maxLength: 256 } }),
@@ -121,6 +122,6 @@ async function describeUser({ lockout }: Uses<'lockout'>, user: User) {
     disabled: user.disabled,
     hasPassword: user.password !== undefined,
     homecontext: user.homeContext,
-    lockedUntil: lockedUntil === undefined ? undefined : new Date(lockedUntil).toISOString(),
+    lockedUntil: isoTime(lockedUntil),
   }
 }

@@ -4,6 +4,7 @@ import { anyOf, flag, list, named, nothing, object, oneOf, text } from '../inter
 import { count, time } from '../interface/schemas.ts'
 import { INTERVAL } from '../history.ts'
 import type { Uses } from '../services.ts'
+import { isoTime } from '../times.ts'
 
 const chapter = 'Status and administration'
 
@@ -76,7 +77,7 @@ export const insightRoutes = [
       const { points, contexts } = await history.report()
       return {
         interval: INTERVAL / 1000,
-        points: points.map(point => ({ ...point, time: new Date(point.time).toISOString() })),
+        points: points.map(point => ({ ...point, time: isoTime(point.time) })),
         contexts: contexts.map(({ context, bytes }) => ({ context, bytes: [...bytes] })),
       }
     },

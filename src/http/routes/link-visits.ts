@@ -14,6 +14,7 @@ import { LinkCookie } from '../link-cookie.ts'
 import { parseRange } from '../protocol/range.ts'
 import { setCookie } from '../protocol/cookies.ts'
 import type { Uses } from '../services.ts'
+import { isoTime } from '../times.ts'
 import { sendZip } from './zips.ts'
 
 const chapter = 'Public links'
@@ -80,7 +81,7 @@ export const linkVisitRoutes = [
       return {
         link: link.id,
         item: await visits.describe(visit, visit.entry),
-        expires: link.expires === undefined ? undefined : new Date(link.expires).toISOString(),
+        expires: isoTime(link.expires),
         downloadsLeft: link.maxDownloads === undefined ? undefined : link.maxDownloads - link.downloads,
       }
     },

@@ -1,10 +1,6 @@
-import { type Caller, denied, isAdmin } from '../../accounts/caller.ts'
-import { normaliseName } from '../../accounts/names.ts'
-import { findUserByName } from '../../accounts/users.ts'
-import { InvalidInput, NotFound } from '../../base/errors.ts'
-import { parseTime } from '../../base/times.ts'
 import { linkStates } from '../../content/links/link-state.ts'
 import type { ListedLink } from '../../content/links/links.ts'
+import { askedUser } from '../asked-user.ts'
 import { done, json } from '../interface/answer.ts'
 import { jsonBody } from '../interface/body.ts'
 import { flag as flagParameter, paging, text as textParameter } from '../interface/parameters.ts'
@@ -12,6 +8,7 @@ import { route } from '../interface/route.ts'
 import { flag, integer, list, named, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count, time, uri } from '../interface/schemas.ts'
 import type { Uses } from '../services.ts'
+import { isoTime, readExpiry } from '../times.ts'
 
 const chapter = 'Public links'
 
@@ -78,7 +75,7 @@ export const linkRoutes = [
     handle: async (deps: Services & Uses<'base'>, { caller, params, body, reply }) => {
       const { id, secret } = await serviceOf(deps).create(caller, params, async () => {
         const { expires, ...wish } = await body()
-        return { ...wish, expires: expires === undefined ? undefined : readTime(expires) }
+        return { ...wish, expires: expires === undefined ? undefined : readExpiry(expires) }
       })
       reply.status(201).header('cache-control', 'no-store')
       return { id, secret, url: `${deps.base.at('ui/link')}#${secret}` }
@@ -116,7 +113,9 @@ export const linkRoutes = [
     refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
     isOffered,
     handle: async (deps: Services & Uses<'database'>, { caller, query }) => {
-      const creator = query.all ? undefined : await creatorOf(deps, caller, query.user)
+      const creator = query.all
+        ? undefined
+        : (await askedUser(deps, caller, query.user, 'see the public links of other users')).id
       const { items, results } = await serviceOf(deps).listBy(caller, creator, query)
       return { items: items.map(describe), results }
     },
@@ -146,21 +145,6 @@ function serviceOf({ links }: Services) {
   return links
 }
 
-/** @throws {InvalidInput} `invalid-value` */
-function readTime(text: string): number {
-  const time = parseTime(text)
-  if (time !== undefined) return time
-  throw new InvalidInput('invalid-value', '`expires` must be a date such as 2027-01-31, or a time with a zone.')
-}
-
-async function creatorOf({ database }: Uses<'database'>, caller: Caller, name: string | undefined): Promise<string> {
-  if (name === undefined || normaliseName(name) === caller.user.name) return caller.user.id
-  if (!isAdmin(caller)) throw denied(caller, 'see the public links of other users')
-  const user = await findUserByName(database, normaliseName(name))
-  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
-  return user.id
-}
-
 const describe = ({ link, state, item, creator }: ListedLink) => ({
   id: link.id,
   contextId: link.place.context,
@@ -168,14 +152,11 @@ const describe = ({ link, state, item, creator }: ListedLink) => ({
   item,
   name: link.name,
   hasPassword: link.password !== undefined,
-  expires: timeOf(link.expires),
+  expires: isoTime(link.expires),
   maxDownloads: link.maxDownloads,
   downloads: link.downloads,
   state,
-  created: new Date(link.created).toISOString(),
+  created: isoTime(link.created),
   createdBy: { id: link.createdBy, name: creator },
-  lastUsed: timeOf(link.lastUsed),
+  lastUsed: isoTime(link.lastUsed),
 })
-
-const timeOf = (time: number | undefined): string | undefined =>
-  time === undefined ? undefined : new Date(time).toISOString()

@@ -2,13 +2,13 @@ import { availableParallelism, loadavg } from 'node:os'
 import { auditEvents } from '../../accounts/audit.ts'
 import { isGuest, requireAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
-import { findUser, findUserByName, liftLockout, type User } from '../../accounts/users.ts'
-import { NotFound } from '../../base/errors.ts'
+import { findUser, findUserByName, liftLockout } from '../../accounts/users.ts'
 import { parseTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { countStore } from '../../content/store-counts.ts'
 import type { OidcProvider } from '../../sso/oidc/provider.ts'
 import type { SamlProvider } from '../../sso/saml/provider.ts'
+import { userNamed } from '../asked-user.ts'
 import { done, json, redirect } from '../interface/answer.ts'
 import {
   choice,
@@ -36,6 +36,7 @@ import { count, time, uri } from '../interface/schemas.ts'
 import { preferredType, prefersHtml } from '../protocol/negotiate.ts'
 import type { Parameters } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
+import { isoTime } from '../times.ts'
 import { OIDC_CALLBACK_PATH } from './oidc.ts'
 
 const chapter = 'Status and administration'
@@ -265,9 +266,9 @@ async function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milli
   return {
     name,
     acsUrl,
-    metadata: { url, loaded: loadedAt === undefined ? undefined : isoTime(loadedAt), problem },
+    metadata: { url, loaded: isoTime(loadedAt), problem },
     entityId: known?.entityId,
-    validUntil: known?.validUntil === undefined ? undefined : isoTime(known.validUntil),
+    validUntil: isoTime(known?.validUntil),
     certificates: known?.certificates.map(({ subject, sha256, expires }) => ({
       subject,
       sha256,
@@ -284,23 +285,15 @@ async function describeOidc({ name, issuer, clientId, metadata }: OidcProvider, 
     issuer,
     clientId,
     callbackUrl,
-    metadata: { url, loaded: loadedAt === undefined ? undefined : isoTime(loadedAt), problem },
+    metadata: { url, loaded: isoTime(loadedAt), problem },
     keys: known?.keys.length,
     algorithms: known?.algorithms,
   }
 }
 
-const isoTime = (time: Milliseconds): string => new Date(time).toISOString()
-
 /** The id of the user who has this name now. */
 const idOf = async ({ database }: Uses<'database'>, name: string): Promise<string | undefined> =>
   (await findUserByName(database, normaliseName(name)))?.id
-
-async function userNamed({ database }: Uses<'database'>, name: string): Promise<User> {
-  const user = await findUserByName(database, normaliseName(name))
-  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
-  return user
-}
 
 function readTime(parameters: Parameters, name: string): Milliseconds | undefined {
   const text = parameters.get(name)

@@ -7,6 +7,7 @@ import { route } from '../interface/route.ts'
 import { anything, flag, list, mapOf, named, object, optional, text } from '../interface/schema.ts'
 import { time } from '../interface/schemas.ts'
 import type { Uses } from '../services.ts'
+import { isoTime } from '../times.ts'
 
 const chapter = 'Status and administration'
 const MAX_BYTES = 1_048_576
@@ -50,7 +51,7 @@ export const ssoPreviewRoutes = [
       const latest = await sso.preview.latest.find(query.provider)
       if (!latest) throw new NotFound('not-found', `Nobody has signed in by "${query.provider}" since the start.`)
       const { name, subject, attributes } = latest
-      return { time: new Date(latest.time).toISOString(), name, subject, attributes }
+      return { time: isoTime(latest.time), name, subject, attributes }
     },
   }),
   route({

@@ -6,6 +6,7 @@ import { list, named, object, oneOf, optional, text } from '../interface/schema.
 import { count, time, uri } from '../interface/schemas.ts'
 import { graphTypes } from '../../model/entry.ts'
 import type { Uses } from '../services.ts'
+import { isoTime } from '../times.ts'
 import { preconditionOf } from './entries.ts'
 
 const chapter = 'Trash'
@@ -112,6 +113,6 @@ export const trashRoutes = [
 
 const describe = ({ deleted, expires, ...rest }: TrashedEntry) => ({
   ...rest,
-  deleted: new Date(deleted).toISOString(),
-  expires: expires === undefined ? undefined : new Date(expires).toISOString(),
+  deleted: isoTime(deleted),
+  expires: isoTime(expires),
 })
