@@ -1,8 +1,9 @@
 // `npm test`: installs and builds what is missing, then runs the tests. Arguments:
-//   PART …   only the files whose path contains one of the parts
-//   --rest   only what `npm test` leaves out: other servers, longer proofs, and the black-box tests with PostgreSQL, S3 and Redis
-//   --all    both (`npm run test:all`)
-//   --times  also prints which files took the most processor time
+//   PART …     only the files whose path contains one of the parts
+//   --rest     only what `npm test` leaves out: other servers, longer proofs, and the black-box tests with PostgreSQL, S3 and Redis
+//   --threads  only the black-box tests and some proofs, with four threads; a part of --rest
+//   --all      both (`npm run test:all`)
+//   --times    also prints which files took the most processor time
 // STORE, BLOBS, TOKENS and THREADS choose where the service under test keeps things and on how many threads it runs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +42,7 @@ const options = process.argv.slice(2).filter(argument => argument.startsWith('--
 const parts = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
 // Without a file, the test runner would search for tests itself.
 const unknown = [
-  ...options.filter(option => !['--all', '--rest', '--times'].includes(option)),
+  ...options.filter(option => !['--all', '--rest', '--threads', '--times'].includes(option)),
   ...parts.filter(part => !files.some(file => file.includes(part))),
 ]
 if (unknown.length > 0) {
@@ -56,7 +57,9 @@ const runs =
       ? [usual, rest]
       : options.includes('--rest')
         ? [rest]
-        : [usual]
+        : options.includes('--threads')
+          ? [withThreads]
+          : [usual]
 const times = options.includes('--times') ? join(mkdtempSync(join(tmpdir(), 'stowage-times-')), 'times') : undefined
 if (times) writeFileSync(times, '')
 let isGood = true
@@ -78,12 +81,16 @@ async function rest() {
     files.filter(file => file.includes(join('test', 'proof', '/'))),
     { PROOFS: 'long' },
   )
+  const threads = await withThreads()
+  return (await runScaledOut()) && peers && proofs && threads
+}
+
+async function withThreads() {
   process.stderr.write('The black-box tests once more, with four threads.\n')
-  const threads = await run(
+  return await run(
     files.filter(file => WITH_THREADS.some(part => file.includes(join('test', part)))),
     { THREADS: '4' },
   )
-  return (await runScaledOut()) && peers && proofs && threads
 }
 
 /** Resolves to true when every test of these files has passed. */
