@@ -45,7 +45,8 @@ export interface Start {
   readonly settings?: Readonly<Record<string, string>>
   /** An existing data folder; by default a new one, removed after the test. */
   readonly folder?: string
-  readonly env?: Readonly<Record<string, string>>
+  /** Added to the environment of the test; `undefined` removes a variable. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   /** Hashes passwords at the configured cost, for tests about hashing; other tests use cheap hashes. */
   readonly realHashes?: boolean
 }
