@@ -127,7 +127,7 @@ test('adminpw is warned about at start and is never written: not to the store, n
 
 test('adminpw lets admin sign in without a stored password; without both, admin cannot sign in (I5.5)', async t => {
   const folder = await temporaryFolder()
-  const none = await startProcess(t, { folder, env: { SERVICE_ADMIN_PASSWORD: undefined as unknown as string } })
+  const none = await startProcess(t, { folder, env: { SERVICE_ADMIN_PASSWORD: undefined } })
   for (const password of ['', 'undefined', 'null', ADMIN_PASSWORD]) {
     assert.ok([400, 401].includes((await none.visitor().signIn('admin', password)).status))
   }
