@@ -134,7 +134,7 @@ async function timesOf(stores, search, who) {
 async function timed({ size }, search, { query, order = [], facets: fields = [], isLast = false }, who) {
   const facets = { fields, minCount: 1, limit: 100, missing: false, matches: undefined }
   const offset = isLast ? Math.max(0, size / 2 - 50) : 0
-  const names = { inside: iri => iri, outside: iri => iri }
+  const names = { toRelative: iri => iri, toAbsolute: iri => iri }
   const request = { ...names, filters: [], limit: 50, offset, order, facets, query: parseQuery(query) }
   const begun = performance.now()
   await search.find(callers[who], request)
