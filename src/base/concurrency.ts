@@ -201,7 +201,7 @@ const STEP = 3000
  * Lets other requests run between two steps of the work on a text, if the text is long: each step of a body of 8 MB takes tens of
  * milliseconds, and no request should wait for all of them.
  */
-export async function turnAfter(text: string): Promise<void> {
+export async function turnAfter(text: { readonly length: number }): Promise<void> {
   if (text.length > MAX_STRETCH) await setImmediate()
 }
 

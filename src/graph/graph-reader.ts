@@ -1,9 +1,10 @@
 import { InvalidInput } from '../base/errors.ts'
+import { decodeUtf8 } from '../base/text.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { refusalFrom } from '../workers/refusals.ts'
 import { threadModule } from '../workers/thread-pool.ts'
 import { TaskLimitExceeded, WorkerPool } from '../workers/worker-pool.ts'
-import type { Graph } from './graph.ts'
+import { type Graph, graphInside, parseGraph } from './graph.ts'
 import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { ReadOutcome, ReadTask } from './read-worker.ts'
 import type { Syntax } from './syntaxes.ts'
@@ -29,6 +30,11 @@ export interface Reading {
   readonly clientGone?: AbortSignal | undefined
 }
 
+export interface ReadingOptions extends Reading {
+  /** IRIs that begin with this become relative, as the store keeps them; it ends in a slash. */
+  readonly relativeTo?: string
+}
+
 /** Reads graphs in any syntax; what is long, or could be made to take long, on a worker thread with hard limits. */
 export class GraphReader {
   readonly #limits: GraphLimits
@@ -44,6 +50,8 @@ export class GraphReader {
       maxWaiting: MAX_WAITING,
       maxWaitingOfOne: MAX_WAITING_OF_ONE,
       what: 'graphs',
+      // A long document is moved to the thread, not copied.
+      moved: ({ text }) => (typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]),
     })
   }
 
@@ -53,23 +61,46 @@ export class GraphReader {
   }
 
   /**
+   * @param text bytes are UTF-8, alone in their memory; they cannot be used afterwards
    * @param base resolves relative references
-   * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} `graph-too-large` @throws {Overloaded}
+   * @throws {InvalidInput} `invalid-graph`, `bad-request` @throws {TooLarge} `graph-too-large` @throws {Overloaded}
    */
-  async read(syntax: Syntax, text: string, base: string, { caller, clientGone }: Reading): Promise<Graph> {
-    const isShort = text.length <= (syntax.name === 'json' ? SHORT_JSON : SHORT)
-    if (isShort) return this.requireSize(await syntax.read(text, base, this.#limits.maxStatements))
-    const task = { mediaType: syntax.mediaTypes[0] ?? '', text, base, limits: this.#limits }
-    const outcome = await this.#run(task, caller, clientGone)
-    if ('refused' in outcome) throw refusalFrom(outcome.refused)
-    return JSON.parse(outcome.graph) as Graph
+  async read(syntax: Syntax, text: string | Uint8Array, base: string, options: ReadingOptions): Promise<Graph> {
+    const { relativeTo } = options
+    if (isShort(syntax, text)) {
+      const graph = await this.#readShort(syntax, text, base)
+      return relativeTo === undefined ? graph : graphInside(relativeTo, graph)
+    }
+    const outcome = await this.#run({ ...this.#task(syntax, text, base), relativeTo }, options)
+    return parseGraph(outcome.graph ?? '{}')
+  }
+
+  /** Checks whether {@link read} would read the graph, and throws what it would throw. */
+  async check(syntax: Syntax, text: Uint8Array, base: string, reading: Reading): Promise<void> {
+    if (isShort(syntax, text)) await this.#readShort(syntax, text, base)
+    else await this.#run({ ...this.#task(syntax, text, base), isCheck: true }, reading)
   }
 
   async close(): Promise<void> {
     await this.#pool.close()
   }
 
-  async #run(task: ReadTask, caller: string, clientGone: AbortSignal | undefined): Promise<ReadOutcome> {
+  async #readShort(syntax: Syntax, text: string | Uint8Array, base: string): Promise<Graph> {
+    const decoded = typeof text === 'string' ? text : decodeUtf8(text)
+    return this.requireSize(await syntax.read(decoded, base, this.#limits.maxStatements))
+  }
+
+  #task({ mediaTypes: [mediaType = ''] }: Syntax, text: string | Uint8Array, base: string): ReadTask {
+    return { mediaType, text, base, relativeTo: undefined, limits: this.#limits, isCheck: false }
+  }
+
+  async #run(task: ReadTask, { caller, clientGone }: Reading): Promise<Exclude<ReadOutcome, { refused: unknown }>> {
+    const outcome = await this.#outcomeOf(task, caller, clientGone)
+    if ('refused' in outcome) throw refusalFrom(outcome.refused)
+    return outcome
+  }
+
+  async #outcomeOf(task: ReadTask, caller: string, clientGone: AbortSignal | undefined): Promise<ReadOutcome> {
     try {
       return await this.#pool.run(task, caller, clientGone)
     } catch (error) {
@@ -80,3 +111,6 @@ export class GraphReader {
     }
   }
 }
+
+const isShort = ({ name }: Syntax, { length }: { readonly length: number }): boolean =>
+  length <= (name === 'json' ? SHORT_JSON : SHORT)

@@ -1,29 +1,42 @@
+import { decodeUtf8 } from '../base/text.ts'
 import { lowerPriority } from '../workers/lower-priority.ts'
 import { clocked } from '../workers/task-clock.ts'
 import { type PlainRefusal, plainRefusal } from '../workers/refusals.ts'
+import { graphInside } from './graph.ts'
 import { type GraphLimits, requireGraphSize } from './graph-size.ts'
 import { findSyntax } from './syntaxes.ts'
 
 export interface ReadTask {
   readonly mediaType: string
-  readonly text: string
+  /** Bytes are UTF-8. */
+  readonly text: string | Uint8Array
   readonly base: string
+  /** IRIs that begin with this become relative. */
+  readonly relativeTo: string | undefined
   readonly limits: GraphLimits
+  /** Only whether the graph can be read. */
+  readonly isCheck: boolean
 }
 
-/** The graph is JSON text: to parse it is quicker than to receive so many small objects from another thread. */
-export type ReadOutcome = { readonly graph: string } | { readonly refused: PlainRefusal }
+/**
+ * The graph is JSON text: to parse it is quicker than to receive so many small objects from another thread. Without it the graph was
+ * only checked.
+ */
+export type ReadOutcome = { readonly graph?: string } | { readonly refused: PlainRefusal }
 
 lowerPriority()
 
 /** Reads one graph, on a worker thread. */
 export default clocked(read)
 
-async function read({ mediaType, text, base, limits }: ReadTask): Promise<ReadOutcome> {
+async function read({ mediaType, text, base, relativeTo, limits, isCheck }: ReadTask): Promise<ReadOutcome> {
   try {
     const syntax = findSyntax(mediaType)
     if (!syntax) throw new Error(`There is no syntax for ${mediaType}.`)
-    return { graph: JSON.stringify(requireGraphSize(await syntax.read(text, base, limits.maxStatements), limits)) }
+    const decoded = typeof text === 'string' ? text : decodeUtf8(text)
+    const graph = requireGraphSize(await syntax.read(decoded, base, limits.maxStatements), limits)
+    if (isCheck) return {}
+    return { graph: JSON.stringify(relativeTo === undefined ? graph : graphInside(relativeTo, graph)) }
   } catch (error) {
     const refused = plainRefusal(error)
     if (!refused) throw error

@@ -74,13 +74,19 @@ export function readCreation(
       const sent = await bodies.jsonText(request.raw, reply.raw)
       const bases = graphBases(base, pathPart(request, 'context'), graphType)
       const text = await graphsToRdfJson(deps, request, sent, bases)
-      // Most bodies do not contain the id, and are parsed once.
-      const parsed = text.includes(NEW_ID) ? undefined : await readBody(text, readGraph)
-      return async newId => parsed ?? (await readBody(withNewId(text, newId, deps.options.body.maxJson), readGraph))
+      // Most bodies do not contain the id: they are parsed once, and their text is dropped.
+      return text.includes(NEW_ID)
+        ? async newId => await readBody(withNewId(text, newId, deps.options.body.maxJson), readGraph)
+        : bodyAsRead(await readBody(text, readGraph))
     },
     readGraph,
   }
 }
+
+const bodyAsRead =
+  (body: CreationBody) =>
+  (): Promise<CreationBody> =>
+    Promise.resolve(body)
 
 /** The limit on bodies applies to the result, because an id is up to twenty times as long as its placeholder. */
 function withNewId(text: string, newId: string, limit: Bytes): string {

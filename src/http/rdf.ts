@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
+import { decodeUtf8, isBlankUtf8 } from '../base/text.ts'
 import { turnAfter } from '../base/concurrency.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
@@ -137,14 +138,13 @@ export const graphReader =
   async (entry: EntryAddress): Promise<Graph> => {
     const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
-    const text = await deps.bodies.text(request.raw, reply.raw)
+    const text = await deps.bodies.bytes(request.raw, reply.raw)
     // An empty body is invalid JSON in any case, and an empty graph is too easily sent by mistake to replace data.
-    if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(text))))
-    if (syntax.name !== 'json' && text.trim() === '') throw new InvalidInput('invalid-graph', 'The body is empty.')
-    const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
+    if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(decodeUtf8(text)))))
+    if (syntax.name !== 'json' && isBlankUtf8(text)) throw new InvalidInput('invalid-graph', 'The body is empty.')
+    const { length } = text
+    const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply), relativeTo: deps.base.href }
     const graph = await deps.graphs.read(syntax, text, deps.base.toAbsolute(iriOf(entry)), reading)
-    await turnAfter(text)
-    const relative = deps.base.graphInside(graph)
-    await turnAfter(text)
-    return relative
+    await turnAfter({ length })
+    return graph
   }

@@ -29,10 +29,14 @@ export class ThreadPool<Task, Result> {
     this.#options = options
   }
 
-  /** @param signal ends the thread of the task: the promise rejects with an `AbortError` */
-  async run(task: Task, signal?: AbortSignal): Promise<Result> {
+  /**
+   * @param signal ends the thread of the task: the promise rejects with an `AbortError`
+   * @param moved memory of the task that is moved to the thread instead of copied
+   */
+  async run(task: Task, signal?: AbortSignal, moved: readonly ArrayBuffer[] = []): Promise<Result> {
     this.#pool ??= open(this.#options)
-    return await (await this.#pool).run(task, signal ? { signal } : {})
+    const transferList = [...moved]
+    return await (await this.#pool).run(task, signal ? { signal, transferList } : { transferList })
   }
 
   /** Ends the threads, and with them all tasks. */

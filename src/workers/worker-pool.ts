@@ -4,7 +4,7 @@ import { FairLimiter } from './fair-limiter.ts'
 import { type ClockedTask, TaskClock } from './task-clock.ts'
 import { ThreadPool } from './thread-pool.ts'
 
-export interface WorkerPoolOptions {
+export interface WorkerPoolOptions<Task = unknown> {
   /** The module of the thread; its default export, made by `clocked`, runs one task. */
   readonly module: URL
   /** The number of threads. They start when needed, and end after five minutes without work. */
@@ -17,6 +17,8 @@ export interface WorkerPoolOptions {
   readonly maxWaitingOfOne: number
   /** Names the tasks in error messages, for instance "searches". */
   readonly what: string
+  /** The memory of a task that is moved to the thread instead of copied. */
+  readonly moved?: (task: Task) => readonly ArrayBuffer[]
   /** Called when the first thread starts; the threads receive the result as `workerData`. */
   readonly data?: () => unknown
 }
@@ -33,11 +35,11 @@ const YOUNG_MEGABYTES = 12
 
 /** Threads that run tasks, with a fair share for each caller. */
 export class WorkerPool<Task, Result> {
-  readonly #options: WorkerPoolOptions
+  readonly #options: WorkerPoolOptions<Task>
   readonly #limiter: FairLimiter
   readonly #pool: ThreadPool<ClockedTask<Task>, Result>
 
-  constructor(options: WorkerPoolOptions) {
+  constructor(options: WorkerPoolOptions<Task>) {
     const { module, threads, maxMegabytes, maxWaiting, maxWaitingOfOne, what, data } = options
     this.#options = options
     this.#pool = new ThreadPool({
@@ -86,7 +88,7 @@ export class WorkerPool<Task, Result> {
     }
     const timer = setInterval(check, CHECK_INTERVAL)
     try {
-      return await this.#pool.run({ task, clock: clock.shared }, ending.signal)
+      return await this.#pool.run({ task, clock: clock.shared }, ending.signal, this.#options.moved?.(task))
     } catch (error) {
       const { name, code } = error as { readonly name?: unknown; readonly code?: unknown }
       if (name !== 'AbortError' && code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error

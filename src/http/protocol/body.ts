@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { FastifyReply } from 'fastify'
 import { InvalidInput, TooLarge, TooSlow, UnsupportedType } from '../../base/errors.ts'
 import { parseJson } from '../../base/json.ts'
+import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Parameters } from './query.ts'
@@ -19,6 +20,10 @@ export interface BodyLimits {
 const GRACE: Milliseconds = 10_000
 /** The maximum size of a form, and of JSON with the same content as a form (D2.1). */
 export const MAX_FORM_BYTES: Bytes = 32_768
+
+/** A body reserves this much memory before its first byte, and later up to so many times what has come. */
+const FIRST_RESERVED: Bytes = 65_536
+const GROWTH = 16
 
 /** Reads request bodies. Reads nothing and sends no `100 Continue` before a handler asks for the body (D7.4). */
 export class Bodies {
@@ -58,27 +63,36 @@ export class Bodies {
     }
   }
 
-  /** Returns the whole body. @throws {TooLarge} `body-too-large` */
-  async bytes(request: IncomingMessage, response: ServerResponse, limit: Bytes): Promise<Buffer> {
-    if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
-    const chunks: Uint8Array[] = []
+  /**
+   * Returns the whole body, alone in its memory, so that it can be given to another thread without a copy.
+   * @throws {TooLarge} `body-too-large`
+   */
+  async bytes(
+    request: IncomingMessage,
+    response: ServerResponse,
+    limit: Bytes = this.#limits.maxJson,
+  ): Promise<Uint8Array> {
+    const declared = Number(request.headers['content-length'] ?? limit)
+    if (declared > limit) throw tooLarge(limit)
+    // Each chunk is copied to its place and dropped. Reserved bytes that are not yet written take no memory.
+    let bytes = new Uint8Array(Math.min(declared, FIRST_RESERVED))
     let size = 0
     for await (const chunk of this.stream(request, response)) {
+      if (size + chunk.length > limit) throw tooLarge(limit)
+      if (size + chunk.length > bytes.length) {
+        const larger = new Uint8Array(Math.max(size + chunk.length, Math.min(declared, GROWTH * size)))
+        larger.set(bytes.subarray(0, size))
+        bytes = larger
+      }
+      bytes.set(chunk, size)
       size += chunk.length
-      if (size > limit) throw tooLarge(limit)
-      chunks.push(chunk)
     }
-    return Buffer.concat(chunks)
+    return bytes.subarray(0, size)
   }
 
   /** Returns the whole body as text. @throws {InvalidInput} when it is not UTF-8 */
   async text(request: IncomingMessage, response: ServerResponse, limit: Bytes = this.#limits.maxJson): Promise<string> {
-    const bytes = await this.bytes(request, response, limit)
-    try {
-      return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    } catch (error) {
-      throw new InvalidInput('bad-request', 'The body is not valid UTF-8.', { cause: error })
-    }
+    return decodeUtf8(await this.bytes(request, response, limit))
   }
 
   /** Returns the text of a JSON body; an empty body is allowed with any type. @throws {UnsupportedType} */

@@ -95,14 +95,14 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
   addVary(reply, 'Accept-Encoding')
   const isWhole =
     request.method === 'GET' && reply.statusCode === 200 && reply.getHeader('content-encoding') === undefined
-  if (!isWhole || typeof payload !== 'string' || !textTypes.test(String(reply.getHeader('content-type'))))
-    return payload
+  const isKnown = typeof payload === 'string' || Buffer.isBuffer(payload)
+  if (!isWhole || !isKnown || !textTypes.test(String(reply.getHeader('content-type')))) return payload
   const coding = acceptedCoding(request)
   const bytes = Buffer.byteLength(payload)
   if (coding === undefined || bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
   running++
   try {
-    const coded = await compressors[coding](Buffer.from(payload))
+    const coded = await compressors[coding](typeof payload === 'string' ? Buffer.from(payload) : payload)
     const etag = reply.getHeader('etag')
     if (typeof etag === 'string') reply.header('etag', codedTag(etag, coding))
     reply.header('content-encoding', coding).removeHeader('content-length')

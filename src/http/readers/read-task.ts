@@ -11,8 +11,9 @@ export interface ReadTask {
   readonly caller: Caller
 }
 
+/** A large body is UTF-8: it is moved between threads, and sent without another copy. */
 export type ReadAnswer =
-  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
+  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string | Uint8Array }
   | { readonly refused: PlainRefusal }
 
 /** The threads that answer heavy reads. */

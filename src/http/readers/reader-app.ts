@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import type { Caller } from '../../accounts/caller.ts'
+import { withMoved } from '../../workers/moved.ts'
 import { plainRefusal } from '../../workers/refusals.ts'
 import type { RouteDefinition } from '../interface/route.ts'
 import { Parameters } from '../protocol/query.ts'
@@ -33,6 +34,11 @@ const routes: readonly RouteDefinition<Services>[] = [
   ...toolRoutes,
 ]
 
+/** Characters from which on a body is moved as bytes. */
+const LARGE = 16_384
+
+const encoder = new TextEncoder()
+
 /** Set by the thread that received the request, which keeps its own values. */
 const notPassedOn = new Set(['content-length', 'connection', 'date', 'transfer-encoding', 'keep-alive'])
 
@@ -50,6 +56,7 @@ export function createReaderApp(
   })
   let caller: Caller | undefined
   let failure: unknown
+  let body = ''
   app.decorateRequest('caller', undefined as never)
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
@@ -57,6 +64,12 @@ export function createReaderApp(
     if (!caller) throw new Error('the read request has no caller')
     request.caller = caller
     request.parameters = Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
+  })
+  // Taken here, because the response that Fastify would fill copies it four times.
+  app.addHook('onSend', async (_request, _reply, payload) => {
+    if (typeof payload !== 'string') return payload
+    body = payload
+    return ''
   })
   app.setErrorHandler(async (error, _request, reply) => {
     failure = error
@@ -70,6 +83,7 @@ export function createReaderApp(
   return async task => {
     caller = task.caller
     failure = undefined
+    body = ''
     const { url, headers } = task
     const answer = await app.inject({ method: 'GET', url, headers })
     if (failure !== undefined) {
@@ -78,10 +92,14 @@ export function createReaderApp(
       return { refused }
     }
     const passedOn = Object.entries(answer.headers).filter(([name]) => !notPassedOn.has(name))
-    return {
+    const head = {
       status: answer.statusCode,
       headers: Object.fromEntries(passedOn.map(([name, value]) => [name, String(value)])),
-      body: answer.payload,
     }
+    const text = body === '' ? answer.payload : body
+    body = ''
+    if (text.length < LARGE) return { ...head, body: text }
+    const bytes = encoder.encode(text)
+    return withMoved({ ...head, body: bytes }, bytes)
   }
 }

@@ -26,7 +26,11 @@ async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyR
   const { vary, ...headers } = answer.headers
   for (const name of vary?.split(', ') ?? []) addVary(reply, name)
   reply.headers(headers)
-  return await reply.status(answer.status).send(answer.body)
+  const { body } = answer
+  if (typeof body === 'string') return await reply.status(answer.status).send(body)
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  // A script is made of the text.
+  return await reply.status(answer.status).send(request.callback === undefined ? bytes : bytes.toString())
 }
 
 async function answerOf(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<ReadAnswer> {

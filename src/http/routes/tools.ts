@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { requireSignedIn, shareOf } from '../../accounts/caller.ts'
 import { InvalidInput, ServiceError, TooLarge, UnsupportedType } from '../../base/errors.ts'
+import { isBlankUtf8 } from '../../base/text.ts'
 import type { Bytes } from '../../base/units.ts'
 import { indexedDocument } from '../../search/index-records.ts'
 import { clientGoneSignal, mediaTypeOf } from '../protocol/body.ts'
@@ -69,14 +70,14 @@ export const toolRoutes = [
     refusals: { 400: ['bad-request'], 401: [] },
     handle: async ({ base, bodies, graphs }: Uses<'base' | 'bodies' | 'graphs'>, { request, reply }) => {
       const syntax = syntaxOfBody(request)
-      const text = await bodies.text(request.raw, reply.raw)
-      if (text.trim() === '') return { errors: ['The body is empty.'] }
+      const text = await bodies.bytes(request.raw, reply.raw)
+      if (isBlankUtf8(text)) return { errors: ['The body is empty.'] }
       try {
         const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
-        await graphs.read(syntax, text, base.at('validator'), reading)
+        await graphs.check(syntax, text, base.at('validator'), reading)
         return { errors: [] }
       } catch (error) {
-        if (error instanceof InvalidInput) return { errors: [error.message] }
+        if (error instanceof InvalidInput && error.code !== 'bad-request') return { errors: [error.message] }
         throw error
       }
     },

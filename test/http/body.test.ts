@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { TooLarge } from '../../src/base/errors.ts'
+import { Bodies } from '../../src/http/protocol/body.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+const LIMIT = 1_500_000
+const bodies = new Bodies(new FakeSystem(), { idleTimeout: 60_000, minimumRate: 1, maxJson: LIMIT })
+const noResponse = {} as ServerResponse
+
+/** A request with this body, in pieces of a size. */
+function requestOf(body: Uint8Array, headers: Record<string, string>, piece = 50_000): IncomingMessage {
+  const pieces = Array.from({ length: Math.ceil(body.length / piece) }, (_, n) =>
+    Buffer.from(body.subarray(n * piece, (n + 1) * piece)),
+  )
+  return Object.assign(Readable.from(pieces, { objectMode: false }), { headers }) as unknown as IncomingMessage
+}
+
+test('a body is returned whole and alone in its memory, with and without a declared length', async () => {
+  for (const length of [0, 1, 65_536, 65_537, 1_200_000, LIMIT]) {
+    const body = Uint8Array.from({ length }, (_, at) => at % 251)
+    for (const headers of [{ 'content-length': String(length) }, { 'transfer-encoding': 'chunked' }]) {
+      const bytes = await bodies.bytes(requestOf(body, headers), noResponse)
+      assert.equal(Buffer.compare(bytes, body), 0, `${length} ${JSON.stringify(headers)}`)
+      assert.equal(bytes.byteOffset, 0)
+      if ('content-length' in headers) assert.equal(bytes.buffer.byteLength, length)
+    }
+  }
+})
+
+test('a body beyond its limit is refused: at once if it says so, else when it has come so far', async () => {
+  const refusal = { constructor: TooLarge, code: 'body-too-large' }
+  const declared = requestOf(new Uint8Array(10), { 'content-length': String(LIMIT + 1) })
+  await assert.rejects(bodies.bytes(declared, noResponse), refusal)
+  await assert.rejects(bodies.bytes(requestOf(new Uint8Array(LIMIT + 1), {}), noResponse), refusal)
+  await assert.rejects(bodies.bytes(requestOf(new Uint8Array(101), {}), noResponse, 100), refusal)
+})
