@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os'
 import type { System } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import { ContextExport } from '../content/archive/export.ts'
-import { translateContextExport } from '../migration/entrystore/context-export.ts'
-import { openSqliteScratch } from '../stores/sqlite/sqlite-scratch.ts'
 import { FileZips } from '../content/archive/file-zip.ts'
 import { ContextImport } from '../content/archive/import.ts'
 import type { Changes } from '../content/changes.ts'
@@ -65,8 +63,15 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     exports: new ContextExport(deps),
     imports: new ContextImport({
       ...loading,
-      translate: (source, hints) =>
-        translateContextExport(source, hints, { openScratch: () => openSqliteScratch(tmpdir()), system: deps.system }),
+      translate: async (source, hints) => {
+        // Loaded when it is needed: every serving thread would need memory for it.
+        const { translateContextExport } = await import('../migration/entrystore/context-export.ts')
+        const { openSqliteScratch } = await import('../stores/sqlite/sqlite-scratch.ts')
+        return await translateContextExport(source, hints, {
+          openScratch: () => openSqliteScratch(tmpdir()),
+          system: deps.system,
+        })
+      },
     }),
     trash: new Trash(loading, { retention: settings['service.trash.days'] * 86_400_000 }),
     statistics: new Statistics(loading),

@@ -1,5 +1,6 @@
 import { createOidcProviders } from './oidc.ts'
-import { createCas, createSamlProviders, ownCertificates } from './sso.ts'
+import { createCas } from './cas.ts'
+import { createSamlProviders, ownCertificates } from './saml.ts'
 import { StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'

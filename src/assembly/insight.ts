@@ -3,7 +3,6 @@ import { loadSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Insight } from '../http/services.ts'
 import type { Diagnosis } from './diagnosis.ts'
-import { examine } from './examine.ts'
 import type { Machine } from './machine.ts'
 
 /** The settings and findings of this process, for its administrators. */
@@ -15,9 +14,11 @@ export function createInsight(settings: Settings, { sources, tokenKey, version }
     settings: () => effectiveSettings({ settings, origins }),
     // Opens connections and files: callers who ask meanwhile share one examination.
     examine: async () => {
-      examining ??= examine({ settings, warnings, file: sources?.file?.path, tokenKey, version }).finally(() => {
-        examining = undefined
-      })
+      examining ??= import('./examine.ts')
+        .then(({ examine }) => examine({ settings, warnings, file: sources?.file?.path, tokenKey, version }))
+        .finally(() => {
+          examining = undefined
+        })
       return await examining
     },
   }

@@ -169,7 +169,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     if (!base) throw new Error('the base address is known only after the server has started to listen')
     return base
   }
-  const sso = createSso(settings, machine, { ...accounts, ...ephemeralStores, database, changes, base: getBase, team })
+  const sso = await createSso(settings, machine, { ...accounts, ...ephemeralStores, database, changes, base: getBase, team })
   const ui = await loadUi()
   const graphs = new GraphReader({
     limits: {

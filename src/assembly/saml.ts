@@ -1,0 +1,154 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { StartupError } from '../base/errors.ts'
+import type { Milliseconds, Seconds } from '../base/units.ts'
+import type { Settings } from '../config/settings.ts'
+import { MetadataSource } from '../sso/metadata-source.ts'
+import type { MetadataCopies } from '../sso/metadata-copies.ts'
+import type { ProviderFace, ProviderPolicy } from '../sso/identity-provider.ts'
+import { type IdpMetadata, type KeyPair, requestScheme, SamlProvider, Verifier } from '../sso/saml/provider.ts'
+import type { SamlLogin } from '../sso/saml/sign-on.ts'
+import { withQuery } from '../sso/with-query.ts'
+import type { ThreadTeam } from '../threads/team.ts'
+import type { Machine } from './machine.ts'
+import { samlRules } from './mapping.ts'
+import { shareMetadata } from './team-services.ts'
+
+/** The settings of one SAML provider, from the new settings or the deprecated ones. */
+interface SamlSettings {
+  readonly name: string
+  readonly relyingPartyId: string
+  readonly acsUrl: string
+  readonly metadataUrl: string
+  readonly metadataMaxAge: Seconds
+  readonly method: 'get' | 'post'
+  readonly allowsUnsolicited: boolean
+  readonly policy: ProviderPolicy
+  readonly face: ProviderFace
+}
+
+/** The name in logs of the single provider from the deprecated settings. */
+const LEGACY_NAME = 'saml'
+
+/** The SAML providers and the threads that check their responses. */
+export interface SamlProviders {
+  readonly providers: readonly SamlLogin[]
+  readonly defaultProvider: string | undefined
+  readonly close: () => Promise<void>
+}
+
+/** `undefined` while SAML is off. @throws {StartupError} when a key file is unusable */
+export function createSamlProviders(
+  settings: Settings,
+  machine: Pick<Machine, 'system' | 'log'>,
+  copies?: MetadataCopies<IdpMetadata>,
+  team?: ThreadTeam,
+): SamlProviders | undefined {
+  const all = samlSettings(settings)
+  if (all.length === 0) return undefined
+  const verifier = new Verifier()
+  const shared = {
+    clockSkew: settings['service.auth.saml.clock-skew'],
+    signing: readKeyPair(
+      settings['service.auth.saml.signing.key-file'],
+      settings['service.auth.saml.signing.certificate-file'],
+      requestScheme,
+    ),
+    encryption: readKeyPair(
+      settings['service.auth.saml.encryption.key-file'],
+      settings['service.auth.saml.encryption.certificate-file'],
+    ),
+  }
+  const providers = all.map(({ policy, face, metadataUrl, metadataMaxAge, ...one }): SamlLogin => {
+    const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
+    const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now)
+    const metadata = shareMetadata(team, one.name, new MetadataSource(source, { ...machine, parse, copies }))
+    return { policy, face, provider: new SamlProvider({ ...one, ...shared }, metadata, verifier, machine.system) }
+  })
+  const isLegacy = settings['service.auth.saml'] === 'on'
+  const defaultProvider = isLegacy ? LEGACY_NAME : settings['service.auth.saml.default-idp']
+  return { providers, defaultProvider, close: () => verifier.close() }
+}
+
+/** The settings have been checked: each provider has what it needs. */
+function samlSettings(settings: Settings): SamlSettings[] {
+  const acs = settings['service.auth.saml.assertion-consumer-service.url'] ?? ''
+  switch (settings['service.auth.saml']) {
+    case 'off':
+      return []
+    case 'on':
+      return [legacySamlSettings(settings, acs)]
+    case 'new':
+      return settings['service.auth.saml.idps.<n>'].map(idp => ({
+        name: idp,
+        relyingPartyId: settings['service.auth.saml.idp.<idp>.relying-party-id'].get(idp) ?? '',
+        acsUrl: withQuery(acs, { idp }),
+        metadataUrl: settings['service.auth.saml.idp.<idp>.metadata.url'].get(idp) ?? '',
+        metadataMaxAge: settings['service.auth.saml.idp.<idp>.metadata.max-age'].get(idp) ?? 0,
+        method: settings['service.auth.saml.idp.<idp>.redirect-method'].get(idp) ?? 'get',
+        allowsUnsolicited: settings['service.auth.saml.idp.<idp>.allow-unsolicited'].get(idp) ?? false,
+        policy: {
+          name: idp,
+          provisions: settings['service.auth.saml.idp.<idp>.user-auto-provisioning'].get(idp) ?? false,
+          domains: settings['service.auth.saml.idp.<idp>.domains.<n>'].get(idp) ?? [],
+          maxAge: undefined,
+          rules: samlRules(settings, idp),
+        },
+        face: {
+          label: settings['service.auth.saml.idp.<idp>.label'].get(idp) ?? idp,
+          labels: settings['service.auth.saml.idp.<idp>.label.<language>'].get(idp) ?? new Map(),
+          logoutUrl: settings['service.auth.saml.idp.<idp>.logout-url'].get(idp),
+        },
+      }))
+  }
+}
+
+/** One provider without a name, on the same engine (D8.8). */
+const legacySamlSettings = (settings: Settings, acsUrl: string): SamlSettings => ({
+  name: LEGACY_NAME,
+  relyingPartyId: settings['service.auth.saml.relying-party-id'] ?? '',
+  acsUrl,
+  metadataUrl: settings['service.auth.saml.idp-metadata.url'] ?? '',
+  metadataMaxAge: settings['service.auth.saml.idp-metadata.max-age'],
+  method: settings['service.auth.saml.redirect-method'],
+  allowsUnsolicited: false,
+  policy: {
+    name: LEGACY_NAME,
+    provisions: settings['service.auth.saml.user-auto-provisioning'],
+    domains: [],
+    maxAge: settings['service.auth.saml.max-age'],
+  },
+  face: { label: 'SAML', labels: new Map(), logoutUrl: undefined },
+})
+
+/** @throws {StartupError} when the files cannot be read or do not belong together */
+function readKeyPair(
+  keyFile: string | undefined,
+  certificateFile: string | undefined,
+  check?: (key: string) => unknown,
+): KeyPair | undefined {
+  if (keyFile === undefined || certificateFile === undefined) return undefined
+  try {
+    const pair = { key: readFileSync(keyFile, 'utf8'), certificate: readFileSync(certificateFile, 'utf8') }
+    check?.(pair.key)
+    if (new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key))) return pair
+  } catch (error) {
+    throw new StartupError(`${keyFile}, ${certificateFile}: ${(error as Error).message}`, { cause: error })
+  }
+  throw new StartupError(`The key in ${keyFile} does not belong to the certificate in ${certificateFile}.`)
+}
+
+/** When the certificates of this service expire. One that cannot be read is left out: it stops the start anyway. */
+export function ownCertificates(
+  settings: Settings,
+): ReadonlyArray<{ readonly use: 'signing' | 'encryption'; readonly expires: Milliseconds }> {
+  return (['signing', 'encryption'] as const).flatMap(use => {
+    const file = settings[`service.auth.saml.${use}.certificate-file`]
+    if (file === undefined) return []
+    try {
+      return [{ use, expires: Date.parse(new X509Certificate(readFileSync(file)).validTo) }]
+    } catch {
+      return []
+    }
+  })
+}
