@@ -193,18 +193,33 @@ const inputs = {
     'graphType:*',
     `&facetFields=graphType&facetMatches=(${'a?h?t?t?p?'.repeat(900)}b)`,
   ),
-  'facets: pattern of 250 characters, 20 fields': search(
+  'facets: pattern of 250 characters, 20 fields, refused': search(
     'graphType:*',
     facets(`(${'a?h?t?t?p?'.repeat(24)}b)`, manyFields),
   ),
-  'facets: pattern of 250 characters, five fields, all entries': search(
+  'facets: pattern of 250 characters, five fields, all entries, refused': search(
     'uri:*',
     facets(`(${'h?t?t?p?'.repeat(30)}b)`, someFields.slice(0, 5)),
   ),
-  '250 terms with wildcards': search(clauses(250, n => `metadata.object.uri:h*N*${n}`)),
-  '8 MB of _newId': async ({ service, writer, context }) => {
+  'facets: pattern at its limits, values of few entries, accepted': search(
+    'uri:*e1*',
+    facets(`(${'h?t?t?p?'.repeat(30)}.*)`, ['graphType', 'rdfType', 'context']),
+    4,
+  ),
+  'facets: work of a pattern almost at its limit, all entries, accepted': search(
+    'uri:*',
+    facets(`(${'h?t?t?p?'.repeat(6)}.*)`, ['uri']),
+    4,
+  ),
+  '250 terms with wildcards, refused': search(clauses(250, n => `metadata.object.uri:h*N*${n}`)),
+  '8 MB of _newId, refused': async ({ service, writer, context }) => {
     const metadata = { 'urn:a': { [P]: [{ type: 'literal', value: '_newId'.repeat(isQuick ? 9000 : 1_380_000) }] } }
     await send(service, writer, 'POST', `${context}?id=${'x'.repeat(120)}`, JSON.stringify({ metadata }))
+    await send(service, guest, 'GET', searchPath('graphType:None'))
+  },
+  '400 KB of _newId that stand for 7.8 MB': async ({ service, writer, context }) => {
+    const metadata = { 'urn:a': { [P]: [{ type: 'literal', value: '_newId'.repeat(isQuick ? 900 : 65_000) }] } }
+    await send(service, writer, 'POST', `${context}?id=${'y'.repeat(120)}`, JSON.stringify({ metadata }))
     await send(service, guest, 'GET', searchPath('graphType:None'))
   },
   'statements that all point at one entry': async ({ service, writer, context, pointing, target, subject }) => {
@@ -290,7 +305,7 @@ const inputs = {
     statements(1, () => ({ type: 'literal', value: 'x y'.repeat(isQuick ? 1000 : 2_400_000) })),
   ),
   'info of 49,000 statements, written': put('entry', () => statements(Math.min(STATEMENTS, 49_000))),
-  'an access list of 20,000, written': async ({ service, writer, context, large }) => {
+  'an access list of 20,000, refused': async ({ service, writer, context, large }) => {
     const object = n => ({ type: 'uri', value: `${service.base}_principals/resource/${n}` })
     const acl = {
       [`${service.base}${context}/entry/${large}`]: {
@@ -310,7 +325,19 @@ const inputs = {
   export: ({ service, admin, context }) => send(service, admin, 'GET', `${context}/export`),
   'import of noise': ({ service, admin, context }) =>
     send(service, admin, 'POST', `${context}/import`, randomBytes(4 * MB), 'application/zip'),
-  'validator: 8 MB of RDF/JSON': validate(statements(isQuick ? 100 : 100_000), 'application/rdf+json', 4),
+  'validator: 8 MB of RDF/JSON, too many statements': validate(
+    statements(isQuick ? 100 : 100_000),
+    'application/rdf+json',
+    4,
+  ),
+  'validator: 49,000 statements of RDF/JSON, 7 MB': validate(
+    statements(Math.min(STATEMENTS, 49_000), n => ({
+      type: 'uri',
+      value: `http://example.org/${n}/${'x'.repeat(80)}`,
+    })),
+    'application/rdf+json',
+    4,
+  ),
   'validator: 8 MB of brackets': validate('['.repeat(isQuick ? 1000 : 8 * MB - 1), 'application/rdf+json', 4),
   'validator: nested Turtle': validate(`<urn:a> <urn:p> ${'['.repeat(50_000)}`, 'text/turtle', 8),
   'validator: RDF/XML with entities': validate(

@@ -20,7 +20,7 @@ import { Files, type FilesOptions } from '../files/files.ts'
 import { StorageUsage } from '../files/storage-usage.ts'
 import { Garbage } from '../files/garbage.ts'
 import { Ledger } from '../files/quota-ledger.ts'
-import { GraphReader } from '../graph/graph-reader.ts'
+import { GraphReader, movedMemory, openGraphPool } from '../graph/graph-reader.ts'
 import { createApp } from '../http/app.ts'
 import { History } from '../http/history.ts'
 import { Metrics } from '../http/metrics.ts'
@@ -39,6 +39,7 @@ import { createContentOrigin } from './content-origin.ts'
 import { createProxy } from './proxy.ts'
 import { requireHealthy, requireSound } from './health.ts'
 import { createReaders } from './readers.ts'
+import { sharePool } from './team-services.ts'
 import { openStores, type Stores } from './stores.ts'
 import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
@@ -169,15 +170,23 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     if (!base) throw new Error('the base address is known only after the server has started to listen')
     return base
   }
-  const sso = await createSso(settings, machine, { ...accounts, ...ephemeralStores, database, changes, base: getBase, team })
+  const sso = await createSso(settings, machine, {
+    ...accounts,
+    ...ephemeralStores,
+    database,
+    changes,
+    base: getBase,
+    team,
+  })
   const ui = await loadUi()
   const graphs = new GraphReader({
     limits: {
       maxStatements: settings['service.repository.max-statements'],
       maxSize: settings['service.http.json.max-size'],
     },
+    pool: sharePool(team, 'graphs', openGraphPool, { task: movedMemory }),
   })
-  const readers = createReaders(settings, () => getBase().href, 1 / (team?.count ?? 1))
+  const readers = createReaders(settings, () => getBase().href, team)
   const storageUsage = new StorageUsage(database, system, books)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
   const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, system }, team)

@@ -46,7 +46,13 @@ export async function createSso(
       ? undefined
       : (await import('./saml.ts')).createSamlProviders(settings, machine, new MetadataCopies(database), team)
   const oidc = settings['service.auth.oidc']
-    ? (await import('./oidc.ts')).createOidcProviders(settings, machine, base, new MetadataCopies<OidcServer>(database), team)
+    ? (await import('./oidc.ts')).createOidcProviders(
+        settings,
+        machine,
+        base,
+        new MetadataCopies<OidcServer>(database),
+        team,
+      )
     : []
   const logins = [...(cas ? [cas] : []), ...(saml?.providers ?? []), ...oidc]
   const provisioning = new Provisioning(changes)

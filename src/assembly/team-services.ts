@@ -6,6 +6,8 @@ import type { Metadata, MetadataStatus, ProviderMetadata } from '../sso/metadata
 import { type FailedCheck, SsoRefused } from '../sso/refusal.ts'
 import type { Mail, Mailer } from '../stores/mailer.ts'
 import type { ThreadTeam } from '../threads/team.ts'
+import { Moved } from '../threads/thread-channel.ts'
+import { TaskLimitExceeded, type TaskPool } from '../workers/worker-pool.ts'
 
 /** Services that several serving threads have once: the first does the work, and the others call it. */
 
@@ -25,6 +27,47 @@ export const sharedHashing = (team: ThreadTeam): Hasher => ({
   verify: (password, stored, turn) => team.callFirst('verify', [password, stored, turn]),
   close: async () => {},
 })
+
+type TaskOutcome<Result> = { readonly result: Result } | { readonly exceeded: string }
+
+/**
+ * One pool of worker threads for all serving threads: each worker needs memory for the program, and a caller's fair share counts for the
+ * whole process. The first thread has the pool, and the others send it their tasks.
+ * @param memoryOf the bytes of a task, or of a result, that are moved between threads instead of copied
+ */
+export function sharePool<Task, Result>(
+  team: ThreadTeam | undefined,
+  name: string,
+  open: () => TaskPool<Task, Result>,
+  memoryOf: {
+    readonly task?: (task: Task) => readonly ArrayBuffer[]
+    readonly result?: (result: Result) => readonly ArrayBuffer[]
+  },
+): TaskPool<Task, Result> {
+  if (team?.isFirst !== false) {
+    const pool = open()
+    team?.answer(name, async ([task, caller]: [Task, string], signal: AbortSignal) => {
+      try {
+        const result = await pool.run(task, caller, signal)
+        return new Moved({ result }, memoryOf.result?.(result) ?? [])
+      } catch (error) {
+        // It would arrive as a plain error.
+        if (error instanceof TaskLimitExceeded) return { exceeded: error.message }
+        throw error
+      }
+    })
+    return pool
+  }
+  return {
+    run: async (task, caller, signal) => {
+      const moved = memoryOf.task?.(task) ?? []
+      const outcome = await team.callFirst<TaskOutcome<Result>>(name, [task, caller], { signal, moved })
+      if ('exceeded' in outcome) throw new TaskLimitExceeded(outcome.exceeded)
+      return outcome.result
+    },
+    close: async () => {},
+  }
+}
 
 /** Sends what the other threads hand over. */
 export function shareMails(team: ThreadTeam, mails: MailQueue): void {

@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../base/text.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { refusalFrom } from '../workers/refusals.ts'
 import { threadModule } from '../workers/thread-pool.ts'
-import { TaskLimitExceeded, WorkerPool } from '../workers/worker-pool.ts'
+import { TaskLimitExceeded, type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
 import { type Graph, graphInside, parseGraph } from './graph.ts'
 import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { ReadOutcome, ReadTask } from './read-worker.ts'
@@ -12,6 +12,7 @@ import type { Syntax } from './syntaxes.ts'
 /** No honest document takes a tenth of this. */
 const TIMEOUT: Milliseconds = 10_000
 const MAX_MEGABYTES = 512
+const THREADS = 2
 const MAX_WAITING = 500
 /** A client that writes many documents at once waits for its own, and for no one else's refusals. */
 const MAX_WAITING_OF_ONE = 100
@@ -21,8 +22,27 @@ const SHORT_JSON = 65_536
 
 export interface GraphReaderOptions {
   readonly limits?: GraphLimits
-  readonly threads?: number
+  /** The threads that read long documents; closed with the reader. */
+  readonly pool?: GraphPool
 }
+
+export type GraphPool = TaskPool<ReadTask, ReadOutcome>
+
+/** Memory of a task that is moved to a thread: a long document is not copied. */
+export const movedMemory = ({ text }: ReadTask): readonly ArrayBuffer[] =>
+  typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]
+
+export const openGraphPool = (): GraphPool =>
+  new WorkerPool<ReadTask, ReadOutcome>({
+    module: threadModule('read-worker', import.meta.url),
+    threads: THREADS,
+    timeout: TIMEOUT,
+    maxMegabytes: MAX_MEGABYTES,
+    maxWaiting: MAX_WAITING,
+    maxWaitingOfOne: MAX_WAITING_OF_ONE,
+    what: 'graphs',
+    moved: movedMemory,
+  })
 
 /** Whose document it is, for a fair share of the threads, and whether they still wait for it. */
 export interface Reading {
@@ -38,21 +58,11 @@ export interface ReadingOptions extends Reading {
 /** Reads graphs in any syntax; what is long, or could be made to take long, on a worker thread with hard limits. */
 export class GraphReader {
   readonly #limits: GraphLimits
-  readonly #pool: WorkerPool<ReadTask, ReadOutcome>
+  readonly #pool: GraphPool
 
-  constructor({ limits = defaultGraphLimits, threads = 2 }: GraphReaderOptions = {}) {
+  constructor({ limits = defaultGraphLimits, pool = openGraphPool() }: GraphReaderOptions = {}) {
     this.#limits = limits
-    this.#pool = new WorkerPool({
-      module: threadModule('read-worker', import.meta.url),
-      threads,
-      timeout: TIMEOUT,
-      maxMegabytes: MAX_MEGABYTES,
-      maxWaiting: MAX_WAITING,
-      maxWaitingOfOne: MAX_WAITING_OF_ONE,
-      what: 'graphs',
-      // A long document is moved to the thread, not copied.
-      moved: ({ text }) => (typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]),
-    })
+    this.#pool = pool
   }
 
   /** The graph itself. @throws {TooLarge} `graph-too-large` */

@@ -83,10 +83,7 @@ export function readCreation(
   }
 }
 
-const bodyAsRead =
-  (body: CreationBody) =>
-  (): Promise<CreationBody> =>
-    Promise.resolve(body)
+const bodyAsRead = (body: CreationBody) => (): Promise<CreationBody> => Promise.resolve(body)
 
 /** The limit on bodies applies to the result, because an id is up to twenty times as long as its placeholder. */
 function withNewId(text: string, newId: string, limit: Bytes): string {

@@ -5,11 +5,14 @@ import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { descriptorOf, type HttpServer, sharePort } from './shared-port.ts'
 import type { Answer, FirstThread, ThreadData } from './team.ts'
-import { type Message, ThreadChannel } from './thread-channel.ts'
+import { type CallOptions, type Message, Moved, ThreadChannel } from './thread-channel.ts'
 import type { WorkerStart } from './worker-thread.ts'
 
 /** For short-lived objects. By default a busy thread takes 48 MB for them and is hardly faster. */
 const YOUNG_MEGABYTES = 12
+
+/** The signal of a call that is not cancelled. */
+const NEVER = new AbortController().signal
 
 /** The team in the main thread, which starts the others and notices when one ends. */
 export class MainThread implements FirstThread {
@@ -45,8 +48,9 @@ export class MainThread implements FirstThread {
     this.#answers.set(name, answer)
   }
 
-  async callFirst<T>(name: string, argument?: unknown): Promise<T> {
-    return (await this.#answers.get(name)?.(argument as never)) as T
+  async callFirst<T>(name: string, argument?: unknown, { signal = NEVER }: CallOptions = {}): Promise<T> {
+    const result = await this.#answers.get(name)?.(argument as never, signal)
+    return (result instanceof Moved ? result.value : result) as T
   }
 
   async collect<T>(name: string): Promise<T[]> {
@@ -81,7 +85,7 @@ export class MainThread implements FirstThread {
     })
     worker.once('error', error => this.#fail(error))
     worker.once('exit', code => this.#fail(new Error(`a serving thread has ended with status ${code}`)))
-    const channel = new ThreadChannel(message => worker.postMessage(message), this.#answers)
+    const channel = new ThreadChannel((message, moved) => worker.postMessage(message, [...moved]), this.#answers)
     worker.on('message', (message: Message) => channel.receive(message))
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: Message) => void ('ready' in message && resolve()))

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Counters } from '../base/concurrency.ts'
 import type { WriteTurn } from '../stores/shared/write-turn.ts'
 import type { HttpServer } from './shared-port.ts'
+import type { CallOptions } from './thread-channel.ts'
 
 /** More threads gain little, because they share one disk and one turn to write. */
 const MAX_AUTOMATIC = 8
@@ -10,8 +11,8 @@ const MAX_AUTOMATIC = 8
 export const threadCount = (wanted: number): number =>
   wanted === 0 ? Math.min(availableParallelism(), MAX_AUTOMATIC) : wanted
 
-/** Handles calls from other threads under one name. */
-export type Answer = (argument: never) => unknown
+/** Handles calls from other threads under one name. The signal is aborted when the caller needs no answer any more. */
+export type Answer = (argument: never, signal: AbortSignal) => unknown
 
 /**
  * The connection of one of several serving threads to the others. Each is a complete service; the first is
@@ -31,7 +32,7 @@ interface Team {
   /** Registers the function that other threads reach by a call or {@link collect} under this name. */
   answer(name: string, answer: Answer): void
   /** Calls the first thread; rejects when that rejects. */
-  callFirst<T>(name: string, argument?: unknown): Promise<T>
+  callFirst<T>(name: string, argument?: unknown, options?: CallOptions): Promise<T>
   /** Returns the answers of all threads, that of the first one first. */
   collect<T>(name: string): Promise<T[]>
 }

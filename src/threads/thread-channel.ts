@@ -1,8 +1,28 @@
 import { Overloaded } from '../base/errors.ts'
 import type { Answer } from './team.ts'
 
+/** What a call may have besides its argument. */
+export interface CallOptions {
+  /** Ends the call: it rejects with the reason of the signal, and the signal of the answer is aborted. */
+  readonly signal?: AbortSignal | undefined
+  /** Memory of the argument that is moved to the other thread instead of copied. */
+  readonly moved?: readonly ArrayBuffer[]
+}
+
+/** A result with memory that is moved to the caller's thread instead of copied. */
+export class Moved<T> {
+  readonly value: T
+  readonly memory: readonly ArrayBuffer[]
+
+  constructor(value: T, memory: readonly ArrayBuffer[]) {
+    this.value = value
+    this.memory = memory
+  }
+}
+
 export type Message =
   | { readonly call: number; readonly name: string; readonly argument: unknown }
+  | { readonly cancel: number }
   | { readonly reply: number; readonly value: unknown }
   | { readonly reply: number; readonly overloaded: string }
   | { readonly reply: number; readonly error: unknown }
@@ -18,22 +38,25 @@ interface Waiting {
 
 /** Calls between two threads, in both directions. Arguments and results are copied as by `structuredClone`. */
 export class ThreadChannel {
-  readonly #send: (message: Message) => void
+  readonly #send: (message: Message, moved: readonly ArrayBuffer[]) => void
   readonly #answers: ReadonlyMap<string, Answer>
   readonly #waiting = new Map<number, Waiting>()
+  /** Calls of the other thread that are not answered yet. */
+  readonly #answering = new Map<number, AbortController>()
   #calls = 0
 
   /**
    * @param send passes a message to the other thread, which passes it to `receive` of its own channel
    * @param answers functions that the other thread may call, by name; more can be added later
    */
-  constructor(send: (message: Message) => void, answers: ReadonlyMap<string, Answer>) {
+  constructor(send: (message: Message, moved: readonly ArrayBuffer[]) => void, answers: ReadonlyMap<string, Answer>) {
     this.#send = send
     this.#answers = answers
   }
 
   receive(message: Message): void {
     if ('call' in message) void this.#answer(message)
+    else if ('cancel' in message) this.#answering.get(message.cancel)?.abort(new Error('The caller has cancelled.'))
     else if ('reply' in message) this.#settle(message)
   }
 
@@ -41,25 +64,43 @@ export class ThreadChannel {
    * Rejects when the other thread rejects: an {@link Overloaded} keeps its class, any other error keeps only
    * its message.
    */
-  call<T>(name: string, argument?: unknown): Promise<T> {
+  async call<T>(name: string, argument?: unknown, { signal, moved = [] }: CallOptions = {}): Promise<T> {
+    signal?.throwIfAborted()
     const call = ++this.#calls
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.set(call, { resolve: value => resolve(value as T), reject })
-      this.#send({ call, name, argument })
-    })
+    const onAbort = (): void => {
+      this.#send({ cancel: call }, [])
+      this.#waiting.get(call)?.reject(signal?.reason)
+      this.#waiting.delete(call)
+    }
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        this.#waiting.set(call, { resolve: value => resolve(value as T), reject })
+        this.#send({ call, name, argument }, moved)
+      })
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+    }
   }
 
   async #answer({ call, name, argument }: Extract<Message, { call: number }>): Promise<void> {
     const answer = this.#answers.get(name)
+    const cancelling = new AbortController()
+    this.#answering.set(call, cancelling)
     try {
       if (!answer) throw new Error(`no thread answers "${name}"`)
-      this.#send({ reply: call, value: await answer(argument as never) })
+      const result = await answer(argument as never, cancelling.signal)
+      if (result instanceof Moved) this.#send({ reply: call, value: result.value }, result.memory)
+      else this.#send({ reply: call, value: result }, [])
     } catch (error) {
-      this.#send(error instanceof Overloaded ? { reply: call, overloaded: error.message } : { reply: call, error })
+      this.#send(error instanceof Overloaded ? { reply: call, overloaded: error.message } : { reply: call, error }, [])
+    } finally {
+      this.#answering.delete(call)
     }
   }
 
   #settle(message: Extract<Message, { reply: number }>): void {
+    // A cancelled call has been settled.
     const waiting = this.#waiting.get(message.reply)
     this.#waiting.delete(message.reply)
     if ('value' in message) waiting?.resolve(message.value)

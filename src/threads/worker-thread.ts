@@ -4,7 +4,7 @@ import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { type HttpServer, listenAt, sharePort } from './shared-port.ts'
 import type { Answer, OtherThread, ThreadData } from './team.ts'
-import { type Message, ThreadChannel } from './thread-channel.ts'
+import { type CallOptions, type Message, ThreadChannel } from './thread-channel.ts'
 
 /** The data that the main thread passes to each of the others. */
 export interface WorkerStart {
@@ -47,7 +47,7 @@ export class WorkerThread implements OtherThread {
     this.facts = shared.facts
     this.#fd = fd
     this.#board = new LoadBoard(index, count, shared.board)
-    this.#channel = new ThreadChannel(message => port.postMessage(message), this.#answers)
+    this.#channel = new ThreadChannel((message, moved) => port.postMessage(message, [...moved]), this.#answers)
     port.on('message', (message: Message) => this.#channel.receive(message))
   }
 
@@ -55,8 +55,8 @@ export class WorkerThread implements OtherThread {
     this.#answers.set(name, answer)
   }
 
-  callFirst<T>(name: string, argument?: unknown): Promise<T> {
-    return this.#channel.call<T>(name, argument)
+  callFirst<T>(name: string, argument?: unknown, options?: CallOptions): Promise<T> {
+    return this.#channel.call<T>(name, argument, options)
   }
 
   collect<T>(name: string): Promise<T[]> {

@@ -23,6 +23,9 @@ export interface WorkerPoolOptions<Task = unknown> {
   readonly data?: () => unknown
 }
 
+/** Where tasks run: a pool of this thread, or that of another one. */
+export type TaskPool<Task, Result> = Pick<WorkerPool<Task, Result>, 'run' | 'close'>
+
 /** A task exceeded its limit on time or memory. */
 export class TaskLimitExceeded extends Error {}
 

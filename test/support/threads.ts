@@ -6,6 +6,7 @@ import type { Settings } from '../../src/config/settings.ts'
 import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import type { HttpServer } from '../../src/threads/shared-port.ts'
 import type { Answer, FirstThread, OtherThread, ThreadData } from '../../src/threads/team.ts'
+import { type CallOptions, Moved } from '../../src/threads/thread-channel.ts'
 
 /** `THREADS=4`: every service that a test starts answers with so many threads. A test that says itself how many is left alone. */
 export const threads = Number(process.env['THREADS'] ?? 1)
@@ -50,8 +51,11 @@ class TestTeam implements FirstThread {
     this.#answers.set(name, answer)
   }
 
-  async callFirst<T>(name: string, argument?: unknown): Promise<T> {
-    return (await this.#answers.get(name)?.(structuredClone(argument) as never)) as T
+  async callFirst<T>(name: string, argument?: unknown, { signal, moved = [] }: CallOptions = {}): Promise<T> {
+    const passed = structuredClone(argument, { transfer: [...moved] })
+    const result = await this.#answers.get(name)?.(passed as never, signal ?? new AbortController().signal)
+    if (!(result instanceof Moved)) return result as T
+    return structuredClone(result.value, { transfer: [...result.memory] }) as T
   }
 
   async collect<T>(name: string): Promise<T[]> {
@@ -107,11 +111,11 @@ class TestThread implements OtherThread {
   }
 
   async call<T>(name: string): Promise<T> {
-    return (await this.#answers.get(name)?.(undefined as never)) as T
+    return (await this.#answers.get(name)?.(undefined as never, new AbortController().signal)) as T
   }
 
-  callFirst<T>(name: string, argument?: unknown): Promise<T> {
-    return this.#first.callFirst<T>(name, argument)
+  callFirst<T>(name: string, argument?: unknown, options?: CallOptions): Promise<T> {
+    return this.#first.callFirst<T>(name, argument, options)
   }
 
   collect<T>(name: string): Promise<T[]> {

@@ -5,7 +5,8 @@ import { type TestContext, test } from 'node:test'
 import { Overloaded } from '../../src/base/errors.ts'
 import { LoadBoard } from '../../src/threads/load-board.ts'
 import { MainThread } from '../../src/threads/main-thread.ts'
-import { type Message, ThreadChannel } from '../../src/threads/thread-channel.ts'
+import type { Answer } from '../../src/threads/team.ts'
+import { type Message, Moved, ThreadChannel } from '../../src/threads/thread-channel.ts'
 import { threadCount } from '../../src/threads/team.ts'
 
 const data = { base: 'http://127.0.0.1/', version: '0', tokenKey: undefined }
@@ -32,20 +33,68 @@ test('a thread that cannot start is reported by the start', async t => {
   await assert.rejects(main.start(data), /no-such-thread/)
 })
 
-test('calls between threads carry results and errors in both directions', async () => {
-  const post = (to: () => ThreadChannel) => (message: Message) =>
-    void setImmediate(() => to().receive(structuredClone(message)))
+/** Two connected channels. */
+function channels(
+  ofOne: Readonly<Record<string, Answer>>,
+  ofTwo: Readonly<Record<string, Answer>>,
+): readonly [one: ThreadChannel, two: ThreadChannel] {
+  const post = (to: () => ThreadChannel) => (message: Message, moved: readonly ArrayBuffer[]) => {
+    const copy = structuredClone(message, { transfer: [...moved] })
+    setImmediate(() => to().receive(copy))
+  }
   const one: ThreadChannel = new ThreadChannel(
     post(() => two),
-    new Map([['twice', (value: number) => value * 2]]),
+    new Map(Object.entries(ofOne)),
   )
   const two: ThreadChannel = new ThreadChannel(
     post(() => one),
-    new Map<string, (argument: never) => unknown>([
-      ['name', async () => 'two'],
-      ['busy', () => Promise.reject(new Overloaded('Too many.'))],
-      ['broken', () => Promise.reject(new TypeError('broken'))],
-    ]),
+    new Map(Object.entries(ofTwo)),
+  )
+  return [one, two]
+}
+
+test('a cancelled call rejects at once with its reason, and the other thread can stop', async () => {
+  const stopped = new Promise<unknown>(resolve => {
+    const [one] = channels(
+      {},
+      { endless: (_argument, signal) => new Promise(() => signal.addEventListener('abort', () => resolve('stopped'))) },
+    )
+    const cancelling = new AbortController()
+    const call = one.call('endless', undefined, { signal: cancelling.signal })
+    assert.rejects(call, { message: 'gone' }).catch(resolve)
+    setImmediate(() => setImmediate(() => cancelling.abort(new Error('gone'))))
+  })
+  assert.equal(await stopped, 'stopped')
+  const [one] = channels({}, { name: () => 'two' })
+  await assert.rejects(one.call('name', undefined, { signal: AbortSignal.abort(new Error('gone')) }), {
+    message: 'gone',
+  })
+  assert.equal(await one.call('name', undefined, { signal: new AbortController().signal }), 'two')
+})
+
+test('memory of an argument and of a result is moved, not copied', async () => {
+  const sent = new Uint8Array([1, 2, 3])
+  const answer = new Uint8Array([4, 5])
+  const [one] = channels({}, { swap: (got: Uint8Array) => new Moved({ got, answer }, [answer.buffer]) })
+  const result = await one.call<{ got: Uint8Array; answer: Uint8Array }>('swap', sent, { moved: [sent.buffer] })
+  assert.deepEqual(
+    [[...result.got], [...result.answer]],
+    [
+      [1, 2, 3],
+      [4, 5],
+    ],
+  )
+  assert.deepEqual([sent.length, answer.length], [0, 0])
+})
+
+test('calls between threads carry results and errors in both directions', async () => {
+  const [one, two] = channels(
+    { twice: (value: number) => value * 2 },
+    {
+      name: async () => 'two',
+      busy: () => Promise.reject(new Overloaded('Too many.')),
+      broken: () => Promise.reject(new TypeError('broken')),
+    },
   )
   assert.deepEqual(await Promise.all([one.call('name'), two.call('twice', 21)]), ['two', 42])
   await assert.rejects(one.call('busy'), error => error instanceof Overloaded && error.message === 'Too many.')

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../../accounts/caller.ts'
 import type { PlainRefusal } from '../../workers/refusals.ts'
-import type { WorkerPool } from '../../workers/worker-pool.ts'
+import type { TaskPool } from '../../workers/worker-pool.ts'
 
 /** A GET, or a HEAD, which has the same response without the body. */
 export interface ReadTask {
@@ -17,4 +17,4 @@ export type ReadAnswer =
   | { readonly refused: PlainRefusal }
 
 /** The threads that answer heavy reads. */
-export type Readers = WorkerPool<ReadTask, ReadAnswer>
+export type Readers = TaskPool<ReadTask, ReadAnswer>
