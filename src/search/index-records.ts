@@ -1,6 +1,6 @@
 import type { Queries } from '../stores/database.ts'
 import { type Engine, sql } from '../stores/sql.ts'
-import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import { postgresIndex } from './postgres-index.ts'
 import type { IndexWriter } from './engine.ts'
@@ -36,13 +36,16 @@ async function findNames(
   queries: Queries,
   { context, id }: EntryAddress,
 ): Promise<{ readonly userName: string | undefined; readonly contextName: string | undefined }> {
-  const user = await queries.get<{ name: string | null }>(
-    sql`SELECT name FROM principals WHERE kind = 'user' AND id = ${context === '_principals' ? id : ''}`,
-  )
-  const named = await queries.get<{ name: string | null }>(
-    sql`SELECT name FROM contexts WHERE id = ${context === CONTEXTS ? id : ''}`,
-  )
-  return { userName: user?.name ?? undefined, contextName: named?.name ?? undefined }
+  const none = { userName: undefined, contextName: undefined }
+  if (context === PRINCIPALS) {
+    const user = await queries.get<{ name: string | null }>(
+      sql`SELECT name FROM principals WHERE kind = 'user' AND id = ${id}`,
+    )
+    return { ...none, userName: user?.name ?? undefined }
+  }
+  if (context !== CONTEXTS) return none
+  const named = await queries.get<{ name: string | null }>(sql`SELECT name FROM contexts WHERE id = ${id}`)
+  return { ...none, contextName: named?.name ?? undefined }
 }
 
 /** The indexed fields of an entry. @param toAbsolute returns the absolute form of an IRI. */

@@ -17,8 +17,9 @@ const CONTEXT_DEFAULT = 0
 
 /** Recorded in place of a document: the readers of unchanged entries may have changed. */
 export const WHO_READS = 0
-/** How many of the latest changes are recorded. */
+/** At least so many of the latest changes are recorded. Older ones are deleted some together. */
 const KEPT_CHANGES = 2000
+const DELETED_TOGETHER = 100
 /** How many strings one statement writes. */
 const MAX_STRINGS = 2000
 /** Up to this many characters of text are written by one statement; longer texts by one statement each. */
@@ -34,13 +35,18 @@ export const sqliteIndex: IndexWriter = {
 async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
   const { context, id, modified } = entry
   const audience = isOwnAcl(entry.acl) ? await audienceOf(tx, readersOf(entry.acl)) : CONTEXT_DEFAULT
-  const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
-    VALUES (${context}, ${id}, ${audience}, ${modified})
-    ON CONFLICT (context, id) DO UPDATE SET audience = excluded.audience, modified = excluded.modified
-    RETURNING doc`)
+  const known = await tx.get<{
+    doc: number
+  }>(sql`UPDATE search_entries SET audience = ${audience}, modified = ${modified}
+    WHERE context = ${context} AND id = ${id} RETURNING doc`)
+  const row =
+    known ??
+    (await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
+      VALUES (${context}, ${id}, ${audience}, ${modified}) RETURNING doc`))
   if (!row) throw new Error('the index returned no number')
   await noteChange(tx, row.doc)
-  await clearFields(tx, row.doc)
+  // A new entry has a new number, and nothing to clear.
+  if (known) await clearFields(tx, row.doc)
   await writeFields(tx, row.doc, fields)
   if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
 }
@@ -62,9 +68,12 @@ async function removeContext(tx: Queries, context: string): Promise<void> {
 }
 
 async function noteChange(tx: Queries, doc: number): Promise<void> {
-  await tx.run(sql`INSERT INTO search_changes (doc) VALUES (${doc})`)
-  await tx.run(sql`DELETE FROM search_changes
-    WHERE generation <= (SELECT max(generation) FROM search_changes) - ${KEPT_CHANGES}`)
+  const row = await tx.get<{ generation: number }>(
+    sql`INSERT INTO search_changes (doc) VALUES (${doc}) RETURNING generation`,
+  )
+  const generation = row?.generation ?? 0
+  if (generation % DELETED_TOGETHER !== 0) return
+  await tx.run(sql`DELETE FROM search_changes WHERE generation <= ${generation - KEPT_CHANGES}`)
 }
 
 /** The number of the latest change. */

@@ -264,5 +264,5 @@ test('after more changes than are on record the next search is of now (W3.10.5)'
   })
   assert.deepEqual([await count('title:alpha'), await count('title:beta')], [1, 1])
   const row = await one.get<{ kept: number }>(sql`SELECT count(*) AS kept FROM search_changes`)
-  assert.equal(row?.kept, 2000)
+  assert.ok(row && row.kept >= 2000 && row.kept < 2100, `${row?.kept} changes are kept`)
 })
