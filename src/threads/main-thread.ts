@@ -4,8 +4,8 @@ import { realSystem } from '../base/system.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { descriptorOf, type HttpServer, sharePort } from './shared-port.ts'
-import type { Answer, FirstThread, ThreadData } from './team.ts'
-import { type CallOptions, type Message, Moved, ThreadChannel } from './thread-channel.ts'
+import type { Answer, CallOptions, FirstThread, ThreadData } from './team.ts'
+import { type Message, Moved, ThreadChannel } from './thread-channel.ts'
 import type { WorkerStart } from './worker-thread.ts'
 
 /** For short-lived objects. By default a busy thread takes 48 MB for them and is hardly faster. */

@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os'
 import type { Counters } from '../base/concurrency.ts'
 import type { WriteTurn } from '../stores/shared/write-turn.ts'
 import type { HttpServer } from './shared-port.ts'
-import type { CallOptions } from './thread-channel.ts'
 
 /** More threads gain little, because they share one disk and one turn to write. */
 const MAX_AUTOMATIC = 8
@@ -10,6 +9,14 @@ const MAX_AUTOMATIC = 8
 /** The number of threads that answer requests; `wanted` 0 means the number of cores. */
 export const threadCount = (wanted: number): number =>
   wanted === 0 ? Math.min(availableParallelism(), MAX_AUTOMATIC) : wanted
+
+/** What a call may have besides its argument. */
+export interface CallOptions {
+  /** Ends the call: it rejects with the reason of the signal, and the signal of the answer is aborted. */
+  readonly signal?: AbortSignal | undefined
+  /** Memory of the argument that is moved to the other thread instead of copied. */
+  readonly moved?: readonly ArrayBuffer[]
+}
 
 /** Handles calls from other threads under one name. The signal is aborted when the caller needs no answer any more. */
 export type Answer = (argument: never, signal: AbortSignal) => unknown

@@ -1,13 +1,5 @@
 import { Overloaded } from '../base/errors.ts'
-import type { Answer } from './team.ts'
-
-/** What a call may have besides its argument. */
-export interface CallOptions {
-  /** Ends the call: it rejects with the reason of the signal, and the signal of the answer is aborted. */
-  readonly signal?: AbortSignal | undefined
-  /** Memory of the argument that is moved to the other thread instead of copied. */
-  readonly moved?: readonly ArrayBuffer[]
-}
+import type { Answer, CallOptions } from './team.ts'
 
 /** A result with memory that is moved to the caller's thread instead of copied. */
 export class Moved<T> {

@@ -3,8 +3,8 @@ import { Counters } from '../base/concurrency.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { type HttpServer, listenAt, sharePort } from './shared-port.ts'
-import type { Answer, OtherThread, ThreadData } from './team.ts'
-import { type CallOptions, type Message, ThreadChannel } from './thread-channel.ts'
+import type { Answer, CallOptions, OtherThread, ThreadData } from './team.ts'
+import { type Message, ThreadChannel } from './thread-channel.ts'
 
 /** The data that the main thread passes to each of the others. */
 export interface WorkerStart {

@@ -5,8 +5,8 @@ import type { Machine } from '../../src/assembly/machine.ts'
 import type { Settings } from '../../src/config/settings.ts'
 import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import type { HttpServer } from '../../src/threads/shared-port.ts'
-import type { Answer, FirstThread, OtherThread, ThreadData } from '../../src/threads/team.ts'
-import { type CallOptions, Moved } from '../../src/threads/thread-channel.ts'
+import type { Answer, CallOptions, FirstThread, OtherThread, ThreadData } from '../../src/threads/team.ts'
+import { Moved } from '../../src/threads/thread-channel.ts'
 
 /** `THREADS=4`: every service that a test starts answers with so many threads. A test that says itself how many is left alone. */
 export const threads = Number(process.env['THREADS'] ?? 1)
