@@ -35,6 +35,7 @@ const guestUser: User = {
   epoch: 1,
   keptSessionDigest: undefined,
   disabled: false,
+  hasSecondFactor: false,
   unlocks: 0,
   language: undefined,
   homeContext: undefined,

@@ -30,6 +30,11 @@ export const countedName = (name: string): Counted => ({
   key: `${UNKNOWN_NAME_PREFIX}${createHash('sha256').update(name).digest('base64url')}`,
 })
 
+/** Codes of users whose passwords are never counted. */
+export const countedCodes = (user: { readonly id: string; readonly unlocks: number }): Counted => ({
+  key: `lockout:factor:${user.id}:${user.unlocks}`,
+})
+
 const USER_PREFIX = 'lockout:user:'
 /** Strangers can create any number of these keys, so the code that creates the store must limit them. */
 export const UNKNOWN_NAME_PREFIX = 'lockout:name:'
@@ -96,9 +101,14 @@ export class Lockout {
   /**
    * Checks a password unless the limit has been reached. A wrong password counts, a right one clears the count, and a check
    * that throws leaves the count as it is. `locked` is true if this failure caused the lock.
+   * @param clears false where a right answer is not the last step of a sign-in: it then leaves the count as it is
    * @throws {LockedOut} without checking (D6.1)
    */
-  async attempt({ key }: Counted, check: () => Promise<boolean>): Promise<{ right: boolean; locked: boolean }> {
+  async attempt(
+    { key }: Counted,
+    check: () => Promise<boolean>,
+    { clears = true }: { readonly clears?: boolean } = {},
+  ): Promise<{ right: boolean; locked: boolean }> {
     if (!this.enabled) return { right: await check(), locked: false }
     const id = Buffer.from(this.#system.randomBytes(9)).toString('base64url')
     let outcome: 'right' | 'wrong' | 'unknown' = 'unknown'
@@ -108,7 +118,7 @@ export class Lockout {
         outcome = (await check()) ? 'right' : 'wrong'
       } finally {
         // Also runs when the check throws; otherwise the reservation would count against the user until it expires.
-        await this.#settle(key, id, outcome)
+        await this.#settle(key, id, outcome === 'right' && !clears ? 'unknown' : outcome)
       }
     } catch (error) {
       if (error instanceof StoreUnavailable) this.#abandon(key, id)

@@ -4,7 +4,7 @@ import type { Database } from '../stores/database.ts'
 import type { Audit } from './audit.ts'
 import { groupsOf } from './groups.ts'
 import { findUserByName, replaceHash, type User } from './users.ts'
-import { type Counted, countedDevice, countedName, countedUser, type Lockout } from './lockout.ts'
+import { type Counted, countedCodes, countedDevice, countedName, countedUser, type Lockout } from './lockout.ts'
 import { normaliseName } from './names.ts'
 import { type Passwords, requirePasswordShape } from './passwords.ts'
 import { ADMIN, ADMINS } from './principals.ts'
@@ -16,6 +16,8 @@ interface Dependencies {
   readonly passwords: Passwords
   readonly policy: PasswordLoginPolicy
   readonly lockout: Lockout
+  /** Counts the codes of users whose passwords are not counted: a code is too short to be guessed without limit. */
+  readonly codeLockout: Lockout
   /** Absent when trusted devices are disabled. */
   readonly devices: TrustedDevices | undefined
   readonly audit: Audit
@@ -63,6 +65,7 @@ export class Login {
    * @throws {LockedOut} without checking the password (D6.1)
    * @throws {Forbidden} `account-disabled`, only when the password is right; `password-login-off`
    * @throws {Overloaded} when too many passwords wait to be checked
+   * The caller of `form` continues with `SignIn`, which asks for the second factor and records the login.
    */
   async withPassword(attempt: Attempt): Promise<User> {
     const { policy, audit } = this.#deps
@@ -82,7 +85,7 @@ export class Login {
       await audit.record({ event: 'login-failed', ...event, detail: { mechanism: attempt.mechanism, why: 'disabled' } })
       throw new Forbidden('account-disabled', 'This account is disabled.')
     }
-    await audit.record({ event: 'login', ...event, actorId: user.id, detail: { mechanism: attempt.mechanism } })
+    if (attempt.mechanism === 'basic') await this.#recordBasic(user, attempt)
     await this.#renewHash(user, stored, attempt.password)
     return user
   }
@@ -102,15 +105,28 @@ export class Login {
 
   /** Whether credentials that were verified recently may be used without a new check (D4.3). @throws {LockedOut} */
   async requireStillGood(user: User, name: string, client: Client): Promise<boolean> {
-    if (user.disabled || user.name !== name || !this.#deps.policy.admits(name)) return false
+    if (user.disabled || user.hasSecondFactor || user.name !== name || !this.#deps.policy.admits(name)) return false
     if (await this.#isLockable(user))
       await this.#deps.lockout.requireNotLocked((await this.#counted({ client }, user, name)).counted)
     return true
   }
 
+  /**
+   * Checks a second factor, or a code that replaces one. It counts as a password does, so wrong passwords and wrong codes add up
+   * (D28.3).
+   * @param kind for the audit trail @throws {LockedOut} without checking
+   */
+  async attemptFactor(user: User, client: Client, kind: string, check: () => Promise<boolean>): Promise<boolean> {
+    const { lockout, codeLockout } = this.#deps
+    const isCounted = lockout.enabled && (await this.#isLockable(user))
+    const { right, locked } = isCounted
+      ? await lockout.attempt((await this.#counted({ client }, user, user.name ?? '')).counted, check)
+      : await codeLockout.attempt(countedCodes(user), check)
+    await this.#recordFailure({ right, locked }, user, client, kind)
+    return right
+  }
+
   async #check(attempt: Attempt, user: User | undefined, name: string, stored: string | undefined): Promise<boolean> {
-    const subject = { userId: user?.id, userName: user?.name, address: attempt.client.address }
-    const { mechanism } = attempt
     const { counted, isTrusted } = await this.#counted(attempt, user, name)
     // A flood from one network delays others by one check at most, and users on their own devices hardly at all.
     const turn = { of: networkOf(attempt.client.address), isPreferred: isTrusted }
@@ -118,11 +134,34 @@ export class Login {
     const isLockable = user === undefined || (await this.#isLockable(user))
     // Attempts during a lock are not recorded one by one: they cost an attacker nothing and would fill the audit trail.
     const { right, locked } = isLockable
-      ? await this.#deps.lockout.attempt(counted, verify)
+      ? // Else a right password between wrong codes would give any number of attempts at the code.
+        await this.#deps.lockout.attempt(counted, verify, { clears: user?.hasSecondFactor !== true })
       : { right: await verify(), locked: false }
-    if (!right) await this.#deps.audit.record({ event: 'login-failed', ...subject, detail: { mechanism } })
-    if (locked) await this.#deps.audit.record({ event: 'locked-out', ...subject, detail: { mechanism } })
+    await this.#recordFailure({ right, locked }, user, attempt.client, attempt.mechanism)
     return right
+  }
+
+  async #recordFailure(
+    { right, locked }: { readonly right: boolean; readonly locked: boolean },
+    user: User | undefined,
+    { address }: Client,
+    mechanism: string,
+  ): Promise<void> {
+    const subject = { userId: user?.id, userName: user?.name, address, detail: { mechanism } }
+    if (!right) await this.#deps.audit.record({ event: 'login-failed', ...subject })
+    if (locked) await this.#deps.audit.record({ event: 'locked-out', ...subject })
+  }
+
+  /** @throws {Unauthenticated} `second-factor-required`: HTTP Basic cannot carry a second factor (D28.5) */
+  async #recordBasic({ id, name, hasSecondFactor }: User, { client, mechanism }: Attempt): Promise<void> {
+    const event = { userId: id, userName: name, address: client.address }
+    if (!hasSecondFactor)
+      return await this.#deps.audit.record({ event: 'login', ...event, actorId: id, detail: { mechanism } })
+    await this.#deps.audit.record({ event: 'login-failed', ...event, detail: { mechanism, why: 'second-factor' } })
+    throw new Unauthenticated(
+      'second-factor-required',
+      'HTTP Basic cannot carry the second factor of this user. Programs use an access token.',
+    )
   }
 
   /** What failures are counted under, and whether the attempt comes from a device that the user has signed in from. */

@@ -23,5 +23,5 @@ export async function presentCaller(queries: Queries, caller: Caller): Promise<C
 /** Checks the caller's access token or session or, without them, the epoch under which their password was verified. */
 async function isStill(queries: Queries, { grant, session, user: before }: Caller, user: User): Promise<boolean> {
   if (grant) return (await queries.get(sql`SELECT id FROM access_tokens WHERE id = ${grant.tokenId}`)) !== undefined
-  return session ? isCurrent(session, user) : before.epoch === user.epoch
+  return session ? isCurrent(session, user) : before.epoch === user.epoch && !user.hasSecondFactor
 }

@@ -40,6 +40,10 @@ export interface Session {
   readonly notAfter?: Milliseconds
   /** Name of the identity provider that the user signed in with; absent after a login with a password. */
   readonly provider?: string
+  /** The user proved a second factor in this session, or their identity provider did (D28). */
+  readonly hasSecondFactor?: true
+  /** When the user last proved who they are; absent: at the login. */
+  readonly authenticated?: Milliseconds
 }
 
 export interface SessionOptions {
@@ -79,6 +83,8 @@ export interface SessionLifetime {
   readonly provider?: string | undefined
   /** A secret by which the identity provider can end the session; unique among all providers. */
   readonly logoutKey?: string | undefined
+  /** The sign-in included a second factor. */
+  readonly hasSecondFactor?: boolean
 }
 
 /** How long the server keeps a session whose cookie ends with the browser (D2.5). */
@@ -121,7 +127,7 @@ export class Sessions {
   }
 
   async open(user: User, client: Client, lifetime: SessionLifetime = {}): Promise<Session> {
-    const { requested, maximum = this.#options.maxAge, notAfter, provider, logoutKey } = lifetime
+    const { requested, maximum = this.#options.maxAge, notAfter, provider, logoutKey, hasSecondFactor } = lifetime
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()
@@ -141,6 +147,7 @@ export class Sessions {
       client: { address: client.address, userAgent: this.#userAgents.memo(client.userAgent) },
       ...(notAfter === undefined ? {} : { notAfter }),
       ...(provider === undefined ? {} : { provider }),
+      ...(hasSecondFactor ? { hasSecondFactor: true as const } : {}),
     }
     const stored = { ...fresh, expires: this.#expiry(fresh, now) }
     const [id] = this.#vault.idsOf(token)
@@ -188,6 +195,19 @@ export class Sessions {
     if (waits || kept === UNREACHABLE) this.#notes.add(session.id, { ...access, cookieSent: session.cookieSent })
     if (!renews || session.endsWithBrowser || !kept || kept === UNREACHABLE) return undefined
     return { ...session, ...access }
+  }
+
+  /**
+   * Notes that the user has just proved again who they are.
+   * @param hasSecondFactor whether with a second factor
+   */
+  async noteProof(session: Session, hasSecondFactor: boolean): Promise<void> {
+    const authenticated = this.#system.now()
+    await this.#change(session.id, current => ({
+      ...current,
+      authenticated,
+      ...(hasSecondFactor ? { hasSecondFactor: true as const } : {}),
+    }))
   }
 
   /** Seconds until the cookie of the session should expire; `undefined` when it ends with the browser. */
@@ -360,9 +380,13 @@ export function userOfHandle(handle: string): string | undefined {
   return dot < 0 ? undefined : handle.slice(dot + 1)
 }
 
-/** Whether the session is valid for the user's current epoch: created under it, or kept when it was raised. */
-export const isCurrent = ({ epoch, token }: Session, user: User): boolean =>
-  epoch === user.epoch || (user.keptSessionDigest !== undefined && user.keptSessionDigest === digestOf(token))
+/**
+ * Whether the session is valid for the user as they are now: created under their epoch, or kept when it was raised; and opened
+ * with a second factor if they have one, so that the first factor ends the sessions that lack it (D28.4).
+ */
+export const isCurrent = ({ epoch, token, hasSecondFactor }: Session, user: User): boolean =>
+  (epoch === user.epoch || (user.keptSessionDigest !== undefined && user.keptSessionDigest === digestOf(token))) &&
+  (hasSecondFactor === true || !user.hasSecondFactor)
 
 /** If several nodes record accesses, the latest counts, in whatever order they are written. */
 const withAccess =

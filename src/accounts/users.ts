@@ -17,6 +17,8 @@ export interface User {
    */
   readonly keptSessionDigest: string | undefined
   readonly disabled: boolean
+  /** A sign-in of this user needs a second factor (D28). */
+  readonly hasSecondFactor: boolean
   /** How often a lockout of the user has been lifted. Each lift starts a new count of wrong passwords. */
   readonly unlocks: number
   readonly language: string | undefined
@@ -32,13 +34,15 @@ interface UserRow {
   epoch: number
   spared_login: string | null
   disabled: number
+  factors: number
   unlocks: number
   language: string | null
   home_context: string | null
   custom_properties: string
 }
 
-const columns = sql`id, name, password, epoch, spared_login, disabled, unlocks, language, home_context, custom_properties`
+const columns = sql`id, name, password, epoch, spared_login, disabled, unlocks, language, home_context, custom_properties,
+  (SELECT count(*) FROM second_factors WHERE second_factors.user_id = principals.id) AS factors`
 
 const fromRow = (row: UserRow): User => ({
   id: row.id,
@@ -47,6 +51,7 @@ const fromRow = (row: UserRow): User => ({
   epoch: row.epoch,
   keptSessionDigest: row.spared_login ?? undefined,
   disabled: row.disabled !== 0,
+  hasSecondFactor: row.factors > 0,
   unlocks: row.unlocks,
   language: row.language ?? undefined,
   homeContext: row.home_context ?? undefined,

@@ -13,6 +13,7 @@ import { Sessions } from '../accounts/sessions.ts'
 import { TrustedDevices } from '../accounts/trusted-devices.ts'
 import { Limiter } from '../base/concurrency.ts'
 import type { Settings } from '../config/settings.ts'
+import { createFactors } from './factors.ts'
 import type { Machine } from './machine.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
@@ -21,6 +22,9 @@ import type { Mailer } from '../stores/mailer.ts'
 import { openSmtpMailer } from '../stores/smtp-mailer.ts'
 import { sharedHashing, sharedMailer, shareHashing, shareMails } from './team-services.ts'
 import type { ThreadTeam } from '../threads/team.ts'
+
+/** Where no password locks a user out, wrong codes still do: only the owner of the password can cause that. */
+const CODE_LOCKOUT = { maxAttempts: 10, duration: 300_000 } as const
 
 export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 
@@ -34,7 +38,7 @@ interface AccountsDependencies extends EphemeralStores {
 export async function createAccounts(
   settings: Settings,
   machine: Machine,
-  { database, cache, ephemeral, ofProcess, tokens, team }: AccountsDependencies,
+  { database, cache, ephemeral, ofProcess, tokens, tokenKeys, team }: AccountsDependencies,
 ) {
   const { system, log } = machine
   const audit = new Audit(database, { system, log }, settings['service.audit.retention'], team?.counters)
@@ -58,7 +62,7 @@ export async function createAccounts(
   const devices = distinguishesDevices ? new TrustedDevices(database, system) : undefined
   const adminPassword = settings['service.auth.adminpw']
   const login = new Login(
-    { database, passwords, policy, lockout, devices, audit },
+    { database, passwords, policy, lockout, codeLockout: new Lockout(ephemeral, system, CODE_LOCKOUT), devices, audit },
     {
       adminOverride: adminPassword === undefined ? undefined : await passwords.hash(adminPassword),
       locksAdmins: settings['service.auth.temp.lockout.admin'],
@@ -100,6 +104,7 @@ export async function createAccounts(
     login,
     users,
     sessions,
+    ...createFactors(settings, machine, { database, ephemeral, tokenKeys, login, sessions, audit }),
     accessTokens,
     basic,
     mails,

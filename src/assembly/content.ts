@@ -40,7 +40,7 @@ interface ContentDependencies extends Accounts {
 export function createContent(settings: Settings, deps: ContentDependencies) {
   const loader = new EntryLoader(deps)
   const kinds = createKinds(
-    { ...deps, loader },
+    { ...deps, loader, requireFresh: caller => deps.stepUp.requireFresh(caller) },
     { requireCurrentPassword: settings['service.auth.password.require-current-password'] },
   )
   const contexts = kinds.ofType.Context

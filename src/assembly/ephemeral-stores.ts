@@ -1,5 +1,6 @@
 import { BASIC_PREFIX, MAX_BASIC } from '../accounts/basic-credentials.ts'
 import { LINK_PREFIX, UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
+import { PENDING_PREFIX } from '../accounts/factors/pending-logins.ts'
 import { plainTokens, KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
@@ -25,6 +26,8 @@ const capacity: readonly Capacity[] = [
   // Networks with logins at identity providers in progress. These counts also limit the logins themselves.
   { prefix: FLOW_COUNT_PREFIX, max: 100_000 },
   { prefix: BASIC_PREFIX, max: MAX_BASIC },
+  // Each needs the right password, or a sign-on at a provider.
+  { prefix: PENDING_PREFIX, max: 100_000 },
 ]
 
 /**

@@ -1,3 +1,4 @@
+import { factorSteps } from '../accounts/factors/schema-steps.ts'
 import { accountSteps } from '../accounts/schema-steps.ts'
 import { linkSteps } from '../content/links/schema-steps.ts'
 import { ssoSteps } from '../sso/schema-steps.ts'
@@ -13,6 +14,7 @@ import type { Migration } from '../stores/migrations.ts'
 export const schema: readonly Migration[] = [
   ...commonSteps,
   ...accountSteps,
+  ...factorSteps,
   ...linkSteps,
   ...ssoSteps,
   ...searchSteps,

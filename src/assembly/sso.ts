@@ -1,4 +1,5 @@
 import type { Audit } from '../accounts/audit.ts'
+import type { SignIn } from '../accounts/factors/sign-in.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Changes } from '../content/changes.ts'
@@ -24,6 +25,7 @@ interface Dependencies {
   readonly ephemeral: EphemeralStore
   readonly audit: Audit
   readonly sessions: Sessions
+  readonly signIn: SignIn
   /** Known only after the server has started to listen. */
   readonly base: () => BaseAddress
   readonly team: ThreadTeam | undefined
@@ -38,7 +40,7 @@ export async function createSso(
   machine: Pick<Machine, 'system' | 'log'>,
   deps: Dependencies,
 ): Promise<Sso> {
-  const { database, changes, ephemeral, audit, sessions, base, team } = deps
+  const { database, changes, ephemeral, audit, sessions, signIn, base, team } = deps
   const { system } = machine
   const cas = settings['service.auth.cas'] ? (await import('./cas.ts')).createCas(settings, system, base) : undefined
   const saml =
@@ -65,7 +67,7 @@ export async function createSso(
   )
   const latest = new LatestSignOns(system, team && (() => team.collect('latest-sign-ons')))
   team?.answer('latest-sign-ons', () => latest.ofThread())
-  const signOn = new SignOn({ flows, accounts, sessions, failures, audit, latest })
+  const signOn = new SignOn({ flows, accounts, sessions, signIn, failures, audit, latest })
   return {
     failures,
     preview: new SignOnPreview(accounts, latest, logins),

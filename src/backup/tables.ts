@@ -18,6 +18,8 @@ export const tables: readonly Table[] = [
   { name: 'sso_links', key: ['issuer', 'subject'], since: 14 },
   { name: 'access_tokens', key: ['id'], since: 23 },
   { name: 'provider_memberships', key: ['user_id', 'group_id', 'provider'], since: 26 },
+  { name: 'second_factors', key: ['id'], since: 27 },
+  { name: 'recovery_codes', key: ['user_id', 'digest'], since: 27 },
   { name: 'contexts', key: ['id'] },
   { name: 'entries', key: ['context', 'id'] },
   { name: 'metadata_revisions', key: ['context', 'entry', 'number'] },

@@ -75,6 +75,18 @@ export const errorCodes = {
     title: 'Invalid access token',
     help: 'The access token is unknown, expired, revoked, of a disabled user, or not accepted from this address: create a new one.',
   },
+  'second-factor-required': {
+    title: 'Second factor required',
+    help: 'The password is right. Send the second factor to `POST /auth/factor` with the cookie of this response; `factors` lists the kinds. Programs use an access token.',
+  },
+  'second-factor-wrong': {
+    title: 'Second factor wrong',
+    help: 'The code is wrong, has expired or was already used. The attempt counts towards the lockout.',
+  },
+  'sign-in-expired': {
+    title: 'Sign-in expired',
+    help: 'The sign-in that waits for a second factor is unknown, older than five minutes or has had too many attempts: begin again.',
+  },
   'sso-refused': {
     title: 'Sign-on refused',
     help: '`check` names the failed check. Use `correlation` to find the details in the log and at `/management/sso`.',
@@ -97,6 +109,14 @@ export const errorCodes = {
   'current-password-wrong': {
     title: 'Current password wrong',
     help: '`currentPassword` does not match. The attempt counts towards the lockout.',
+  },
+  'fresh-sign-in-required': {
+    title: 'Fresh sign-in required',
+    help: 'The last proof of who you are is older than five minutes. Send a second factor, or the password, to `POST /auth/fresh` and repeat the request.',
+  },
+  'second-factor-missing': {
+    title: 'Second factor missing',
+    help: 'This account must have a second factor. Until one is added, only that is possible: `POST /auth/factors`.',
   },
   'cross-site-request': {
     title: 'Cross-site request refused',

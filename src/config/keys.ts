@@ -1,3 +1,4 @@
+import { factorKeys } from './factor-keys.ts'
 import { fileKeys, repositoryKeys } from './content-keys.ts'
 import { lockoutKeys, mailKeys, passwordKeys, passwordRuleKeys } from './password-keys.ts'
 import { addressKeys, corsKeys, operationKeys, proxyKeys } from './service-keys.ts'
@@ -13,6 +14,7 @@ export const groups: ReadonlyArray<{ readonly title: string; readonly keys: Read
   { title: 'Passwords', keys: passwordKeys },
   { title: 'Password rules', keys: passwordRuleKeys },
   { title: 'Lockout', keys: lockoutKeys },
+  { title: 'Second factors', keys: factorKeys },
   { title: 'Password reset by e-mail', keys: mailKeys },
   { title: 'Single sign-on', keys: ssoKeys },
   { title: 'SAML 2.0', keys: samlKeys },
@@ -36,6 +38,7 @@ export const keys = {
   ...passwordKeys,
   ...passwordRuleKeys,
   ...lockoutKeys,
+  ...factorKeys,
   ...mailKeys,
   ...ssoKeys,
   ...samlKeys,

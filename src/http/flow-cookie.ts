@@ -3,14 +3,15 @@ import type { BaseAddress } from './base-address.ts'
 import type { RequestCookies } from './protocol/cookies.ts'
 
 /**
- * Ties a login by CAS or OpenID Connect to the browser that began it (D9.5), for as long as the flow lives. Lax, so that it
+ * Ties a login that is not complete to the browser that began it (D9.5, D28.2), for as long as it lives: by CAS or OpenID Connect, or one
+ * that waits for a second factor. Lax, so that it
  * arrives when the provider sends the browser back, whatever the cookie of the session is.
  */
 export class FlowCookie {
   readonly #name: string
   readonly #attributes: string
 
-  constructor(base: BaseAddress, secure: boolean, protocol: 'cas' | 'oidc' = 'cas') {
+  constructor(base: BaseAddress, secure: boolean, protocol: 'cas' | 'oidc' | '2fa' = 'cas') {
     // Under this name browsers take it from this very host only, not from another one of the same domain.
     this.#name = `${base.isHttps ? '__Host-' : ''}stowage_${protocol}`
     this.#attributes = `Path=/; SameSite=Lax; HttpOnly${base.isHttps || secure ? '; Secure' : ''}`

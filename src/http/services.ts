@@ -1,6 +1,9 @@
 import type { AccessTokens } from '../accounts/access-tokens.ts'
 import type { Audit } from '../accounts/audit.ts'
 import type { BasicCredentials } from '../accounts/basic-credentials.ts'
+import type { SecondFactors } from '../accounts/factors/second-factors.ts'
+import type { SignIn } from '../accounts/factors/sign-in.ts'
+import type { StepUp } from '../accounts/factors/step-up.ts'
 import type { UserCache } from '../accounts/user-cache.ts'
 import type { Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
@@ -110,6 +113,10 @@ export interface Rooms {
   readonly sessions: Sessions
   readonly users: UserCache
   readonly login: Login
+  /** The end of every sign-in. */
+  readonly signIn: SignIn
+  readonly factors: SecondFactors
+  readonly stepUp: StepUp
   readonly lockout: Lockout
   readonly audit: Audit
   /** Absent when access tokens are off. */

@@ -1,25 +1,37 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SsoRefused } from '../sso/refusal.ts'
+import { needsFactor } from '../accounts/factors/sign-in.ts'
 import type { CompletedSignOn } from '../sso/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
-import { setCookie } from './protocol/cookies.ts'
-import { describeCaller } from './caller.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
 import { pageContext, sendPage } from './page.ts'
 import { signedInPage } from './pages/login-page.ts'
 import { onwardPage } from './pages/sso-pages.ts'
+import {
+  endSignIn,
+  FACTOR_PATH,
+  type CompletionServices as SignInServices,
+  requireComplete,
+  waitForFactor,
+} from './sign-in-completion.ts'
 import type { Uses } from './services.ts'
 
 /** What completing a login takes. */
-export type CompletionServices = Uses<'sso' | 'sessions' | 'cookie' | 'base' | 'ui'>
+export type CompletionServices = SignInServices & Uses<'sso' | 'ui'>
 
 /** Sets the cookie and leads on: to the success URL, to a page, or for programs to the user information. */
 export async function completeLogin(
   deps: CompletionServices,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  { user, session, successUrl }: CompletedSignOn,
+  result: CompletedSignOn,
 ): Promise<unknown> {
-  setCookie(reply, deps.cookie.set(session.token, deps.sessions.cookieLife(session)))
+  if (needsFactor(result) && prefersHtml(request)) {
+    waitForFactor(deps, reply, result)
+    return await reply.redirect(deps.base.at(FACTOR_PATH), 303)
+  }
+  const signedIn = requireComplete(deps, reply, result)
+  const { user, successUrl } = signedIn
+  const described = await endSignIn(deps, { request, reply }, signedIn)
   if (successUrl !== undefined && deps.sso.landsOnPage) {
     const look = pageContext(deps, request)
     return sendPage(
@@ -32,7 +44,7 @@ export async function completeLogin(
     const ways = { account: deps.base.at('ui/'), logout: deps.base.at('auth/logout') }
     return sendPage(reply, signedInPage(pageContext(deps, request), user.name ?? user.id, ways))
   }
-  return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], deps.base)
+  return described
 }
 
 /**

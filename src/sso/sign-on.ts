@@ -1,7 +1,7 @@
 import type { Audit } from '../accounts/audit.ts'
-import type { Client, Session, Sessions } from '../accounts/sessions.ts'
+import type { FactorNeeded, SignedIn, SignIn } from '../accounts/factors/sign-in.ts'
+import type { Client, Sessions } from '../accounts/sessions.ts'
 import type { AccountMatcher, SsoSubject } from './account-matcher.ts'
-import type { User } from '../accounts/users.ts'
 import { Overloaded } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -15,6 +15,8 @@ interface Dependencies {
   readonly flows: LoginFlows
   readonly accounts: AccountMatcher
   readonly sessions: Sessions
+  /** Opens the session, after the second factor of a user who has one. */
+  readonly signIn: Pick<SignIn, 'begin'>
   readonly failures: SsoFailures
   readonly audit: Audit
   /** Keeps what the providers state, for administrators. */
@@ -44,11 +46,8 @@ export interface SignOnAttempt extends LoginTarget {
   readonly verify: () => Promise<VerifiedIdentity>
 }
 
-export interface CompletedSignOn {
-  readonly user: User
-  readonly session: Session
-  readonly successUrl: string | undefined
-}
+/** A sign-on that the provider and the checks here have accepted. */
+export type CompletedSignOn = SignedIn | FactorNeeded
 
 /**
  * Signs users in through identity providers. Every protocol completes its sign-ons here, so that none can omit a step: each
@@ -84,28 +83,20 @@ export class SignOn {
   /** @throws {SsoRefused} reported, with the failure URL @throws {Overloaded} The flow can then be used again. */
   async complete(attempt: SignOnAttempt): Promise<CompletedSignOn> {
     const { policy, client, flow, successUrl, failureUrl } = attempt
-    const { flows, accounts, sessions, audit, latest } = this.#deps
+    const { flows, accounts, signIn, latest } = this.#deps
     try {
       const identity = await attempt.verify()
       const { once } = identity
       if (once) await flows.consumeAssertionId(policy.name, once.id, once.until)
       latest.keep(policy.name, identity)
       const user = await accounts.match(identity, policy, client)
-      await audit.record({
-        event: 'login',
-        userId: user.id,
-        userName: user.name,
-        actorId: user.id,
-        address: client.address,
-        detail: { mechanism: policy.name },
-      })
-      const life = {
+      const lifetime = {
         maximum: policy.maxAge,
         notAfter: identity.sessionEnds,
         provider: policy.name,
         logoutKey: identity.logoutKey && logoutKeyOf(policy.name, identity.logoutKey),
       }
-      return { user, session: await sessions.open(user, client, life), successUrl }
+      return await signIn.begin({ user, mechanism: policy.name, lifetime, client, successUrl })
     } catch (error) {
       if (error instanceof Overloaded && flow) await flows.restore(flow)
       throw await this.reported(error, policy.name, failureUrl, client)

@@ -125,7 +125,7 @@ const KEPT_CHANGES = 20_000
 type Event = 'INSERT' | 'DELETE' | 'UPDATE' | `UPDATE OF ${string}`
 
 /** A SQLite trigger that records each subject, an SQL expression over `NEW` or `OLD`. */
-function trigger(table: string, event: Event, subjects: readonly string[], when = ''): Sql {
+export function changeTrigger(table: string, event: Event, subjects: readonly string[], when = ''): Sql {
   const [verb = ''] = event.toLowerCase().split(' ')
   const suffix = event.startsWith('UPDATE OF') ? `_${event.slice('UPDATE OF '.length)}` : ''
   const notes = subjects.map(subject => `INSERT INTO change_log (subject) VALUES (${subject});`).join(' ')
@@ -138,27 +138,27 @@ function trigger(table: string, event: Event, subjects: readonly string[], when 
 /** The same subjects for an inserted, updated and deleted row; an update records the old and the new row. */
 function triggers(table: string, subjects: (row: 'NEW' | 'OLD') => readonly string[]): Sql[] {
   return [
-    trigger(table, 'INSERT', subjects('NEW')),
-    trigger(table, 'DELETE', subjects('OLD')),
-    trigger(table, 'UPDATE', [...new Set([...subjects('OLD'), ...subjects('NEW')])]),
+    changeTrigger(table, 'INSERT', subjects('NEW')),
+    changeTrigger(table, 'DELETE', subjects('OLD')),
+    changeTrigger(table, 'UPDATE', [...new Set([...subjects('OLD'), ...subjects('NEW')])]),
   ]
 }
 
 const sqliteChangeLog: readonly Sql[] = [
   sql`CREATE TABLE change_log (number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL)`,
   // No client can change the address of an entry, so the new row is enough.
-  trigger('entries', 'INSERT', [`NEW.context || '/' || NEW.id`]),
-  trigger('entries', 'UPDATE', [`NEW.context || '/' || NEW.id`]),
-  trigger('entries', 'DELETE', [`OLD.context || '/' || OLD.id`]),
+  changeTrigger('entries', 'INSERT', [`NEW.context || '/' || NEW.id`]),
+  changeTrigger('entries', 'UPDATE', [`NEW.context || '/' || NEW.id`]),
+  changeTrigger('entries', 'DELETE', [`OLD.context || '/' || OLD.id`]),
   // The counter of ids in `contexts` changes with each new entry, but no response contains it.
-  trigger('contexts', 'INSERT', [`'_contexts/' || NEW.id`]),
-  trigger('contexts', 'UPDATE OF name', [`'_contexts/' || NEW.id`]),
-  trigger('contexts', 'DELETE', [`'_contexts/' || OLD.id`]),
-  trigger('principals', 'INSERT', [`'_principals/' || NEW.id`, `'_contexts/' || coalesce(NEW.home_context, '')`]),
-  trigger('principals', 'UPDATE', [`'_principals/' || NEW.id`]),
-  trigger('principals', 'DELETE', [`'_principals/' || OLD.id`, `'_contexts/' || coalesce(OLD.home_context, '')`]),
+  changeTrigger('contexts', 'INSERT', [`'_contexts/' || NEW.id`]),
+  changeTrigger('contexts', 'UPDATE OF name', [`'_contexts/' || NEW.id`]),
+  changeTrigger('contexts', 'DELETE', [`'_contexts/' || OLD.id`]),
+  changeTrigger('principals', 'INSERT', [`'_principals/' || NEW.id`, `'_contexts/' || coalesce(NEW.home_context, '')`]),
+  changeTrigger('principals', 'UPDATE', [`'_principals/' || NEW.id`]),
+  changeTrigger('principals', 'DELETE', [`'_principals/' || OLD.id`, `'_contexts/' || coalesce(OLD.home_context, '')`]),
   // The relations of a context list those users and groups whose home it is.
-  trigger('principals', 'UPDATE OF home_context', [
+  changeTrigger('principals', 'UPDATE OF home_context', [
     `'_contexts/' || coalesce(OLD.home_context, '')`,
     `'_contexts/' || coalesce(NEW.home_context, '')`,
   ]),
@@ -177,7 +177,9 @@ export const changeLogSteps: readonly Migration[] = [
     id: 24,
     name: 'change log of access tokens',
     // A use of a token updates its row, and changes nothing that a cache holds.
-    statements: [{ sqlite: [trigger('access_tokens', 'DELETE', [`'_principals/' || OLD.user_id`])], postgres: [] }],
+    statements: [
+      { sqlite: [changeTrigger('access_tokens', 'DELETE', [`'_principals/' || OLD.user_id`])], postgres: [] },
+    ],
   },
 ]
 

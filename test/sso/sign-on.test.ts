@@ -9,6 +9,7 @@ import { LoginFlows } from '../../src/sso/login-flows.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { SignOn } from '../../src/sso/sign-on.ts'
 import type { Audit } from '../../src/accounts/audit.ts'
+import type { SignIn } from '../../src/accounts/factors/sign-in.ts'
 import type { Sessions } from '../../src/accounts/sessions.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -26,8 +27,9 @@ function setUp(t: { after(work: () => Promise<void>): void }) {
   const recorded: unknown[] = []
   const audit = { record: async (entry: unknown) => void recorded.push(entry) } as Pick<Audit, 'record'> as Audit
   const accounts = { match: async () => ({ id: '7', name: 'anna' }) } as unknown as AccountMatcher
-  const sessions = { open: async () => ({ token: 't' }) } as unknown as Sessions
-  const signOn = new SignOn({ flows, accounts, sessions, failures, audit, latest: { keep: () => {} } })
+  const sessions = {} as unknown as Sessions
+  const signIn = { begin: async () => ({ session: { token: 't' } }) } as unknown as SignIn
+  const signOn = new SignOn({ flows, accounts, sessions, signIn, failures, audit, latest: { keep: () => {} } })
   const complete = async (verify: () => Promise<VerifiedIdentity>) => {
     const flow = await flows.create({ provider: 'a', ...target }, client.address)
     const consumed = await flows.consume(flow.id)

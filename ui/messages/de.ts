@@ -658,6 +658,8 @@ const de: Messages = {
   'page.askOrganisation': 'Oder mit Ihrer Organisation anmelden',
   'page.back': 'Zurück zur Anmeldung',
   'page.email': 'E-Mail-Adresse',
+  'page.factorCode': 'Code',
+  'page.factorHint': 'Geben Sie den Code Ihrer Authenticator-App ein, oder einen Ihrer Wiederherstellungscodes.',
   'page.findOrganisation': 'Weiter',
   'page.findOrganisationHint': 'Ihre E-Mail-Adresse zeigt, zu welcher Organisation Sie gehören.',
   'page.forgot': 'Passwort vergessen?',
@@ -691,6 +693,8 @@ const de: Messages = {
   'page.problem.not-found': 'Unter dieser Adresse gibt es nichts oder nichts mehr.',
   'page.problem.overloaded': 'Zu viele melden sich gerade an. Versuchen Sie es in {time} wieder.',
   'page.problem.password-login-off': 'Passwörter werden hier nicht angenommen. Melden Sie sich anders an.',
+  'page.problem.second-factor-wrong':
+    'Der Code ist falsch, abgelaufen oder wurde schon benutzt. Warten Sie auf den nächsten.',
   'page.problem.sso-refused':
     'Die Anmeldung wurde abgelehnt ({check}). Geben Sie Ihrem Administrator diese Nummer: {correlation}.',
   'page.problem.sso-refused.required-claim':
@@ -710,6 +714,7 @@ const de: Messages = {
   'page.rule.uppercase': 'ein Großbuchstabe',
   'page.rulesBroken': 'Das Passwort verletzt diese Regeln:',
   'page.rulesTitle': 'Regeln für das Passwort',
+  'page.secondStep': 'Anmeldung bestätigen',
   'page.seconds': '{count} Sekunden',
   'page.sendLink': 'Link senden',
   'page.sessionEnded': 'Ihre Sitzung ist beendet. Melden Sie sich wieder an, um fortzufahren.',

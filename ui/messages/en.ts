@@ -641,6 +641,8 @@ export const en = {
   'page.askOrganisation': 'Or sign in with your organisation',
   'page.back': 'Back to sign-in',
   'page.email': 'E-mail address',
+  'page.factorCode': 'Code',
+  'page.factorHint': 'Enter the code of your authenticator app, or one of your recovery codes.',
   'page.findOrganisation': 'Continue',
   'page.findOrganisationHint': 'Your e-mail address tells us which organisation you belong to.',
   'page.forgot': 'Forgot your password?',
@@ -672,6 +674,7 @@ export const en = {
   'page.problem.not-found': 'There is nothing at this address, or no longer.',
   'page.problem.overloaded': 'Too many people are signing in right now. Try again in {time}.',
   'page.problem.password-login-off': 'Passwords are not accepted here. Sign in another way.',
+  'page.problem.second-factor-wrong': 'The code is wrong, has expired or was already used. Wait for the next one.',
   'page.problem.sso-refused':
     'The sign-on was refused ({check}). Give this number to your administrator: {correlation}.',
   'page.problem.sso-refused.required-claim':
@@ -691,6 +694,7 @@ export const en = {
   'page.rule.uppercase': 'an upper-case letter',
   'page.rulesBroken': 'The password does not follow these rules:',
   'page.rulesTitle': 'Rules for the password',
+  'page.secondStep': 'Confirm your sign-in',
   'page.seconds': '{count} seconds',
   'page.sendLink': 'Send link',
   'page.sessionEnded': 'Your session has ended. Sign in again to continue.',

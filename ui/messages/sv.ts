@@ -640,6 +640,8 @@ const sv: Messages = {
   'page.askOrganisation': 'Eller logga in med din organisation',
   'page.back': 'Tillbaka till inloggningen',
   'page.email': 'E-postadress',
+  'page.factorCode': 'Kod',
+  'page.factorHint': 'Ange koden från din autentiseringsapp, eller en av dina återställningskoder.',
   'page.findOrganisation': 'Fortsätt',
   'page.findOrganisationHint': 'Din e-postadress visar vilken organisation du hör till.',
   'page.forgot': 'Glömt lösenordet?',
@@ -671,6 +673,7 @@ const sv: Messages = {
   'page.problem.not-found': 'Det finns inget på den här adressen, eller inte längre.',
   'page.problem.overloaded': 'För många loggar in just nu. Försök igen om {time}.',
   'page.problem.password-login-off': 'Lösenord används inte här. Logga in på ett annat sätt.',
+  'page.problem.second-factor-wrong': 'Koden är fel, har gått ut eller har redan använts. Vänta på nästa.',
   'page.problem.sso-refused':
     'Inloggningen nekades ({check}). Ge det här numret till din administratör: {correlation}.',
   'page.problem.sso-refused.required-claim':
@@ -690,6 +693,7 @@ const sv: Messages = {
   'page.rule.uppercase': 'en stor bokstav',
   'page.rulesBroken': 'Lösenordet följer inte de här reglerna:',
   'page.rulesTitle': 'Regler för lösenordet',
+  'page.secondStep': 'Bekräfta inloggningen',
   'page.seconds': '{count} sekunder',
   'page.sendLink': 'Skicka länk',
   'page.sessionEnded': 'Din session har avslutats. Logga in igen för att fortsätta.',

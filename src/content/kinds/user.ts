@@ -71,6 +71,8 @@ interface Dependencies {
   readonly passwordRules: PasswordRules
   readonly sessions: Sessions
   readonly lockout: Lockout
+  /** The last proof of who the caller is must be recent (D28.6). @throws {Forbidden} `fresh-sign-in-required` */
+  readonly requireFresh: (caller: Caller) => void
 }
 
 export interface UserOptions {
@@ -87,6 +89,8 @@ const members = [
   'disabled',
   'customProperties',
 ] as const
+/** What decides who can use the account. */
+const isCritical = (member: string): boolean => ['name', 'password', 'disabled'].includes(member)
 type Wish = Readonly<Partial<Record<(typeof members)[number], unknown>>>
 
 /**
@@ -103,6 +107,7 @@ export class UserKind implements ResourceKind {
     find: async (queries, id) => (await findUser(queries, id))?.name,
     set: async (writer, id, raw) => {
       requireRenaming(writer.caller)
+      this.#deps.requireFresh(writer.caller)
       const user = await findUser(writer.tx, id)
       if (!user) return
       const { name } = await changeUser(writer.tx, user, { name: requireName(raw) })
@@ -166,6 +171,9 @@ export class UserKind implements ResourceKind {
     mayChange(caller, placed)
     const wish = readWish(await body.json())
     requireAllowed(caller, user, wish)
+    if (!isSelf(caller, user) || members.some(member => isCritical(member) && wish[member] !== undefined)) {
+      this.#deps.requireFresh(caller)
+    }
     const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
     // A user who changes their own password keeps the session in which they do it.
     const own = isSelf(caller, user) && change.password !== undefined ? caller.session : undefined
@@ -192,6 +200,7 @@ export class UserKind implements ResourceKind {
   }
 
   async remove(writer: EntryWriter, { id }: Entry): Promise<void> {
+    this.#deps.requireFresh(writer.caller)
     const user = await findUser(writer.tx, id)
     await deletePrincipal(writer.tx, id)
     if (user) writer.record({ event: 'user-deleted', userId: id, userName: user.name })

@@ -40,7 +40,7 @@ const AccessTokens = named(
   ),
 )
 
-type Services = Uses<'accessTokens' | 'database' | 'entries'>
+type Services = Uses<'accessTokens' | 'database' | 'entries' | 'stepUp'>
 
 const isOffered = ({ accessTokens }: Uses<'accessTokens'>): boolean => accessTokens !== undefined
 
@@ -61,9 +61,15 @@ export const accessTokenRoutes = [
       example: { name: 'Nightly import', expires: '2099-01-01', scopes: ['write'], contexts: ['photos'] },
     }),
     answers: { 201: json('The token.', object({ id: text(), token: text({ pattern: '^stow_[0-9A-Za-z]{49}$' }) })) },
-    refusals: { 400: ['invalid-value'], 403: ['access-token-scope'], 404: ['not-found'], 409: ['conflict'] },
+    refusals: {
+      400: ['invalid-value'],
+      403: ['access-token-scope', 'fresh-sign-in-required'],
+      404: ['not-found'],
+      409: ['conflict'],
+    },
     isOffered,
     handle: async (deps: Services, { caller, body, reply }) => {
+      deps.stepUp.requireFresh(caller)
       const { name, expires, scopes, contexts, addresses } = await body()
       const created = await serviceOf(deps).create(caller, {
         name,
@@ -101,9 +107,10 @@ export const accessTokenRoutes = [
     requires: { role: 'user', to: 'revoke access tokens' },
     path: { token: { description: 'The `id` of the token.', schema: { type: 'string' }, example: 'none' } },
     answers: { 204: done },
-    refusals: { 403: ['access-token-scope'], 404: ['not-found'] },
+    refusals: { 403: ['access-token-scope', 'fresh-sign-in-required'], 404: ['not-found'] },
     isOffered,
     handle: async (deps: Services, { caller, params, reply }) => {
+      deps.stepUp.requireFresh(caller)
       await serviceOf(deps).revoke(caller, params.token)
       return await reply.status(204).send()
     },

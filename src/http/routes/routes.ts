@@ -10,6 +10,8 @@ import { casRoutes } from './cas.ts'
 import { contentRoutes } from './contents.ts'
 import { contextRoutes } from './contexts.ts'
 import { directoryRoutes } from './directory.ts'
+import { factorRoutes } from './factors.ts'
+import { freshRoutes } from './fresh.ts'
 import { entryRoutes } from './entries.ts'
 import { listRoutes } from './lists.ts'
 import { linkRoutes } from './links.ts'
@@ -22,6 +24,7 @@ import { monitoringRoutes } from './monitoring.ts'
 import { openApiRoute } from './openapi.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { ssoPreviewRoutes } from './sso-preview.ts'
+import { secondStepRoutes } from './second-step.ts'
 import { searchRoutes } from './search.ts'
 import { oidcRoutes } from './oidc.ts'
 import { samlRoutes } from './saml.ts'
@@ -37,7 +40,10 @@ import { zipRoutes } from './zips.ts'
 export const routes: readonly RouteDefinition<Services>[] = [
   ...authRoutes,
   ...signInRoutes,
+  ...secondStepRoutes,
+  ...freshRoutes,
   ...authTokenRoutes,
+  ...factorRoutes,
   ...accessTokenRoutes,
   ...passwordResetRoutes,
   ...casRoutes,

@@ -1,13 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
-import { DEVICE_TTL } from '../../accounts/trusted-devices.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
 import type { ProviderFace } from '../../sso/identity-provider.ts'
 import { ownerOfDomain } from '../../sso/provider-choice.ts'
 import { type BaseAddress, readSuccessUrl } from '../base-address.ts'
-import { callerByCookie, describeCaller } from '../caller.ts'
-import { setCookie } from '../protocol/cookies.ts'
+import { callerByCookie } from '../caller.ts'
 import { json, page, redirect } from '../interface/answer.ts'
 import { formBody } from '../interface/body.ts'
 import { flag, text as textParameter } from '../interface/parameters.ts'
@@ -19,6 +17,7 @@ import { prefersHtml } from '../protocol/negotiate.ts'
 import { type LoginForm, loginPage, type OpenElsewhere, signedInPage, type SignInMethods } from '../pages/login-page.ts'
 import { onwardPage } from '../pages/sso-pages.ts'
 import { problemOf } from '../problem.ts'
+import { type CompletionServices, endSignIn, FACTOR_PATH, requireComplete } from '../sign-in-completion.ts'
 import { labelOf } from '../provider-label.ts'
 import type { Uses } from '../services.ts'
 import { CAS_PATH } from './cas.ts'
@@ -48,7 +47,7 @@ export const signInRoutes = [
     },
     refusals: {
       400: ['password-missing', 'password-too-long'],
-      401: ['wrong-credentials'],
+      401: ['wrong-credentials', 'second-factor-required'],
       403: ['account-disabled', 'password-login-off', 'cross-site-request'],
       429: ['locked-out'],
       503: ['overloaded'],
@@ -59,12 +58,14 @@ export const signInRoutes = [
     handle: async (deps: SignInServices & LoginPageServices, { request, reply, body }) => {
       const form = await body()
       const successUrl = readSuccessUrl(deps.base, form.successurl)
-      if (!prefersHtml(request)) return await signIn(deps, { request, reply }, form)
+      const pair = { request, reply }
+      if (!prefersHtml(request)) return await signInByPassword(deps, pair, form, successUrl)
       try {
-        await signIn(deps, { request, reply }, form)
+        await signInByPassword(deps, pair, form, successUrl)
       } catch (error) {
         // A browser gets the form again, with the error.
         if (!(error instanceof ServiceError)) throw error
+        if (error.code === 'second-factor-required') return await reply.redirect(deps.base.at(FACTOR_PATH), 303)
         const { status, headers, body } = problemOf(error, request.id)
         const retryAfter = headers['retry-after'] === undefined ? undefined : Number(headers['retry-after'])
         const refusal = { code: error.code, detail: String(body['detail']), retryAfter }
@@ -138,24 +139,24 @@ export const signInRoutes = [
 ]
 
 type Pair = Pick<Exchange, 'request' | 'reply'>
-type SignInServices = Uses<'base' | 'cookie' | 'devices' | 'login' | 'sessions'>
+type SignInServices = CompletionServices & Uses<'login'>
 type LoginPageServices = Uses<'base' | 'login' | 'passwordReset' | 'sso' | 'ui'>
 
-/** Opens the session and sets the cookie. */
-async function signIn(
-  { base, cookie, devices, login, sessions }: SignInServices,
+/** Opens the session and sets the cookie, or the cookie of a login that waits for its second factor. */
+async function signInByPassword(
+  deps: SignInServices,
   { request, reply }: Pair,
   form: Readonly<Record<'auth_username' | 'auth_password' | 'auth_maxage', string | undefined>>,
+  successUrl: string | undefined,
 ): Promise<Record<string, unknown>> {
   const name = requireField(form, 'auth_username')
   const password = requireField(form, 'auth_password')
   const maxAge = readMaxAge(form.auth_maxage)
   const { client } = request.caller
-  const user = await login.withPassword({ name, password, mechanism: 'form', client })
-  const session = await sessions.open(user, client, { requested: maxAge })
-  setCookie(reply, cookie.set(session.token, sessions.cookieLife(session)))
-  if (devices) setCookie(reply, cookie.setDevice(await devices.trust(user, client.device), DEVICE_TTL / 1000))
-  return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], base)
+  const user = await deps.login.withPassword({ name, password, mechanism: 'form', client })
+  const lifetime = { requested: maxAge }
+  const result = await deps.signIn.begin({ user, mechanism: 'form', lifetime, client, successUrl })
+  return await endSignIn(deps, { request, reply }, requireComplete(deps, reply, result))
 }
 
 /** With a page instead of a redirect, because the policy of the login form allows it to lead to this service only. */

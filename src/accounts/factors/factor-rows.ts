@@ -1,0 +1,117 @@
+import type { Milliseconds } from '../../base/units.ts'
+import type { Queries } from '../../stores/database.ts'
+import { sql } from '../../stores/sql.ts'
+
+export type FactorKind = 'totp' | 'passkey'
+
+/** A second factor of a user. Only confirmed factors are stored. */
+export interface Factor {
+  readonly id: string
+  readonly userId: string
+  readonly kind: FactorKind
+  /** Given by its owner. */
+  readonly name: string
+  /** Of `totp`: sealed. Of a passkey: its public key. */
+  readonly secret: string
+  readonly credentialId: string | undefined
+  /** Of `totp`: the step of the last accepted code. Of a passkey: its signature counter. */
+  readonly counter: number
+  readonly userHandle: string | undefined
+  readonly transports: string | undefined
+  readonly isBackedUp: boolean | undefined
+  readonly created: Milliseconds
+  readonly lastUsed: Milliseconds | undefined
+}
+
+interface Row {
+  readonly id: string
+  readonly user_id: string
+  readonly kind: FactorKind
+  readonly name: string
+  readonly secret: string
+  readonly credential_id: string | null
+  readonly counter: number
+  readonly user_handle: string | null
+  readonly transports: string | null
+  readonly backed_up: number | null
+  readonly created: number
+  readonly last_used: number | null
+}
+
+const columns = sql`id, user_id, kind, name, secret, credential_id, counter, user_handle, transports, backed_up, created, last_used`
+
+const fromRow = (row: Row): Factor => ({
+  id: row.id,
+  userId: row.user_id,
+  kind: row.kind,
+  name: row.name,
+  secret: row.secret,
+  credentialId: row.credential_id ?? undefined,
+  counter: row.counter,
+  userHandle: row.user_handle ?? undefined,
+  transports: row.transports ?? undefined,
+  isBackedUp: row.backed_up === null ? undefined : row.backed_up !== 0,
+  created: row.created,
+  lastUsed: row.last_used ?? undefined,
+})
+
+/** The factors of a user, the oldest first. */
+export async function factorsOf(queries: Queries, userId: string): Promise<Factor[]> {
+  const rows = await queries.all<Row>(
+    sql`SELECT ${columns} FROM second_factors WHERE user_id = ${userId} ORDER BY created, id`,
+  )
+  return rows.map(fromRow)
+}
+
+export async function findFactor(queries: Queries, id: string): Promise<Factor | undefined> {
+  const row = await queries.get<Row>(sql`SELECT ${columns} FROM second_factors WHERE id = ${id}`)
+  return row && fromRow(row)
+}
+
+/** @throws {UniqueViolation} for a credential that is known already */
+export async function insertFactor(tx: Queries, factor: Factor): Promise<void> {
+  const { id, userId, kind, name, secret, credentialId, counter, userHandle, transports, isBackedUp, created } = factor
+  await tx.run(sql`INSERT INTO second_factors
+    (id, user_id, kind, name, secret, credential_id, counter, user_handle, transports, backed_up, created, last_used)
+    VALUES (${id}, ${userId}, ${kind}, ${name}, ${secret}, ${credentialId ?? null}, ${counter}, ${userHandle ?? null},
+      ${transports ?? null}, ${isBackedUp === undefined ? null : Number(isBackedUp)}, ${created}, ${factor.lastUsed ?? null})`)
+}
+
+/** Moves the counter forward. False if another request, on any node, has moved it that far: then the code was used. */
+export async function advanceCounter(
+  queries: Queries,
+  id: string,
+  to: { readonly counter: number; readonly now: Milliseconds },
+): Promise<boolean> {
+  const changed = await queries.run(sql`UPDATE second_factors SET counter = ${to.counter}, last_used = ${to.now}
+    WHERE id = ${id} AND counter < ${to.counter}`)
+  return changed === 1
+}
+
+export async function renameFactor(tx: Queries, id: string, name: string): Promise<void> {
+  await tx.run(sql`UPDATE second_factors SET name = ${name} WHERE id = ${id}`)
+}
+
+export async function deleteFactor(tx: Queries, id: string): Promise<void> {
+  await tx.run(sql`DELETE FROM second_factors WHERE id = ${id}`)
+}
+
+export async function countRecoveryCodes(queries: Queries, userId: string): Promise<number> {
+  const row = await queries.get<{ count: number }>(
+    sql`SELECT count(*) AS count FROM recovery_codes WHERE user_id = ${userId}`,
+  )
+  return row?.count ?? 0
+}
+
+/** Replaces the codes of a user; none leaves the user without. */
+export async function replaceRecoveryCodes(tx: Queries, userId: string, digests: readonly string[]): Promise<void> {
+  await tx.run(sql`DELETE FROM recovery_codes WHERE user_id = ${userId}`)
+  for (const digest of digests) {
+    await tx.run(sql`INSERT INTO recovery_codes (user_id, digest) VALUES (${userId}, ${digest})`)
+  }
+}
+
+/** Deletes the code. False if the user has no such code, or another request has used it. */
+export async function takeRecoveryCode(queries: Queries, userId: string, digest: string): Promise<boolean> {
+  return (await queries.run(sql`DELETE FROM recovery_codes WHERE user_id = ${userId} AND digest = ${digest}`)) === 1
+}

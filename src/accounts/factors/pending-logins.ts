@@ -1,0 +1,86 @@
+import type { System } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import type { Database } from '../../stores/database.ts'
+import type { EphemeralStore } from '../../stores/ephemeral-store.ts'
+import type { SessionLifetime } from '../sessions.ts'
+import { digestOf } from '../token-digest.ts'
+import { findUser, type User } from '../users.ts'
+
+/** How long a user has to prove their second factor. */
+export const PENDING_TTL: Milliseconds = 300_000
+/** Further attempts need the password again, whose check is expensive. */
+const MAX_ATTEMPTS = 5
+const TOKEN_BYTES = 32
+
+export const PENDING_PREFIX = 'pending-login:'
+
+/** What a sign-in without its second factor has established. */
+export interface FirstFactor {
+  readonly user: User
+  /** How the user signed in: `form`, or the name of a provider. */
+  readonly mechanism: string
+  readonly lifetime: SessionLifetime
+  /** Where a browser goes afterwards; already checked. */
+  readonly successUrl?: string | undefined
+}
+
+interface Stored extends Omit<FirstFactor, 'user'> {
+  readonly userId: string
+  readonly epoch: number
+  readonly attempts: number
+}
+
+export interface PendingLogin extends FirstFactor {
+  /** Identifies the pending login to challenges that are made for it. */
+  readonly bound: string
+}
+
+/**
+ * Sign-ins that wait for a second factor. The browser has a token, the store its digest. It opens no session and grants
+ * nothing; it ends when the password changes or the account is disabled.
+ */
+export class PendingLogins {
+  readonly #deps: { readonly database: Database; readonly ephemeral: EphemeralStore; readonly system: System }
+
+  constructor(deps: { readonly database: Database; readonly ephemeral: EphemeralStore; readonly system: System }) {
+    this.#deps = deps
+  }
+
+  /** Returns the token for the browser. */
+  async create({ user, mechanism, lifetime, successUrl }: FirstFactor): Promise<string> {
+    const token = Buffer.from(this.#deps.system.randomBytes(TOKEN_BYTES)).toString('base64url')
+    const stored: Stored = { userId: user.id, epoch: user.epoch, mechanism, lifetime, successUrl, attempts: 0 }
+    await this.#deps.ephemeral.add(keyOf(token), stored, PENDING_TTL)
+    return token
+  }
+
+  /** Leaves it as it is. */
+  async find(token: string | undefined): Promise<PendingLogin | undefined> {
+    if (token === undefined) return undefined
+    return await this.#current(token, await this.#deps.ephemeral.get<Stored>(keyOf(token)))
+  }
+
+  /** The pending login, with one attempt less left; `undefined` when there are none. */
+  async findForAttempt(token: string | undefined): Promise<PendingLogin | undefined> {
+    if (token === undefined) return undefined
+    const stored = await this.#deps.ephemeral.update<Stored>(keyOf(token), old =>
+      old && old.attempts < MAX_ATTEMPTS ? { value: { ...old, attempts: old.attempts + 1 } } : undefined,
+    )
+    return await this.#current(token, stored)
+  }
+
+  /** Ends it. Of several requests one gets it. */
+  async take(token: string): Promise<PendingLogin | undefined> {
+    return await this.#current(token, await this.#deps.ephemeral.take<Stored>(keyOf(token)))
+  }
+
+  /** Not after a change of the password, of the user's factors to none, or when the account is disabled or deleted. */
+  async #current(token: string, stored: Stored | undefined): Promise<PendingLogin | undefined> {
+    const user = stored && (await findUser(this.#deps.database, stored.userId))
+    if (!user || user.disabled || !user.hasSecondFactor || user.epoch !== stored.epoch) return undefined
+    const { mechanism, lifetime, successUrl } = stored
+    return { user, mechanism, lifetime, successUrl, bound: `pending:${digestOf(token)}` }
+  }
+}
+
+const keyOf = (token: string): string => PENDING_PREFIX + digestOf(token)

@@ -1,0 +1,42 @@
+import { changeTrigger } from '../../stores/dependency-cache.ts'
+import type { Migration } from '../../stores/migrations.ts'
+import { sql } from '../../stores/sql.ts'
+
+/** Schema migrations for the tables that only this room uses. */
+export const factorSteps: readonly Migration[] = [
+  {
+    id: 27,
+    name: 'second factors and recovery codes',
+    statements: [
+      // `secret` is a sealed secret of TOTP, or the public key of a passkey.
+      sql`CREATE TABLE second_factors (
+        id TEXT PRIMARY KEY,
+        user_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        secret TEXT NOT NULL,
+        credential_id TEXT UNIQUE,
+        counter BIGINT NOT NULL DEFAULT 0,
+        user_handle TEXT,
+        transports TEXT,
+        backed_up INTEGER,
+        created BIGINT NOT NULL,
+        last_used BIGINT
+      )`,
+      sql`CREATE INDEX second_factors_by_user ON second_factors (user_id)`,
+      sql`CREATE TABLE recovery_codes (
+        user_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
+        digest TEXT NOT NULL,
+        PRIMARY KEY (user_id, digest)
+      )`,
+      {
+        // Whether a user has a factor is cached with the user. A use of a factor changes nothing that a cache holds.
+        sqlite: [
+          changeTrigger('second_factors', 'INSERT', [`'_principals/' || NEW.user_id`]),
+          changeTrigger('second_factors', 'DELETE', [`'_principals/' || OLD.user_id`]),
+        ],
+        postgres: [],
+      },
+    ],
+  },
+]

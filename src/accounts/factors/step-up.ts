@@ -1,0 +1,85 @@
+import { Forbidden } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { type Caller, isGuest } from '../caller.ts'
+import type { Login } from '../login.ts'
+import type { Audit } from '../audit.ts'
+import type { Session, Sessions } from '../sessions.ts'
+import type { FactorAnswer, SecondFactors } from './second-factors.ts'
+
+/** Whose proof has to be recent before a change that matters: of no user, of users with a second factor, or of all. */
+export type StepUpMode = 'off' | 'factors' | 'all'
+
+/** How long a proof is recent. */
+const FRESH_TTL: Milliseconds = 300_000
+
+interface Dependencies {
+  readonly factors: SecondFactors
+  readonly login: Pick<Login, 'requireCurrentPassword'>
+  readonly sessions: Pick<Sessions, 'noteProof'>
+  readonly audit: Audit
+  readonly system: System
+}
+
+/** What a user sends to prove again who they are. */
+export type FreshAnswer = FactorAnswer | { readonly password: string }
+
+/**
+ * A session that was left open must not be enough to take over an account: before a change of passwords, names, second factors,
+ * access tokens or accounts of others, the last proof of who the user is must be recent (D28.6).
+ */
+export class StepUp {
+  readonly #deps: Dependencies
+  readonly #mode: StepUpMode
+
+  constructor(deps: Dependencies, mode: StepUpMode) {
+    this.#deps = deps
+    this.#mode = mode
+  }
+
+  /**
+   * HTTP Basic proves the password with each request, and access tokens are refused where this is asked.
+   * @throws {Forbidden} `fresh-sign-in-required`
+   */
+  requireFresh({ user, session }: Pick<Caller, 'user' | 'session'>): void {
+    const isAsked = this.#mode === 'all' || (this.#mode === 'factors' && user.hasSecondFactor)
+    if (!session || !isAsked || this.#isFresh(session)) return
+    throw new Forbidden(
+      'fresh-sign-in-required',
+      'The last proof of who you are is older than five minutes. Prove it again, then repeat the request.',
+    )
+  }
+
+  /**
+   * Proves again who the caller is, for five minutes. A user with a second factor proves that.
+   * @throws {Forbidden} `fresh-sign-in-required` for a password where a second factor is needed; `current-password-wrong`
+   * @throws {Unauthenticated} `second-factor-wrong` @throws {LockedOut}
+   */
+  async prove(caller: Caller, answer: FreshAnswer): Promise<void> {
+    const { factors, login, sessions, audit } = this.#deps
+    const { user, client } = caller
+    const session = requireSessionOf(caller, 'prove again who you are')
+    let kind = 'password'
+    if (!('password' in answer)) {
+      kind = await factors.verify(user, answer, { client, bound: `session:${session.id}` })
+    } else if (user.hasSecondFactor) {
+      throw new Forbidden('fresh-sign-in-required', 'Send a second factor: the password alone is not enough.')
+    } else {
+      await login.requireCurrentPassword(user, answer.password, client)
+    }
+    await sessions.noteProof(session, kind !== 'password')
+    const detail = { mechanism: kind }
+    const entry = { userId: user.id, userName: user.name, actorId: user.id, address: client.address, detail }
+    await audit.record({ event: 'step-up', ...entry })
+  }
+
+  #isFresh({ authenticated, loginTime }: Session): boolean {
+    return this.#deps.system.now() - (authenticated ?? loginTime) <= FRESH_TTL
+  }
+}
+
+/** The session of the caller. @throws {Forbidden} `not-allowed` without one, as with HTTP Basic */
+export function requireSessionOf(caller: Caller, what: string): Session {
+  if (caller.session && !isGuest(caller)) return caller.session
+  throw new Forbidden('not-allowed', `You may not ${what} without a session. Sign in with a cookie.`)
+}

@@ -1,0 +1,53 @@
+import { join, resolve } from 'node:path'
+import { FactorSecrets } from '../accounts/factors/factor-secrets.ts'
+import { PendingLogins } from '../accounts/factors/pending-logins.ts'
+import { SecondFactors } from '../accounts/factors/second-factors.ts'
+import { SignIn } from '../accounts/factors/sign-in.ts'
+import { StepUp } from '../accounts/factors/step-up.ts'
+import type { Audit } from '../accounts/audit.ts'
+import type { Login } from '../accounts/login.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Machine } from './machine.ts'
+import type { EphemeralStores } from './ephemeral-stores.ts'
+import type { Database } from '../stores/database.ts'
+import { readKeyFile } from '../stores/key-file.ts'
+
+interface Dependencies extends Pick<EphemeralStores, 'ephemeral' | 'tokenKeys'> {
+  readonly database: Database
+  readonly login: Login
+  readonly sessions: Sessions
+  readonly audit: Audit
+}
+
+/** Part of `assembly/accounts.ts`: second factors, and the end of every sign-in. */
+export function createFactors(settings: Settings, machine: Machine, deps: Dependencies) {
+  const { system, log } = machine
+  const { database, ephemeral, sessions, audit, tokenKeys } = deps
+  const secrets = new FactorSecrets(() => factorKeys(settings, machine, tokenKeys), system)
+  const factors = new SecondFactors({ ...deps, secrets, system, log })
+  const pending = new PendingLogins({ database, ephemeral, system })
+  return {
+    factors,
+    signIn: new SignIn({ sessions, factors, pending, audit }),
+    stepUp: new StepUp({ ...deps, factors, system }, settings['service.auth.step-up']),
+  }
+}
+
+/** Created in the data folder when the first secret is sealed. */
+const KEY_FILE = 'second-factors.key'
+
+/**
+ * The keys that seal secrets of TOTP: those of the file in the settings, else those that seal sessions, which all nodes share,
+ * else those of a file in the data folder.
+ */
+async function factorKeys(
+  settings: Settings,
+  { system }: Pick<Machine, 'system'>,
+  tokenKeys: readonly Uint8Array[],
+): Promise<readonly Uint8Array[]> {
+  const file = settings['service.auth.second-factor.key-file']
+  if (file !== undefined) return await readKeyFile(file, system)
+  if (tokenKeys.length > 0) return tokenKeys
+  return await readKeyFile(join(resolve(settings['service.data.folder']), KEY_FILE), system)
+}

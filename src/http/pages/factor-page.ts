@@ -1,0 +1,34 @@
+import { fill, type Html, html, type PageContext, page } from './html.ts'
+import type { Refusal } from './login-page.ts'
+import { wordsForProblem } from './messages.ts'
+
+interface FactorForm {
+  readonly action: string
+  /** Why an earlier answer was refused. */
+  readonly refusal: Refusal | undefined
+}
+
+/** The second step of a sign-in; works without scripts. */
+export const factorPage = (look: PageContext, { action, refusal }: FactorForm): string => {
+  const { words } = look
+  const described = refusal ? html` aria-describedby="refusal"` : []
+  return page(
+    look,
+    words.secondStep,
+    html`${refusalNotice(look, refusal)}<form method="post" action="${action}">
+<label class="field"><span>${words.factorCode}</span><input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required autofocus${described}></label>
+<p class="hint">${words.factorHint}</p>
+<button class="button wide">${words.signIn}</button></form>
+<p class="aside"><a href="${look.home}">${words.back}</a></p>`,
+  )
+}
+
+function refusalNotice({ words }: PageContext, refusal: Refusal | undefined): Html | [] {
+  if (!refusal) return []
+  const { code, detail, retryAfter } = refusal
+  const text =
+    retryAfter === undefined
+      ? (wordsForProblem(words, code) ?? detail)
+      : fill(words.lockedOut, { time: fill(words.seconds, { count: retryAfter }) })
+  return html`<p class="notice bad" role="alert" id="refusal">${text}</p>`
+}

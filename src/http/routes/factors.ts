@@ -1,0 +1,174 @@
+import { otpauthUri } from '../../accounts/factors/totp.ts'
+import type { Factor } from '../../accounts/factors/factor-rows.ts'
+import { requireSessionOf } from '../../accounts/factors/step-up.ts'
+import { requireAdmin } from '../../accounts/caller.ts'
+import { askedUser, userNamed } from '../asked-user.ts'
+import { done, json } from '../interface/answer.ts'
+import { jsonBody } from '../interface/body.ts'
+import { requiredText, text as textParameter } from '../interface/parameters.ts'
+import { route } from '../interface/route.ts'
+import { list, named, object, oneOf, optional, text } from '../interface/schema.ts'
+import { count } from '../interface/schemas.ts'
+import type { Uses } from '../services.ts'
+import { isoTime } from '../times.ts'
+
+const time = text({ format: 'date-time' })
+
+const SecondFactors = named(
+  'SecondFactors',
+  object({
+    factors: list(
+      object({ id: text(), kind: oneOf('totp', 'passkey'), name: text(), created: time, lastUsed: optional(time) }),
+    ),
+    recoveryCodes: count,
+  }),
+)
+const recoveryCodes = list(text())
+const Added = named('AddedFactor', object({ id: text(), recoveryCodes: optional(recoveryCodes) }))
+const factorPath = {
+  factor: { description: 'The `id` of the factor.', schema: { type: 'string' }, example: 'none' },
+} as const
+
+type Services = Uses<'factors' | 'stepUp'>
+
+/** The second factors of the caller, and for administrators those of others (D28). */
+export const factorRoutes = [
+  route({
+    id: 'listFactors',
+    method: 'GET',
+    url: '/auth/factors',
+    chapter: 'Sessions',
+    summary: 'List the second factors of the caller, and how many recovery codes are left.',
+    requires: { role: 'user', to: 'list second factors' },
+    query: { user: textParameter('For admins: the name of another user.') },
+    answers: { 200: json('The factors, without their secrets.', SecondFactors) },
+    refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
+    handle: async (deps: Services & Uses<'database'>, { caller, query }) => {
+      const { id } = await askedUser(deps, caller, query.user, "list another user's second factors")
+      const [factors, left] = await Promise.all([deps.factors.list(id), deps.factors.recoveryCodesLeft(id)])
+      return { factors: factors.map(describe), recoveryCodes: left }
+    },
+  }),
+  route({
+    id: 'enrolAuthenticatorApp',
+    method: 'POST',
+    url: '/auth/factors',
+    chapter: 'Sessions',
+    summary: 'Begin to add an authenticator app (TOTP). It counts once its first code has been sent.',
+    details:
+      'The enrolment ends after ten minutes, or when another one begins. `uri` is what apps read from a QR code.',
+    requires: { role: 'user', to: 'add a second factor' },
+    body: jsonBody(object({ kind: oneOf('totp'), name: text() }), { example: { kind: 'totp', name: 'Phone' } }),
+    answers: {
+      201: json('The secret, in base 32, in this answer only.', object({ id: text(), secret: text(), uri: text() })),
+    },
+    refusals: { 400: ['invalid-value'], 403: ['access-token-scope', 'fresh-sign-in-required'] },
+    handle: async ({ factors, stepUp, base }: Services & Uses<'base'>, { caller, body, reply }) => {
+      requireSessionOf(caller, 'add a second factor')
+      stepUp.requireFresh(caller)
+      const { name } = await body()
+      const { id, secret } = await factors.enrolTotp(caller, name)
+      const account = caller.user.name ?? caller.user.id
+      reply.status(201)
+      return { id, secret, uri: otpauthUri(secret, { issuer: new URL(base.origin).hostname, account }) }
+    },
+  }),
+  route({
+    id: 'confirmAuthenticatorApp',
+    method: 'POST',
+    url: '/auth/factors/:factor/confirm',
+    chapter: 'Sessions',
+    summary: 'Add the authenticator app, with its first code.',
+    details:
+      'The first factor ends the other sessions of the user, which have none, and the answer has ten recovery codes. They cannot be read again.',
+    requires: { role: 'user', to: 'add a second factor' },
+    path: factorPath,
+    body: jsonBody(object({ code: text() }), { example: { code: '123456' } }),
+    answers: { 200: json('The factor is added.', Added) },
+    refusals: {
+      401: ['second-factor-wrong'],
+      403: ['access-token-scope', 'fresh-sign-in-required'],
+      404: ['not-found'],
+      409: ['conflict'],
+    },
+    handle: async ({ factors, stepUp }: Services, { caller, params, body }) => {
+      requireSessionOf(caller, 'add a second factor')
+      stepUp.requireFresh(caller)
+      return await factors.confirmTotp(caller, params.factor, (await body()).code)
+    },
+  }),
+  route({
+    id: 'renameFactor',
+    method: 'PATCH',
+    url: '/auth/factors/:factor',
+    chapter: 'Sessions',
+    summary: 'Rename a second factor of the caller.',
+    requires: { role: 'user', to: 'rename second factors' },
+    path: factorPath,
+    body: jsonBody(object({ name: text() }), { example: { name: 'Old phone' } }),
+    answers: { 204: done },
+    refusals: { 400: ['invalid-value'], 403: ['access-token-scope'], 404: ['not-found'] },
+    handle: async ({ factors }: Services, { caller, params, body, reply }) => {
+      await factors.rename(caller, params.factor, (await body()).name)
+      return await reply.status(204).send()
+    },
+  }),
+  route({
+    id: 'removeFactor',
+    method: 'DELETE',
+    url: '/auth/factors/:factor',
+    chapter: 'Sessions',
+    summary: 'Remove a second factor of the caller; with the last one the recovery codes too.',
+    requires: { role: 'user', to: 'remove second factors' },
+    path: factorPath,
+    answers: { 204: done },
+    refusals: { 403: ['access-token-scope', 'fresh-sign-in-required'], 404: ['not-found'] },
+    handle: async ({ factors, stepUp }: Services, { caller, params, reply }) => {
+      stepUp.requireFresh(caller)
+      await factors.remove(caller, params.factor)
+      return await reply.status(204).send()
+    },
+  }),
+  route({
+    id: 'removeFactorsOfUser',
+    method: 'DELETE',
+    url: '/auth/factors',
+    chapter: 'Sessions',
+    summary: 'Remove all second factors of a user who has lost them, with their recovery codes.',
+    details: 'The user then signs in with the password alone, or adds a factor where one is required.',
+    requires: { role: 'admin', to: "remove another user's second factors" },
+    query: { user: requiredText('The name of the user.') },
+    answers: { 200: json('How many were removed.', object({ removed: count })) },
+    refusals: { 403: ['not-allowed', 'access-token-scope', 'fresh-sign-in-required'], 404: ['not-found'] },
+    handle: async (deps: Services & Uses<'database'>, { caller, query }) => {
+      requireAdmin(caller, "remove another user's second factors")
+      deps.stepUp.requireFresh(caller)
+      const { id } = await userNamed(deps, query.user)
+      return { removed: await deps.factors.removeAll(caller, id) }
+    },
+  }),
+  route({
+    id: 'createRecoveryCodes',
+    method: 'POST',
+    url: '/auth/recovery-codes',
+    chapter: 'Sessions',
+    summary: 'Create ten new recovery codes. The old ones no longer work.',
+    requires: { role: 'user', to: 'create recovery codes' },
+    answers: { 201: json('The codes, in this answer only.', object({ recoveryCodes })) },
+    refusals: { 403: ['access-token-scope', 'fresh-sign-in-required'], 409: ['conflict'] },
+    handle: async ({ factors, stepUp }: Services, { caller, reply }) => {
+      stepUp.requireFresh(caller)
+      const codes = await factors.renewRecoveryCodes(caller)
+      reply.status(201)
+      return { recoveryCodes: codes }
+    },
+  }),
+]
+
+const describe = ({ id, kind, name, created, lastUsed }: Factor) => ({
+  id,
+  kind,
+  name,
+  created: isoTime(created),
+  lastUsed: isoTime(lastUsed),
+})

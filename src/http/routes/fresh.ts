@@ -1,0 +1,40 @@
+import { InvalidInput } from '../../base/errors.ts'
+import { done } from '../interface/answer.ts'
+import { jsonBody } from '../interface/body.ts'
+import { route } from '../interface/route.ts'
+import { anything, object, optional, text } from '../interface/schema.ts'
+import type { Uses } from '../services.ts'
+import { requireAnswer } from './second-step.ts'
+
+/** Proof of who the caller is, before a change that matters (D28.6). */
+export const freshRoutes = [
+  route({
+    id: 'proveAgain',
+    method: 'POST',
+    url: '/auth/fresh',
+    chapter: 'Sessions',
+    summary: 'Prove again who you are, after a refusal with `fresh-sign-in-required`. It counts for five minutes.',
+    details:
+      '`code` is that of an authenticator app, or a recovery code. Users without a second factor send their `password`. ' +
+      'Wrong answers count towards the lockout.',
+    requires: { role: 'user', to: 'prove again who you are' },
+    body: jsonBody(object({ code: optional(text()), passkey: optional(anything), password: optional(text()) }), {
+      example: { code: '123456' },
+    }),
+    answers: { 204: done },
+    refusals: {
+      400: ['invalid-form', 'password-missing', 'password-too-long'],
+      401: ['second-factor-wrong'],
+      403: ['fresh-sign-in-required', 'current-password-wrong', 'access-token-scope', 'not-allowed'],
+      429: ['locked-out'],
+    },
+    handle: async ({ stepUp }: Uses<'stepUp'>, { caller, body, reply }) => {
+      const { password, ...factor } = await body()
+      if (password !== undefined && (factor.code !== undefined || factor.passkey !== undefined)) {
+        throw new InvalidInput('invalid-form', 'Send one of `code`, `passkey` and `password`.')
+      }
+      await stepUp.prove(caller, password === undefined ? requireAnswer(factor) : { password })
+      return await reply.status(204).send()
+    },
+  }),
+]
