@@ -197,17 +197,10 @@ export class Sessions {
     return { ...session, ...access }
   }
 
-  /**
-   * Notes that the user has just proved again who they are.
-   * @param hasSecondFactor whether with a second factor
-   */
-  async noteProof(session: Session, hasSecondFactor: boolean): Promise<void> {
-    const authenticated = this.#system.now()
-    await this.#change(session.id, current => ({
-      ...current,
-      authenticated,
-      ...(hasSecondFactor ? { hasSecondFactor: true as const } : {}),
-    }))
+  /** Notes that the user has just proved again who they are, by a second factor or otherwise. */
+  async noteProof({ id }: Session, byFactor: boolean): Promise<void> {
+    const proof = { authenticated: this.#system.now(), ...(byFactor ? { hasSecondFactor: true as const } : {}) }
+    await this.#change(id, current => ({ ...current, ...proof }))
   }
 
   /** Seconds until the cookie of the session should expire; `undefined` when it ends with the browser. */

@@ -79,10 +79,6 @@ export const errorCodes = {
     title: 'Second factor required',
     help: 'The password is right. Send the second factor to `POST /auth/factor` with the cookie of this response; `factors` lists the kinds. Programs use an access token.',
   },
-  'second-factor-wrong': {
-    title: 'Second factor wrong',
-    help: 'The code is wrong, has expired or was already used. The attempt counts towards the lockout.',
-  },
   'sign-in-expired': {
     title: 'Sign-in expired',
     help: 'The sign-in that waits for a second factor is unknown, older than five minutes or has had too many attempts: begin again.',
@@ -109,6 +105,10 @@ export const errorCodes = {
   'current-password-wrong': {
     title: 'Current password wrong',
     help: '`currentPassword` does not match. The attempt counts towards the lockout.',
+  },
+  'second-factor-wrong': {
+    title: 'Second factor wrong',
+    help: 'The code is wrong, has expired or was already used. The attempt counts towards the lockout.',
   },
   'fresh-sign-in-required': {
     title: 'Fresh sign-in required',

@@ -15,7 +15,7 @@ test('an authenticator app counts once its first code was sent; the secret is se
   const app = await enrol(visitor, system)
   assert.deepEqual((await visitor.get('auth/factors')).json(), { factors: [], recoveryCodes: 0 })
   const wrong = await visitor.post(`auth/factors/${app.id}/confirm`, { code: app.wrongCode() })
-  assert.deepEqual([wrong.status, codeOf(wrong)], [401, 'second-factor-wrong'])
+  assert.deepEqual([wrong.status, codeOf(wrong)], [403, 'second-factor-wrong'])
   const confirmed = await visitor.post(`auth/factors/${app.id}/confirm`, { code: app.code() })
   assert.equal(confirmed.status, 200, confirmed.text)
   const { recoveryCodes } = confirmed.json<{ recoveryCodes: string[] }>()
@@ -69,13 +69,13 @@ test('a recovery code stands for the factor, once; ten new ones end the old ones
   const { recoveryCodes } = await addApp(user.visitor, system)
   const [one = '', two = ''] = recoveryCodes
   assert.equal((await signInWith(service.visitor(), user, one.toUpperCase().replaceAll('-', ' '))).status, 200)
-  assert.equal((await signInWith(service.visitor(), user, one)).status, 401)
+  assert.equal((await signInWith(service.visitor(), user, one)).status, 403)
   const left = async (): Promise<unknown> => (await user.visitor.get('auth/factors')).json()['recoveryCodes']
   assert.equal(await left(), 9)
   const renewed = await user.visitor.post('auth/recovery-codes')
   assert.equal(renewed.status, 201, renewed.text)
   const [fresh = ''] = renewed.json<{ recoveryCodes: string[] }>().recoveryCodes
-  assert.equal((await signInWith(service.visitor(), user, two)).status, 401)
+  assert.equal((await signInWith(service.visitor(), user, two)).status, 403)
   assert.equal((await signInWith(service.visitor(), user, fresh)).status, 200)
   assert.equal(await left(), 9)
 })
@@ -94,7 +94,7 @@ test('a browser without scripts gets a form for the second step, and goes where 
   assert.match(page.text, /<form method="post" action="[^"]*auth\/factor">[^]*name="code"/)
   const send = (code: string) => visitor.ask('auth/factor', { form: { code }, headers: { ...headers, cookie } })
   const wrong = await send(app.wrongCode())
-  assert.equal(wrong.status, 401)
+  assert.equal(wrong.status, 403)
   assert.match(wrong.text, /role="alert"[^]*name="code"/)
   const right = await send(app.code())
   assert.deepEqual([right.status, right.headers.location], [303, successurl])
@@ -157,7 +157,10 @@ test('factors, their use and their removal are in the audit trail, without a cod
   await user.visitor.delete(`auth/factors/${app.id}`)
   const trail = await admin.get(`management/audit?user=${user.id}&limit=50`)
   const { events } = trail.json<{ events: Array<{ event: string; detail: Record<string, unknown> }> }>()
-  const story = events.reverse().slice(2).map(({ event, detail }) => [event, detail])
+  const story = events
+    .reverse()
+    .slice(2)
+    .map(({ event, detail }) => [event, detail])
   const factor = { factor: app.id, kind: 'totp', name: 'Phone' }
   assert.deepEqual(story, [
     ['factor-added', factor],

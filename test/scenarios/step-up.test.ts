@@ -33,7 +33,7 @@ test('with a factor, what decides about an account needs a recent proof, and the
     403,
     'fresh-sign-in-required',
   ])
-  assert.deepEqual(refusal(await visitor.post('auth/fresh', { code: app.wrongCode() })), [401, 'second-factor-wrong'])
+  assert.deepEqual(refusal(await visitor.post('auth/fresh', { code: app.wrongCode() })), [403, 'second-factor-wrong'])
   assert.equal((await visitor.post('auth/fresh', { code: app.code() })).status, 204)
   assert.equal((await requests[0]?.())?.status, 204, 'the same request again')
   system.pass(300_001)

@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput, NotFound, Unauthenticated } from '../../base/errors.ts'
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
@@ -120,7 +120,7 @@ export class SecondFactors {
     return { id: enrolment.id, secret: base32(secret) }
   }
 
-  /** @throws {NotFound} for an enrolment that is over @throws {InvalidInput} `second-factor-wrong`, it can be tried again */
+  /** @throws {NotFound} for an enrolment that is over @throws {Forbidden} `second-factor-wrong`, it can be tried again */
   async confirmTotp(caller: Caller, id: string, code: string): Promise<Added> {
     const { ephemeral, secrets, system } = this.#deps
     const key = enrolmentKey(caller.user.id)
@@ -212,7 +212,7 @@ export class SecondFactors {
   /**
    * The one check of a second factor. It counts towards the lockout, and each code is accepted once, on all threads and nodes.
    * @param bound what the answer belongs to: a pending login or a session
-   * @throws {Unauthenticated} `second-factor-wrong` @throws {LockedOut}
+   * @throws {Forbidden} `second-factor-wrong` @throws {LockedOut}
    */
   async verify(
     user: User,
@@ -336,5 +336,5 @@ function requireFactorName(name: string): void {
 
 const notFound = (): NotFound => new NotFound('not-found', 'There is no second factor with this id.')
 
-const wrongAnswer = (): Unauthenticated =>
-  new Unauthenticated('second-factor-wrong', 'The code is wrong, has expired or was already used.')
+const wrongAnswer = (): Forbidden =>
+  new Forbidden('second-factor-wrong', 'The code is wrong, has expired or was already used.')

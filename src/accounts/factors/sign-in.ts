@@ -56,7 +56,7 @@ export class SignIn {
   }
 
   /**
-   * @throws {Unauthenticated} `sign-in-expired`; `second-factor-wrong`, which can be tried again
+   * @throws {Unauthenticated} `sign-in-expired` @throws {Forbidden} `second-factor-wrong`, which can be tried again
    * @throws {LockedOut}
    */
   async complete(pendingToken: string | undefined, answer: FactorAnswer, client: Client): Promise<SignedIn> {

@@ -86,8 +86,7 @@ export const factorRoutes = [
     body: jsonBody(object({ code: text() }), { example: { code: '123456' } }),
     answers: { 200: json('The factor is added.', Added) },
     refusals: {
-      401: ['second-factor-wrong'],
-      403: ['access-token-scope', 'fresh-sign-in-required'],
+      403: ['second-factor-wrong', 'access-token-scope', 'fresh-sign-in-required'],
       404: ['not-found'],
       409: ['conflict'],
     },

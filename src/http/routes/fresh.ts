@@ -24,8 +24,13 @@ export const freshRoutes = [
     answers: { 204: done },
     refusals: {
       400: ['invalid-form', 'password-missing', 'password-too-long'],
-      401: ['second-factor-wrong'],
-      403: ['fresh-sign-in-required', 'current-password-wrong', 'access-token-scope', 'not-allowed'],
+      403: [
+        'second-factor-wrong',
+        'fresh-sign-in-required',
+        'current-password-wrong',
+        'access-token-scope',
+        'not-allowed',
+      ],
       429: ['locked-out'],
     },
     handle: async ({ stepUp }: Uses<'stepUp'>, { caller, body, reply }) => {

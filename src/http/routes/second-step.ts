@@ -76,8 +76,8 @@ export const secondStepRoutes = [
     },
     refusals: {
       400: ['invalid-form', 'invalid-json'],
-      401: ['sign-in-expired', 'second-factor-wrong'],
-      403: ['cross-site-request'],
+      401: ['sign-in-expired'],
+      403: ['second-factor-wrong', 'cross-site-request'],
       429: ['locked-out'],
     },
     ignoresCaller: true,
