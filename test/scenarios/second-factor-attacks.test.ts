@@ -46,7 +46,10 @@ test('a code works once, also when it is sent several times at the same moment (
   const cookies = await Promise.all(Array.from({ length: 4 }, () => firstStep(user)))
   const code = user.app.code()
   const answers = await Promise.all(cookies.map(cookie => prove(service.visitor(), cookie, { code })))
-  assert.deepEqual(answers.map(({ status }) => status).sort((a, b) => a - b), [200, 403, 403, 403])
+  assert.deepEqual(
+    answers.map(({ status }) => status).sort((a, b) => a - b),
+    [200, 403, 403, 403],
+  )
   system.pass(30_000)
   assert.deepEqual(
     refusal(await signInWith(service.visitor(), user, code)),
