@@ -9,12 +9,26 @@ export interface SigningCertificate {
   readonly expires: Milliseconds
 }
 
+/** Where an identity provider takes messages of single logout by one binding. */
+export interface LogoutEndpoint {
+  readonly url: string
+  /** Where it takes responses. */
+  readonly responseUrl: string
+}
+
+export interface LogoutEndpoints {
+  readonly redirect?: LogoutEndpoint
+  readonly post?: LogoutEndpoint
+}
+
 /** What this service needs to know of an identity provider. */
 export interface IdpMetadata {
   readonly entityId: string
   /** Where to send people, by the way they are sent. */
   readonly redirectUrl: string | undefined
   readonly postUrl: string | undefined
+  /** Absent in copies that an earlier version has stored. */
+  readonly logout?: LogoutEndpoints
   /** All keys the provider signs with (D8.6), PEM. */
   readonly keys: readonly string[]
   readonly certificates: readonly SigningCertificate[]
@@ -59,8 +73,9 @@ export function parseMetadata(text: string, now: Milliseconds): IdpMetadata {
   if (keys.length === 0) throw new MetadataRefused('no usable key for signatures is in it')
   return {
     entityId,
-    redirectUrl: locationOf(role, REDIRECT_BINDING),
-    postUrl: locationOf(role, POST_BINDING),
+    redirectUrl: signOnUrl(role, REDIRECT_BINDING),
+    postUrl: signOnUrl(role, POST_BINDING),
+    logout: logoutEndpoints(role),
     keys,
     certificates,
     validUntil,
@@ -73,15 +88,29 @@ const roleOf = (entity: Element): Element | undefined =>
     attributeOf(role, 'protocolSupportEnumeration')?.split(/\s+/).includes(SAMLP),
   )
 
-function locationOf(role: Element, binding: string): string | undefined {
-  const services = childrenNamed(role, MD, 'SingleSignOnService')
-  const location = services.find(service => attributeOf(service, 'Binding') === binding)?.getAttribute('Location')
+function signOnUrl(role: Element, binding: string): string | undefined {
+  const location = serviceOf(role, 'SingleSignOnService', binding)?.getAttribute('Location')
   if (!location) return undefined
-  if (!/^https?:\/\//i.test(location) || !URL.canParse(location)) {
-    throw new MetadataRefused(`its address "${location}" is not an http(s) address`)
-  }
-  return location
+  if (isAddress(location)) return location
+  throw new MetadataRefused(`its address "${location}" is not an http(s) address`)
 }
+
+/** An address that cannot be used is left out: a sign-on does not depend on single logout. */
+function logoutEndpoints(role: Element): LogoutEndpoints {
+  const endpointOf = (binding: string): LogoutEndpoint | undefined => {
+    const service = serviceOf(role, 'SingleLogoutService', binding)
+    const url = service?.getAttribute('Location') ?? ''
+    const responseUrl = service?.getAttribute('ResponseLocation') || url
+    return isAddress(url) && isAddress(responseUrl) ? { url, responseUrl } : undefined
+  }
+  const [redirect, post] = [endpointOf(REDIRECT_BINDING), endpointOf(POST_BINDING)]
+  return { ...(redirect ? { redirect } : {}), ...(post ? { post } : {}) }
+}
+
+const serviceOf = (role: Element, name: string, binding: string): Element | undefined =>
+  childrenNamed(role, MD, name).find(service => attributeOf(service, 'Binding') === binding)
+
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
 /** Keys for signatures, and keys for no stated purpose, which serve every purpose. */
 function signingKeys(role: Element): { keys: string[]; certificates: SigningCertificate[] } {

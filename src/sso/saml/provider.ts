@@ -2,9 +2,10 @@ import { SsoRefused } from '../refusal.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
-import { type AuthnRequest, formRequest, type KeyPair, redirectRequest } from './authn-request.ts'
+import { authnRequestXml } from './authn-request.ts'
 import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { Metadata } from '../metadata-source.ts'
+import { byForm, byRedirect, type KeyPair } from './outgoing.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
 import { serviceProviderMetadata } from './sp-metadata.ts'
 import { Overloaded } from '../../base/errors.ts'
@@ -12,7 +13,7 @@ import { Limiter } from '../../base/concurrency.ts'
 import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
 import type { Outcome, Task } from './verify-worker.ts'
 
-export type { KeyPair } from './authn-request.ts'
+export type { KeyPair } from './outgoing.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
 export { requestScheme } from './request-signature.ts'
 
@@ -67,8 +68,9 @@ export class SamlProvider {
       throw new SsoRefused({ check: 'metadata', expected: 'an address for redirect or POST', received: 'none' })
     }
     const issued = this.#system.now()
-    const request: AuthnRequest = { id: flow.requestId, issued, destination, acsUrl, issuer: relyingPartyId }
-    return byPost ? formRequest(request, flow.id, signing) : redirectRequest(request, flow.id, signing)
+    const xml = authnRequestXml({ id: flow.requestId, issued, destination, acsUrl, issuer: relyingPartyId })
+    const message = { kind: 'SAMLRequest', xml, destination, relayState: flow.id, signing } as const
+    return byPost ? byForm(message) : byRedirect(message)
   }
 
   /**

@@ -1,21 +1,22 @@
-import type { SsoCheck } from '../checks.ts'
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { type Attributes, attributesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
-import { parseXmlTime } from '../xml-time.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import {
-  attributeOf,
-  childElements,
-  childrenNamed,
-  descendantsNamed,
-  messageLimits,
-  parseXml,
-  textOf,
-  XmlRefused,
-} from '../xml.ts'
+import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
 import { decryptAssertion } from './decryption.ts'
-import { BEARER, DS, ENTITY_FORMAT, SAML, SAMLP, SUCCESS, TRANSIENT_FORMAT } from './names.ts'
+import {
+  decodeMessage,
+  expired,
+  parseMessage,
+  refused,
+  requireIssuer,
+  requireName,
+  requireOne,
+  requireTime,
+  requireUniqueIds,
+  requireVersion,
+} from './message.ts'
+import { BEARER, DS, SAML, SAMLP, SUCCESS, TRANSIENT_FORMAT } from './names.ts'
 import { signatureOf, verifiedElement } from './signature.ts'
 
 /** The expected values of an acceptable response. Plain data, because it is sent to the worker that checks the response. */
@@ -52,8 +53,7 @@ export interface VerifiedAssertion {
  * @throws {SsoRefused} naming the first check that failed
  */
 export async function verifyResponse(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
-  const text = decode(encoded)
-  const response = parse(text)
+  const response = parseMessage(decodeMessage(encoded))
   requireName(response, SAMLP, 'Response')
   requireVersion(response)
   requireUniqueIds(response)
@@ -67,44 +67,6 @@ export async function verifyResponse(encoded: string, expected: ExpectedResponse
   const assertion = await verifiedAssertion({ response, trusted }, keys, expected.decryptionKey)
   checkEnvelope(trusted ?? response, trusted !== undefined, expected)
   return checkAssertion(assertion, expected)
-}
-
-function decode(encoded: string): string {
-  const base64 = encoded.replaceAll(/[\s\u00A0]/g, '')
-  if (base64.length > messageLimits.bytes * 1.4) throw refused('size', `${messageLimits.bytes} bytes`, 'more')
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw refused('base64', 'base64', 'other characters')
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'))
-  } catch (error) {
-    throw new SsoRefused({ check: 'utf-8', expected: 'UTF-8', received: 'other bytes' }, { cause: error })
-  }
-}
-
-function parse(text: string): Element {
-  try {
-    return parseXml(text, messageLimits).documentElement
-  } catch (error) {
-    if (!(error instanceof XmlRefused)) throw error
-    throw new SsoRefused(
-      { check: `xml-${error.reason}`, expected: 'plain XML', received: error.message },
-      { cause: error },
-    )
-  }
-}
-
-/** Several elements with one id would let a signature mean another than the one that is read. */
-function requireUniqueIds(root: Element): void {
-  const seen = new Set<string>()
-  const pending = [root]
-  for (let element = pending.pop(); element; element = pending.pop()) {
-    for (const name of ['ID', 'Id', 'id', 'AssertionID']) {
-      const id = attributeOf(element, name)
-      if (id === undefined) continue
-      if (seen.has(id)) throw refused('duplicate-id', 'ids that occur once', id)
-      seen.add(id)
-    }
-    pending.push(...childElements(element))
-  }
 }
 
 function requireStatus(response: Element): void {
@@ -165,7 +127,7 @@ async function verifiedAssertion(
 }
 
 function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyObject[]): Element {
-  const assertion = parse(plain)
+  const assertion = parseMessage(plain)
   requireUniqueIds(assertion)
   if (['Assertion', 'EncryptedAssertion'].some(name => descendantsNamed(assertion, SAML, name).length > 0)) {
     throw refused('assertion-count', 'one assertion', 'another one inside')
@@ -308,13 +270,6 @@ function checkName(subject: Element): string {
   return name
 }
 
-function requireIssuer(element: Element, expected: string): void {
-  const format = attributeOf(element, 'Format')
-  const received = textOf(element)?.trim()
-  if (received !== expected || (format !== undefined && format !== ENTITY_FORMAT))
-    throw refused('issuer', expected, received)
-}
-
 function requireTimes(element: Element, { now, clockSkew }: ExpectedResponse): void {
   const start = attributeOf(element, 'NotBefore')
   const end = attributeOf(element, 'NotOnOrAfter')
@@ -327,30 +282,3 @@ function requireTimes(element: Element, { now, clockSkew }: ExpectedResponse): v
   }
   if (end !== undefined && now - clockSkew >= requireTime(end, 'expired')) throw expired('expired', end, now)
 }
-
-const expired = (check: SsoCheck, end: string, now: Milliseconds): SsoRefused =>
-  refused(check, `before ${end}`, `${new Date(now).toISOString()}, ${now - Date.parse(end)} ms late`)
-
-function requireTime(text: string, check: SsoCheck): Milliseconds {
-  const time = parseXmlTime(text)
-  if (time === undefined) throw refused(check, 'a date-time with a zone', text)
-  return time
-}
-
-function requireVersion(element: Element): void {
-  const version = attributeOf(element, 'Version')
-  if (version !== '2.0') throw refused('version', '2.0', version)
-}
-
-function requireName(element: Element, namespace: string, name: string): void {
-  if (element.namespaceURI !== namespace || element.localName !== name) throw refused('root', name, element.nodeName)
-}
-
-function requireOne(parent: Element, name: string, check: SsoCheck): Element {
-  const [one, ...more] = childrenNamed(parent, SAML, name)
-  if (one && more.length === 0) return one
-  throw refused(check, `exactly one ${name}`, one ? `${more.length + 1}` : 'none')
-}
-
-const refused = (check: SsoCheck, expected: string, received: string | null | undefined): SsoRefused =>
-  new SsoRefused({ check, expected, received: received ?? 'nothing' })

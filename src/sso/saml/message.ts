@@ -1,0 +1,95 @@
+import type { SsoCheck } from '../checks.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { SsoRefused } from '../refusal.ts'
+import { parseXmlTime } from '../xml-time.ts'
+import {
+  attributeOf,
+  childElements,
+  childrenNamed,
+  messageLimits,
+  parseXml,
+  textOf,
+  type XmlLimits,
+  XmlRefused,
+} from '../xml.ts'
+import { ENTITY_FORMAT, SAML } from './names.ts'
+
+/** What the checks of every SAML message have in common: text, ids, issuer and times. Everything here throws {@link SsoRefused}. */
+
+/** The text of a message in base64, as a form carries it. */
+export function decodeMessage(encoded: string, { bytes: max }: XmlLimits = messageLimits): string {
+  const base64 = encoded.replaceAll(/[\s\u00A0]/g, '')
+  if (base64.length > max * 1.4) throw refused('size', `${max} bytes`, 'more')
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw refused('base64', 'base64', 'other characters')
+  return decodeUtf8(Buffer.from(base64, 'base64'))
+}
+
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new SsoRefused({ check: 'utf-8', expected: 'UTF-8', received: 'other bytes' }, { cause: error })
+  }
+}
+
+/** The root element. */
+export function parseMessage(text: string, limits: XmlLimits = messageLimits): Element {
+  try {
+    return parseXml(text, limits).documentElement
+  } catch (error) {
+    if (!(error instanceof XmlRefused)) throw error
+    throw new SsoRefused(
+      { check: `xml-${error.reason}`, expected: 'plain XML', received: error.message },
+      { cause: error },
+    )
+  }
+}
+
+/** Several elements with one id would let a signature mean another than the one that is read. */
+export function requireUniqueIds(root: Element): void {
+  const seen = new Set<string>()
+  const pending = [root]
+  for (let element = pending.pop(); element; element = pending.pop()) {
+    for (const name of ['ID', 'Id', 'id', 'AssertionID']) {
+      const id = attributeOf(element, name)
+      if (id === undefined) continue
+      if (seen.has(id)) throw refused('duplicate-id', 'ids that occur once', id)
+      seen.add(id)
+    }
+    pending.push(...childElements(element))
+  }
+}
+
+export function requireIssuer(element: Element, expected: string): void {
+  const format = attributeOf(element, 'Format')
+  const received = textOf(element)?.trim()
+  if (received !== expected || (format !== undefined && format !== ENTITY_FORMAT))
+    throw refused('issuer', expected, received)
+}
+
+export const expired = (check: SsoCheck, end: string, now: Milliseconds): SsoRefused =>
+  refused(check, `before ${end}`, `${new Date(now).toISOString()}, ${now - Date.parse(end)} ms late`)
+
+export function requireTime(text: string, check: SsoCheck): Milliseconds {
+  const time = parseXmlTime(text)
+  if (time === undefined) throw refused(check, 'a date-time with a zone', text)
+  return time
+}
+
+export function requireVersion(element: Element): void {
+  const version = attributeOf(element, 'Version')
+  if (version !== '2.0') throw refused('version', '2.0', version)
+}
+
+export function requireName(element: Element, namespace: string, name: string): void {
+  if (element.namespaceURI !== namespace || element.localName !== name) throw refused('root', name, element.nodeName)
+}
+
+export function requireOne(parent: Element, name: string, check: SsoCheck): Element {
+  const [one, ...more] = childrenNamed(parent, SAML, name)
+  if (one && more.length === 0) return one
+  throw refused(check, `exactly one ${name}`, one ? `${more.length + 1}` : 'none')
+}
+
+export const refused = (check: SsoCheck, expected: string, received: string | null | undefined): SsoRefused =>
+  new SsoRefused({ check, expected, received: received ?? 'nothing' })
