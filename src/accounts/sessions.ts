@@ -6,6 +6,7 @@ import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, AccessWriteBuffer } from './access-write-buffer.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
+import type { SessionLifetime, SessionOptions } from './session-options.ts'
 import { digestOf } from './token-digest.ts'
 import type { TokenSealer } from './token-sealer.ts'
 import type { User } from './users.ts'
@@ -44,47 +45,13 @@ export interface Session {
   readonly hasSecondFactor?: true
   /** When the user last proved who they are; absent: at the login. */
   readonly authenticated?: Milliseconds
-}
-
-export interface SessionOptions {
-  /**
-   * Maximum lifetime without a request; -1: the cookie is a browser-session cookie and the server keeps the session for a
-   * day (D2.5).
-   */
-  readonly maxAge: Seconds
-  readonly refreshOnAccess: boolean
-  /** Maximum lifetime from the login on, regardless of requests (D2.6); -1 for no end. */
-  readonly absoluteMaxAge: Seconds
-  /** Maximum number of live sessions of one user; a new login ends the oldest one (D2.6). */
-  readonly maxPerUser: number
-  /** How long the time of an access may wait to be written together with others; 0: each is written at once. */
-  readonly writeDelay: Milliseconds
-  /** Writes an access at once if the previous one is longer ago than `writeDelay`. For stores where writing is cheap. */
-  readonly writesFirstAtOnce?: boolean
+  /** What the provider's protocol needs to end the session there. */
+  readonly providerSession?: string
 }
 
 /** A session as stored; the token sealer decides how much of the token is stored. */
 interface Stored extends Omit<Session, 'id' | 'token'> {
   readonly sealed: string
-}
-
-/** The lifetime of one login, where it differs from the settings. */
-export interface SessionLifetime {
-  /** `auth_maxage`, at least 1; limited to the maximum (D2.3). */
-  readonly requested?: Seconds | undefined
-  /**
-   * Replaces the configured maximum, with the same meaning of -1. SAML and CAS logins have their own maximum (I5.3,
-   * 5.4).
-   */
-  readonly maximum?: Seconds | undefined
-  /** The login ends no later than this wall-clock time. */
-  readonly notAfter?: Milliseconds | undefined
-  /** Name of the identity provider. */
-  readonly provider?: string | undefined
-  /** A secret by which the identity provider can end the session; unique among all providers. */
-  readonly logoutKey?: string | undefined
-  /** The sign-in included a second factor. */
-  readonly hasSecondFactor?: boolean
 }
 
 /** How long the server keeps a session whose cookie ends with the browser (D2.5). */
@@ -127,7 +94,8 @@ export class Sessions {
   }
 
   async open(user: User, client: Client, lifetime: SessionLifetime = {}): Promise<Session> {
-    const { requested, maximum = this.#options.maxAge, notAfter, provider, logoutKey, hasSecondFactor } = lifetime
+    const { requested, maximum = this.#options.maxAge, notAfter, provider, hasSecondFactor } = lifetime
+    const { logoutKeys = [], providerSession } = lifetime
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()
@@ -148,12 +116,13 @@ export class Sessions {
       ...(notAfter === undefined ? {} : { notAfter }),
       ...(provider === undefined ? {} : { provider }),
       ...(hasSecondFactor ? { hasSecondFactor: true as const } : {}),
+      ...(providerSession === undefined ? {} : { providerSession }),
     }
     const stored = { ...fresh, expires: this.#expiry(fresh, now) }
     const [id] = this.#vault.idsOf(token)
     await this.#store.add(sessionKey(id), stored, stored.expires - now)
     await this.#enlist(user.id, id)
-    if (logoutKey !== undefined) await this.#logoutKeys.add(logoutKey, { id, userId: user.id }, this.#longestLife())
+    for (const key of logoutKeys) await this.#logoutKeys.add(key, { id, userId: user.id }, this.#longestLife())
     return { ...stored, id, token }
   }
 
@@ -243,15 +212,31 @@ export class Sessions {
     return undefined
   }
 
-  /** Ends the sessions that were opened with this logout key and returns those that were still alive. The key works once. */
-  async endByLogoutKey(logoutKey: string): Promise<readonly SessionRef[]> {
+  /**
+   * Ends the sessions that were opened with this logout key and returns those that were still alive. The key works once.
+   * @param isFurther ends further sessions of the same users
+   */
+  async endByLogoutKey(logoutKey: string, isFurther?: (session: Session) => boolean): Promise<readonly SessionRef[]> {
+    const named = await this.#logoutKeys.take(logoutKey)
     const ended: SessionRef[] = []
-    for (const session of await this.#logoutKeys.take(logoutKey)) {
+    for (const session of isFurther ? [...named, ...(await this.#further(named, isFurther))] : named) {
       if (!(await this.#store.take(sessionKey(session.id)))) continue
       ended.push(session)
       await this.#delist(session.userId, [session.id])
     }
     return ended
+  }
+
+  /** Other sessions of these users: a key names only the latest ones. */
+  async #further(named: readonly SessionRef[], isFurther: (session: Session) => boolean): Promise<SessionRef[]> {
+    const found: SessionRef[] = []
+    for (const userId of new Set(named.map(session => session.userId))) {
+      for (const id of await this.#idsOf(userId)) {
+        const session = await this.#opened(id)
+        if (session && isFurther(session)) found.push({ id, userId })
+      }
+    }
+    return found
   }
 
   /** Counts the live sessions of all users by reading each of them. */

@@ -42,6 +42,7 @@ export function createCas(settings: Settings, system: System, base: () => BaseAd
       labels: settings['service.auth.cas.label.<language>'],
       logoutUrl: settings['service.auth.cas.server.url.logout'] ?? `${serverUrl}logout`,
     },
+    endsSession: settings['service.auth.cas.single-logout'],
     successUrl: settings['service.auth.cas.redirect-success.url'],
     failureUrl: settings['service.auth.cas.redirect-failure.url'],
   }

@@ -6,7 +6,15 @@ import type { Settings } from '../config/settings.ts'
 import { MetadataSource } from '../sso/metadata-source.ts'
 import type { MetadataCopies } from '../sso/metadata-copies.ts'
 import type { ProviderFace, ProviderPolicy } from '../sso/identity-provider.ts'
-import { type IdpMetadata, type KeyPair, requestScheme, SamlProvider, Verifier } from '../sso/saml/provider.ts'
+import {
+  type IdpMetadata,
+  type KeyPair,
+  type LogoutMode,
+  type RequestedAuthnContext,
+  requestScheme,
+  SamlProvider,
+  Verifier,
+} from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
 import type { ThreadTeam } from '../threads/team.ts'
@@ -23,6 +31,16 @@ interface SamlSettings {
   readonly metadataMaxAge: Seconds
   readonly method: 'get' | 'post'
   readonly allowsUnsolicited: boolean
+  readonly takesDeepLinks: boolean
+  readonly forcesAuthn: boolean
+  readonly authnContext: RequestedAuthnContext | undefined
+  readonly acceptedAuthnContexts: readonly string[]
+  readonly logout: LogoutMode
+  readonly logoutUrl: string
+  /** `undefined`: with a signing key. */
+  readonly signsRequests: boolean | undefined
+  /** Signs for this provider only. */
+  readonly ownSigning: KeyPair | undefined
   readonly policy: ProviderPolicy
   readonly face: ProviderFace
 }
@@ -47,28 +65,39 @@ export function createSamlProviders(
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
   const verifier = new Verifier()
-  const shared = {
-    clockSkew: settings['service.auth.saml.clock-skew'],
-    signing: readKeyPair(
-      settings['service.auth.saml.signing.key-file'],
-      settings['service.auth.saml.signing.certificate-file'],
-      requestScheme,
-    ),
-    encryption: readKeyPair(
-      settings['service.auth.saml.encryption.key-file'],
-      settings['service.auth.saml.encryption.certificate-file'],
-    ),
-  }
-  const providers = all.map(({ policy, face, metadataUrl, metadataMaxAge, ...one }): SamlLogin => {
+  const clockSkew = settings['service.auth.saml.clock-skew']
+  const signing = readKeyPair(
+    settings['service.auth.saml.signing.key-file'],
+    settings['service.auth.saml.signing.certificate-file'],
+    requestScheme,
+  )
+  const encryption = encryptionKeys(settings)
+  const providers = all.map(({ policy, face, metadataUrl, metadataMaxAge, ownSigning, ...one }): SamlLogin => {
     const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
     const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now)
     const metadata = shareMetadata(team, one.name, new MetadataSource(source, { ...machine, parse, copies }))
-    return { policy, face, provider: new SamlProvider({ ...one, ...shared }, metadata, verifier, machine.system) }
+    const key = ownSigning ?? signing
+    const signs = { signing: key, signsRequests: key !== undefined && (one.signsRequests ?? true) }
+    const options = { ...one, clockSkew, encryption, ...signs }
+    return { policy, face, provider: new SamlProvider(options, metadata, verifier, machine.system) }
   })
   const isLegacy = settings['service.auth.saml'] === 'on'
   const defaultProvider = isLegacy ? LEGACY_NAME : settings['service.auth.saml.default-idp']
   return { providers, defaultProvider, close: () => verifier.close() }
 }
+
+/** The one in use, and the one that replaces it or is replaced by it. @throws {StartupError} */
+const encryptionKeys = (settings: Settings): KeyPair[] =>
+  [
+    readKeyPair(
+      settings['service.auth.saml.encryption.key-file'],
+      settings['service.auth.saml.encryption.certificate-file'],
+    ),
+    readKeyPair(
+      settings['service.auth.saml.encryption.second.key-file'],
+      settings['service.auth.saml.encryption.second.certificate-file'],
+    ),
+  ].filter(pair => pair !== undefined)
 
 /** The settings have been checked: each provider has what it needs. */
 function samlSettings(settings: Settings): SamlSettings[] {
@@ -87,6 +116,16 @@ function samlSettings(settings: Settings): SamlSettings[] {
         metadataMaxAge: settings['service.auth.saml.idp.<idp>.metadata.max-age'].get(idp) ?? 0,
         method: settings['service.auth.saml.idp.<idp>.redirect-method'].get(idp) ?? 'get',
         allowsUnsolicited: settings['service.auth.saml.idp.<idp>.allow-unsolicited'].get(idp) ?? false,
+        takesDeepLinks: settings['service.auth.saml.idp.<idp>.deep-links'].get(idp) ?? false,
+        ...authnSettings(settings, idp),
+        logout: settings['service.auth.saml.idp.<idp>.single-logout'].get(idp) ?? 'off',
+        logoutUrl: logoutUrlOf(acs, idp),
+        signsRequests: settings['service.auth.saml.idp.<idp>.sign-requests'].get(idp),
+        ownSigning: readKeyPair(
+          settings['service.auth.saml.idp.<idp>.signing.key-file'].get(idp),
+          settings['service.auth.saml.idp.<idp>.signing.certificate-file'].get(idp),
+          requestScheme,
+        ),
         policy: {
           name: idp,
           provisions: settings['service.auth.saml.idp.<idp>.user-auto-provisioning'].get(idp) ?? false,
@@ -103,6 +142,27 @@ function samlSettings(settings: Settings): SamlSettings[] {
   }
 }
 
+/** How users are to authenticate at the provider. */
+function authnSettings(
+  settings: Settings,
+  idp: string,
+): Pick<SamlSettings, 'forcesAuthn' | 'authnContext' | 'acceptedAuthnContexts'> {
+  const classes = settings['service.auth.saml.idp.<idp>.authn-context.<n>'].get(idp) ?? []
+  const comparison = settings['service.auth.saml.idp.<idp>.authn-context-comparison'].get(idp) ?? 'exact'
+  const accepted = settings['service.auth.saml.idp.<idp>.accepted-authn-context.<n>'].get(idp) ?? []
+  return {
+    forcesAuthn: settings['service.auth.saml.idp.<idp>.force-authn'].get(idp) ?? false,
+    authnContext: classes.length === 0 ? undefined : { comparison, classes },
+    acceptedAuthnContexts: accepted.length > 0 ? accepted : classes,
+  }
+}
+
+/** Below the assertion consumer service. The name is in the path, because some providers append a query of their own. */
+function logoutUrlOf(acs: string, idp: string): string {
+  const url = new URL(acs)
+  return `${url.origin}${url.pathname}/logout/${idp}`
+}
+
 /** One provider without a name, on the same engine (D8.8). */
 const legacySamlSettings = (settings: Settings, acsUrl: string): SamlSettings => ({
   name: LEGACY_NAME,
@@ -112,6 +172,14 @@ const legacySamlSettings = (settings: Settings, acsUrl: string): SamlSettings =>
   metadataMaxAge: settings['service.auth.saml.idp-metadata.max-age'],
   method: settings['service.auth.saml.redirect-method'],
   allowsUnsolicited: false,
+  takesDeepLinks: false,
+  forcesAuthn: false,
+  authnContext: undefined,
+  acceptedAuthnContexts: [],
+  logout: 'off',
+  logoutUrl: '',
+  signsRequests: undefined,
+  ownSigning: undefined,
   policy: {
     name: LEGACY_NAME,
     provisions: settings['service.auth.saml.user-auto-provisioning'],
@@ -141,9 +209,15 @@ function readKeyPair(
 /** When the certificates of this service expire. One that cannot be read is left out: it stops the start anyway. */
 export function ownCertificates(
   settings: Settings,
-): ReadonlyArray<{ readonly use: 'signing' | 'encryption'; readonly expires: Milliseconds }> {
-  return (['signing', 'encryption'] as const).flatMap(use => {
-    const file = settings[`service.auth.saml.${use}.certificate-file`]
+): ReadonlyArray<{ readonly use: string; readonly expires: Milliseconds }> {
+  const ofProviders = [...settings['service.auth.saml.idp.<idp>.signing.certificate-file']]
+  const files: ReadonlyArray<readonly [use: string, file: string | undefined]> = [
+    ['signing', settings['service.auth.saml.signing.certificate-file']],
+    ...ofProviders.map(([idp, file]) => [`signing (${idp})`, file] as const),
+    ['encryption', settings['service.auth.saml.encryption.certificate-file']],
+    ['second encryption', settings['service.auth.saml.encryption.second.certificate-file']],
+  ]
+  return files.flatMap(([use, file]) => {
     if (file === undefined) return []
     try {
       return [{ use, expires: Date.parse(new X509Certificate(readFileSync(file)).validTo) }]

@@ -89,7 +89,7 @@ export async function createSso(
     saml:
       saml &&
       new (await import('../sso/saml/sign-on.ts')).SamlSignOn(
-        { signOn, flows, close: saml.close },
+        { signOn, flows, system, close: saml.close },
         {
           providers: saml.providers,
           defaultProvider: saml.defaultProvider,

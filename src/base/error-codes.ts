@@ -56,6 +56,10 @@ export const errorCodes = {
     title: 'Invalid logout token',
     help: 'The token is not a logout token of a provider of this service, or it came for the second time. `detail` names the check.',
   },
+  'invalid-logout-message': {
+    title: 'Invalid logout message',
+    help: 'The message is not a signed `LogoutRequest` or `LogoutResponse` of this identity provider for this service, is too old, or came for the second time. `detail` names the check; `GET /management/sso` shows the values.',
+  },
   'invalid-redirect': {
     title: 'Redirect not allowed',
     help: '`successurl` and `failureurl` must be absolute http(s) addresses on the host of the service or on a whitelisted host.',

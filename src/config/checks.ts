@@ -5,6 +5,7 @@ import type { Settings } from './settings.ts'
 import { mappingChecks } from './mapping-checks.ts'
 import { oidcChecks } from './oidc-checks.ts'
 import { showSetting } from './show.ts'
+import { samlRequestChecks } from './saml-request-checks.ts'
 import { ssoChecks } from './sso-checks.ts'
 
 /**
@@ -204,6 +205,7 @@ const checks: readonly Check[] = [
   },
 
   ...ssoChecks,
+  ...samlRequestChecks,
   ...oidcChecks,
   ...mappingChecks,
 ]

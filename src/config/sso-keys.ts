@@ -1,6 +1,7 @@
 import { absoluteUrl, domain } from './address-kinds.ts'
 import { boolean, choice, seconds, text } from './kinds.ts'
 import { casMappingKeys, samlMappingKeys } from './mapping-keys.ts'
+import { samlRequestKeys } from './saml-request-keys.ts'
 
 export const nameOfIdp = { expects: 'a name of A-Z, a-z, 0-9, _ and -', matches: /^[\w-]+$/ }
 
@@ -97,6 +98,7 @@ export const samlKeys = {
     help: 'E-mail domains whose users this identity provider, and no other, signs in.',
   }),
   ...samlMappingKeys,
+  ...samlRequestKeys,
   'service.auth.saml.idp.<idp>.label': label('the identity provider'),
   'service.auth.saml.idp.<idp>.label.<language>': labelByLanguage('the identity provider'),
   'service.auth.saml.idp.<idp>.logout-url': absoluteUrl({
@@ -157,6 +159,10 @@ export const casKeys = {
   'service.auth.cas.server.url.logout': absoluteUrl({
     defaultText: 'from `service.auth.cas.server.url`',
     help: 'Page where users sign out at the CAS server; the sign-in page links to it after a sign-out here.',
+  }),
+  'service.auth.cas.single-logout': boolean({
+    default: false,
+    help: 'A sign-out here sends browsers to the logout page of the CAS server, which ends the session there.',
   }),
   ...casMappingKeys,
   'service.auth.cas.label': label('the CAS server', 'CAS'),

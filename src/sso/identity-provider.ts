@@ -16,6 +16,8 @@ export interface LoginFlow {
   /** Where the browser goes afterwards; checked when the flow was created. */
   readonly successUrl: string | undefined
   readonly failureUrl: string | undefined
+  /** A sign-out at the provider: no sign-on can be completed with it. */
+  readonly isLogout?: true
   /** Wall clock. */
   readonly expires: Milliseconds
   /** Network that the login began from, for the limit of flows per address. */
@@ -47,8 +49,12 @@ export interface VerifiedIdentity {
   readonly once?: { readonly id: string; readonly until: Milliseconds }
   /** When the provider's own session ends, wall clock; the login here ends then as well. */
   readonly sessionEnds?: Milliseconds | undefined
-  /** A secret, new with each sign-on, by which the provider can end the login later (a CAS ticket). */
-  readonly logoutKey?: string
+  /** By each of these the provider can end the login later: a secret that is new with each sign-on (a CAS ticket), or a name that a signed message repeats. */
+  readonly logoutKeys?: readonly string[]
+  /** What the session must note to end the session at the provider, in the form of its protocol. */
+  readonly providerSession?: string
+  /** How the user authenticated at the provider (AuthnContextClassRef). */
+  readonly authnContext?: string | undefined
 }
 
 /** How users see a provider. */

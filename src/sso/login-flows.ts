@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Overloaded } from '../base/errors.ts'
 import { networkOf } from '../base/network.ts'
 import type { System } from '../base/system.ts'
@@ -17,12 +18,15 @@ const MAX_FLOWS = 200_000
 
 const flowKey = (id: string): string => `sso-flow:${id}`
 
+const signedOutKey = (provider: string, logoutKey: string): string =>
+  `sso-signed-out:${createHash('sha256').update(`${provider}\n${logoutKey}`).digest('base64url')}`
+
 /** Begins the keys of the counters; strangers can create one for each network that they can send from. */
 export const FLOW_COUNT_PREFIX = 'sso-flows-from:'
 const TOTAL = 'sso-flows-total'
 
 /** What the one who begins a flow decides. */
-export type NewFlow = Pick<LoginFlow, 'provider' | 'successUrl' | 'failureUrl' | 'browser' | 'verifier'>
+export type NewFlow = Pick<LoginFlow, 'provider' | 'successUrl' | 'failureUrl' | 'browser' | 'verifier' | 'isLogout'>
 
 /** Flows in progress by the minute in which they began. */
 type Counts = Readonly<Record<string, number>>
@@ -71,6 +75,16 @@ export class LoginFlows {
     const ttl = Math.max(1, until - this.#system.now())
     if (await this.#store.add(`sso-used:${provider}:${assertionId}`, true, ttl)) return
     throw new SsoRefused({ check: 'replay', expected: 'an assertion that has not been used', received: assertionId })
+  }
+
+  /** Remembers that a provider has ended one of its sessions, while assertions of it could still arrive. */
+  async noteSignedOut(provider: string, logoutKey: string, until: Milliseconds): Promise<void> {
+    const ttl = Math.max(1, until - this.#system.now())
+    await this.#store.add(signedOutKey(provider, logoutKey), true, ttl)
+  }
+
+  async isSignedOut(provider: string, logoutKey: string): Promise<boolean> {
+    return (await this.#store.get(signedOutKey(provider, logoutKey))) !== undefined
   }
 
   async #count(key: string, max: number, where: string): Promise<void> {

@@ -94,7 +94,8 @@ export class SignOn {
         maximum: policy.maxAge,
         notAfter: identity.sessionEnds,
         provider: policy.name,
-        logoutKey: identity.logoutKey && logoutKeyOf(policy.name, identity.logoutKey),
+        logoutKeys: identity.logoutKeys?.map(key => logoutKeyOf(policy.name, key)),
+        providerSession: identity.providerSession,
       }
       return await signIn.begin({ user, mechanism: policy.name, lifetime, client, successUrl })
     } catch (error) {
@@ -103,9 +104,18 @@ export class SignOn {
     }
   }
 
-  /** Ends the logins that the provider opened with this key, on all nodes. A key that is not known changes nothing. */
-  async endLogins(provider: string, logoutKey: string, client: Client): Promise<void> {
-    for (const { userId } of await this.#deps.sessions.endByLogoutKey(logoutKeyOf(provider, logoutKey))) {
+  /**
+   * Ends the logins that the provider opened with this key, on all nodes. A key that is not known changes nothing.
+   * @param fits finds further logins of the same users, by what they note of the provider's session
+   */
+  async endLogins(
+    provider: string,
+    logoutKey: string,
+    client: Client,
+    fits?: (providerSession: string | undefined) => boolean,
+  ): Promise<void> {
+    const isFurther = fits && ((session: Session) => session.provider === provider && fits(session.providerSession))
+    for (const { userId } of await this.#deps.sessions.endByLogoutKey(logoutKeyOf(provider, logoutKey), isFurther)) {
       await this.#deps.audit.record({
         event: 'logout',
         userId,

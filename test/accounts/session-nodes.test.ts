@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
+import type { SessionOptions } from '../../src/accounts/session-options.ts'
+import { Sessions } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
 import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import { StoreUnavailable } from '../../src/base/errors.ts'
@@ -168,7 +169,7 @@ test('the store contains no token, and its ids cannot be used as tokens', async 
 
 test('a single logout at one node ends the login that another node opened, once (D19.11)', async () => {
   const { a, b } = openNodes()
-  const [session, other] = [await a.open(bob, client, { logoutKey: 'cas ST-1' }), await a.open(bob, client)]
+  const [session, other] = [await a.open(bob, client, { logoutKeys: ['cas ST-1'] }), await a.open(bob, client)]
   assert.deepEqual(await b.endByLogoutKey('cas ST-2'), [])
   assert.deepEqual(await b.endByLogoutKey('cas ST-1'), [{ id: session.id, userId: bob.id }])
   assert.deepEqual(await b.endByLogoutKey('cas ST-1'), [])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isCurrent, type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
+import type { SessionOptions } from '../../src/accounts/session-options.ts'
+import { isCurrent, Sessions } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
 import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { isCurrent, type SessionOptions, Sessions } from '../../src/accounts/sessions.ts'
+import type { SessionOptions } from '../../src/accounts/session-options.ts'
+import { isCurrent, Sessions } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
 import { plainTokens, KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import type { User } from '../../src/accounts/users.ts'

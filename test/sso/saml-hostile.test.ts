@@ -108,7 +108,7 @@ const hostile: Readonly<Record<string, readonly [xml: () => string, check: strin
 for (const [title, [xml, check]] of Object.entries(hostile)) {
   test(`checked with limited work, and not on the thread that answers requests: ${title} (D8.3)`, async () => {
     const encoded = encode(xml())
-    const wanted = expected({ decryptionKey: service })
+    const wanted = expected({ decryptionKeys: [service] })
     const steps = await stepsOf(async () => {
       const outcome = await verify({ encoded, expected: wanted })
       assert.equal('failed' in outcome ? outcome.failed.check : '', check)

@@ -33,7 +33,9 @@ interface Shape {
 const plain = buildResponse()
 const PSS = 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1'
 const withKey = (...names: Parameters<typeof keyNamed>) => ({ keys: [keyNamed(...names).pem] })
-const decrypting = { decryptionKey: keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+const decrypting = {
+  decryptionKeys: [keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
+}
 const renamed = (xml: string, prefixes: Readonly<Record<string, string>>): string =>
   Object.entries(prefixes)
     .reduce(

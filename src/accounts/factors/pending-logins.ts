@@ -2,7 +2,7 @@ import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Database } from '../../stores/database.ts'
 import type { EphemeralStore } from '../../stores/ephemeral-store.ts'
-import type { SessionLifetime } from '../sessions.ts'
+import type { SessionLifetime } from '../session-options.ts'
 import { digestOf } from '../token-digest.ts'
 import { findUser, type User } from '../users.ts'
 

@@ -34,6 +34,8 @@ export interface LoginForm {
   readonly refusal?: Refusal | undefined
   readonly sessionHasEnded?: boolean
   readonly left?: OpenElsewhere | undefined
+  /** The provider where the session of the user has ended as well, as users know it. */
+  readonly out?: string | undefined
   /** The script that counts down; the page works without it. */
   readonly script: string
 }
@@ -64,9 +66,11 @@ const leftNotice = ({ words }: PageContext, { name, logoutUrl }: OpenElsewhere):
     logoutUrl === undefined ? [] : html` <a href="${logoutUrl}">${fill(words.signOutAt, { name })}</a>`
   }</p>`
 
-function notice(look: PageContext, { refusal, sessionHasEnded, left }: LoginForm): Html | [] {
+function notice(look: PageContext, { refusal, sessionHasEnded, left, out }: LoginForm): Html | [] {
   const { words } = look
   if (left && !refusal) return leftNotice(look, left)
+  if (out !== undefined && !refusal)
+    return html`<p class="notice" role="status">${fill(words.signedOutBoth, { name: out })}</p>`
   if (!refusal) return sessionHasEnded ? html`<p class="notice" role="status">${words.sessionEnded}</p>` : []
   const { code, detail, retryAfter } = refusal
   if (retryAfter === undefined)

@@ -14,14 +14,19 @@ export const departureHeaders = (action: string): Readonly<Record<string, string
 })
 
 /** A form that sends the browser on to an identity provider: by itself where scripts run, else at the press of its button. */
-export const departurePage = (look: PageContext, action: string, fields: Readonly<Record<string, string>>): string => {
+export const departurePage = (
+  look: PageContext,
+  action: string,
+  fields: Readonly<Record<string, string>>,
+  { title, notice } = { title: look.words.signIn, notice: look.words.leaving },
+): string => {
   const inputs = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
   return page(
     look,
-    look.words.signIn,
-    html`<p>${look.words.leaving}</p>
+    title,
+    html`<p>${notice}</p>
 <form method="post" action="${action}">${inputs}<button class="button wide" autofocus>${look.words.goOn}</button></form><script>${new Html(submit)}</script>`,
   )
 }

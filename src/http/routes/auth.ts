@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { normaliseName } from '../../accounts/names.ts'
-import type { Session } from '../../accounts/sessions.ts'
+import type { Client, Session } from '../../accounts/sessions.ts'
 import { findPrincipalNamed } from '../../accounts/users.ts'
 import { NotFound, Unauthenticated } from '../../base/errors.ts'
 import { contextsOfCaller } from '../../content/context-list.ts'
@@ -9,16 +9,22 @@ import { basicCredentials, challenge, describeCaller, expiryOf } from '../caller
 import { setCookie } from '../protocol/cookies.ts'
 import { describeEntry } from '../describe.ts'
 import { FlowCookie } from '../flow-cookie.ts'
-import { done, json, redirect } from '../interface/answer.ts'
+import { done, json, page, redirect } from '../interface/answer.ts'
 import { choice, paging, requiredText } from '../interface/parameters.ts'
 import { type Exchange, route } from '../interface/route.ts'
 import { named, object, optional, text } from '../interface/schema.ts'
 import { CurrentUser, Graph, partOf, Quota, rights } from '../interface/schemas.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
+import type { AuthRedirect } from '../../sso/identity-provider.ts'
 import { withQuery } from '../../sso/with-query.ts'
+import { sendToProviderByPage } from '../sso-departure.ts'
 import type { Uses } from '../services.ts'
 
-const logoutAnswers = { 204: done, 303: redirect('For a browser: to the login page.') } as const
+const logoutAnswers = {
+  200: page('For a browser that signs out at its identity provider as well: a page that leads on to it.'),
+  204: done,
+  303: redirect('For a browser: to the login page.'),
+} as const
 
 /** Routes for sign-out and for the current user (I4, I5.1; D2.4, D3). */
 export const authRoutes = [
@@ -143,15 +149,17 @@ export const authRoutes = [
   }),
 ]
 
-type LogoutServices = Uses<'audit' | 'base' | 'basic' | 'cookie' | 'options' | 'sessions' | 'sso'>
+type LogoutServices = Uses<'audit' | 'base' | 'basic' | 'cookie' | 'options' | 'sessions' | 'sso' | 'ui'>
 
 async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, 'request' | 'reply'>): Promise<unknown> {
   const { base, basic, cookie } = deps
   // With `ignoreAuth` the request counts as one without a cookie, so no session is ended and no cookie removed.
   const isIgnored = request.parameters.has('ignoreAuth')
-  let provider: string | undefined
+  const { client } = request.caller
+  let ended: Session | undefined
   for (const token of request.cookies.authTokens) {
-    provider = (await endSession(deps, request.caller.client.address, token))?.provider ?? provider
+    const session = await endSession(deps, client.address, token)
+    if (session?.provider !== undefined) ended = session
   }
   const credentials = basicCredentials(request.headers.authorization)
   if (credentials) await basic?.forget(credentials)
@@ -159,11 +167,23 @@ async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, '
     setCookie(reply, cookie.clear())
     await endCasLogin(deps, request, reply)
   }
-  if (prefersHtml(request)) {
-    const login = base.at('auth/login')
-    return await reply.redirect(provider === undefined ? login : withQuery(login, { left: provider }), 303)
-  }
-  return await reply.status(204).send()
+  if (!prefersHtml(request)) return await reply.status(204).send()
+  const onward = ended && (await logoutAtProvider(deps, ended, client))
+  if (onward) return await sendToProviderByPage(deps, { request, reply }, onward)
+  const login = base.at('auth/login')
+  const provider = ended?.provider
+  return await reply.redirect(provider === undefined ? login : withQuery(login, { left: provider }), 303)
+}
+
+/** How a browser goes to end its session at the provider, where a setting says so (D30). The session here has ended. */
+async function logoutAtProvider(
+  { sso, base }: LogoutServices,
+  session: Session,
+  client: Client,
+): Promise<AuthRedirect | undefined> {
+  const cas = sso.cas?.logoutUrl(session, base.at('auth/login'))
+  if (cas !== undefined) return { kind: 'redirect', url: cas }
+  return await sso.saml?.beginLogout(session, client)
 }
 
 /**

@@ -27,6 +27,7 @@ import { ssoPreviewRoutes } from './sso-preview.ts'
 import { secondStepRoutes } from './second-step.ts'
 import { searchRoutes } from './search.ts'
 import { oidcRoutes } from './oidc.ts'
+import { samlLogoutRoutes } from './saml-logout.ts'
 import { samlRoutes } from './saml.ts'
 import { proxyRoutes } from './proxy.ts'
 import { toolRoutes } from './tools.ts'
@@ -48,6 +49,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...passwordResetRoutes,
   ...casRoutes,
   ...samlRoutes,
+  ...samlLogoutRoutes,
   ...oidcRoutes,
   ...managementRoutes,
   ...ssoPreviewRoutes,

@@ -88,6 +88,7 @@ export const signInRoutes = [
       left: textParameter(
         'Name of the identity provider where the session of a user who has signed out here may be open.',
       ),
+      out: textParameter('Name of the identity provider where the session of the user has ended as well.'),
     },
     answers: { 200: page('The page.'), 303: redirect('To the same page under the base address.') },
     refusals: { 400: ['invalid-form', 'unknown-idp'] },
@@ -104,7 +105,8 @@ export const signInRoutes = [
       const caller = await callerByCookie(deps, request)
       if (!caller) {
         const left = query.left === undefined ? undefined : await openElsewhere(deps, request, query.left)
-        return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended, left })
+        const out = query.out === undefined ? undefined : (await openElsewhere(deps, request, query.out))?.name
+        return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended, left, out })
       }
       const links = { account: successUrl ?? base.at('ui/'), logout: base.at('auth/logout') }
       return sendPage(reply, signedInPage(pageContext(deps, request), caller.user.name ?? caller.user.id, links))

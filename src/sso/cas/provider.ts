@@ -80,7 +80,7 @@ export class CasProvider {
   async finish(flow: LoginFlow, ticket: string): Promise<VerifiedIdentity> {
     if (flow.provider !== this.name) throw refused('login-flow', `a login by ${this.name}`, flow.provider)
     requireTicket(ticket)
-    return { ...(await this.#validate(ticket, flow.requestId)), issuer: this.issuer, logoutKey: ticket }
+    return { ...(await this.#validate(ticket, flow.requestId)), issuer: this.issuer, logoutKeys: [ticket] }
   }
 
   /**

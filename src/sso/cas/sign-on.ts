@@ -1,8 +1,9 @@
-import type { Client } from '../../accounts/sessions.ts'
+import type { Client, Session } from '../../accounts/sessions.ts'
 import type { LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
+import { withQuery } from '../with-query.ts'
 import { ticketInLogoutRequest } from './logout-request.ts'
 import type { CasProvider } from './provider.ts'
 
@@ -15,6 +16,8 @@ export interface CasSignOnOptions extends LoginTarget {
   readonly provider: CasProvider
   readonly policy: ProviderPolicy
   readonly face: ProviderFace
+  /** A sign-out here ends the session at the CAS server as well. */
+  readonly endsSession: boolean
 }
 
 /** What the browser of a login brings back: the flow that its cookie names, and the ticket in the address. */
@@ -80,6 +83,16 @@ export class CasSignOn {
    */
   async endLogin(logoutRequest: string, client: Client): Promise<void> {
     await this.#deps.signOn.endLogins(this.name, ticketInLogoutRequest(logoutRequest), client)
+  }
+
+  /**
+   * Where a browser whose session here has ended goes to end the one at the CAS server; `undefined` if that stays.
+   * @param returnTo a page of this service; CAS 3 takes it as `service`, CAS 2 as `url`
+   */
+  logoutUrl({ provider }: Pick<Session, 'provider'>, returnTo: string): string | undefined {
+    const { endsSession, face } = this.#options
+    if (!endsSession || provider !== this.name || face.logoutUrl === undefined) return undefined
+    return withQuery(face.logoutUrl, { service: returnTo, url: returnTo })
   }
 
   get isGateway(): boolean {

@@ -130,7 +130,7 @@ export class OidcProvider {
       issuer: this.issuer,
       subject: sub,
       attributes: claims,
-      ...(typeof sid === 'string' ? { logoutKey: sid } : {}),
+      ...(typeof sid === 'string' ? { logoutKeys: [sid] } : {}),
     }
   }
 

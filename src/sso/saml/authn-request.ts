@@ -10,12 +10,32 @@ export interface AuthnRequest {
   readonly acsUrl: string
   /** Relying-party id of this service. */
   readonly issuer: string
+  /** The provider must have the user authenticate again. */
+  readonly forcesAuthn: boolean
+  readonly authnContext: RequestedAuthnContext | undefined
+}
+
+/** How the user is to authenticate (SAML Core 3.3.2.2.1). */
+export interface RequestedAuthnContext {
+  readonly comparison: 'exact' | 'minimum' | 'maximum' | 'better'
+  /** AuthnContextClassRef, the preferred one first. */
+  readonly classes: readonly string[]
 }
 
 /** AuthnRequest (SAML Core 3.4.1): NameID format e-mail, response by HTTP-POST to our ACS. */
-export const authnRequestXml = ({ id, issued, destination, acsUrl, issuer }: AuthnRequest): string =>
-  `<samlp:AuthnRequest xmlns:samlp="${SAMLP}" xmlns:saml="${SAML}" ID="${escapeXml(id)}" Version="2.0"` +
-  ` IssueInstant="${new Date(issued).toISOString()}" Destination="${escapeXml(destination)}"` +
-  ` ProtocolBinding="${POST_BINDING}" AssertionConsumerServiceURL="${escapeXml(acsUrl)}">` +
-  `<saml:Issuer>${escapeXml(issuer)}</saml:Issuer>` +
-  `<samlp:NameIDPolicy Format="${EMAIL_FORMAT}" AllowCreate="true"/></samlp:AuthnRequest>`
+export const authnRequestXml = (request: AuthnRequest): string =>
+  `<samlp:AuthnRequest xmlns:samlp="${SAMLP}" xmlns:saml="${SAML}" ID="${escapeXml(request.id)}" Version="2.0"` +
+  ` IssueInstant="${new Date(request.issued).toISOString()}" Destination="${escapeXml(request.destination)}"` +
+  (request.forcesAuthn ? ' ForceAuthn="true"' : '') +
+  ` ProtocolBinding="${POST_BINDING}" AssertionConsumerServiceURL="${escapeXml(request.acsUrl)}">` +
+  `<saml:Issuer>${escapeXml(request.issuer)}</saml:Issuer>` +
+  `<samlp:NameIDPolicy Format="${EMAIL_FORMAT}" AllowCreate="true"/>` +
+  `${contextXml(request.authnContext)}</samlp:AuthnRequest>`
+
+function contextXml(requested: RequestedAuthnContext | undefined): string {
+  if (!requested) return ''
+  const classes = requested.classes.map(
+    one => `<saml:AuthnContextClassRef>${escapeXml(one)}</saml:AuthnContextClassRef>`,
+  )
+  return `<samlp:RequestedAuthnContext Comparison="${requested.comparison}">${classes.join('')}</samlp:RequestedAuthnContext>`
+}

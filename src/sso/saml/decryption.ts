@@ -34,16 +34,24 @@ const masks: ReadonlyMap<string, string> = new Map([
 
 const TAG_BYTES = 16
 
-/** Returns the text of the assertion inside an EncryptedAssertion. @param key PEM. @throws {SsoRefused} `decryption` */
-export function decryptAssertion(encrypted: Element, key: string | undefined): string {
-  if (key === undefined) throw refused('an assertion that is not encrypted: no decryption key is configured', undefined)
+/** What an encrypted element contains. */
+type Encrypted = 'Assertion' | 'NameID'
+
+/**
+ * Returns the text of the element inside an EncryptedAssertion or EncryptedID. @param keys PEM; two while one replaces the other, and
+ * each is tried. @throws {SsoRefused} `decryption`
+ */
+export function decryptElement(encrypted: Element, name: Encrypted, keys: readonly string[]): string {
+  if (keys.length === 0) throw refused(`a ${name} that is not encrypted: no decryption key is configured`, undefined)
   const [data, ...others] = childrenNamed(encrypted, XENC, 'EncryptedData')
   if (!data || others.length > 0) throw refused('one EncryptedData', undefined)
   requireKnownAlgorithms(encrypted)
-  const text = plainText(data, encrypted, key)
-  if (isAssertion(text)) return text
+  for (const key of keys) {
+    const text = plainText(data, encrypted, key)
+    if (isElement(text, name)) return text
+  }
   // One refusal for every failure after this point: details would let a stranger guess the text byte by byte.
-  throw refused('an encrypted assertion', undefined)
+  throw refused(`an encrypted ${name}`, undefined)
 }
 
 function requireKnownAlgorithms(encrypted: Element): void {
@@ -127,10 +135,10 @@ function only(parent: Element, namespace: string, name: string): Element {
   return element
 }
 
-function isAssertion(text: string): boolean {
+function isElement(text: string, name: Encrypted): boolean {
   try {
     const { documentElement } = parseXml(text, messageLimits)
-    return documentElement.namespaceURI === SAML && documentElement.localName === 'Assertion'
+    return documentElement.namespaceURI === SAML && documentElement.localName === name
   } catch (error) {
     if (error instanceof XmlRefused) return false
     throw error

@@ -12,6 +12,7 @@ import {
   type XmlLimits,
   XmlRefused,
 } from '../xml.ts'
+import { decryptElement } from './decryption.ts'
 import { ENTITY_FORMAT, SAML } from './names.ts'
 
 /** What the checks of every SAML message have in common: text, ids, issuer and times. Everything here throws {@link SsoRefused}. */
@@ -89,6 +90,26 @@ export function requireOne(parent: Element, name: string, check: SsoCheck): Elem
   const [one, ...more] = childrenNamed(parent, SAML, name)
   if (one && more.length === 0) return one
   throw refused(check, `exactly one ${name}`, one ? `${more.length + 1}` : 'none')
+}
+
+/** The attributes of a NameID, each with its value. */
+export type NameIdAttributes = Readonly<Partial<Record<(typeof nameIdAttributes)[number], string>>>
+
+const nameIdAttributes = ['Format', 'NameQualifier', 'SPNameQualifier', 'SPProvidedID'] as const
+
+export function attributesOfNameId(nameId: Element): NameIdAttributes {
+  const pairs = nameIdAttributes.map(name => [name, attributeOf(nameId, name)] as const)
+  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined))
+}
+
+/** The one NameID or EncryptedID of a subject, or of a LogoutRequest. The element around it must have been verified. */
+export function requireNameId(parent: Element, decryptionKeys: readonly string[]): Element {
+  const plain = childrenNamed(parent, SAML, 'NameID')
+  const encrypted = childrenNamed(parent, SAML, 'EncryptedID')
+  const count = plain.length + encrypted.length
+  const [one] = [...plain, ...encrypted]
+  if (!one || count > 1) throw refused('name-id', 'exactly one NameID', count === 0 ? 'none' : `${count}`)
+  return plain.length > 0 ? one : parseMessage(decryptElement(one, 'NameID', decryptionKeys))
 }
 
 export const refused = (check: SsoCheck, expected: string, received: string | null | undefined): SsoRefused =>

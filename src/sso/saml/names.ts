@@ -7,6 +7,7 @@ export const XENC = 'http://www.w3.org/2001/04/xmlenc#'
 export const XENC11 = 'http://www.w3.org/2009/xmlenc11#'
 
 export const SUCCESS = 'urn:oasis:names:tc:SAML:2.0:status:Success'
+export const PARTIAL_LOGOUT = 'urn:oasis:names:tc:SAML:2.0:status:PartialLogout'
 export const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
 export const REDIRECT_BINDING = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
 export const POST_BINDING = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST'

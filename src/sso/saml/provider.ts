@@ -2,10 +2,14 @@ import { SsoRefused } from '../refusal.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
-import { authnRequestXml } from './authn-request.ts'
+import { FLOW_TTL } from '../login-flows.ts'
+import { authnRequestXml, type RequestedAuthnContext } from './authn-request.ts'
+import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
+import { logoutRequestXml, logoutResponseXml } from './logout-xml.ts'
 import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { Metadata } from '../metadata-source.ts'
 import { byForm, byRedirect, type KeyPair } from './outgoing.ts'
+import { logoutDataOf, type NotedSession } from './provider-session.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
 import { serviceProviderMetadata } from './sp-metadata.ts'
 import { Overloaded } from '../../base/errors.ts'
@@ -13,6 +17,7 @@ import { Limiter } from '../../base/concurrency.ts'
 import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
 import type { Outcome, Task } from './verify-worker.ts'
 
+export type { RequestedAuthnContext } from './authn-request.ts'
 export type { KeyPair } from './outgoing.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
 export { requestScheme } from './request-signature.ts'
@@ -26,12 +31,26 @@ interface SamlProviderOptions {
   readonly method: 'get' | 'post'
   /** Accepts logins that were begun at the provider. */
   readonly allowsUnsolicited: boolean
+  /** RelayState of a login that was begun at the provider names the page to go to. */
+  readonly takesDeepLinks: boolean
   readonly clockSkew: Seconds
-  /** Signs requests. */
+  /** Signs requests, and messages of single logout. */
   readonly signing: KeyPair | undefined
-  /** Opens encrypted assertions. */
-  readonly encryption: KeyPair | undefined
+  /** Requests are signed; `false` leaves the key to single logout. */
+  readonly signsRequests: boolean
+  /** Open encrypted assertions and names; two while one replaces the other. */
+  readonly encryption: readonly KeyPair[]
+  readonly forcesAuthn: boolean
+  readonly authnContext: RequestedAuthnContext | undefined
+  /** Classes of authentication that are accepted; empty: all. */
+  readonly acceptedAuthnContexts: readonly string[]
+  readonly logout: LogoutMode
+  /** The very address that takes messages of single logout. */
+  readonly logoutUrl: string
 }
+
+/** Single logout: not at all, only when the provider begins it, or for each sign-out here as well. */
+export type LogoutMode = 'off' | 'accept' | 'on'
 
 /** One SAML 2.0 identity provider (I5.3, D8): sends users there and checks the responses they return with. */
 export class SamlProvider {
@@ -60,7 +79,8 @@ export class SamlProvider {
 
   /** @throws {SsoRefused} `metadata` */
   async begin(flow: LoginFlow): Promise<AuthRedirect> {
-    const { acsUrl, relyingPartyId, method, signing } = this.#options
+    const { acsUrl, relyingPartyId, method, signsRequests, forcesAuthn, authnContext } = this.#options
+    const signing = signsRequests ? this.#options.signing : undefined
     const { redirectUrl, postUrl } = await this.metadata.current()
     const byPost = postUrl !== undefined && (method === 'post' || redirectUrl === undefined)
     const destination = byPost ? postUrl : redirectUrl
@@ -68,7 +88,8 @@ export class SamlProvider {
       throw new SsoRefused({ check: 'metadata', expected: 'an address for redirect or POST', received: 'none' })
     }
     const issued = this.#system.now()
-    const xml = authnRequestXml({ id: flow.requestId, issued, destination, acsUrl, issuer: relyingPartyId })
+    const sent = { id: flow.requestId, issued, destination, acsUrl, issuer: relyingPartyId }
+    const xml = authnRequestXml({ ...sent, forcesAuthn, authnContext })
     const message = { kind: 'SAMLRequest', xml, destination, relayState: flow.id, signing } as const
     return byPost ? byForm(message) : byRedirect(message)
   }
@@ -86,48 +107,122 @@ export class SamlProvider {
         received: 'none, or one that is over',
       })
     }
-    const metadata = await this.metadata.current()
-    const { id, name, attributes, until, sessionEnds } = await this.#verify(encoded, flow, metadata)
-    return { name, attributes, issuer: metadata.entityId, once: { id, until }, sessionEnds }
+    const assertion = await this.#verify(encoded, flow)
+    const { issuer } = assertion
+    const { id, name, attributes, until, sessionEnds, authnContext } = assertion
+    const identity = { name, attributes, issuer, once: { id, until }, sessionEnds, authnContext }
+    return this.logout === 'off' ? identity : { ...identity, ...logoutDataOf(issuer, assertion) }
+  }
+
+  get takesDeepLinks(): boolean {
+    return this.#options.takesDeepLinks
+  }
+
+  get logout(): LogoutMode {
+    return this.#options.logout
+  }
+
+  get logoutUrl(): string {
+    return this.#options.logoutUrl
+  }
+
+  /** Checks a message of single logout. @param requestId of the request that a response must answer. @throws {SsoRefused} @throws {Overloaded} */
+  async readLogout(received: ReceivedLogout, requestId: string | undefined): Promise<VerifiedLogout> {
+    const check = async (metadata: IdpMetadata): Promise<VerifiedLogout> =>
+      await this.#verifier.verifyLogout(received, this.#expectedLogout(metadata, requestId))
+    return await this.#withKeys(check)
+  }
+
+  /**
+   * Asks the provider to end its session. @param flow of the sign-out. @param session as {@link logoutDataOf} noted it at the sign-on
+   * @returns `undefined` if the provider has no address for it. @throws {SsoRefused} `metadata`
+   */
+  async requestLogout(flow: LoginFlow, session: string): Promise<AuthRedirect | undefined> {
+    const { signing, relyingPartyId } = this.#options
+    const { issuer: _, ...named } = JSON.parse(session) as NotedSession
+    const found = this.#logoutEndpoint(await this.metadata.current())
+    if (!found) return undefined
+    const destination = found.endpoint.url
+    const sent = { id: flow.requestId, issued: this.#system.now(), destination, issuer: relyingPartyId }
+    const xml = logoutRequestXml(sent, named)
+    return found.send({ kind: 'SAMLRequest', xml, destination, relayState: flow.id, signing })
+  }
+
+  /** Answers a request of the provider, which has been carried out. @returns `undefined` if the provider has no address for it */
+  async answerLogout(
+    id: string,
+    inResponseTo: string,
+    relayState: string | undefined,
+  ): Promise<AuthRedirect | undefined> {
+    const { signing, relyingPartyId } = this.#options
+    // By redirect, if possible: providers open this address in frames, where a page with a form is not shown.
+    const found = this.#logoutEndpoint(await this.metadata.current(), 'get')
+    if (!found) return undefined
+    const destination = found.endpoint.responseUrl
+    const xml = logoutResponseXml({ id, issued: this.#system.now(), destination, issuer: relyingPartyId }, inResponseTo)
+    return found.send({ kind: 'SAMLResponse', xml, destination, relayState, signing })
+  }
+
+  #logoutEndpoint({ logout = {} }: IdpMetadata, method = this.#options.method) {
+    const { redirect, post } = logout
+    const byPost = post && (method === 'post' || !redirect)
+    const endpoint = byPost ? post : redirect
+    return endpoint && { endpoint, send: byPost ? byForm : byRedirect }
   }
 
   /** The metadata of this service for this provider. */
   describeSelf(): string {
-    const { relyingPartyId, acsUrl, signing, encryption } = this.#options
+    const { relyingPartyId, acsUrl, signing, signsRequests, encryption, logout, logoutUrl } = this.#options
     return serviceProviderMetadata({
       entityId: relyingPartyId,
       acsUrl,
       signingCertificate: signing?.certificate,
-      encryptionCertificate: encryption?.certificate,
+      signsRequests,
+      encryptionCertificates: encryption.map(({ certificate }) => certificate),
+      logoutUrl: logout === 'off' ? undefined : logoutUrl,
     })
+  }
+
+  async #verify(encoded: string, flow: LoginFlow | undefined): Promise<VerifiedAssertion> {
+    return await this.#withKeys(metadata => this.#verifier.verify(encoded, this.#expected(flow, metadata)))
   }
 
   /**
    * If a signature matches none of the known keys, it is checked again with fresh metadata, because providers
    * change their keys (D8.6).
    */
-  async #verify(encoded: string, flow: LoginFlow | undefined, metadata: IdpMetadata): Promise<VerifiedAssertion> {
+  async #withKeys<T>(check: (metadata: IdpMetadata) => Promise<T>): Promise<T> {
     try {
-      return await this.#verifier.verify(encoded, this.#expected(flow, metadata))
+      return await check(await this.metadata.current())
     } catch (error) {
       const isUnknownKey = error instanceof SsoRefused && unknownKeyChecks.includes(error.failed.check)
       if (!isUnknownKey || !(await this.metadata.reloadForUnknownKey())) throw error
-      return await this.#verifier.verify(encoded, this.#expected(flow, await this.metadata.current()))
+      return await check(await this.metadata.current())
     }
   }
 
   #expected(flow: LoginFlow | undefined, { entityId, keys }: IdpMetadata): ExpectedResponse {
-    const { relyingPartyId, acsUrl, clockSkew, encryption } = this.#options
+    const { relyingPartyId, acsUrl, forcesAuthn, acceptedAuthnContexts } = this.#options
+    const begun = flow === undefined ? this.#system.now() : flow.expires
     return {
       issuer: entityId,
       audience: relyingPartyId,
       acsUrl,
       requestId: flow?.requestId,
       keys,
-      decryptionKey: encryption?.key,
-      now: this.#system.now(),
-      clockSkew: clockSkew * 1000,
+      ...this.#own(),
+      authnContexts: acceptedAuthnContexts,
+      authenticatedSince: forcesAuthn ? begun - FLOW_TTL : undefined,
     }
+  }
+
+  #expectedLogout({ entityId, keys }: IdpMetadata, requestId: string | undefined): ExpectedLogout {
+    return { issuer: entityId, destination: this.logoutUrl, requestId, keys, ...this.#own() }
+  }
+
+  #own(): Pick<ExpectedResponse, 'decryptionKeys' | 'now' | 'clockSkew'> {
+    const { clockSkew, encryption } = this.#options
+    return { decryptionKeys: encryption.map(({ key }) => key), now: this.#system.now(), clockSkew: clockSkew * 1000 }
   }
 }
 
@@ -174,16 +269,26 @@ export class Verifier {
 
   /** @param encoded base64 as the form carries it. @throws {SsoRefused} @throws {Overloaded} */
   async verify(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
-    if (this.#bytes + encoded.length > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
-    this.#bytes += encoded.length
+    const outcome = await this.#check({ kind: 'response', encoded, expected }, encoded.length)
+    if ('assertion' in outcome) return outcome.assertion
+    throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'an assertion' })
+  }
+
+  /** @throws {SsoRefused} @throws {Overloaded} */
+  async verifyLogout(received: ReceivedLogout, expected: ExpectedLogout): Promise<VerifiedLogout> {
+    const { length } = received.binding === 'redirect' ? received.query : received.encoded
+    const outcome = await this.#check({ kind: 'logout', received, expected }, length)
+    if ('logout' in outcome) return outcome.logout
+    throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'a message' })
+  }
+
+  async #check(task: Task, bytes: Bytes): Promise<Outcome> {
+    if (this.#bytes + bytes > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
+    this.#bytes += bytes
     try {
-      const outcome = await this.#responses.run(() =>
-        run(this.#threads.responses, { kind: 'response', encoded, expected }, CHECK_TIMEOUT),
-      )
-      if ('assertion' in outcome) return outcome.assertion
-      throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'an assertion' })
+      return await this.#responses.run(() => run(this.#threads.responses, task, CHECK_TIMEOUT))
     } finally {
-      this.#bytes -= encoded.length
+      this.#bytes -= bytes
     }
   }
 

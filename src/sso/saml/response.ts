@@ -3,14 +3,17 @@ import { type Attributes, attributesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
-import { decryptAssertion } from './decryption.ts'
+import { decryptElement } from './decryption.ts'
 import {
+  attributesOfNameId,
   decodeMessage,
   expired,
+  type NameIdAttributes,
   parseMessage,
   refused,
   requireIssuer,
   requireName,
+  requireNameId,
   requireOne,
   requireTime,
   requireUniqueIds,
@@ -32,19 +35,31 @@ export interface ExpectedResponse {
   /** Public keys of the provider's metadata, PEM. */
   readonly keys: readonly string[]
   /** PEM. */
-  readonly decryptionKey: string | undefined
+  readonly decryptionKeys: readonly string[]
+  /** Classes of authentication (AuthnContextClassRef) that are accepted; empty: all. */
+  readonly authnContexts: readonly string[]
+  /** The user must have authenticated at this time or later; absent: at any time. */
+  readonly authenticatedSince: Milliseconds | undefined
   readonly now: Milliseconds
   readonly clockSkew: Milliseconds
 }
 
 export interface VerifiedAssertion {
   readonly id: string
+  /** Entity id of the provider. */
+  readonly issuer: string
   readonly name: string
   readonly attributes: Attributes
   /** The assertion is invalid after this time. */
   readonly until: Milliseconds
   /** The end of the provider's session, if the assertion limits it, with the tolerance for clocks. */
   readonly sessionEnds: Milliseconds | undefined
+  /** How the user authenticated. */
+  readonly authnContext: string | undefined
+  /** Names the session at the provider. */
+  readonly sessionIndex: string | undefined
+  /** What the NameID says beside the name, as a LogoutRequest must repeat it. */
+  readonly nameId: NameIdAttributes
 }
 
 /**
@@ -64,7 +79,7 @@ export async function verifyResponse(encoded: string, expected: ExpectedResponse
 
   const signature = signatureOf(response)
   const trusted = signature ? verifiedElement(response, signature, keys) : undefined
-  const assertion = await verifiedAssertion({ response, trusted }, keys, expected.decryptionKey)
+  const assertion = await verifiedAssertion({ response, trusted }, keys, expected.decryptionKeys)
   checkEnvelope(trusted ?? response, trusted !== undefined, expected)
   return checkAssertion(assertion, expected)
 }
@@ -112,11 +127,11 @@ interface Received {
 async function verifiedAssertion(
   { response, trusted }: Received,
   keys: readonly KeyObject[],
-  decryptionKey: string | undefined,
+  decryptionKeys: readonly string[],
 ): Promise<Element> {
   const carrier = requireOneAssertion(trusted ?? response)
   if (carrier.localName === 'EncryptedAssertion') {
-    const plain = decryptAssertion(carrier, decryptionKey)
+    const plain = decryptElement(carrier, 'Assertion', decryptionKeys)
     return trusted ? openedAssertion(plain, true, keys) : withoutDetails(() => openedAssertion(plain, false, keys))
   }
   const original = requireOneAssertion(response)
@@ -184,10 +199,17 @@ function checkAssertion(assertion: Element, expected: ExpectedResponse): Verifie
   if (!id || id.length > 256) throw refused('assertion-id', 'an id', id)
   requireIssuer(requireOne(assertion, 'Issuer', 'issuer'), expected.issuer)
   checkConditions(assertion, expected)
-  const sessionEnds = checkAuthentication(assertion, expected)
+  const authentication = checkAuthentication(assertion, expected)
   const subject = requireOne(assertion, 'Subject', 'subject')
   const until = checkConfirmation(subject, expected)
-  return { id, name: checkName(subject), attributes: readAttributes(assertion), until, sessionEnds }
+  return {
+    id,
+    issuer: expected.issuer,
+    ...checkName(subject, expected),
+    attributes: readAttributes(assertion),
+    until,
+    ...authentication,
+  }
 }
 
 /**
@@ -225,19 +247,51 @@ function checkConditions(assertion: Element, expected: ExpectedResponse): void {
   if (!isForUs) throw refused('audience', expected.audience, audiences.flat().join(', '))
 }
 
-/** The user must have authenticated, and the provider's own session must not be over. Returns the end of that session. */
-function checkAuthentication(assertion: Element, { now, clockSkew }: ExpectedResponse): Milliseconds | undefined {
+type Authentication = Pick<VerifiedAssertion, 'sessionEnds' | 'authnContext' | 'sessionIndex'>
+
+/** The user must have authenticated in an accepted way, and the provider's own session must not be over. */
+function checkAuthentication(assertion: Element, expected: ExpectedResponse): Authentication {
+  const { now, clockSkew } = expected
   const statements = childrenNamed(assertion, SAML, 'AuthnStatement')
   if (statements.length === 0) throw refused('authn-statement', 'a statement of authentication', 'none')
   const ends: Milliseconds[] = []
   for (const statement of statements) {
+    requireFresh(statement, expected)
+    requireContext(statement, expected)
     const text = attributeOf(statement, 'SessionNotOnOrAfter')
     if (text === undefined) continue
     const end = requireTime(text, 'session-expired')
     if (now - clockSkew >= end) throw expired('session-expired', text, now)
     ends.push(end + clockSkew)
   }
-  return ends.length === 0 ? undefined : Math.min(...ends)
+  const [first] = statements
+  return {
+    sessionEnds: ends.length === 0 ? undefined : Math.min(...ends),
+    authnContext: first && contextOf(first),
+    sessionIndex: statements.map(statement => attributeOf(statement, 'SessionIndex')).find(index => index),
+  }
+}
+
+/** ForceAuthn: a session that the user had at the provider already is not enough (SAML Core 3.4.1). */
+function requireFresh(statement: Element, { authenticatedSince, clockSkew }: ExpectedResponse): void {
+  if (authenticatedSince === undefined) return
+  const text = attributeOf(statement, 'AuthnInstant')
+  const instant = text === undefined ? undefined : requireTime(text, 'authn-instant')
+  if (instant !== undefined && instant + clockSkew >= authenticatedSince) return
+  throw refused('authn-instant', `since ${new Date(authenticatedSince).toISOString()}`, text)
+}
+
+function requireContext(statement: Element, { authnContexts }: ExpectedResponse): void {
+  if (authnContexts.length === 0) return
+  const context = contextOf(statement)
+  if (context !== undefined && authnContexts.includes(context)) return
+  throw refused('authn-context', authnContexts.join(' '), context)
+}
+
+function contextOf(statement: Element): string | undefined {
+  const [context] = childrenNamed(statement, SAML, 'AuthnContext')
+  const [reference] = context ? childrenNamed(context, SAML, 'AuthnContextClassRef') : []
+  return reference && textOf(reference)?.trim()
 }
 
 function checkConfirmation(subject: Element, expected: ExpectedResponse): Milliseconds {
@@ -256,18 +310,20 @@ function checkConfirmation(subject: Element, expected: ExpectedResponse): Millis
   return requireTime(end, 'expired') + expected.clockSkew
 }
 
-/** Exactly one NameID that is nothing but text. */
-function checkName(subject: Element): string {
-  const nameId = requireOne(subject, 'NameID', 'name-id')
+type Named = Pick<VerifiedAssertion, 'name' | 'nameId'>
+
+/** Exactly one NameID that is nothing but text; it may be encrypted. */
+function checkName(subject: Element, { decryptionKeys }: ExpectedResponse): Named {
   const others = childElements(subject).filter(
-    child => child.namespaceURI !== SAML || !['NameID', 'SubjectConfirmation'].includes(child.localName),
+    child => child.namespaceURI !== SAML || !['NameID', 'EncryptedID', 'SubjectConfirmation'].includes(child.localName),
   )
   if (others.length > 0) throw refused('name-id', 'one NameID', others[0]?.nodeName)
+  const nameId = requireNameId(subject, decryptionKeys)
   const format = attributeOf(nameId, 'Format')
   if (format === TRANSIENT_FORMAT) throw refused('name-id', 'an e-mail address', 'a transient NameID')
   const name = textOf(nameId)?.trim()
   if (!name) throw refused('name-id', 'an e-mail address', name === undefined ? 'elements' : 'nothing')
-  return name
+  return { name, nameId: attributesOfNameId(nameId) }
 }
 
 function requireTimes(element: Element, { now, clockSkew }: ExpectedResponse): void {

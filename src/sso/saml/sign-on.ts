@@ -1,4 +1,6 @@
-import type { Client } from '../../accounts/sessions.ts'
+import type { Client, Session } from '../../accounts/sessions.ts'
+import { InvalidInput, NotFound } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
 import type { AuthRedirect, LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import { chooseProvider, type LoginRequest } from '../provider-choice.ts'
@@ -6,6 +8,9 @@ import type { RedirectTargets } from '../redirect-targets.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
 import type { SamlProvider } from './provider.ts'
+import { type LogoutMessage, type LogoutStep, SingleLogout } from './single-logout.ts'
+
+export type { LogoutMessage } from './single-logout.ts'
 
 /** One identity provider and the users that it can sign in. */
 export interface SamlLogin {
@@ -24,6 +29,7 @@ export interface SamlSignOnOptions extends LoginTarget {
 interface Dependencies {
   readonly signOn: SignOn
   readonly flows: LoginFlows
+  readonly system: System
   /** Ends the threads that check responses. */
   readonly close: () => Promise<void>
 }
@@ -40,10 +46,12 @@ export interface SamlReturn {
 /** Signing in by SAML 2.0 with one or more identity providers (I5.3, D8). */
 export class SamlSignOn {
   readonly #deps: Dependencies
+  readonly #logout: SingleLogout
   readonly #options: SamlSignOnOptions
 
   constructor(deps: Dependencies, options: SamlSignOnOptions) {
     this.#deps = deps
+    this.#logout = new SingleLogout(deps)
     this.#options = options
   }
 
@@ -88,19 +96,50 @@ export class SamlSignOn {
    */
   async complete({ encoded, relayState, idp }: SamlReturn, client: Client): Promise<CompletedSignOn> {
     const { successUrl, failureUrl } = this.#options
-    const flow = relayState === undefined ? undefined : await this.#deps.flows.consume(relayState)
+    const found = relayState === undefined ? undefined : await this.#deps.flows.consume(relayState)
+    const flow = found?.isLogout ? undefined : found
     const { provider, policy } = this.choose(flow?.provider ?? idp, undefined)
     return await this.#deps.signOn.complete({
       policy,
       client,
       flow,
-      successUrl: flow?.successUrl ?? successUrl,
+      successUrl: flow ? (flow.successUrl ?? successUrl) : (this.#deepLink(provider, relayState) ?? successUrl),
       failureUrl: flow?.failureUrl ?? failureUrl,
       verify: async () => {
         requireSameProvider(provider.name, flow, idp)
-        return await provider.finish(encoded, flow)
+        const identity = await provider.finish(encoded, flow)
+        if (identity.logoutKeys) await this.#logout.requireOpen(provider, identity)
+        return identity
       },
     })
+  }
+
+  /**
+   * Ends the session of a user at the provider that signed them in, if a setting says so. The session here has ended before.
+   * @returns how the browser goes to the provider; `undefined` if it stays here
+   */
+  async beginLogout(session: Session, client: Client): Promise<AuthRedirect | undefined> {
+    const login = session.provider === undefined ? undefined : this.find(session.provider)
+    return login && (await this.#logout.begin(login.provider, session, client))
+  }
+
+  /** A message of single logout that a provider sends to its address here. @throws {NotFound} @throws {InvalidInput} @throws {Overloaded} */
+  async receiveLogout(idp: string, message: LogoutMessage, client: Client): Promise<LogoutStep> {
+    const login = this.find(idp)
+    if (!login) throw new NotFound('not-found', 'There is no identity provider with this name.')
+    return await this.#logout.receive(login.provider, message, client)
+  }
+
+  /** The page that the user chose at the provider, in a login that was begun there. */
+  #deepLink(provider: SamlProvider, relayState: string | undefined): string | undefined {
+    if (relayState === undefined || !provider.takesDeepLinks) return undefined
+    try {
+      return this.#options.targets.require(relayState, 'RelayState')
+    } catch (error) {
+      // Providers put all kinds of text into it, which is no reason to refuse a user.
+      if (error instanceof InvalidInput) return undefined
+      throw error
+    }
   }
 
   async close(): Promise<void> {

@@ -58,6 +58,29 @@ export function verifiedElement(element: Element, signature: Element, keys: read
   return documentElement
 }
 
+/** A signature of a message in a query. */
+interface TextSignature {
+  readonly algorithm: string
+  readonly value: Uint8Array
+}
+
+/** Verifies the signature over a query (SAML bindings 3.4.4.1) by one of the provider's keys. @throws {SsoRefused} `signature-…` */
+export function requireSignedText(text: string, { algorithm, value }: TextSignature, keys: readonly KeyObject[]): void {
+  const scheme = schemes.get(algorithm)
+  if (!scheme) {
+    const expected = [...schemes.keys()].join(' ')
+    throw new SsoRefused({ check: 'signature-algorithm', expected, received: algorithm })
+  }
+  const usable = keys.filter(key => key.asymmetricKeyType === scheme.key)
+  const material = Buffer.from(text)
+  // In a query, some providers write an ECDSA signature as DER.
+  const isDer = (key: KeyObject): boolean => scheme.key === 'ec' && verify(scheme.hash, material, key, value)
+  if (usable.some(key => isSignedBy(key, scheme, material, value) || isDer(key))) return
+  const check = usable.length === 0 ? 'signature-key' : 'signature'
+  const received = `a signature by another key, or over another text; ${algorithm}`
+  throw new SsoRefused({ check, expected: `one of ${keys.length} keys of the provider`, received })
+}
+
 interface SoundSignature {
   readonly scheme: Scheme
   /** Node's name of the digest algorithm. */

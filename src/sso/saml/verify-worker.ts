@@ -2,33 +2,45 @@ import type { Milliseconds } from '../../base/units.ts'
 import { type FailedCheck, SsoRefused } from '../refusal.ts'
 import { XmlRefused } from '../xml.ts'
 import { type IdpMetadata, MetadataRefused, parseMetadata } from './metadata.ts'
+import { type ExpectedLogout, type ReceivedLogout, type VerifiedLogout, verifyLogout } from './logout-message.ts'
 import { type ExpectedResponse, verifyResponse, type VerifiedAssertion } from './response.ts'
 
 export type Task =
   | { readonly kind: 'response'; readonly encoded: string; readonly expected: ExpectedResponse }
+  | { readonly kind: 'logout'; readonly received: ReceivedLogout; readonly expected: ExpectedLogout }
   | { readonly kind: 'metadata'; readonly text: string; readonly now: Milliseconds }
 
 /** Errors lose their class on the way between threads, so refusals travel as values. */
 export type Outcome =
   | { readonly assertion: VerifiedAssertion }
+  | { readonly logout: VerifiedLogout }
   | { readonly failed: FailedCheck }
   | { readonly metadata: IdpMetadata }
   | { readonly refused: string }
 
 /** The work of a worker thread: it takes milliseconds that the event loop does not have. */
 export default async function work(task: Task): Promise<Outcome> {
-  return task.kind === 'response' ? await verify(task) : readMetadata(task)
+  if (task.kind === 'response') return await verify(task)
+  return task.kind === 'logout' ? await checkLogout(task) : readMetadata(task)
 }
 
-export async function verify({
-  encoded,
-  expected,
-}: {
+type Checked<T> = Promise<T | { readonly failed: FailedCheck }>
+
+export const verify = (task: {
   readonly encoded: string
   readonly expected: ExpectedResponse
-}): Promise<{ readonly assertion: VerifiedAssertion } | { readonly failed: FailedCheck }> {
+}): Checked<{ readonly assertion: VerifiedAssertion }> =>
+  orFailed(async () => ({ assertion: await verifyResponse(task.encoded, task.expected) }))
+
+export const checkLogout = (task: {
+  readonly received: ReceivedLogout
+  readonly expected: ExpectedLogout
+}): Checked<{ readonly logout: VerifiedLogout }> =>
+  orFailed(async () => ({ logout: verifyLogout(task.received, task.expected) }))
+
+async function orFailed<T>(check: () => Promise<T>): Checked<T> {
   try {
-    return { assertion: await verifyResponse(encoded, expected) }
+    return await check()
   } catch (error) {
     if (error instanceof SsoRefused) return { failed: error.failed }
     if (error instanceof XmlRefused) return { failed: { check: `xml-${error.reason}`, received: error.message } }

@@ -269,7 +269,7 @@ export const statementAttacks: readonly Attack[] = [
   issued('a transient NameID', 'name-id', [
     ['SAML:1.1:nameid-format:emailAddress', 'SAML:2.0:nameid-format:transient'],
   ]),
-  issued('an EncryptedID', 'name-id', [[NAME_ID, '<saml:EncryptedID/>']]),
+  issued('an EncryptedID without a key of ours', 'decryption', [[NAME_ID, '<saml:EncryptedID/>']]),
   issued('an EncryptedID beside the NameID', 'name-id', [[NAME_ID, found => `${found}<saml:EncryptedID/>`]]),
   issued('a BaseID beside the NameID', 'name-id', [[NAME_ID, found => `${found}<saml:BaseID/>`]]),
   issued('a NameID of another namespace beside the NameID', 'name-id', [

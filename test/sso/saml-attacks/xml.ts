@@ -122,7 +122,9 @@ export const xmlAttacks: readonly Attack[] = [
 
 const signedInside = (encrypting: Encrypting = {}): string =>
   encryptAssertion(signResponse(buildResponse(), 'assertion'), encrypting)
-const decrypting = { decryptionKey: keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+const decrypting = {
+  decryptionKeys: [keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
+}
 const cipherAttack = (title: string, encrypting: Encrypting): Attack => ({
   title: `encrypted: ${title}`,
   check: 'decryption',

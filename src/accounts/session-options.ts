@@ -1,0 +1,39 @@
+import type { Milliseconds, Seconds } from '../base/units.ts'
+
+/** The settings of all sessions. */
+export interface SessionOptions {
+  /**
+   * Maximum lifetime without a request; -1: the cookie is a browser-session cookie and the server keeps the session for a
+   * day (D2.5).
+   */
+  readonly maxAge: Seconds
+  readonly refreshOnAccess: boolean
+  /** Maximum lifetime from the login on, regardless of requests (D2.6); -1 for no end. */
+  readonly absoluteMaxAge: Seconds
+  /** Maximum number of live sessions of one user; a new login ends the oldest one (D2.6). */
+  readonly maxPerUser: number
+  /** How long the time of an access may wait to be written together with others; 0: each is written at once. */
+  readonly writeDelay: Milliseconds
+  /** Writes an access at once if the previous one is longer ago than `writeDelay`. For stores where writing is cheap. */
+  readonly writesFirstAtOnce?: boolean
+}
+
+/** The lifetime of one login, where it differs from the settings. */
+export interface SessionLifetime {
+  /** `auth_maxage`, at least 1; limited to the maximum (D2.3). */
+  readonly requested?: Seconds | undefined
+  /**
+   * Replaces the configured maximum, with the same meaning of -1. SAML and CAS logins have their own maximum (I5.3,
+   * 5.4).
+   */
+  readonly maximum?: Seconds | undefined
+  /** The login ends no later than this wall-clock time. */
+  readonly notAfter?: Milliseconds | undefined
+  /** Name of the identity provider. */
+  readonly provider?: string | undefined
+  /** The sign-in included a second factor. */
+  readonly hasSecondFactor?: boolean
+  /** By each of these the identity provider can end the session; unique among all providers. */
+  readonly logoutKeys?: readonly string[] | undefined
+  readonly providerSession?: string | undefined
+}

@@ -1,0 +1,35 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AuthRedirect } from '../sso/identity-provider.ts'
+import { pageContext, sendPage } from './page.ts'
+import { departureHeaders, departurePage, onwardPage } from './pages/sso-pages.ts'
+import type { Uses } from './services.ts'
+
+interface Pair {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** Takes a browser that is signing out on to its provider. */
+export async function sendToProvider(
+  deps: Uses<'base' | 'ui'>,
+  { request, reply }: Pair,
+  redirect: AuthRedirect,
+): Promise<unknown> {
+  if (redirect.kind === 'redirect') return await reply.redirect(redirect.url, 303)
+  const { action, fields } = redirect
+  const look = pageContext(deps, request)
+  const words = { title: look.words.signOut, notice: look.words.leavingToSignOut }
+  return sendPage(reply, departurePage(look, action, fields, words), departureHeaders(action))
+}
+
+/** The same after a form of a page here: browsers apply the policy of that page to redirects, so the way goes by a page. */
+export async function sendToProviderByPage(
+  deps: Uses<'base' | 'ui'>,
+  { request, reply }: Pair,
+  redirect: AuthRedirect,
+): Promise<unknown> {
+  if (redirect.kind === 'form') return await sendToProvider(deps, { request, reply }, redirect)
+  const look = pageContext(deps, request)
+  const notice = look.words.leavingToSignOut
+  return sendPage(reply, onwardPage(look, { title: look.words.signOut, notice, url: redirect.url }))
+}

@@ -1,0 +1,107 @@
+import { sign } from 'node:crypto'
+import { deflateRawSync } from 'node:zlib'
+import type { ExpectedLogout, ReceivedLogout } from '../../src/sso/saml/logout-message.ts'
+import { escapeXml } from '../../src/sso/xml.ts'
+import {
+  DSIG_MORE,
+  encode,
+  IDP,
+  type IdpKey,
+  keyNamed,
+  NAME,
+  NOW,
+  REQUEST,
+  signElement,
+  type Signing,
+} from './saml-idp.ts'
+
+export const LOGOUT = 'https://store.example/store/auth/saml/logout/a'
+const SAML = 'urn:oasis:names:tc:SAML:2.0'
+export const SUCCESS = `${SAML}:status:Success`
+export const PARTIAL = `${SAML}:status:PartialLogout`
+
+/** What a message of single logout is about. */
+export interface AboutLogout {
+  readonly id?: string
+  readonly issuer?: string
+  readonly destination?: string
+  readonly now?: number
+  readonly name?: string
+  readonly sessionIndexes?: readonly string[]
+  readonly requestId?: string
+  /** The codes of the status, the outer one first. */
+  readonly codes?: readonly string[]
+}
+
+const head = (name: string, { id = '_logout', destination = LOGOUT, issuer = IDP, now = NOW }: AboutLogout): string =>
+  `<samlp:${name} xmlns:samlp="${SAML}:protocol" xmlns:saml="${SAML}:assertion" ID="${id}" Version="2.0" IssueInstant="${new Date(now).toISOString()}" Destination="${escapeXml(destination)}">
+<saml:Issuer>${escapeXml(issuer)}</saml:Issuer>
+`
+
+/** A LogoutRequest of the provider without a signature. */
+export const buildLogoutRequest = (about: AboutLogout = {}): string =>
+  `${head('LogoutRequest', about)}<saml:NameID>${escapeXml(about.name ?? NAME)}</saml:NameID>
+${(about.sessionIndexes ?? ['_s']).map(index => `<samlp:SessionIndex>${escapeXml(index)}</samlp:SessionIndex>`).join('')}
+</samlp:LogoutRequest>`
+
+/** A LogoutResponse of the provider without a signature. */
+export function buildLogoutResponse(about: AboutLogout = {}): string {
+  const { requestId = REQUEST, codes: [outer = SUCCESS, inner] = [SUCCESS] } = about
+  const innerXml = inner === undefined ? '' : `<samlp:StatusCode Value="${inner}"/>`
+  return `${head('LogoutResponse', about).replace(' Version', ` InResponseTo="${escapeXml(requestId)}" Version`)}<samlp:Status><samlp:StatusCode Value="${outer}">${innerXml}</samlp:StatusCode></samlp:Status>
+</samlp:LogoutResponse>`
+}
+
+export type LogoutKind = 'SAMLRequest' | 'SAMLResponse'
+
+/** By POST: the XML with its own signature. */
+export const posted = (
+  xml: string,
+  {
+    kind = 'SAMLRequest',
+    id = '_logout',
+    ...signing
+  }: Signing & { readonly kind?: LogoutKind; readonly id?: string } = {},
+): ReceivedLogout => ({ binding: 'post', kind, encoded: encode(signElement(xml, id, signing)) })
+
+export interface SignedQuery {
+  readonly kind?: LogoutKind
+  readonly key?: IdpKey
+  readonly algorithm?: string
+  readonly relayState?: string | undefined
+  /** How values are written in the query. */
+  readonly write?: (value: string) => string
+  /** How an ECDSA signature is written. */
+  readonly der?: true
+  /** The message as it is sent, instead of the compressed XML. */
+  readonly message?: string
+}
+
+/** By redirect: the query that the provider's signature covers (SAML bindings 3.4.4.1). */
+export function signedQuery(xml: string, options: SignedQuery = {}): string {
+  const { kind = 'SAMLRequest', key = keyNamed('idp'), algorithm = `${DSIG_MORE}rsa-sha256` } = options
+  const { relayState, write = encodeURIComponent, message = deflateRawSync(xml).toString('base64') } = options
+  const state = relayState === undefined ? '' : `&RelayState=${write(relayState)}`
+  const signed = `${kind}=${write(message)}${state}&SigAlg=${write(algorithm)}`
+  const hash = /sha\d+$/.exec(algorithm)?.[0] ?? 'sha256'
+  const ec = algorithm.includes('ecdsa') && !options.der ? ({ dsaEncoding: 'ieee-p1363' } as const) : {}
+  const value = sign(hash, Buffer.from(signed), { key: key.privateKey, ...ec }).toString('base64')
+  return `${signed}&Signature=${write(value)}`
+}
+
+export const redirected = (xml: string, options: SignedQuery = {}): ReceivedLogout => ({
+  binding: 'redirect',
+  query: signedQuery(xml, options),
+})
+
+/** What this service expects of the messages above. */
+export const expectedLogout = (changes: Partial<ExpectedLogout> = {}): ExpectedLogout => ({
+  issuer: IDP,
+  destination: LOGOUT,
+  requestId: REQUEST,
+  keys: [keyNamed('idp').pem],
+  decryptionKeys: [],
+  now: NOW,
+  clockSkew: 60_000,
+  ...changes,
+})
