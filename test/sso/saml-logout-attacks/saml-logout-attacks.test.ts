@@ -12,15 +12,8 @@ import {
   redirected,
   SUCCESS,
 } from '../../support/saml-logout.ts'
-import {
-  decrypting,
-  encryptedId,
-  responseAttacks,
-  signatureAttacks,
-  statementAttacks,
-  wrappingAttacks,
-  xmlAttacks,
-} from './attacks.ts'
+import { decrypting, encryptedId, signatureAttacks, statementAttacks, wrappingAttacks } from './attacks.ts'
+import { responseAttacks, xmlAttacks } from './responses.ts'
 
 const corpus = { signatureAttacks, wrappingAttacks, statementAttacks, responseAttacks, xmlAttacks }
 
