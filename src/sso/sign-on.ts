@@ -1,6 +1,6 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { FactorNeeded, SignedIn, SignIn } from '../accounts/factors/sign-in.ts'
-import type { Client, Sessions } from '../accounts/sessions.ts'
+import type { Client, Session, Sessions } from '../accounts/sessions.ts'
 import type { AccountMatcher, SsoSubject } from './account-matcher.ts'
 import { Overloaded } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
