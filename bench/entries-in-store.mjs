@@ -1,15 +1,15 @@
 // Writes entries and their search index directly to a store, without the service.
 import { deleteEntryRow, insertEntryRow, updateEntryRow } from '../dist/content/entry-rows.js'
-import { indexEntry, removeFromIndex } from '../dist/search/index-records.js'
+import { indexEntries, removeFromIndex } from '../dist/search/index-records.js'
 
 export async function insertEntry(tx, entry) {
   await insertEntryRow(tx, entry)
-  await indexEntry(tx, entry)
+  await indexEntries(tx, [entry])
 }
 
 export async function updateEntry(tx, entry) {
   await updateEntryRow(tx, entry)
-  await indexEntry(tx, entry)
+  await indexEntries(tx, [entry])
 }
 
 export async function deleteEntry(tx, address) {

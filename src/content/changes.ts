@@ -8,7 +8,7 @@ import type { Graph } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, withModification } from '../model/entry.ts'
 import type { AccessCheck, EntryInContext } from '../model/rights.ts'
-import { indexEntry, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
+import { indexEntries, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
@@ -284,7 +284,7 @@ class Transaction implements EntryWriter {
 
   /** Updates the search index, once for each entry, however often it was written. */
   async finish(): Promise<void> {
-    for (const entry of this.#unindexed.values()) await indexEntry(this.tx, entry)
+    await indexEntries(this.tx, this.#unindexed.values())
     this.#unindexed.clear()
   }
 }

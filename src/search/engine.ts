@@ -8,10 +8,16 @@ import type { Query, TermPart } from './query.ts'
 
 /** What a database engine implements for the search. Queries, fields, rights and results are common to all engines. */
 
+/** An entry and what is searched of it. */
+export interface IndexedEntry {
+  readonly entry: Entry
+  readonly fields: IndexFields
+}
+
 /** Updates the index, in the transactions that change entries. */
 export interface IndexWriter {
-  /** Writes the present state of the entry to the index. */
-  write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void>
+  /** Writes the present state of the entries, each at most once, to the index. */
+  write(tx: Queries, items: readonly IndexedEntry[]): Promise<void>
   remove(tx: Queries, address: EntryAddress): Promise<void>
   /** Removes all entries of a context at once. Their fields, which no search finds any more, are deleted by {@link sweep}. */
   removeContext(tx: Queries, context: string): Promise<void>

@@ -3,16 +3,31 @@ import { type Engine, sql } from '../stores/sql.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import { postgresIndex } from './postgres-index.ts'
-import type { IndexWriter } from './engine.ts'
+import type { IndexedEntry, IndexWriter } from './engine.ts'
 import { kindOfField } from './fields.ts'
 import { indexFieldsOf } from './index-fields.ts'
 import { sqliteIndex } from './sqlite-index.ts'
 
 const writers: Readonly<Record<Engine, IndexWriter>> = { sqlite: sqliteIndex, postgres: postgresIndex }
 
-/** Indexes an entry in the transaction that wrote it, so that the next search finds it. */
-export async function indexEntry(tx: Queries, entry: Entry): Promise<void> {
-  await writers[tx.engine].write(tx, entry, indexFieldsOf(entry, await findNames(tx, entry)))
+/** Together so many characters of full texts are in memory at most, unless a single entry has more. */
+const MAX_TEXT = 262_144
+
+/** Indexes entries, each at most once, in the transaction that wrote them, so that the next search finds them. */
+export async function indexEntries(tx: Queries, entries: Iterable<Entry> | AsyncIterable<Entry>): Promise<void> {
+  const writer = writers[tx.engine]
+  let waiting: IndexedEntry[] = []
+  let length = 0
+  for await (const entry of entries) {
+    const fields = indexFieldsOf(entry, await findNames(tx, entry))
+    waiting.push({ entry, fields })
+    for (const texts of [fields.ngrams, fields.texts]) for (const text of texts.values()) length += text.length
+    if (length < MAX_TEXT) continue
+    await writer.write(tx, waiting)
+    waiting = []
+    length = 0
+  }
+  if (waiting.length > 0) await writer.write(tx, waiting)
 }
 
 export const removeFromIndex = (tx: Queries, address: EntryAddress): Promise<void> =>
@@ -24,11 +39,16 @@ export const removeContextFromIndex = (tx: Queries, context: string): Promise<vo
 /** Deletes the fields of some removed entries. Returns true when none are left. */
 export const sweep = (tx: Queries, most: number): Promise<boolean> => writers[tx.engine].sweep(tx, most)
 
-/** Some entries that are missing in the index, for instance after an upgrade. */
-export async function unindexed(queries: Queries, most: number): Promise<EntryAddress[]> {
-  return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries WHERE NOT EXISTS (
+/** The next entries after this address that are missing in the index, for instance after an upgrade. */
+export async function unindexed(
+  queries: Queries,
+  { context, id }: EntryAddress,
+  most: number,
+): Promise<EntryAddress[]> {
+  return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries
+    WHERE (context, id) > (${context}, ${id}) AND NOT EXISTS (
       SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
-    ) LIMIT ${most}`)
+    ) ORDER BY context, id LIMIT ${most}`)
 }
 
 /** Names that are stored in the index but not in the entry. */

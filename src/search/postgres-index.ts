@@ -2,9 +2,9 @@ import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { Bytes } from '../base/units.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
-import { type Acl, type Entry, isOwnAcl } from '../model/entry.ts'
+import { type Acl, isOwnAcl } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import type { IndexWriter } from './engine.ts'
+import type { IndexedEntry, IndexWriter } from './engine.ts'
 import { type IndexFields, LARGEST_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
 import { sweepDiscarded } from './discarded.ts'
@@ -14,13 +14,15 @@ const LONGEST_FIELD: Bytes = 512
 
 /** The search index in PostgreSQL: rows and lexemes. No row is shared by all writers. */
 export const postgresIndex: IndexWriter = {
-  write,
+  write: async (tx, items) => {
+    for (const item of items) await write(tx, item)
+  },
   remove,
   removeContext,
   sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
 }
 
-async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
+async function write(tx: Queries, { entry, fields }: IndexedEntry): Promise<void> {
   const { context, id, modified } = entry
   const readers = isOwnAcl(entry.acl) ? JSON.stringify(narrowest(readersOf(entry.acl))) : null
   const row = await tx.get<{

@@ -18,5 +18,24 @@ export const searchSteps: readonly Migration[] = [
       { sqlite: [sql`INSERT INTO search_changes (doc) VALUES (0)`], postgres: [] },
     ],
   },
+  {
+    id: 30,
+    name: 'full texts of the search index by field',
+    // Emptied, because the texts are not kept. The next start indexes all entries again.
+    statements: [
+      {
+        sqlite: [
+          sql`INSERT INTO search_ngrams (search_ngrams) VALUES ('delete-all')`,
+          sql`INSERT INTO search_texts (search_texts) VALUES ('delete-all')`,
+          sql`DELETE FROM search_strings`,
+          sql`DELETE FROM search_numbers`,
+          sql`DELETE FROM search_discarded`,
+          sql`DELETE FROM search_entries`,
+          sql`INSERT INTO search_changes (doc) VALUES (0)`,
+        ],
+        postgres: [],
+      },
+    ],
+  },
   { id: 5, name: 'changes of the search index', statements: [{ sqlite: searchChanges, postgres: [] }] },
 ]

@@ -2,7 +2,7 @@ import { type Sql, sql } from '../stores/sql.ts'
 import type { Bound, Dialect, FieldKey, LeafCondition } from './engine.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
 import { LARGEST_CHARACTER } from './index-fields.ts'
-import { FIELD_BITS, FIELD_MASK, readableBy } from './sqlite-index.ts'
+import { firstRowOf, lastRowOf, readableBy } from './sqlite-index.ts'
 
 function isOneOf(values: readonly string[]): Sql {
   const [only] = values
@@ -41,11 +41,13 @@ const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
 function fullText(table: 'search_ngrams' | 'search_texts', field: FieldKey, match: Sql): LeafCondition {
   const from = table === 'search_ngrams' ? sql`search_ngrams WHERE search_ngrams` : sql`search_texts WHERE search_texts`
+  const first = firstRowOf(field)
   return {
     kind: 'leaf',
     isSlow: true,
-    test: sql`EXISTS (SELECT 1 FROM ${from} MATCH ${match} AND rowid = (e.doc << ${FIELD_BITS}) + ${field})`,
-    set: sql`SELECT rowid >> ${FIELD_BITS} AS doc FROM ${from} MATCH ${match} AND (rowid & ${FIELD_MASK}) = ${field}`,
+    test: sql`EXISTS (SELECT 1 FROM ${from} MATCH ${match} AND rowid = ${first} + e.doc)`,
+    set: sql`SELECT rowid - ${first} AS doc FROM ${from} MATCH ${match}
+      AND rowid BETWEEN ${first} AND ${lastRowOf(field)}`,
   }
 }
 

@@ -3,15 +3,23 @@ import type { Queries } from '../stores/database.ts'
 import { portionsOf, type Sql, sql } from '../stores/sql.ts'
 import { type Acl, type Entry, isOwnAcl } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import type { IndexWriter, Reader } from './engine.ts'
+import type { FieldKey, IndexedEntry, IndexWriter, Reader } from './engine.ts'
 import { type IndexFields, LARGEST_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
 import { sweepDiscarded } from './discarded.ts'
 
 /** The search index in SQLite, with FTS5. */
 
-/** The low bits of a row id in the full-text tables are the number of the field, the others that of the document. */
-export const FIELD_BITS = 20
-export const FIELD_MASK = 2 ** FIELD_BITS - 1
+/**
+ * A row id in the full-text tables is the number of the field times this, plus the number of the document: the rows of one field lie
+ * together, and a search reads no others.
+ */
+const DOCS_OF_FIELD = 2 ** 32
+/** Row ids are exact in JavaScript up to this number of fields. */
+const MAX_FIELDS = 2 ** 20 - 1
+
+/** The row ids of a field are from here, with the number of a document added, to the next field. */
+export const firstRowOf = (field: FieldKey): number => Number(field) * DOCS_OF_FIELD
+export const lastRowOf = (field: FieldKey): number => firstRowOf(field) + DOCS_OF_FIELD - 1
 /** The reader set of entries without their own ACL. */
 const CONTEXT_DEFAULT = 0
 
@@ -22,7 +30,7 @@ const KEPT_CHANGES = 2000
 const DELETED_TOGETHER = 100
 /** How many strings one statement writes. */
 const MAX_STRINGS = 2000
-/** Up to this many characters of text are written by one statement; longer texts by one statement each. */
+/** Up to this many characters of text are written by one statement; a longer text by one of its own. */
 const MAX_TEXT = 65_536
 
 export const sqliteIndex: IndexWriter = {
@@ -32,9 +40,15 @@ export const sqliteIndex: IndexWriter = {
   sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
 }
 
-async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<void> {
-  const { context, id, modified } = entry
-  const audience = isOwnAcl(entry.acl) ? await audienceOf(tx, readersOf(entry.acl)) : CONTEXT_DEFAULT
+async function write(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
+  const written: FieldsOfDoc[] = []
+  for (const { entry, fields } of items) written.push({ doc: await writeEntry(tx, entry), fields })
+  await writeFields(tx, written)
+}
+
+/** Writes all but the fields. Returns the number of the document, which has no fields then. */
+async function writeEntry(tx: Queries, { context, id, modified, acl }: Entry): Promise<number> {
+  const audience = isOwnAcl(acl) ? await audienceOf(tx, readersOf(acl)) : CONTEXT_DEFAULT
   const known = await tx.get<{
     doc: number
   }>(sql`UPDATE search_entries SET audience = ${audience}, modified = ${modified}
@@ -47,8 +61,8 @@ async function write(tx: Queries, entry: Entry, fields: IndexFields): Promise<vo
   await noteChange(tx, row.doc)
   // A new entry has a new number, and nothing to clear.
   if (known) await clearFields(tx, row.doc)
-  await writeFields(tx, row.doc, fields)
-  if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
+  if (context === CONTEXTS) await writeContextReaders(tx, id, acl)
+  return row.doc
 }
 
 async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
@@ -92,48 +106,85 @@ export async function changesAfter(queries: Queries, generation: number): Promis
 }
 
 async function clearFields(tx: Queries, doc: number): Promise<void> {
-  const [first, last] = [doc * 2 ** FIELD_BITS, doc * 2 ** FIELD_BITS + FIELD_MASK]
+  // Each full text has a row among the strings. An entry may have 50,000 strings, but only so many fields.
+  const rows = sql`WITH RECURSIVE f (field) AS (
+      SELECT min(field) FROM search_strings WHERE doc = ${doc} UNION ALL
+      SELECT (SELECT min(field) FROM search_strings WHERE doc = ${doc} AND field > f.field) FROM f WHERE f.field IS NOT NULL
+    ) SELECT field * ${DOCS_OF_FIELD} + ${doc} FROM f WHERE field IS NOT NULL`
+  await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (${rows})`)
+  await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (${rows})`)
   await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
   await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
-  await tx.run(sql`DELETE FROM search_ngrams WHERE rowid BETWEEN ${first} AND ${last}`)
-  await tx.run(sql`DELETE FROM search_texts WHERE rowid BETWEEN ${first} AND ${last}`)
 }
 
-async function writeFields(tx: Queries, doc: number, { strings, ngrams, texts, numbers }: IndexFields): Promise<void> {
-  const named = [...strings, ...ngrams, ...texts, ...numbers].map(([field]) => field)
-  const numberOf = await fieldNumbers(tx, [...new Set(named)])
-  const numbered = <T>(pairs: Iterable<readonly [string, T]>): string =>
-    JSON.stringify(
-      [...pairs].flatMap(([field, value]) => {
+interface FieldsOfDoc {
+  readonly doc: number
+  readonly fields: IndexFields
+}
+
+async function writeFields(tx: Queries, written: readonly FieldsOfDoc[]): Promise<void> {
+  const names = new Set<string>()
+  for (const { fields } of written) {
+    for (const part of [fields.strings, fields.ngrams, fields.texts, fields.numbers])
+      for (const [field] of part) names.add(field)
+  }
+  const numberOf = await fieldNumbers(tx, [...names])
+  const numbered = <T, R>(
+    pairsOf: (fields: IndexFields) => Iterable<readonly [string, T]>,
+    row: (field: number, value: T, doc: number) => R,
+  ): R[] =>
+    written.flatMap(({ doc, fields }) =>
+      [...pairsOf(fields)].flatMap(([field, value]) => {
         const number = numberOf.get(field)
-        return number === undefined ? [] : [[number, value]]
+        return number === undefined ? [] : [row(number, value, doc)]
       }),
     )
   // A full text has a row here too: for queries whether the field exists, and as its sort key.
-  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
+  const strings = numbered(
+    ({ strings, ngrams, texts }) => [
+      ...strings,
+      ...[...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const),
+    ],
+    (field, value, doc) => [field, value, doc],
+  )
   // In portions, so that other work gets its turn between them.
-  for (const should of portionsOf([...strings, ...keys], MAX_STRINGS)) {
+  for (const some of portionsOf(strings, MAX_STRINGS)) {
     await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
-      SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(should)})`)
+      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(some)})`)
   }
+  const numbers = numbered(
+    ({ numbers }) => numbers,
+    (field, value, doc) => [field, value, doc],
+  )
   await tx.run(sql`INSERT INTO search_numbers (field, value, doc)
-    SELECT value ->> 0, value ->> 1, ${doc} FROM json_each(${numbered(numbers)})`)
-  const base = doc * 2 ** FIELD_BITS
-  for (const should of togetherOrAlone(ngrams)) {
+    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(numbers)})`)
+  const textRow = (field: number, text: string, doc: number): TextRow => [firstRowOf(field) + doc, text]
+  for (const some of portionsOfTexts(numbered(({ ngrams }) => ngrams, textRow))) {
     await tx.run(sql`INSERT INTO search_ngrams (rowid, value)
-      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(should)})`)
+      SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(some)})`)
   }
-  for (const should of togetherOrAlone(texts)) {
+  for (const some of portionsOfTexts(numbered(({ texts }) => texts, textRow))) {
     await tx.run(sql`INSERT INTO search_texts (rowid, value)
-      SELECT ${base} + (value ->> 0), value ->> 1 FROM json_each(${numbered(should)})`)
+      SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(some)})`)
   }
 }
 
-type NamedText = readonly [field: string, text: string]
+type TextRow = readonly [rowid: number, text: string]
 
-function togetherOrAlone(texts: ReadonlyMap<string, string>): Iterable<readonly NamedText[]> {
-  const length = [...texts.values()].reduce((sum, text) => sum + text.length, 0)
-  return portionsOf([...texts], length > MAX_TEXT ? 1 : Math.max(1, texts.size))
+/** Texts in portions of limited length, in the order of their row ids: at each step back FTS5 begins another part of its index. */
+function* portionsOfTexts(rows: TextRow[]): Generator<readonly TextRow[]> {
+  let portion: TextRow[] = []
+  let length = 0
+  for (const row of rows.sort(([one], [other]) => one - other)) {
+    if (portion.length > 0 && length + row[1].length > MAX_TEXT) {
+      yield portion
+      portion = []
+      length = 0
+    }
+    portion.push(row)
+    length += row[1].length
+  }
+  if (portion.length > 0) yield portion
 }
 
 /** The numbers of fields; new fields get one. Fields beyond the last number are not indexed. */
@@ -142,7 +193,7 @@ async function fieldNumbers(tx: Queries, names: readonly string[]): Promise<Read
   const missing = names.filter(name => !found.has(name))
   if (missing.length === 0) return found
   await tx.run(sql`INSERT INTO search_fields (name) SELECT value FROM json_each(${JSON.stringify(missing)})
-    WHERE (SELECT count(*) FROM search_fields) + ${missing.length} < ${FIELD_MASK}`)
+    WHERE (SELECT count(*) FROM search_fields) + ${missing.length} < ${MAX_FIELDS}`)
   return await findFields(tx, names)
 }
 

@@ -45,7 +45,7 @@ export const searchTables: readonly Sql[] = [
     PRIMARY KEY (field, value, doc)
   ) WITHOUT ROWID`,
   sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`,
-  // The row id is doc * 2^20 + field, so that hits in other fields are recognised without a look-up.
+  // The row id is field * 2^32 + doc, so that a search reads the hits in its field only.
   sql`CREATE VIRTUAL TABLE search_ngrams USING fts5 (
     value, content = '', contentless_delete = 1, tokenize = 'trigram'
   )`,
