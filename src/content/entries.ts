@@ -11,6 +11,7 @@ import { getContext } from './contexts.ts'
 import { deleteEntries } from './deletion.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { entriesBelow } from './entry-records.ts'
+import type { Outline } from './outline.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
 import { type Kinds, setName } from './resource-kind.ts'
 import type { Read } from './values.ts'
@@ -44,6 +45,11 @@ export class Entries {
   /** The id of a context, given by its id or name. @throws {NotFound} */
   async contextId(contextKey: string): Promise<string> {
     return (await this.#deps.loader.getContext(contextKey)).context.id
+  }
+
+  /** What an entry is and how large, for deciding where a request is answered; `undefined` where there is none. */
+  async outline(key: EntryKey): Promise<Outline | undefined> {
+    return await this.#deps.loader.outline(key)
   }
 
   /** Replaces the info (W3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */

@@ -1,11 +1,13 @@
 import { NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import { CONTEXTS, type EntryKey } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
 import type { EntryInContext } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { type FoundContext, getContext } from './contexts.ts'
-import { findEntry, sizeOf } from './entry-records.ts'
+import { findEntry, sizeOf, storedSizeOf } from './entry-records.ts'
+import { findOutline, type Outline } from './outline.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -38,6 +40,15 @@ export class EntryLoader {
     return { entry, contextEntry }
   }
 
+  /**
+   * What an entry is and how large, before any right has been checked and without its graphs. An entry in the cache costs no statement.
+   * `undefined` where there is none.
+   */
+  async outline({ context, entry: id }: EntryKey): Promise<Outline | undefined> {
+    const known = await this.#deps.cache.peek<Entry>(`entry ${context}/${id}`)
+    return known ? outlineOf(known) : await findOutline(this.#deps.database, context, id)
+  }
+
   /** A context, by its id or name. @throws {NotFound} */
   async getContext(key: string): Promise<FoundContext> {
     const found = await this.#deps.cache.get(`context ${key}`, async () => {
@@ -54,3 +65,9 @@ export class EntryLoader {
     return await this.get({ context: CONTEXTS, entry: context.id })
   }
 }
+
+const outlineOf = (entry: Entry): Outline => ({
+  entryType: entry.entryType,
+  graphType: entry.graphType,
+  size: storedSizeOf(entry),
+})

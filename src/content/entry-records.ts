@@ -71,11 +71,16 @@ export const headFromRow = (row: HeadRow): EntryHead => ({
   cached: row.cached ?? undefined,
 })
 
-export const entryFromRow = (row: EntryRow): Entry =>
-  withGraphs(
-    { ...headFromRow(row), content: row.content ?? undefined },
-    { statements: row.statements, metadata: row.metadata, cachedExternalMetadata: row.cached_external_metadata },
+export function entryFromRow(row: EntryRow): Entry {
+  const { acl, statements, metadata, cached_external_metadata: cachedExternalMetadata, content } = row
+  const entry = withGraphs(
+    { ...headFromRow(row), content: content ?? undefined },
+    { statements, metadata, cachedExternalMetadata },
   )
+  const texts = acl.length + statements.length + metadata.length
+  storedSizes.set(entry, texts + (cachedExternalMetadata?.length ?? 0) + (content?.length ?? 0))
+  return entry
+}
 
 export const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`
 
@@ -83,18 +88,13 @@ export const at = ({ context, id }: EntryAddress): Sql => sql`context = ${contex
 type GraphName = 'statements' | 'metadata' | 'cachedExternalMetadata'
 type Texts = Readonly<Record<GraphName, string | null>>
 
-/** The texts in the row of an entry, used to estimate its memory. */
-const ofEntries = new WeakMap<Entry, Texts>()
+const storedSizes = new WeakMap<Entry, number>()
 
 /** Approximate memory of an entry that was read from its row, with its graphs parsed. */
-export function sizeOf(entry: Entry): Bytes {
-  const { statements, metadata, cachedExternalMetadata } = ofEntries.get(entry) ?? {}
-  const characters = [statements, metadata, cachedExternalMetadata, entry.content].reduce<number>(
-    (sum, text) => sum + (text?.length ?? 0),
-    JSON.stringify(entry.acl).length,
-  )
-  return ENTRY_BYTES + 6 * characters
-}
+export const sizeOf = (entry: Entry): Bytes => ENTRY_BYTES + 6 * storedSizeOf(entry)
+
+/** The characters in the row from which an entry was read: of its graphs, its text and its access list. */
+export const storedSizeOf = (entry: Entry): number => storedSizes.get(entry) ?? 0
 
 /** The head of an entry, without its access list. */
 const ENTRY_BYTES: Bytes = 1000
@@ -106,7 +106,7 @@ function withGraphs(rest: Omit<Entry, GraphName>, texts: Texts): Entry {
   let statements: Graph | undefined
   let metadata: Graph | undefined
   let external: Graph | undefined
-  const entry = {
+  return {
     ...rest,
     get statements(): Graph {
       return (statements ??= parseGraph(texts.statements ?? '{}'))
@@ -119,8 +119,6 @@ function withGraphs(rest: Omit<Entry, GraphName>, texts: Texts): Entry {
       return (external ??= parseGraph(texts.cachedExternalMetadata))
     },
   }
-  ofEntries.set(entry, texts)
-  return entry
 }
 
 /** Titles in metadata larger than this are ignored when a list is sorted. */

@@ -168,7 +168,7 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
     if (allowed.has('GET')) allowed.add('HEAD')
     for (const route of some) {
       const { method, handle: _handle, pageAt: _pageAt, ...marks } = route
-      const handler = withReaders(route, deps.readers, deps.database)
+      const handler = withReaders(route, deps)
       app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler, config: marks, ...onlyAt(route) })
     }
     const pageAt = some.find(route => route.pageAt !== undefined)?.pageAt

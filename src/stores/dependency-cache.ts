@@ -71,6 +71,14 @@ export class DependencyCache {
     return loaded?.value
   }
 
+  /** Returns the cached value of the key, if any. Changes committed before the call are respected. */
+  async peek<T>(key: string): Promise<T | undefined> {
+    const { revision } = this.#database
+    if (revision === undefined) return undefined
+    if (revision !== this.#revision) await this.#catchUp()
+    return this.#values.get(key)?.value as T | undefined
+  }
+
   /** Reads the change log; concurrent callers share one read. */
   async #catchUp(): Promise<void> {
     while (this.#database.revision !== this.#revision) {

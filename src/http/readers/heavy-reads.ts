@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { Bytes } from '../../base/units.ts'
-import { findOutline, type Outline } from '../../content/outline.ts'
+import type { Outline } from '../../content/outline.ts'
 import { holdsContent, isList } from '../../model/entry.ts'
-import type { Database } from '../../stores/database.ts'
+import type { Services } from '../services.ts'
 import { pathPart } from '../route.ts'
 
-type Rule = (request: FastifyRequest, database: Database) => boolean | Promise<boolean>
+type Rule = (request: FastifyRequest, entries: Services['entries']) => boolean | Promise<boolean>
 
 /** A smaller response takes less time than involving another thread. */
 const MAX_LIGHT: Bytes = 32_768
@@ -15,8 +15,8 @@ const always: Rule = () => true
 /** Decides by the entry that the address names. If the entry does not exist, the request is refused at once. */
 const byEntry =
   (isHeavy: (entry: Outline, request: FastifyRequest) => boolean): Rule =>
-  async (request, database) => {
-    const entry = await findOutline(database, pathPart(request, 'context'), pathPart(request, 'entry'))
+  async (request, entries) => {
+    const entry = await entries.outline({ context: pathPart(request, 'context'), entry: pathPart(request, 'entry') })
     return entry !== undefined && isHeavy(entry, request)
   }
 
@@ -37,8 +37,8 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/entry/:entry': byEntry(
     (entry, { parameters }) => isLarge(entry) || (parameters.has('includeAll') && hasMembers(entry)),
   ),
-  '/:context/metadata/:entry': async (request, database) =>
-    request.parameters.has('recursive') || request.parameters.has('rev') || (await byEntry(isLarge)(request, database)),
+  '/:context/metadata/:entry': async (request, entries) =>
+    request.parameters.has('recursive') || request.parameters.has('rev') || (await byEntry(isLarge)(request, entries)),
   // Files are streams, so their bytes never block other work.
   '/:context/resource/:entry': byEntry(entry => hasMembers(entry) || (isLarge(entry) && holdsContent(entry))),
 }

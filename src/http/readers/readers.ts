@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shareOf } from '../../accounts/caller.ts'
 import { InvalidInput } from '../../base/errors.ts'
-import type { Database } from '../../stores/database.ts'
 import { refusalFrom } from '../../workers/refusals.ts'
 import { TaskLimitExceeded } from '../../workers/worker-pool.ts'
 import { clientGoneSignal } from '../protocol/body.ts'
 import type { Route } from '../route.ts'
+import type { Uses } from '../services.ts'
 import { addVary } from '../protocol/negotiate.ts'
 import { heavyReads } from './heavy-reads.ts'
 import type { ReadAnswer, Readers } from './read-task.ts'
@@ -13,11 +13,11 @@ import type { ReadAnswer, Readers } from './read-task.ts'
 type Handle = Route['handle']
 
 /** Wraps the handler of a route: heavy reads go to another thread, all others to the handler itself. */
-export function withReaders({ method, url, handle }: Route, readers: Readers | undefined, database: Database): Handle {
+export function withReaders({ method, url, handle }: Route, { readers, entries }: Uses<'readers' | 'entries'>): Handle {
   const isHeavy = method === 'GET' ? heavyReads[url] : undefined
   if (!isHeavy || !readers) return handle
   return async (request, reply) =>
-    (await isHeavy(request, database)) ? await handOn(readers, request, reply) : await handle(request, reply)
+    (await isHeavy(request, entries)) ? await handOn(readers, request, reply) : await handle(request, reply)
 }
 
 async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
