@@ -1,6 +1,7 @@
 // The first page of a search as the store grows, for an administrator, a guest who may read all of it, and a
-// user who may read half. Three cases: again (nothing has changed), after a write, and first (nothing is in
-// memory). Medians; rounds over the stores are interleaved.
+// user who may read half. Three cases: again (nothing has changed), after a write, and first (nothing of the query is
+// in memory). The first search of a caller after the start, which finds out what they may read, is a row of its own.
+// Medians; rounds over the stores are interleaved.
 import { guestFrom } from '../dist/accounts/caller.js'
 import { newEntry } from '../dist/model/entry.js'
 import { entrySource, findEntry } from '../dist/content/entry-records.js'
@@ -92,7 +93,12 @@ function firstRows(found) {
   const [small, large] = [median(slowest.times[1].first), median(slowest.times.at(-1).first)]
   const what = `the slowest of them for the first time (${slowest.name})`
   return [
-    { what: `${what}, 10⁵ entries`, value: large, unit: 'ms', goal: { most: 50 } },
+    { what: `${what}, 10⁵ entries`, value: large, unit: 'ms', goal: { most: 20 } },
+    {
+      what: 'the first search of a caller after the start, 10⁵ entries',
+      value: Math.max(...found.map(({ times }) => median(times.at(-1).started))),
+      unit: 'ms',
+    },
     { what: `${what}, 10⁵ entries : 10³`, value: large / small, unit: 'ratio', goal: { most: 3 } },
   ]
 }
@@ -118,10 +124,13 @@ async function open(folder, size) {
 
 /** The times of each case, for each store. */
 async function timesOf(stores, search, who) {
-  const times = stores.map(() => ({ again: [], written: [], first: [] }))
+  const times = stores.map(() => ({ again: [], written: [], first: [], started: [] }))
   for (let round = 0; round < Math.min(3, ROUNDS); round++) {
     for (const [at, store] of stores.entries()) {
-      times[at].first.push(await timed(store, new Search(store.database, entrySource), search, who))
+      // The caller has searched before, for something else.
+      const engine = new Search(store.database, entrySource)
+      times[at].started.push(await timed(store, engine, { query: 'entryType:Local' }, who))
+      times[at].first.push(await timed(store, engine, search, who))
       await timed(store, store.search, search, who)
       times[at].again.push(await timed(store, store.search, search, who))
       await write(store.database, round)

@@ -99,8 +99,8 @@ export function bindable(value: SqlValue): BoundValue {
   if (typeof value === 'boolean') return value ? 1n : 0n
   if (typeof value === 'string') {
     if (value.includes('\0')) throw new TypeError('text with NUL cannot be bound')
-    // With the u flag this matches lone surrogates only; they have no UTF-8 form.
-    if (/\p{Surrogate}/u.test(value)) throw new TypeError('text with a lone surrogate cannot be bound')
+    // Lone surrogates have no UTF-8 form.
+    if (!value.isWellFormed()) throw new TypeError('text with a lone surrogate cannot be bound')
     return value
   }
   if (typeof value === 'number') {
