@@ -148,6 +148,20 @@ export function absoluteText(base: string, graph: Graph): string {
 }
 
 /**
+ * The reverse of {@link absoluteText}: the text of a graph from {@link parseRdfJson}, with IRIs under `base` made relative, without
+ * another copy of its objects.
+ */
+export function relativeText(base: string, graph: Graph): string {
+  const text = JSON.stringify(graph)
+  const quoted = JSON.stringify(base).slice(0, -1)
+  if (!text.includes(quoted)) return text
+  return text
+    .replaceAll(`{${quoted}`, `{"${RELATIVE}`)
+    .replaceAll(`,${quoted}`, `,"${RELATIVE}`)
+    .replaceAll(`{"type":"uri","value":${quoted}`, `{"type":"uri","value":"${RELATIVE}`)
+}
+
+/**
  * Reads RDF/JSON from a client. Skips objects without `type` or `value` and removes duplicates; rejects anything else that
  * is not a graph.
  * @throws {InvalidInput} `invalid-graph`, naming the place

@@ -2,7 +2,7 @@ import { decodeUtf8 } from '../base/text.ts'
 import { lowerPriority } from '../workers/lower-priority.ts'
 import { clocked } from '../workers/task-clock.ts'
 import { type PlainRefusal, plainRefusal } from '../workers/refusals.ts'
-import { graphInside } from './graph.ts'
+import { relativeText } from './graph.ts'
 import { type GraphLimits, requireGraphSize } from './graph-size.ts'
 import { findSyntax } from './syntaxes.ts'
 
@@ -36,7 +36,7 @@ async function read({ mediaType, text, base, relativeTo, limits, isCheck }: Read
     const decoded = typeof text === 'string' ? text : decodeUtf8(text)
     const graph = requireGraphSize(await syntax.read(decoded, base, limits.maxStatements), limits)
     if (isCheck) return {}
-    return { graph: JSON.stringify(relativeTo === undefined ? graph : graphInside(relativeTo, graph)) }
+    return { graph: relativeTo === undefined ? JSON.stringify(graph) : relativeText(relativeTo, graph) }
   } catch (error) {
     const refused = plainRefusal(error)
     if (!refused) throw error

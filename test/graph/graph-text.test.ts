@@ -4,10 +4,12 @@ import * as fc from 'fast-check'
 import {
   absoluteText,
   type Graph,
+  graphInside,
   graphOf,
   graphOutside,
   graphText,
   parseGraph,
+  relativeText,
   type Statement,
 } from '../../src/graph/graph.ts'
 
@@ -53,4 +55,28 @@ test('a graph whose terms do not begin with their type is made absolute all the 
 test('the text of a graph that was parsed is the text it was parsed from', () => {
   const stored = '{"./s": {}}'
   assert.equal(graphText(parseGraph(stored)), stored)
+})
+
+test('a graph made relative as text is the same as one made relative member by member', () => {
+  const own = fc.constantFrom(
+    `${base}3/resource/1`,
+    `${base}4`,
+    base,
+    'http://example.org/,a',
+    '_:b1',
+    `http://x/?${base}`,
+  )
+  const marks = fc.constantFrom(base, `{"${base}`, `,"${base}`, `"type":"uri","value":"${base}`, 'plain', '"', '{', ',')
+  const term = fc.oneof(
+    own.map(value => ({ type: 'uri', value }) as const),
+    fc.tuple(marks, marks).map(([a, b]) => ({ type: 'literal', value: a + b }) as const),
+    marks.map(value => ({ type: 'literal', value, datatype: `${base}type` }) as const),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.record({ subject: own, predicate: own, object: term })), statements => {
+      const graph = graphOf(statements)
+      assert.equal(relativeText(base, graph), JSON.stringify(graphInside(base, graph)))
+    }),
+    { seed: 17 },
+  )
 })

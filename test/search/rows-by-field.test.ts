@@ -17,6 +17,7 @@ test('a store whose full texts are numbered by document is indexed anew by the f
     database,
     schema.filter(({ id }) => id < STEP),
   )
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
   // As the version before wrote it: the row id was doc * 2^20 + field.
   for (const [doc, id] of [
     [1, 'a'],
