@@ -27,7 +27,6 @@ import { ssoPreviewRoutes } from './sso-preview.ts'
 import { secondStepRoutes } from './second-step.ts'
 import { searchRoutes } from './search.ts'
 import { oidcRoutes } from './oidc.ts'
-import { samlLogoutRoutes } from './saml-logout.ts'
 import { samlRoutes } from './saml.ts'
 import { proxyRoutes } from './proxy.ts'
 import { toolRoutes } from './tools.ts'
@@ -49,7 +48,6 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...passwordResetRoutes,
   ...casRoutes,
   ...samlRoutes,
-  ...samlLogoutRoutes,
   ...oidcRoutes,
   ...managementRoutes,
   ...ssoPreviewRoutes,
