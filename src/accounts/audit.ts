@@ -37,6 +37,7 @@ export const auditEvents = [
   'groups-changed',
   'profile-changed',
   'quota-threshold',
+  'virus-found',
   'entry-trashed',
   'entry-restored',
   'trash-deleted',

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js'
 import { InvalidInput } from '../base/errors.ts'
+import type { BreachedPasswords } from './breached-passwords.ts'
 import { requirePasswordShape } from './passwords.ts'
 
 export interface PasswordRuleOptions {
@@ -15,6 +16,8 @@ export interface PasswordRuleOptions {
   readonly custom: readonly string[]
   /** Passwords that are rejected, in lower case; absent when common passwords are allowed. */
   readonly common?: ReadonlySet<string>
+  /** Passwords known from leaks; absent when they are allowed. */
+  readonly breached?: Pick<BreachedPasswords, 'has'> | undefined
 }
 
 /**
@@ -27,7 +30,16 @@ export const NIST_MIN_LENGTH = 15
 export interface PasswordRule {
   /** The name in the error response: the last part of the setting's key. */
   readonly name: string
-  readonly kind: 'min-length' | 'lowercase' | 'uppercase' | 'number' | 'symbol' | 'custom' | 'common' | 'context'
+  readonly kind:
+    | 'min-length'
+    | 'lowercase'
+    | 'uppercase'
+    | 'number'
+    | 'symbol'
+    | 'custom'
+    | 'common'
+    | 'context'
+    | 'breached'
   /** The number of characters (code points), or the pattern (RE2). */
   readonly value?: number | string
 }
@@ -62,6 +74,7 @@ export class PasswordRules {
       ...classes.filter(rule => rule.on).map(({ kind, holds }) => ({ name: kind, kind, holds })),
       ...custom,
       ...(options.common ? guessable(options.common) : []),
+      ...(options.breached ? [unbreached(options.breached)] : []),
     ]
   }
 
@@ -120,6 +133,12 @@ const guessable = (common: ReadonlySet<string>): Rule[] => [
     },
   },
 ]
+
+const unbreached = (list: Pick<BreachedPasswords, 'has'>): Rule => ({
+  name: 'breached',
+  kind: 'breached',
+  holds: text => !list.has(text),
+})
 
 /** The shortest text whose repetition gives this text: `abcabcabc` is as easy to guess as `abc`. */
 function unit(text: string): string {

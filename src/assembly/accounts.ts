@@ -1,6 +1,7 @@
 import { AccessTokens } from '../accounts/access-tokens.ts'
 import { Audit } from '../accounts/audit.ts'
 import { BasicCredentials } from '../accounts/basic-credentials.ts'
+import { BreachedPasswords } from '../accounts/breached-passwords.ts'
 import { loadCommonPasswords } from '../accounts/common-passwords.ts'
 import { UserCache } from '../accounts/user-cache.ts'
 import { Lockout } from '../accounts/lockout.ts'
@@ -14,10 +15,12 @@ import { TrustedDevices } from '../accounts/trusted-devices.ts'
 import { Limiter } from '../base/concurrency.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactors } from './factors.ts'
+import { openBreachedPasswords } from './breached-passwords.ts'
 import type { Machine } from './machine.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
+import type { HashFilter } from '../stores/hash-filter.ts'
 import type { Mailer } from '../stores/mailer.ts'
 import { openSmtpMailer } from '../stores/smtp-mailer.ts'
 import { sharedHashing, sharedMailer, shareHashing, shareMails } from './team-services.ts'
@@ -43,7 +46,8 @@ export async function createAccounts(
   const { system, log } = machine
   const audit = new Audit(database, { system, log }, settings['service.audit.retention'], team?.counters)
   const passwords = await createPasswords(settings, machine, team)
-  const passwordRules = await createPasswordRules(settings)
+  const breachedPasswords = openBreachedPasswords(settings)
+  const passwordRules = await createPasswordRules(settings, breachedPasswords)
   const policy = new PasswordLoginPolicy({
     mode: settings['service.auth.password'],
     whitelist: settings['service.auth.password.whitelist.<n>'],
@@ -109,6 +113,8 @@ export async function createAccounts(
     basic,
     mails,
     passwordReset,
+    /** Open as long as passwords are set. */
+    breachedPasswords,
     /** Deletes what is kept for a limited time. */
     async expire() {
       await audit.expire()
@@ -141,7 +147,7 @@ async function createPasswords(
 const unlimited = (): Limiter =>
   new Limiter({ concurrency: Number.POSITIVE_INFINITY, queue: 0, what: 'password checks' })
 
-async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
+async function createPasswordRules(settings: Settings, breached: HashFilter | undefined): Promise<PasswordRules> {
   const isNist = settings['service.auth.password.profile'] === 'nist'
   const minLength = settings['service.auth.password.rule.min-length']
   return new PasswordRules({
@@ -153,6 +159,7 @@ async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
     minLength: isNist ? Math.max(NIST_MIN_LENGTH, minLength) : minLength,
     custom: settings['service.auth.password.rule.custom.<n>'],
     ...(isNist ? { common: await loadCommonPasswords() } : {}),
+    breached: breached && new BreachedPasswords(breached),
   })
 }
 

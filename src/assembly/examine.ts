@@ -5,7 +5,9 @@ import { type Diagnosis, ok, warning } from './diagnosis.ts'
 import { examineContentOrigin } from './examine-content-origin.ts'
 import { examineSso } from './examine-sso.ts'
 import { examineStorage } from './examine-storage.ts'
+import { examineBreachedPasswords } from './breached-passwords.ts'
 import { cookieOptions } from './http-options.ts'
+import { examineVirusScan } from './virus-scan.ts'
 
 /** What `examine` looks at. */
 export interface Subject {
@@ -33,6 +35,8 @@ export async function examine({ settings, warnings, file, tokenKey, version }: S
     ...warnings.map(warning),
     ...(await examineContentOrigin(settings)),
     ...(await examineStorage({ settings, tokenKey, version })),
+    ...(await examineVirusScan(settings)),
+    ...examineBreachedPasswords(settings),
     ...(await examineSso(settings, base)),
   ]
 }

@@ -12,6 +12,7 @@ export function cookieOptions(settings: Settings, basePath: string): CookieOptio
     httpOnly: settings['service.auth.cookie.httponly'],
     secure: settings['service.auth.cookie.secure'],
     sameSite: settings['service.auth.cookie.samesite'],
+    hostPrefix: settings['service.auth.cookie.host-prefix'],
   }
 }
 
@@ -27,6 +28,7 @@ export function httpOptions(
     trustedProxies: settings['service.http.trusted-proxies.<n>'],
     clientAddressHeader: settings['service.http.client-address-header'],
     cookie: cookieOptions(settings, basePath),
+    clearSiteData: settings['service.auth.clear-site-data'],
     invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],
     inlineTypes: settings['service.data.inline-types.<n>'],
     body: {

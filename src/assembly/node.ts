@@ -28,6 +28,7 @@ const common = [
   'service.data.max-file-size',
   'service.data.store',
   'service.auth.token.store',
+  'service.auth.cookie.host-prefix',
 ] as const
 
 /** The facts that this node registers. Addresses are shown without passwords. */

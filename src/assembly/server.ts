@@ -41,6 +41,7 @@ import { requireHealthy, requireSound } from './health.ts'
 import { createReaders } from './readers.ts'
 import { sharePool } from './team-services.ts'
 import { openStores, type Stores } from './stores.ts'
+import { createVirusScan } from './virus-scan.ts'
 import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
 import { loadUi } from './ui.ts'
@@ -124,11 +125,13 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   if (!other) await garbage.recover(stores.isExclusive)
   const cache = new DependencyCache(database, CACHE_BYTES)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, team })
+  const virusScan = createVirusScan(settings, machine, { ...accounts, blobs, threads: team?.count ?? 1 })
   const fileOptions: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     verifyOnRead: settings['service.data.verify-on-read'],
     // Files in a bucket take no space on the disk.
     requireSpace: bytes => (settings['service.data.store'] === 'folder' ? disk?.requireSpace(bytes) : undefined),
+    virusScan,
     onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
   }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
@@ -189,7 +192,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const readers = createReaders(settings, () => getBase().href, team)
   const storageUsage = new StorageUsage(database, system, books)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
-  const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, system }, team)
+  const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, virusScan, system }, team)
   team?.answer('metrics', () => metrics.ofThread())
   const history = new History({ metrics, storageUsage, system })
   const readiness = new Readiness({
@@ -278,6 +281,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       await accounts.sessions.close()
       await accounts.accessTokens?.close()
       await accounts.passwords.close()
+      accounts.breachedPasswords?.close()
       await ephemeralStores.close()
       await node.leave()
       await stores.close()

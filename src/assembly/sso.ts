@@ -1,6 +1,7 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { SignIn } from '../accounts/factors/sign-in.ts'
 import type { Sessions } from '../accounts/sessions.ts'
+import { UNLIMITED } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Changes } from '../content/changes.ts'
 import { Provisioning } from '../content/provisioning.ts'
@@ -67,7 +68,10 @@ export async function createSso(
   )
   const latest = new LatestSignOns(system, team && (() => team.collect('latest-sign-ons')))
   team?.answer('latest-sign-ons', () => latest.ofThread())
-  const signOn = new SignOn({ flows, accounts, sessions, signIn, failures, audit, latest })
+  const maxAge = settings['service.auth.sso.absolute-max-age']
+  const signOn = new SignOn({ flows, accounts, sessions, signIn, failures, audit, latest }, () =>
+    maxAge === UNLIMITED ? undefined : system.now() + maxAge * 1000,
+  )
   return {
     failures,
     preview: new SignOnPreview(accounts, latest, logins),

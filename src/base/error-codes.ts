@@ -52,6 +52,10 @@ export const errorCodes = {
     title: 'Invalid archive',
     help: 'The body is not a complete and unchanged archive of an export. Nothing was imported.',
   },
+  'virus-found': {
+    title: 'Virus found',
+    help: 'The virus scanner found `signature` in the file. Nothing was stored.',
+  },
   'invalid-logout-token': {
     title: 'Invalid logout token',
     help: 'The token is not a logout token of a provider of this service, or it came for the second time. `detail` names the check.',
@@ -188,6 +192,10 @@ export const errorCodes = {
     title: 'File too large',
     help: 'The file exceeds `limit` bytes, the maximum of this service. Nothing was stored.',
   },
+  'too-large-to-scan': {
+    title: 'Too large for the virus scanner',
+    help: 'Files above `limit` bytes cannot be scanned for viruses, and this service stores no file without a scan.',
+  },
   'unsupported-type': { title: 'Unsupported content type', help: '`detail` names the types accepted here.' },
   'range-not-satisfiable': {
     title: 'Range not satisfiable',
@@ -209,6 +217,10 @@ export const errorCodes = {
   'store-unavailable': {
     title: 'Store unavailable',
     help: 'A server that stores data of this service does not respond. Try again after `Retry-After` seconds.',
+  },
+  'scan-unavailable': {
+    title: 'Virus scanner unavailable',
+    help: 'The file could not be scanned for viruses. Nothing was stored. Try again after `Retry-After` seconds.',
   },
   'storage-full': {
     title: 'Storage full',

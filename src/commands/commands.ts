@@ -1,6 +1,7 @@
 import { version as programVersion } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
 import { backup } from './backup.ts'
+import { breachedPasswords } from './breached-passwords.ts'
 import { config } from './config.ts'
 import { doctor } from './doctor.ts'
 import { fsck } from './fsck.ts'
@@ -41,6 +42,7 @@ export const commands: readonly Command[] = [
   migrateStore,
   importCommand,
   unlock,
+  breachedPasswords,
   version,
   help,
 ]

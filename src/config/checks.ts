@@ -109,6 +109,25 @@ const checks: readonly Check[] = [
     message: 'browsers do not send the cookie to the base address, because it is outside the path of the cookie',
   },
   {
+    keys: [
+      'service.auth.cookie.host-prefix',
+      'service.auth.cookie.path',
+      'service.auth.cookie.secure',
+      'service.auth.cookie.samesite',
+      'service.baseurl.folder',
+    ],
+    wrong: settings => settings['service.auth.cookie.host-prefix'] && !mayHaveHostPrefix(settings),
+    message: 'browsers accept a cookie with the prefix __Host- only over https, with the path / and with secure on',
+  },
+  {
+    keys: ['service.auth.clear-site-data', 'service.baseurl.folder'],
+    warning: true,
+    wrong: settings =>
+      ['storage', 'cache'].includes(settings['service.auth.clear-site-data']) &&
+      !isHttps(settings['service.baseurl.folder']),
+    message: 'browsers delete data at a sign-out only over https',
+  },
+  {
     keys: ['service.auth.cookie.max-age', 'service.auth.token.absolute-max-age'],
     warning: true,
     wrong: settings => {
@@ -203,6 +222,20 @@ const checks: readonly Check[] = [
     wrong: settings => !settings['service.data.quota'] && settings['service.data.quota.default'] !== UNLIMITED,
     message: 'a default quota is set, but quota is off',
   },
+  {
+    keys: ['service.data.virus-scan', 'service.data.virus-scan.failure'],
+    warning: true,
+    wrong: settings =>
+      settings['service.data.virus-scan'] !== undefined && settings['service.data.virus-scan.failure'] === 'store',
+    message: 'files are stored without a virus scan while clamd does not respond',
+  },
+  {
+    keys: ['service.data.virus-scan', 'service.data.virus-scan.large-files'],
+    warning: true,
+    wrong: settings =>
+      settings['service.data.virus-scan'] !== undefined && settings['service.data.virus-scan.large-files'] === 'store',
+    message: 'files too large for clamd are stored without a virus scan',
+  },
 
   ...ssoChecks,
   ...samlRequestChecks,
@@ -217,6 +250,13 @@ const sendsSecureCookie = (settings: Settings): boolean =>
 const hostnameOf = (url = 'http://127.0.0.1/'): string => new URL(url).hostname
 
 const isHttps = (url: string | undefined): boolean => url?.startsWith('https:') ?? false
+
+function mayHaveHostPrefix(settings: Settings): boolean {
+  const base = settings['service.baseurl.folder']
+  const path = settings['service.auth.cookie.path']
+  const isForAllPaths = path === '/' || (path === 'auto' && base !== undefined && new URL(base).pathname === '/')
+  return isForAllPaths && isHttps(base) && sendsSecureCookie(settings)
+}
 
 /** RFC 6265, section 5.1.4, for the address of the base. */
 function pathCovers(cookiePath: string, base: string | undefined): boolean {

@@ -1,5 +1,5 @@
 import { absoluteUrl, blobPlace, mediaType } from './address-kinds.ts'
-import { boolean, bytes, duration, integer, text } from './kinds.ts'
+import { boolean, bytes, choice, duration, integer, text } from './kinds.ts'
 
 /** Files and the storage they may use (I8, D7). */
 export const fileKeys = {
@@ -46,6 +46,43 @@ export const fileKeys = {
   }),
   'service.data.inline-types.<n>': mediaType({
     help: 'Media types with active content (HTML, SVG, PDF…) that are shown in the browser all the same.',
+  }),
+} as const
+
+/** 1 to 65535. */
+const PORT = '[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]'
+
+/** The scan of files for viruses by ClamAV (D32.1). */
+export const virusScanKeys = {
+  'service.data.virus-scan': text({
+    expects: '`host:port`, or the path of a Unix socket',
+    matches: new RegExp(`^(/.+|(\\[[0-9a-fA-F:]+\\]|[^\\s/:]+):(${PORT}))$`),
+    help: 'Where clamd listens. If set, it scans each file before the file is stored.',
+  }),
+  'service.data.virus-scan.failure': choice(['reject', 'store'], {
+    default: 'reject',
+    help: 'While clamd fails: `reject` uploads (503), or `store` files without a scan.',
+  }),
+  'service.data.virus-scan.max-size': bytes({
+    min: 0,
+    default: 25 * 2 ** 20,
+    unlimited: 'no limit here',
+    help: 'Larger files are not sent to clamd; at most its `StreamMaxLength`.',
+  }),
+  'service.data.virus-scan.large-files': choice(['reject', 'store'], {
+    default: 'reject',
+    help: 'Files too large for clamd: `reject` them (413), or `store` them without a scan.',
+  }),
+  'service.data.virus-scan.timeout': duration({
+    min: 1,
+    default: 120_000,
+    help: 'How long clamd may neither accept bytes nor reply.',
+  }),
+  'service.data.virus-scan.concurrency': integer({
+    min: 1,
+    max: 1000,
+    default: 4,
+    help: 'Files that a process has scanned at once; others wait.',
   }),
 } as const
 

@@ -1,5 +1,5 @@
 import { factorKeys } from './factor-keys.ts'
-import { fileKeys, repositoryKeys } from './content-keys.ts'
+import { fileKeys, repositoryKeys, virusScanKeys } from './content-keys.ts'
 import { lockoutKeys, mailKeys, passwordKeys, passwordRuleKeys } from './password-keys.ts'
 import { addressKeys, corsKeys, operationKeys, proxyKeys } from './service-keys.ts'
 import { sessionKeys } from './session-keys.ts'
@@ -22,6 +22,7 @@ export const groups: ReadonlyArray<{ readonly title: string; readonly keys: Read
   { title: 'OpenID Connect', keys: oidcKeys },
   { title: 'CAS and SAML 1.1', keys: casKeys },
   { title: 'Files and quota', keys: fileKeys },
+  { title: 'Virus scan', keys: virusScanKeys },
   { title: 'Contexts, entries and search', keys: repositoryKeys },
   { title: 'Cross-origin requests', keys: corsKeys },
   { title: 'Documents of other servers', keys: proxyKeys },
@@ -46,6 +47,7 @@ export const keys = {
   ...oidcKeys,
   ...casKeys,
   ...fileKeys,
+  ...virusScanKeys,
   ...repositoryKeys,
   ...corsKeys,
   ...proxyKeys,

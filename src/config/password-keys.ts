@@ -90,6 +90,11 @@ export const passwordRuleKeys = {
     default: 10,
     help: 'Minimum number of characters (Unicode code points).',
   }),
+  'service.auth.password.rule.breached': text({
+    default: 'off',
+    expects: '`off`, `included`, or the path of a list',
+    help: 'Reject passwords known from leaks: `included` is a list of 50,000 common ones, `stowage breached-passwords` makes a larger one.',
+  }),
   'service.auth.password.rule.custom.<n>': pattern({
     help: 'Each must match somewhere in the password. In the file, write a backslash twice.',
   }),

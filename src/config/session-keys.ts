@@ -18,6 +18,14 @@ export const sessionKeys = {
     default: 'strict',
     help: 'Which requests from other sites carry the cookie; `none` forces `secure` to on.',
   }),
+  'service.auth.cookie.host-prefix': boolean({
+    default: false,
+    help: 'Name the cookie `__Host-auth_token`, which no other host of the domain can set. Needs an https base address, `secure` and the path `/`; clients that expect `auth_token` no longer work.',
+  }),
+  'service.auth.clear-site-data': choice(['auto', 'off', 'storage', 'cache'], {
+    default: 'auto',
+    help: 'What the browser deletes for the whole origin at a sign-out over https: its `storage`, or also its `cache`, which can take seconds. `auto`: the storage if the base address has no path.',
+  }),
   'service.auth.cookie.max-age': seconds({
     min: 1,
     default: 86_400,

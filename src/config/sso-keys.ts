@@ -27,6 +27,12 @@ export const ssoKeys = {
     default: 'redirect',
     help: 'How a finished sign-on continues: by redirect, or by a page of this service (for strict cookies).',
   }),
+  'service.auth.sso.absolute-max-age': seconds({
+    min: 1,
+    default: -1,
+    unlimited: 'the value of `service.auth.token.absolute-max-age`',
+    help: 'Maximum lifetime of a login by SAML, OpenID Connect or CAS, however often it is extended; the provider may state an earlier end.',
+  }),
 } as const
 
 /** SAML 2.0, several identity providers (I5.3, D8). */

@@ -16,6 +16,7 @@ import {
   reachedThreshold,
 } from './quota-ledger.ts'
 import { verified } from './verified-read.ts'
+import type { Sender, VirusScan } from './virus-scan.ts'
 
 export interface Incoming {
   /** The size, if the sender declared it; `bytes` then yields exactly that many or throws. */
@@ -23,6 +24,8 @@ export interface Incoming {
   /** Called once the file is accepted. Nothing has been requested from the sender before. */
   readonly open: () => AsyncIterable<Uint8Array>
   readonly signal: AbortSignal
+  /** Absent where no user sends the bytes. */
+  readonly sender?: Sender
 }
 
 export interface FilesOptions {
@@ -32,6 +35,8 @@ export interface FilesOptions {
   readonly verifyOnRead?: boolean
   /** Rejects bytes for which the disk has no space. @throws {StorageFull} @throws {StorageReadOnly} */
   readonly requireSpace?: (bytes: Bytes) => void
+  /** Rejects files with malicious software before they become visible; absent: nothing is scanned. */
+  readonly virusScan?: Pick<VirusScan, 'require'> | undefined
   /** Called after the commit when a context reaches a threshold of its quota ({@link reachedThreshold}). Must not reject. */
   readonly onThreshold?: (reached: ReachedThreshold) => Promise<void>
 }
@@ -107,7 +112,7 @@ export class Files {
     const replaced = await findFile(this.#database, place)
     check?.(replaced)
     this.#requireDeclaredSize(incoming)
-    return await this.#receive(place.context, replaced, incoming, async (tx, file, reservation) => {
+    return await this.#receive(place, replaced, incoming, async (tx, file, reservation) => {
       const previous = await findFile(tx, place)
       const growth = file.size - (previous?.size ?? 0)
       const quota = await this.#ledger.commit(tx, reservation, growth)
@@ -128,7 +133,7 @@ export class Files {
     create: (tx: Queries, file: FileRecord) => Promise<T>,
   ): Promise<T> {
     this.#requireDeclaredSize(incoming)
-    return await this.#receive(context, undefined, incoming, async (tx, file, reservation) => {
+    return await this.#receive({ context }, undefined, incoming, async (tx, file, reservation) => {
       const quota = await this.#ledger.commit(tx, reservation, file.size)
       const result = await create(tx, file)
       await putFile(tx, result.place, file)
@@ -140,22 +145,23 @@ export class Files {
     if (declaredSize !== undefined) requireFileSize(this.#options, declaredSize)
   }
 
-  /** Reserves, writes the bytes, and commits with `settle`; undoes everything on failure. */
+  /** Reserves, writes the bytes, has them scanned, and commits with `settle`; undoes everything on failure. */
   async #receive<T>(
-    context: string,
+    { context, id: entry }: Pick<FilePlace, 'context'> & Partial<FilePlace>,
     replaced: FileRecord | undefined,
     incoming: Incoming,
     settle: (tx: Queries, file: FileRecord, reservation: Reservation) => Promise<Settled<T>>,
   ): Promise<T> {
-    const { declaredSize } = incoming
+    const { declaredSize, signal, sender } = incoming
     this.#options.requireSpace?.(declaredSize ?? 0)
     const blob = newBlobKey(count => this.#system.randomBytes(count))
     const reservation = await this.#ledger.reserve(context, blob, declaredSize ?? 0, replaced)
     const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
     try {
       const bytes = this.#metered(incoming.open(), reservation)
-      const stored = await this.#blobs.write(blob, bytes, incoming.signal)
+      const stored = await this.#blobs.write(blob, bytes, signal)
       const file = { blob, ...stored }
+      await this.#options.virusScan?.require({ ...file, context, entry, sender, signal })
       const { result, discarded, quota, growth } = await this.#database.transaction(tx => settle(tx, file, reservation))
       this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
       await reportGrowth(this.#options, this.#ledger, context, { quota, growth })

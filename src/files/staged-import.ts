@@ -19,7 +19,7 @@ export interface StagedImport {
    * @throws {TooLarge} `file-too-large` or `quota-exceeded`
    */
   reserve(files: { readonly total: Bytes; readonly largest: Bytes }): Promise<void>
-  /** Stores one file. It is not visible before {@link replaceFiles} has been committed. */
+  /** Stores one file and has it scanned. It is not visible before {@link replaceFiles} has been committed. */
   stage(bytes: AsyncIterable<Uint8Array>): Promise<FileRecord>
   /**
    * Removes the records of the present files and counts the stored ones in their place; the caller inserts the new
@@ -82,7 +82,9 @@ export class StagedImports {
           const blob = this.#newKey()
           await ledger.addPart(reservation, blob)
           written.push(blob)
-          const file = { blob, ...(await blobs.write(blob, bytes, incoming.signal)) }
+          const { signal, sender } = incoming
+          const file = { blob, ...(await blobs.write(blob, bytes, signal)) }
+          await this.#options.virusScan?.require({ ...file, context, sender, signal })
           total += file.size
           return file
         },

@@ -52,7 +52,9 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     // Set first: the answer to a request that fails half-way through these steps needs them too.
     const isContent = isForContent(deps, request)
-    request.cookies = isContent ? RequestCookies.none : RequestCookies.parse(request.headers.cookie)
+    request.cookies = isContent
+      ? RequestCookies.none
+      : RequestCookies.parse(request.headers.cookie, options.cookie.hostPrefix)
     request.caller = guestFrom(clientOf(request, addresses))
     request.parameters = noParameters
     setCommonHeaders(deps, request, reply)

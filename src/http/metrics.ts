@@ -9,6 +9,7 @@ import type { StorageUsage } from '../files/storage-usage.ts'
 import type { Scrubber } from '../files/scrubber.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import type { Files } from '../files/files.ts'
+import type { VirusScan } from '../files/virus-scan.ts'
 
 /** Values that are read when metrics are requested, not counted as they happen. */
 export interface Measured {
@@ -18,6 +19,8 @@ export interface Measured {
   readonly disk: Pick<DiskSpace, 'free' | 'size' | 'state'> | undefined
   readonly scrubber: Pick<Scrubber, 'report'>
   readonly storageUsage: Pick<StorageUsage, 'measure'>
+  /** Absent where files are not scanned. */
+  readonly virusScan: Pick<VirusScan, 'counts'> | undefined
   readonly passwords: Pick<Passwords, 'load'>
   readonly sessions: Pick<Sessions, 'count'>
   readonly system: System
@@ -201,9 +204,11 @@ export class Metrics {
     })
   }
 
-  #measureUploads({ files }: Measured): void {
+  #measureUploads({ files, virusScan }: Measured): void {
     this.#count('uploads_total', 'Files taken in.', undefined, () => ({ all: files.taken.count }))
     this.#count('uploaded_bytes_total', 'Bytes of files taken in.', undefined, () => ({ all: files.taken.bytes }))
+    if (!virusScan) return
+    this.#count('virus_scans_total', 'Files scanned for viruses, by result.', 'result', () => virusScan.counts)
   }
 
   #measureTurns({ turn }: MeasuredThreads): void {

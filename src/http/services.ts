@@ -59,6 +59,8 @@ export interface HttpOptions {
   /** Where trusted proxies write the address of the client. */
   readonly clientAddressHeader: ForwardingHeader
   readonly cookie: CookieOptions
+  /** What a browser deletes at a sign-out (`Clear-Site-Data`); `auto`: its storage, where no other application shares the origin. */
+  readonly clearSiteData: 'auto' | 'off' | 'storage' | 'cache'
   /** An unknown token is an error rather than a guest (D2.7). */
   readonly invalidTokenIsError: boolean
   /** Active media types that are nevertheless shown in the browser (D7.7). */

@@ -2,7 +2,9 @@ import { parse as parseDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../base/errors.ts'
 import { isMediaType, UNTYPED } from '../content/file-description.ts'
+import { isGuest } from '../accounts/caller.ts'
 import type { Upload } from '../content/resource-kind.ts'
+import type { Sender } from '../files/virus-scan.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
 import { firstFile } from './protocol/multipart.ts'
 import type { Uses } from './services.ts'
@@ -19,6 +21,7 @@ function rawUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: Fastify
   return {
     declaredSize: declared === undefined ? undefined : Number(declared),
     signal: clientGoneSignal(reply),
+    sender: senderOf(request),
     describe: () => ({ mediaType: requireMediaType(type), fileName: nameIn(request.headers['content-disposition']) }),
     open: () => {
       if (announcesBody(request.raw)) return deps.bodies.stream(request.raw, reply.raw)
@@ -33,6 +36,7 @@ function formUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: Fastif
   return {
     declaredSize: undefined,
     signal: clientGoneSignal(reply),
+    sender: senderOf(request),
     describe: () => ({
       mediaType: requireMediaType(request.parameters.get('mimeType') ?? part?.mediaType),
       fileName: part?.fileName,
@@ -44,6 +48,12 @@ function formUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: Fastif
     },
   }
 }
+
+/** Who uploads, for the audit trail. */
+export const senderOf = ({ caller }: FastifyRequest): Sender => ({
+  userId: isGuest(caller) ? undefined : caller.user.id,
+  address: caller.client.address,
+})
 
 function requireMediaType(type: string | undefined): string {
   const bare = type?.split(';')[0]?.trim().toLowerCase()

@@ -56,9 +56,12 @@ export type CompletedSignOn = SignedIn | FactorNeeded
  */
 export class SignOn {
   readonly #deps: Dependencies
+  readonly #latestEnd: () => Milliseconds | undefined
 
-  constructor(deps: Dependencies) {
+  /** @param latestEnd when a login that begins now ends at the latest, however often it is extended */
+  constructor(deps: Dependencies, latestEnd: () => Milliseconds | undefined = () => undefined) {
     this.#deps = deps
+    this.#latestEnd = latestEnd
   }
 
   /**
@@ -92,7 +95,7 @@ export class SignOn {
       const user = await accounts.match(identity, policy, client)
       const lifetime = {
         maximum: policy.maxAge,
-        notAfter: identity.sessionEnds,
+        notAfter: earlier(identity.sessionEnds, this.#latestEnd()),
         provider: policy.name,
         logoutKeys: identity.logoutKeys?.map(key => logoutKeyOf(policy.name, key)),
         providerSession: identity.providerSession,
@@ -151,6 +154,9 @@ export class SignOn {
     return error.reportedAs(correlation, failureUrl)
   }
 }
+
+const earlier = (one: Milliseconds | undefined, other: Milliseconds | undefined): Milliseconds | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
 /** No provider can end the logins of another one. */
 const logoutKeyOf = (provider: string, key: string): string => `${provider}\n${key}`

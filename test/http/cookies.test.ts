@@ -68,7 +68,7 @@ for (const sameSite of ['none', 'lax', 'strict'] as const) {
   for (const secure of [true, false]) {
     for (const httpOnly of [true, false]) {
       test(`samesite=${sameSite}, secure=${secure}, httponly=${httpOnly}: set and cleared with the same flags (D2.8)`, () => {
-        const cookie = new AuthCookie({ path: '/a/b/', httpOnly, secure, sameSite })
+        const cookie = new AuthCookie({ path: '/a/b/', httpOnly, secure, sameSite, hostPrefix: false })
         const expected = [
           'Path=/a/b/',
           `SameSite=${{ none: 'None', lax: 'Lax', strict: 'Strict' }[sameSite]}`,
@@ -85,12 +85,27 @@ for (const sameSite of ['none', 'lax', 'strict'] as const) {
 }
 
 test('a cookie without a life has neither Max-Age nor Expires (D2.5)', () => {
-  const cookie = new AuthCookie({ path: '/', httpOnly: true, secure: true, sameSite: 'strict' })
+  const cookie = new AuthCookie({ path: '/', httpOnly: true, secure: true, sameSite: 'strict', hostPrefix: false })
   assert.equal(cookie.set(A, undefined), `auth_token=${A}; Path=/; SameSite=Strict; HttpOnly; Secure`)
 })
 
 test('what the service sets, its own parser reads (W3.1.2)', () => {
-  const cookie = new AuthCookie({ path: '/store/', httpOnly: true, secure: true, sameSite: 'none' })
+  const cookie = new AuthCookie({ path: '/store/', httpOnly: true, secure: true, sameSite: 'none', hostPrefix: false })
   assert.deepEqual(RequestCookies.parse(cookie.set(A, 86_400)).authTokens, [A])
   assert.deepEqual(RequestCookies.parse(cookie.clear()).authTokens, [])
+})
+
+test('with the prefix __Host- both cookies have it, and one that another host of the domain may have set does not count (D32.3)', () => {
+  const cookie = new AuthCookie({ path: '/', httpOnly: true, secure: true, sameSite: 'strict', hostPrefix: true })
+  assert.equal(cookie.set(A, 5), `__Host-auth_token=${A}; Max-Age=5; Path=/; SameSite=Strict; HttpOnly; Secure`)
+  assert.equal(cookie.clear(), '__Host-auth_token=; Max-Age=0; Path=/; SameSite=Strict; HttpOnly; Secure')
+  assert.match(cookie.setDevice(B, 5), /^__Host-stowage_device=B+; Max-Age=5; /)
+  const read = (header: string) => RequestCookies.parse(header, true)
+  const own = read(`__Host-auth_token=${A}; auth_token=${B}; __Host-stowage_device=${B}; stowage_device=${A}; x=${A}`)
+  assert.deepEqual([own.authTokens, own.deviceToken, own.tokens('x')], [[A], B, [A]])
+  assert.deepEqual(own.withoutAuth().authTokens, [])
+  const foreign = read(`auth_token=${A}; stowage_device=${A}; __host-auth_token=${A}; __Host-__Host-auth_token=${A}`)
+  assert.deepEqual([foreign.authTokens, foreign.hasAuthToken, foreign.deviceToken], [[], false, undefined])
+  assert.deepEqual(read(`__Host-stowage_cas=${A}`).tokens('__Host-stowage_cas'), [A], 'other cookies keep their names')
+  assert.deepEqual(RequestCookies.parse(`__Host-auth_token=${A}`).authTokens, [], 'without the setting')
 })

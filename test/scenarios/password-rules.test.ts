@@ -168,3 +168,17 @@ test('in the profile nist a longer minimum and custom rules hold, a shorter mini
     await service.close()
   }
 })
+
+test('a password known from a leak is refused with its rule, and the rule is listed (D32.2)', async t => {
+  const service = await startInProcess(t, { settings: { 'service.auth.password.rule.breached': 'included' } })
+  const admin = await service.admin()
+  const { rules } = (await admin.get('auth/password-rules')).json<{ rules: Array<{ name: string; kind: string }> }>()
+  assert.deepEqual(rules.at(-1), { name: 'breached', kind: 'breached' })
+  const create = (name: string, password: string): Promise<Answer> =>
+    admin.post('_principals?graphtype=user', { resource: { name, password } })
+  const refused = await create('ann', 'Password123')
+  assert.deepEqual([refused.status, codeOf(refused), refused.json()['rules']], [400, 'password-rules', ['breached']])
+  assert.equal((await create('ann', 'Password123-by-Ann')).status, 201)
+  const own = { resource: { name: 'ben', password: 'Qwertyuiop1' } }
+  assert.deepEqual((await admin.post('_principals?graphtype=user', own)).json()['rules'], ['breached'])
+})

@@ -44,8 +44,11 @@ export function describePaths(routes: readonly RouteDefinition[], everyRoute = r
   return { paths, schemas: definitionsOf(described) }
 }
 
-/** The OpenAPI 3.1 document of a service with these paths at this base address. */
-export function openApiDocument({ paths, schemas }: Paths, version: string, base: string): Record<string, unknown> {
+/** The OpenAPI 3.1 document of a service with these paths. @param cookie the name of the cookie of a session */
+export function openApiDocument(
+  { paths, schemas }: Paths,
+  { version, base, cookie }: { readonly version: string; readonly base: string; readonly cookie: string },
+): Record<string, unknown> {
   return {
     openapi: '3.1.0',
     info: {
@@ -69,7 +72,7 @@ export function openApiDocument({ paths, schemas }: Paths, version: string, base
         },
       },
       securitySchemes: {
-        cookie: { type: 'apiKey', in: 'cookie', name: 'auth_token' },
+        cookie: { type: 'apiKey', in: 'cookie', name: cookie },
         basic: { type: 'http', scheme: 'basic' },
         accessToken: { type: 'http', scheme: 'bearer' },
       },

@@ -41,6 +41,7 @@ export const wordKeys = [
   'problem.unknown-idp',
   'problem.wrong-credentials',
   'refused',
+  'rule.breached',
   'rule.common',
   'rule.context',
   'rule.custom',

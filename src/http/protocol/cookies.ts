@@ -4,6 +4,8 @@ import type { Seconds } from '../../base/units.ts'
 const AUTH_COOKIE = 'auth_token'
 /** Marks a device on which the user has signed in before (D6.5). */
 const DEVICE_COOKIE = 'stowage_device'
+/** Browsers accept a cookie with this prefix from its own host only, by https and for all paths. */
+const HOST_PREFIX = '__Host-'
 
 export interface CookieOptions {
   /** The path attribute. */
@@ -11,6 +13,8 @@ export interface CookieOptions {
   readonly httpOnly: boolean
   readonly secure: boolean
   readonly sameSite: 'none' | 'lax' | 'strict'
+  /** Both cookies have the prefix `__Host-`; cookies without it are ignored. */
+  readonly hostPrefix: boolean
 }
 
 /** The form of a token. Other values are never looked up. */
@@ -28,13 +32,15 @@ export class RequestCookies {
     this.#values = values
   }
 
-  static parse(header: string | undefined): RequestCookies {
+  /** @param hostPrefix see {@link CookieOptions} */
+  static parse(header: string | undefined, hostPrefix = false): RequestCookies {
     if (header === undefined) return RequestCookies.none
     const values = new Map<string, string[]>()
     for (const item of header.split(';')) {
       const equals = item.indexOf('=')
       if (equals < 0) continue
-      const name = item.slice(0, equals).trim()
+      const name = nameWithoutPrefix(item.slice(0, equals).trim(), hostPrefix)
+      if (name === undefined) continue
       const value = item.slice(equals + 1).trim()
       const present = values.get(name)
       if (present) present.push(value)
@@ -69,6 +75,14 @@ export class RequestCookies {
   }
 }
 
+/** The name of a cookie as it is without `__Host-`; `undefined` for one that another host of the domain may have set. */
+function nameWithoutPrefix(name: string, hostPrefix: boolean): string | undefined {
+  if (!hostPrefix) return name
+  if (name === AUTH_COOKIE || name === DEVICE_COOKIE) return undefined
+  const bare = name.startsWith(HOST_PREFIX) ? name.slice(HOST_PREFIX.length) : name
+  return bare === AUTH_COOKIE || bare === DEVICE_COOKIE ? bare : name
+}
+
 /**
  * Sets a cookie in the response. It replaces an earlier cookie of the same name and keeps all others. No
  * other code writes `Set-Cookie` (`test/house.test.ts`).
@@ -82,8 +96,9 @@ export function setCookie(reply: FastifyReply, cookie: string): void {
 }
 
 /** True when the response sets or clears `auth_token`. */
-export const setsAuthCookie = (reply: FastifyReply): boolean =>
-  cookiesOf(reply).some(cookie => cookie.startsWith(`${AUTH_COOKIE}=`))
+export const setsAuthCookie = (reply: FastifyReply): boolean => cookiesOf(reply).some(cookie => authCookie.test(cookie))
+
+const authCookie = new RegExp(`^(${HOST_PREFIX})?${AUTH_COOKIE}=`)
 
 const cookiesOf = (reply: FastifyReply): string[] => {
   const present = reply.getHeader('set-cookie')
@@ -92,9 +107,11 @@ const cookiesOf = (reply: FastifyReply): string[] => {
 
 /** Writes and clears the cookie with the same path and flags (I5.2, D2.5, D2.8). */
 export class AuthCookie {
+  readonly #prefix: string
   readonly #attributes: string
 
-  constructor({ path, httpOnly, secure, sameSite }: CookieOptions) {
+  constructor({ path, httpOnly, secure, sameSite, hostPrefix }: CookieOptions) {
+    this.#prefix = hostPrefix ? HOST_PREFIX : ''
     const sameSiteWord = { none: 'None', lax: 'Lax', strict: 'Strict' }[sameSite]
     this.#attributes = [
       `Path=${path}`,
@@ -105,18 +122,23 @@ export class AuthCookie {
     ].join('; ')
   }
 
+  /** The name of the cookie with the token of a session. */
+  get name(): string {
+    return this.#prefix + AUTH_COOKIE
+  }
+
   /** @param life `undefined` for a cookie that ends with the browser */
   set(token: string, life: Seconds | undefined): string {
     const maxAge = life === undefined ? '' : `Max-Age=${life}; `
-    return `${AUTH_COOKIE}=${token}; ${maxAge}${this.#attributes}`
+    return `${this.name}=${token}; ${maxAge}${this.#attributes}`
   }
 
   /** Sets the cookie of a trusted device, with the same flags. */
   setDevice(token: string, life: Seconds): string {
-    return `${DEVICE_COOKIE}=${token}; Max-Age=${life}; ${this.#attributes}`
+    return `${this.#prefix}${DEVICE_COOKIE}=${token}; Max-Age=${life}; ${this.#attributes}`
   }
 
   clear(): string {
-    return `${AUTH_COOKIE}=; Max-Age=0; ${this.#attributes}`
+    return `${this.name}=; Max-Age=0; ${this.#attributes}`
   }
 }

@@ -13,6 +13,7 @@ import { count } from '../interface/schemas.ts'
 import { firstFile } from '../protocol/multipart.ts'
 import type { Parameters } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
+import { senderOf } from '../upload-request.ts'
 
 const chapter = 'Archives and statistics'
 const zipTypes = ['application/zip', 'application/x-zip-compressed', 'application/octet-stream']
@@ -82,13 +83,22 @@ export const archiveRoutes = [
       ),
     },
     refusals: {
-      400: ['invalid-archive', 'invalid-graph', 'invalid-type', 'missing-body', 'missing-file', 'invalid-form'],
+      400: [
+        'invalid-archive',
+        'invalid-graph',
+        'invalid-type',
+        'missing-body',
+        'missing-file',
+        'invalid-form',
+        'virus-found',
+      ],
       401: [],
       403: [],
       404: [],
       408: ['request-timeout'],
       409: ['conflict'],
-      413: ['quota-exceeded', 'file-too-large'],
+      413: ['quota-exceeded', 'file-too-large', 'too-large-to-scan'],
+      503: ['scan-unavailable'],
     },
     handle: async (
       { base, bodies, imports }: Uses<'base' | 'bodies' | 'imports'>,
@@ -147,6 +157,7 @@ function rawArchive({ bodies }: Uses<'bodies'>, request: FastifyRequest, reply: 
   return {
     declaredSize: undefined,
     signal: clientGoneSignal(reply),
+    sender: senderOf(request),
     open: () => {
       if (!announcesBody(request.raw)) throw new InvalidInput('missing-body', 'The request has no body.')
       const type = mediaTypeOf(request.raw)
@@ -162,6 +173,7 @@ function rawArchive({ bodies }: Uses<'bodies'>, request: FastifyRequest, reply: 
 const formArchive = ({ bodies }: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Incoming => ({
   declaredSize: undefined,
   signal: clientGoneSignal(reply),
+  sender: senderOf(request),
   open: async function* () {
     yield* (await firstFile(request.raw, bodies.stream(request.raw, reply.raw))).bytes
   },

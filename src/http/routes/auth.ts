@@ -165,6 +165,7 @@ async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, '
   if (credentials) await basic?.forget(credentials)
   if (!isIgnored) {
     setCookie(reply, cookie.clear())
+    clearSiteData(deps, reply)
     await endCasLogin(deps, request, reply)
   }
   if (!prefersHtml(request)) return await reply.status(204).send()
@@ -184,6 +185,15 @@ async function logoutAtProvider(
   const cas = sso.cas?.logoutUrl(session, base.at('auth/login'))
   if (cas !== undefined) return { kind: 'redirect', url: cas }
   return await sso.saml?.beginLogout(session, client)
+}
+
+/**
+ * Has the browser delete what pages of the origin have stored (D32.4). Never its cookies: they go by domain, so those of other hosts
+ * would go too, and the cookie of a trusted device is to stay.
+ */
+function clearSiteData({ base, options: { clearSiteData } }: LogoutServices, reply: FastifyReply): void {
+  if (!base.isHttps || clearSiteData === 'off' || (clearSiteData === 'auto' && base.path !== '/')) return
+  reply.header('clear-site-data', clearSiteData === 'cache' ? '"cache", "storage"' : '"storage"')
 }
 
 /**

@@ -98,9 +98,10 @@ export const contextRoutes = [
     },
     refusals: {
       ...creationRefusals,
-      400: [...(creationRefusals[400] ?? []), 'password-rules'],
+      400: [...(creationRefusals[400] ?? []), 'password-rules', 'virus-found'],
       408: ['request-timeout'],
-      413: ['quota-exceeded', 'file-too-large', 'graph-too-large'],
+      413: ['quota-exceeded', 'file-too-large', 'graph-too-large', 'too-large-to-scan'],
+      503: ['scan-unavailable'],
     },
     handle: async (
       deps: Uses<'base' | 'bodies' | 'creation' | 'graphs' | 'options'>,

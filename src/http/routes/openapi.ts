@@ -18,6 +18,8 @@ export const openApiRoute = (paths: () => Paths) =>
     answers: { 200: json('The document.', mapOf(anything)) },
     ignoresCaller: true,
     compressible: true,
-    handle: async ({ base, options }: Uses<'base' | 'options'>, { reply }) =>
-      await reply.type('application/json').send(openApiDocument(paths(), options.version, base.href)),
+    handle: async ({ base, cookie, options: { version } }: Uses<'base' | 'cookie' | 'options'>, { reply }) =>
+      await reply
+        .type('application/json')
+        .send(openApiDocument(paths(), { version, base: base.href, cookie: cookie.name })),
   })

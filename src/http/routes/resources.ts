@@ -37,12 +37,21 @@ import { isFresh, preconditionOf, sendChanged } from './entries.ts'
 export const resourceBody = streamedBody(['*/*'])
 
 export const uploadRefusals: Refusals = {
-  400: ['missing-body', 'missing-file', 'invalid-form', 'invalid-json', 'invalid-graph', 'invalid-value'],
+  400: [
+    'missing-body',
+    'missing-file',
+    'invalid-form',
+    'invalid-json',
+    'invalid-graph',
+    'invalid-value',
+    'virus-found',
+  ],
   401: [],
   403: [],
   404: [],
   408: ['request-timeout'],
-  413: ['quota-exceeded', 'file-too-large', 'graph-too-large'],
+  413: ['quota-exceeded', 'file-too-large', 'graph-too-large', 'too-large-to-scan'],
+  503: ['scan-unavailable'],
 }
 
 const chapter = 'Resources'

@@ -120,7 +120,7 @@ export const signInRoutes = [
     summary: 'Read the rules for new passwords, so that a form can show them before a password is sent.',
     details:
       '`name` is the word that a refusal lists; `kind` is one of `min-length`, `lowercase`, `uppercase`, `number`, ' +
-      '`symbol`, `custom` (`value` is a pattern in RE2), `common`, `context`.',
+      '`symbol`, `custom` (`value` is a pattern in RE2), `common`, `context`, `breached`.',
     answers: {
       200: json(
         'The rules. A password must keep all of them.',

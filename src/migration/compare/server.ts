@@ -29,7 +29,7 @@ export class Server {
     const cookie = response.headers
       .getSetCookie()
       .map(text => text.split(';')[0] ?? '')
-      .find(text => text.startsWith('auth_token='))
+      .find(text => /^(__Host-)?auth_token=/.test(text))
     if (cookie !== undefined) return new Server(base, cookie)
     throw new StartupError(`${base} refuses ${name}: status ${response.status}.`)
   }

@@ -1,0 +1,145 @@
+import { Limiter } from '../base/concurrency.ts'
+import { InvalidInput, Overloaded, TooLarge } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { System } from '../base/system.ts'
+import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
+import type { BlobStore } from '../stores/blob-store.ts'
+import { type Clamd, ScannerFailure, type ScanResult } from '../stores/clamd.ts'
+import type { FileRecord } from './file-records.ts'
+
+export interface VirusScanOptions {
+  /** Larger files are not sent to the scanner; -1: all are. */
+  readonly maxSize: Bytes
+  /** What happens to files that are too large for the scanner. */
+  readonly large: 'reject' | 'store'
+  /** What happens to files while the scanner fails. */
+  readonly failure: 'reject' | 'store'
+  /** Files scanned at once. */
+  readonly concurrency: number
+}
+
+/** Who sends a file, for the audit trail. */
+export interface Sender {
+  /** Absent for guests. */
+  readonly userId: string | undefined
+  readonly address: string
+}
+
+/** A file that is stored but not visible yet. */
+export interface ScannedFile extends Pick<FileRecord, 'blob' | 'size' | 'sha256'> {
+  readonly context: string
+  /** Absent while the entry does not exist yet. */
+  readonly entry?: string | undefined
+  readonly sender: Sender | undefined
+  readonly signal: AbortSignal
+}
+
+/** A file in which the scanner has found malicious software. */
+export interface InfectedFile extends Pick<ScannedFile, 'context' | 'entry' | 'size' | 'sha256' | 'sender'> {
+  /** The name of the signature. */
+  readonly signature: string
+}
+
+interface Dependencies {
+  readonly blobs: Pick<BlobStore, 'read'>
+  readonly clamd: Clamd
+  readonly system: System
+  readonly log: Log
+  /** Called before the file is rejected. Must not reject. */
+  readonly onInfected: (found: InfectedFile) => Promise<void>
+}
+
+/** How a scan ended; `failed`: without a result. */
+type ScanOutcome = ScanResult['kind'] | 'failed'
+
+/** Uploads that may wait for a scan. */
+const MAX_WAITING = 1000
+/** After a timeout no scan is tried for this time, so that uploads that wait do not each wait for another one. */
+const PAUSE: Milliseconds = 5000
+
+/** Has files scanned before they become visible (D32.1). */
+export class VirusScan {
+  readonly #deps: Dependencies
+  readonly #options: VirusScanOptions
+  readonly #limiter: Limiter
+  readonly #counts: Record<ScanOutcome, number> = { clean: 0, infected: 0, 'too-large': 0, failed: 0 }
+  /** Monotonic time. */
+  #pausedUntil: Milliseconds = 0
+
+  constructor(deps: Dependencies, options: VirusScanOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#limiter = new Limiter({ concurrency: options.concurrency, queue: MAX_WAITING, what: 'virus scans' })
+  }
+
+  /** How many scans ended how since the process started. */
+  get counts(): Readonly<Record<ScanOutcome, number>> {
+    return this.#counts
+  }
+
+  /**
+   * Contexts take turns, so one that receives many files does not delay the others.
+   * @throws {InvalidInput} `virus-found`
+   * @throws {TooLarge} `too-large-to-scan`
+   * @throws {Overloaded} `scan-unavailable`, or `overloaded` when too many files wait
+   */
+  async require(file: ScannedFile): Promise<void> {
+    const result = await this.#scan(file)
+    const kind = result?.kind ?? 'failed'
+    this.#counts[kind]++
+    if (result?.kind === 'infected') {
+      const { context, entry, size, sha256, sender } = file
+      await this.#deps.onInfected({ context, entry, size, sha256, sender, signature: result.signature })
+      const detail = `The virus scanner found ${result.signature} in the file. Nothing was stored.`
+      throw new InvalidInput('virus-found', detail, { extra: { signature: result.signature } })
+    }
+    if (kind === 'too-large') this.#requireLarge(file)
+    if (kind === 'failed') this.#requireUnscanned(file)
+  }
+
+  /** `undefined` if there was no result. */
+  async #scan({ blob, size, context, signal }: ScannedFile): Promise<ScanResult | undefined> {
+    const { maxSize } = this.#options
+    if (maxSize !== UNLIMITED && size > maxSize) return { kind: 'too-large' }
+    const { blobs, clamd, system, log } = this.#deps
+    const work = async (): Promise<ScanResult | undefined> => {
+      signal.throwIfAborted()
+      if (system.monotonic() < this.#pausedUntil) return undefined
+      const bytes = await blobs.read(blob)
+      try {
+        return await clamd.scan(bytes, signal)
+      } catch (error) {
+        if (!(error instanceof ScannerFailure)) throw error
+        log.error({ err: error, context }, 'the virus scanner gave no result')
+        if (error.isTimeout) this.#pausedUntil = system.monotonic() + PAUSE
+        return undefined
+      } finally {
+        bytes.destroy()
+      }
+    }
+    return await this.#limiter.run(work, { of: context })
+  }
+
+  #requireLarge({ context, entry, size }: ScannedFile): void {
+    const { large, maxSize } = this.#options
+    if (large === 'store') {
+      this.#deps.log.warn({ context, entry, size }, 'a file too large for the virus scanner was stored without a scan')
+      return
+    }
+    const limit = maxSize === UNLIMITED || size <= maxSize ? size - 1 : maxSize
+    throw new TooLarge('too-large-to-scan', `A file of ${size} bytes is too large for the virus scanner.`, {
+      extra: { limit },
+    })
+  }
+
+  #requireUnscanned({ context, entry, size }: ScannedFile): void {
+    if (this.#options.failure === 'store') {
+      this.#deps.log.warn(
+        { context, entry, size },
+        'a file was stored without a virus scan, because the scanner failed',
+      )
+      return
+    }
+    throw new Overloaded('The virus scanner does not respond. Nothing was stored.', 5, 'scan-unavailable')
+  }
+}

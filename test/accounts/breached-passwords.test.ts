@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { dictionary } from '@zxcvbn-ts/language-common'
+import { BreachedPasswords, readHashLists, readPasswordLists } from '../../src/accounts/breached-passwords.ts'
+import { StartupError, StoreUnavailable } from '../../src/base/errors.ts'
+import { HashFilter } from '../../src/stores/hash-filter.ts'
+import { HashFilterWriter } from '../../src/stores/hash-filter-writer.ts'
+import { repository } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex').toUpperCase()
+const folder = await temporaryFolder()
+let files = 0
+
+async function* inPieces(text: string, size = 1000): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** A filter made from lines of the public list. */
+async function filterOf(lines: readonly string[], { expected = lines.length, minCount = 1, size = 1000 } = {}) {
+  const path = join(folder, `${++files}.filter`)
+  const writer = new HashFilterWriter(path, expected)
+  await readHashLists([{ name: 'list', pieces: inPieces(lines.join('\r\n'), size) }], minCount, hash =>
+    writer.add(hash),
+  )
+  const bytes = writer.finish()
+  return { path, bytes, filter: HashFilter.open(path) }
+}
+
+const members = Array.from({ length: 60_000 }, (_, index) => `member ${index}`)
+const lines = members
+  .map(sha1)
+  .sort()
+  .map((hash, index) => `${hash}:${1 + (index % 100)}`)
+
+test('every member is found; another password is found by mistake with a probability of at most a millionth (D32.2)', async () => {
+  const { bytes, filter } = await filterOf(lines)
+  const list = new BreachedPasswords(filter)
+  for (const member of members) assert.ok(list.has(member), member)
+  const probability = filter.verify()
+  // The password is looked up as it is and in lower case.
+  assert.ok(probability > 0 && 2 * probability <= 1e-6, String(probability))
+  // The same ones in each run. More than one mistake among so many would contradict the probability.
+  const others = Array.from({ length: 50_000 }, (_, index) => `other ${index}`)
+  assert.ok(others.filter(other => list.has(other)).length <= 1)
+  assert.equal(filter.count, members.length)
+  assert.ok(bytes < members.length * 3, `${bytes} bytes`)
+})
+
+test('whatever number of passwords was expected, the answers are the same (D32.2)', async () => {
+  const some = lines.slice(0, 3000)
+  const given = new Set(some.map(line => line.slice(0, 40)))
+  const member = members.filter(text => given.has(sha1(text)))
+  for (const expected of [0, 1, 3000, 10_000_000]) {
+    const { filter } = await filterOf(some, { expected, size: 7 })
+    const list = new BreachedPasswords(filter)
+    for (const text of member) assert.ok(list.has(text))
+    assert.equal(members.filter(text => list.has(text)).length, member.length)
+    filter.close()
+  }
+})
+
+test('only passwords with so many leaks count; case matters, but the lower-case form counts too (D32.2)', async () => {
+  const counts = Object.entries({ password: 9, Secret: 10, rare: 1 })
+  const own = counts.map(([text, count]) => `${sha1(text)}:${count}`).sort()
+  const { filter } = await filterOf(own, { minCount: 9 })
+  const list = new BreachedPasswords(filter)
+  const found = ['password', 'PassWord', 'Secret', 'secret', 'SECRET', 'rare', ''].filter(text => list.has(text))
+  assert.deepEqual(found, ['password', 'PassWord', 'Secret'])
+  const { filter: empty } = await filterOf([])
+  assert.equal(new BreachedPasswords(empty).has('password'), false)
+})
+
+test('what is not the list of SHA-1 hashes in order is refused, with file, line and remedy (D32.2)', async () => {
+  const [a = '', b = ''] = lines
+  const wrong: ReadonlyArray<readonly [lines: readonly string[], message: RegExp]> = [
+    [
+      [a, 'B4B9B02E6F09A9BD760F388B67351E2B:7'],
+      /^list, line 2: this is an NTLM hash; download the list of SHA-1 hashes\.$/,
+    ],
+    [[a.slice(5)], /^list, line 1: the first five digits of the hash are missing/],
+    [[b, a], /^list, line 2: the hashes are not in ascending order/],
+    [['password'], /line 1: expected a SHA-1 hash/],
+    [[`${a.slice(0, 40)} 7`], /expected a SHA-1 hash/],
+    [[`${a.slice(0, 40)}0:7`], /expected a SHA-1 hash/],
+    [[`${a.slice(0, 40)}:x`], /the number behind the colon/],
+    [['x'.repeat(5000)], /the line is too long/],
+    [['x'.repeat(50_000)], /the line is too long/],
+  ]
+  for (const [given, message] of wrong) {
+    await assert.rejects(filterOf(given), error => error instanceof StartupError && message.test(error.message))
+  }
+})
+
+test('a missing, foreign, truncated or changed file stops the start, and a later damage is never an answer (D32.2)', async () => {
+  const { path, bytes, filter } = await filterOf(lines)
+  const whole = await readFile(path)
+  const refused = (message: RegExp): void =>
+    assert.throws(
+      () => HashFilter.open(path),
+      error => error instanceof StartupError && error.message.includes(path) && message.test(error.message),
+    )
+  for (const size of [0, 8, 63, 64, 100, bytes - 1]) {
+    await writeFile(path, whole.subarray(0, size))
+    refused(/it ends early|it has \d+ bytes instead of \d+/)
+  }
+  await writeFile(path, Buffer.concat([whole, Buffer.alloc(1)]))
+  refused(/bytes instead of/)
+  await writeFile(path, `${sha1('a')}:1\n`.repeat(1000))
+  refused(/it is not such a file/)
+  for (const [at, message] of [
+    [8, /header is damaged/],
+    [20, /header is damaged/],
+    [70, /index is damaged/],
+  ] as const) {
+    await writeFile(
+      path,
+      whole.map((byte, index) => (index === at ? byte ^ 1 : byte)),
+    )
+    refused(message)
+  }
+  // A bucket: found when it is used, and by a check of the whole file.
+  await writeFile(
+    path,
+    whole.map((byte, index) => (index === bytes - 100 ? byte ^ 1 : byte)),
+  )
+  const damaged = HashFilter.open(path)
+  assert.throws(() => damaged.verify(), /Build it again/)
+  const results = members.map(member => {
+    try {
+      return new BreachedPasswords(damaged).has(member)
+    } catch (error) {
+      return error instanceof StoreUnavailable
+    }
+  })
+  assert.ok(results.every(Boolean))
+  await truncate(path, 1000)
+  assert.throws(() => new BreachedPasswords(filter).has('x'), StoreUnavailable)
+  await assert.rejects(async () => HashFilter.open(join(folder, 'none')), /it does not exist/)
+})
+
+test('the included list is what the command makes of the common passwords, and holds each of them (D32.2)', async () => {
+  const common = dictionary['passwords-common'] as readonly string[]
+  const path = join(folder, 'common.filter')
+  const hashes = await readPasswordLists([{ name: 'common', pieces: inPieces(common.join('\n'), 4000) }])
+  const writer = new HashFilterWriter(path, hashes.length)
+  for (const hash of hashes) writer.add(hash)
+  writer.finish()
+  const included = join(repository, 'lists/common-passwords.filter')
+  assert.ok((await readFile(included)).equals(await readFile(path)), 'run `node scripts/common-passwords.mjs`')
+  const filter = HashFilter.open(included)
+  const list = new BreachedPasswords(filter)
+  for (const password of common) assert.ok(list.has(password), password)
+  assert.equal(list.has('correct horse battery staple 27'), false)
+})

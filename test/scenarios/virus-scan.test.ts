@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, afterEach, test } from 'node:test'
+import { archiveOf, exportOf, importInto, membersOf } from '../support/archives.ts'
+import { blobsOf } from '../support/blobs.ts'
+import { stowage } from '../support/cli.ts'
+import { assertRefused, readEntry } from '../support/content.ts'
+import { EICAR, startFakeClamd } from '../support/fake-clamd.ts'
+import { sendRaw } from '../support/raw-request.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+import { putChunked, putFile, putForm } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
+
+const clamd = await startFakeClamd({ after })
+const settings = {
+  'service.data.quota': 'on',
+  'service.data.virus-scan': clamd.place,
+  'service.data.virus-scan.max-size': '100k',
+  'service.data.virus-scan.concurrency': '1',
+}
+const service = await startInProcess({ after }, { settings })
+const admin = await service.admin()
+/** Longer than the pause after an outage. */
+const recover = (): void => service.system.pass(6000)
+const levelOf = async (context: string): Promise<unknown> => (await admin.get(`${context}/quota`)).json()['fillLevel']
+const eventsOf = async (limit: number) =>
+  (await admin.get(`management/audit?event=virus-found&limit=${limit}`)).json<{
+    events: Array<{ actorId?: string; address?: string; detail: Record<string, unknown> }>
+  }>().events
+const metric = async (result: string): Promise<number> => {
+  const { text } = await admin.get('management/metrics')
+  return Number(new RegExp(`^stowage_virus_scans_total\\{result="${result}"\\} (\\d+)$`, 'm').exec(text)?.[1])
+}
+
+afterEach(() => {
+  clamd.misbehave = undefined
+  clamd.maxLength = Number.POSITIVE_INFINITY
+})
+
+test('a file with a virus is refused however it comes, leaves nothing, and is in the audit trail (D32.1)', async () => {
+  const context = await newContext(admin)
+  const id = await newEntry(admin, context)
+  const path = `${context}/resource/${id}`
+  assert.equal((await putFile(admin, path, 'before')).status, 201)
+  const entry = await readEntry(admin, context, id)
+  const blobs = await blobsOf(service)
+  const infected = `before ${EICAR} after`
+  service.system.pass(2000)
+  const ways = [
+    () => putFile(admin, path, infected),
+    () => putChunked(admin, path, [infected.slice(0, 40), infected.slice(40)]),
+    () => putForm(admin, path, [{ name: '0', fileName: 'a', content: infected }]),
+    () =>
+      admin.ask(`${path}?method=put`, { method: 'POST', body: infected, headers: { 'content-type': 'text/plain' } }),
+    () =>
+      admin.ask(`${context}?file&id=new`, {
+        method: 'POST',
+        body: infected,
+        headers: { 'content-type': 'text/plain' },
+      }),
+  ]
+  for (const send of ways) {
+    const refused = await send()
+    assertRefused(refused, 400, 'virus-found')
+    assert.equal(refused.json()['signature'], 'Eicar-Test-Signature')
+    assert.deepEqual(await blobsOf(service), blobs)
+    assert.equal(await levelOf(context), 6)
+  }
+  assert.equal((await admin.get(path)).text, 'before')
+  assert.deepEqual(await readEntry(admin, context, id), entry)
+  assertRefused(await admin.get(`${context}/entry/new`), 404, 'not-found')
+  const events = await eventsOf(ways.length)
+  assert.equal(events.length, ways.length)
+  for (const { detail, actorId, address } of events) {
+    assert.equal(actorId, '_admin')
+    assert.equal(address, '127.0.0.1')
+    assert.deepEqual([detail['context'], detail['signature']], [context, 'Eicar-Test-Signature'])
+    assert.deepEqual([detail['size'], String(detail['sha256']).length], [infected.length, 64])
+  }
+  assert.equal(events.at(-1)?.detail['entry'], id)
+  assert.equal(await metric('infected'), ways.length)
+})
+
+test('each file of an import is scanned; one with a virus refuses all of it (D32.1)', async () => {
+  const context = await newContext(admin)
+  for (const id of ['a', 'b']) {
+    await newEntry(admin, context, `?id=${id}`)
+    assert.equal((await putFile(admin, `${context}/resource/${id}`, `text of ${id}`.padEnd(EICAR.length))).status, 201)
+  }
+  const archive = await exportOf(admin, context)
+  const members = await membersOf(archive)
+  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+  const bad = await archiveOf(
+    members.map(member =>
+      member.name === 'files/b'
+        ? { ...member, bytes: Buffer.from(EICAR) }
+        : {
+            ...member,
+            bytes: Buffer.from(
+              member.bytes.toString('latin1').replaceAll(sha256('text of b'.padEnd(EICAR.length)), sha256(EICAR)),
+              'latin1',
+            ),
+          },
+    ),
+  )
+  const blobs = await blobsOf(service)
+  assertRefused(await importInto(admin, context, bad), 400, 'virus-found')
+  assert.deepEqual(await blobsOf(service), blobs)
+  assert.equal((await admin.get(`${context}/resource/b`)).text.trim(), 'text of b')
+  const before = clamd.scanned.length
+  assert.equal((await importInto(admin, context, archive)).status, 200)
+  assert.deepEqual(
+    clamd.scanned.slice(before).map(bytes => bytes.toString().trim()),
+    ['text of a', 'text of b'],
+  )
+})
+
+test('files too large for the scanner are refused, or stored where the settings say so (D32.1)', async t => {
+  const context = await newContext(admin)
+  const path = `${context}/resource/${await newEntry(admin, context)}`
+  assert.equal((await putFile(admin, path, 'x'.repeat(102_400))).status, 201)
+  const before = clamd.begun()
+  const refused = await putFile(admin, path, 'x'.repeat(102_401))
+  assertRefused(refused, 413, 'too-large-to-scan')
+  assert.deepEqual([refused.json()['limit'], clamd.begun()], [102_400, before], 'it is not even sent')
+  const lenient = await startInProcess(t, {
+    settings: { ...settings, 'service.data.virus-scan.large-files': 'store' },
+  })
+  const visitor = await lenient.admin()
+  const place = `${await newContext(visitor)}?file`
+  const post = (body: string) => visitor.ask(place, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
+  assert.equal((await post('x'.repeat(102_401))).status, 201)
+  assertRefused(await post(EICAR), 400, 'virus-found')
+})
+
+test('while clamd fails uploads are refused, or stored where the settings say so; then they work again (D32.1)', async t => {
+  const open = await startInProcess(t, { settings: { ...settings, 'service.data.virus-scan.failure': 'store' } })
+  const visitor = await open.admin()
+  const place = `${await newContext(visitor)}?file`
+  const post = (body: string) => visitor.ask(place, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
+  const context = await newContext(admin)
+  const path = `${context}/resource/${await newEntry(admin, context)}`
+  const refused = async (): Promise<void> => {
+    const answer = await putFile(admin, path, 'text')
+    assertRefused(answer, 503, 'scan-unavailable')
+    assert.match(String(answer.headers['retry-after']), /^\d+$/)
+    assert.equal(await levelOf(context), 0)
+  }
+  for (const reply of ['stream: cannot read ERROR\0', 'nonsense\0']) {
+    clamd.misbehave = socket => socket.end(reply)
+    await refused()
+    assert.equal((await post('text')).status, 201)
+  }
+  await clamd.kill()
+  await refused()
+  assert.equal((await post('text')).status, 201)
+  await clamd.revive()
+  clamd.misbehave = undefined
+  recover()
+  open.system.pass(6000)
+  assert.equal((await putFile(admin, path, 'text')).status, 201)
+  assertRefused(await post(EICAR), 400, 'virus-found')
+})
+
+test('a slow scan delays nothing but uploads; a client that leaves meanwhile leaves nothing (D32.1)', async () => {
+  const context = await newContext(admin)
+  const path = `${context}/resource/${await newEntry(admin, context)}`
+  const waiting: Array<() => void> = []
+  clamd.misbehave = socket => void waiting.push(() => socket.end('stream: OK\0'))
+  const head = [
+    `PUT ${new URL(admin.base + path).pathname} HTTP/1.1`,
+    `Cookie: auth_token=${admin.cookie}`,
+    'Content-Type: text/plain',
+    'Content-Length: 4',
+  ]
+  const leaver = await sendRaw(admin.base, head, Buffer.from('gone'))
+  await eventually('the scan has begun', () => waiting.length === 1)
+  const other = await newUser(service, admin)
+  assert.equal((await other.visitor.get('auth/user')).status, 200)
+  leaver.socket.destroy()
+  await eventually('the connection to clamd is closed', () => clamd.connections() === 0)
+  await eventually('nothing is left', async () => (await blobsOf(service)).incoming.length === 0)
+  const upload = putFile(admin, path, 'text')
+  await eventually('the next scan has begun', () => waiting.length === 2)
+  assert.equal((await admin.get(path)).status, 204, 'there is no file yet')
+  waiting[1]?.()
+  assert.equal((await upload).status, 201)
+  assert.equal((await admin.get(path)).text, 'text')
+})
+
+test('doctor asks clamd for its version and has the test file scanned (D32.1)', async () => {
+  const examine = async (...more: string[]) => {
+    const all = { 'service.data.folder': service.folder, 'service.data.virus-scan': clamd.place }
+    const sets = [...Object.entries(all).map(([key, value]) => `${key}=${value}`), ...more]
+    return await stowage(service.folder, ['doctor', ...sets.flatMap(one => ['--set', one])])
+  }
+  const line = `virus scan: ClamAV 1.4.3/1/Sat Nov 21 10:00:00 2026 at ${clamd.place}\n`
+  const { stdout } = await examine()
+  assert.ok(stdout.includes(`\n${line}`), stdout)
+  clamd.misbehave = socket => socket.end('stream: OK\0')
+  assert.match((await examine()).stdout, /^warning: virus scan: clamd does not recognise the EICAR test file$/m)
+  await clamd.kill()
+  try {
+    const failed = await examine()
+    assert.equal(failed.status, 1)
+    assert.match(failed.stdout, /^problem: virus scan: clamd at 127\.0\.0\.1:\d+: .+; uploads are rejected$/m)
+    assert.match((await examine('service.data.virus-scan.failure=store')).stdout, /^warning: virus scan: clamd at /m)
+  } finally {
+    await clamd.revive()
+  }
+})
