@@ -58,8 +58,8 @@ export async function contextsOfCaller(
   const contexts: EntryInContext[] = []
   for (const id of ids) {
     const entry = await findEntry(database, { context: CONTEXTS, id })
-    const placed = entry && contextEntry && { entry, contextEntry }
-    if (placed && may(caller, right, placed)) contexts.push(placed)
+    const context = entry && contextEntry && { entry, contextEntry }
+    if (context && may(caller, right, context)) contexts.push(context)
   }
   return { total, contexts }
 }

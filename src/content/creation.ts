@@ -107,7 +107,7 @@ export class Creation {
     const id = await freeId(tx, context, request.id)
     const body = await readBody(id)
     const described = complete(this.#describe({ context, id, request, body, caller: maker }))
-    const entry = await this.#placed(tx, maker, described, now, request)
+    const entry = await this.#withInherited(tx, maker, described, now, request)
     const kind = entry.entryType === 'Local' ? this.#deps.kinds.of(entry) : undefined
     const whole = (await kind?.create?.(writer, { maker, entry, place: now, request, body, hash })) ?? entry
     await writer.insert(whole)
@@ -120,7 +120,13 @@ export class Creation {
   }
 
   /** The entry with what it inherits from its list and its template. */
-  async #placed(tx: Queries, caller: Caller, entry: Entry, place: Place, request: CreationRequest): Promise<Entry> {
+  async #withInherited(
+    tx: Queries,
+    caller: Caller,
+    entry: Entry,
+    place: Place,
+    request: CreationRequest,
+  ): Promise<Entry> {
     if (request.listUri !== undefined) requireList(place.list)
     const inherited = inheriting(caller, entry, place)
     if (request.templateUri === undefined || entry.entryType === 'Reference') return inherited

@@ -60,13 +60,13 @@ export class Entries {
     precondition: Precondition,
     toMembers = false,
   ): Promise<Entry> {
-    const placed = await this.#deps.loader.get(key)
+    const target = await this.#deps.loader.get(key)
     const check = requires('administer', 'change the info of this entry')
-    check(caller, placed)
-    const info = await read(placed.entry)
+    check(caller, target)
+    const info = await read(target.entry)
     return await this.#deps.changes.change(
       caller,
-      placed,
+      target,
       { check, precondition },
       async (entry, writer, { contextEntry }) => {
         const asked = readInfo(info, entry)
@@ -81,23 +81,23 @@ export class Entries {
   /** The name of a user, group or context. @throws {NotFound} when it has none or the entry is of another kind */
   async getName(caller: Caller, key: EntryKey): Promise<string> {
     const { database, kinds, loader } = this.#deps
-    const placed = await loader.get(key)
-    const { naming } = kinds.of(placed.entry)
-    if (naming && !naming.isPublic) requireRight(caller, 'readmetadata', placed, 'read this name')
-    const name = await naming?.find(database, placed.entry.id)
+    const target = await loader.get(key)
+    const { naming } = kinds.of(target.entry)
+    if (naming && !naming.isPublic) requireRight(caller, 'readmetadata', target, 'read this name')
+    const name = await naming?.find(database, target.entry.id)
     if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
     return name
   }
 
   /** Sets the name of a context or group or, for administrators, of a user (D5.4); an empty name removes it. */
   async rename(caller: Caller, key: EntryKey, read: Read<string>): Promise<Entry> {
-    const placed = await this.#deps.loader.get(key)
-    const { naming } = this.#deps.kinds.of(placed.entry)
+    const target = await this.#deps.loader.get(key)
+    const { naming } = this.#deps.kinds.of(target.entry)
     if (!naming) throw new NotFound('not-found', 'Entries of this kind have no name.')
     const check = requires(naming.right, naming.change)
-    check(caller, placed)
+    check(caller, target)
     const name = await read()
-    return await this.#deps.changes.change(caller, placed, { check }, async (present, writer) => {
+    return await this.#deps.changes.change(caller, target, { check }, async (present, writer) => {
       await setName(naming, writer, present, name)
       return present
     })
@@ -108,10 +108,10 @@ export class Entries {
    * @param recursive deletes a list with all that it contains, which requires the right to administer the context.
    */
   async delete(caller: Caller, key: EntryKey, precondition: Precondition, recursive = false): Promise<void> {
-    const placed = await this.#deps.loader.get(key)
-    const { entry, contextEntry } = placed
+    const target = await this.#deps.loader.get(key)
+    const { entry, contextEntry } = target
     const check = requires('administer', 'delete this entry')
-    check(caller, placed)
+    check(caller, target)
     const takesMembers = recursive && isList(entry)
     if (takesMembers) {
       const { entry: contextsEntry } = await getContext(this.#deps.database, CONTEXTS)
@@ -122,7 +122,7 @@ export class Entries {
     const deleted = await this.#deps.changes.run(
       caller,
       async writer => {
-        const { entry: present } = await writer.recheck(placed, check)
+        const { entry: present } = await writer.recheck(target, check)
         precondition(present)
         const all = takesMembers ? [present, ...(await entriesBelow(writer.tx, present))] : [present]
         await deleteEntries(writer, all, this.#deps)
@@ -137,9 +137,9 @@ export class Entries {
   }
 }
 
-function requireReadable(caller: Caller, placed: EntryInContext, right: Right, what: string): Entry {
-  requireRight(caller, right, placed, what)
-  return placed.entry
+function requireReadable(caller: Caller, target: EntryInContext, right: Right, what: string): Entry {
+  requireRight(caller, right, target, what)
+  return target.entry
 }
 
 /**

@@ -73,8 +73,8 @@ export class EntryViews implements Presenter {
     this.#publicInfo = publicInfo
   }
 
-  #requireInfo(caller: Caller, placed: EntryInContext): Access {
-    const access = accessOf(caller, placed)
+  #requireInfo(caller: Caller, target: EntryInContext): Access {
+    const access = accessOf(caller, target)
     if (!this.#readsInfo(access)) throw denied(caller, 'read this entry')
     return access
   }
@@ -85,9 +85,9 @@ export class EntryViews implements Presenter {
 
   /** The statements of other entries about this one, for callers who may read its info. */
   async relations(caller: Caller, key: EntryKey): Promise<Graph> {
-    const placed = await this.#deps.loader.get(key)
-    this.#requireInfo(caller, placed)
-    return await relationsOf(this.#database, caller, placed.entry, { publicInfo: this.#publicInfo })
+    const target = await this.#deps.loader.get(key)
+    this.#requireInfo(caller, target)
+    return await relationsOf(this.#database, caller, target.entry, { publicInfo: this.#publicInfo })
   }
 
   /** The entry that an address names, as {@link of} presents it. @throws {NotFound} */
@@ -97,17 +97,17 @@ export class EntryViews implements Presenter {
     detailed: boolean,
     paging: Paging = wholeList,
   ): Promise<{ readonly entry: Entry; readonly view: EntryView }> {
-    const placed = await this.#deps.loader.get(key)
-    return { entry: placed.entry, view: await this.of(caller, placed, detailed, paging) }
+    const target = await this.#deps.loader.get(key)
+    return { entry: target.entry, view: await this.of(caller, target, detailed, paging) }
   }
 
   /**
    * @param detailed with metadata, relations, rights and resource (`includeAll`).
    * @param paging which members of a list, in which order.
    */
-  async of(caller: Caller, placed: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
-    const access = this.#requireInfo(caller, placed)
-    const { entry } = placed
+  async of(caller: Caller, target: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
+    const access = this.#requireInfo(caller, target)
+    const { entry } = target
     const { name, info, relations } = await this.#surroundingsOf(entry)
     const brief: EntryView = {
       entryId: entry.id,
@@ -126,7 +126,7 @@ export class EntryViews implements Presenter {
       ...(await this.#details(caller, { entry, access }, ResponseBudget.forOne(), readable)),
       resource:
         entry.entryType === 'Local' && access.readsResource
-          ? await this.#deps.kinds.of(entry).view(caller, placed, { presenter: this, paging })
+          ? await this.#deps.kinds.of(entry).view(caller, target, { presenter: this, paging })
           : undefined,
     }
   }
@@ -200,9 +200,9 @@ export class EntryViews implements Presenter {
   }
 
   /** A member of a list, without its own resource: a response has one level of children. */
-  async member(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
-    const { entry } = placed
-    const access = accessOf(caller, placed)
+  async member(caller: Caller, target: EntryInContext, budget: ResponseBudget): Promise<EntryView> {
+    const { entry } = target
+    const access = accessOf(caller, target)
     const account = await this.#accountOf(entry)
     const showsSize = isList(entry) && access.readsResource
     return {
@@ -232,9 +232,9 @@ export class EntryViews implements Presenter {
   }
 
   /** A member of a group. */
-  async groupMember(caller: Caller, placed: EntryInContext, user: User, budget: ResponseBudget): Promise<EntryView> {
-    const { entry } = placed
-    const access = accessOf(caller, placed)
+  async groupMember(caller: Caller, target: EntryInContext, user: User, budget: ResponseBudget): Promise<EntryView> {
+    const { entry } = target
+    const access = accessOf(caller, target)
     return {
       entryId: entry.id,
       name: access.readsMetadata ? user.name : undefined,

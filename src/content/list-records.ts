@@ -81,8 +81,8 @@ export async function appendToList(tx: Queries, list: EntryAddress, member: stri
 export async function replaceListMembers(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
   await requireNoCircle(tx, list, new Set(members))
   await tx.run(sql`DELETE FROM list_members WHERE context = ${list.context} AND list = ${list.id}`)
-  const placed = members.map((member, index) => ({ member, position: index + 1 }))
-  for (const some of portionsOf(placed)) await insertMembers(tx, list, some)
+  const rows = members.map((member, index) => ({ member, position: index + 1 }))
+  for (const some of portionsOf(rows)) await insertMembers(tx, list, some)
 }
 
 /** Removes the entry from its list. */
@@ -107,12 +107,16 @@ export async function listsWithMembers(queries: Queries, context: string): Promi
   return rows.map(({ list }) => list)
 }
 
-interface PlacedMember {
+interface MemberPosition {
   readonly member: string
   readonly position: number
 }
 
-async function insertMembers(tx: Queries, { context, id }: EntryAddress, some: readonly PlacedMember[]): Promise<void> {
+async function insertMembers(
+  tx: Queries,
+  { context, id }: EntryAddress,
+  some: readonly MemberPosition[],
+): Promise<void> {
   const elsewhere = await tx.get<{ member: string; list: string }>(
     sql`SELECT member, list FROM list_members
       WHERE context = ${context} AND member IN (${listed(some.map(({ member }) => member))}) LIMIT 1`,

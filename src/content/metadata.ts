@@ -86,9 +86,9 @@ export class Metadata {
   }
 
   async #getReadable(caller: Caller, key: EntryKey): Promise<EntryInContext> {
-    const placed = await this.#deps.loader.get(key)
-    requireRight(caller, 'readmetadata', placed, 'read the metadata of this entry')
-    return placed
+    const target = await this.#deps.loader.get(key)
+    requireRight(caller, 'readmetadata', target, 'read the metadata of this entry')
+    return target
   }
 
   async put(
@@ -97,10 +97,10 @@ export class Metadata {
     read: (entry: Entry) => Promise<Graph>,
     precondition: Precondition,
   ): Promise<Entry> {
-    const placed = await this.#deps.loader.get(key)
-    if (placed.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
+    const target = await this.#deps.loader.get(key)
+    if (target.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
     const check = requires('writemetadata', 'change the metadata of this entry')
-    return await this.#replace(caller, placed, { check, precondition }, read, (entry, metadata) => ({
+    return await this.#replace(caller, target, { check, precondition }, read, (entry, metadata) => ({
       ...entry,
       metadata,
     }))
@@ -113,12 +113,12 @@ export class Metadata {
     read: (entry: Entry) => Promise<Graph>,
     precondition: Precondition,
   ): Promise<Entry> {
-    const placed = await this.#deps.loader.get(key)
-    if (!hasExternalMetadata(placed.entry) || liveSourceOf(placed.entry)) {
+    const target = await this.#deps.loader.get(key)
+    if (!hasExternalMetadata(target.entry) || liveSourceOf(target.entry)) {
       throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
     }
     const check = requires('writemetadata', 'change the cached metadata of this entry')
-    return await this.#replace(caller, placed, { check, precondition }, read, (entry, cachedExternalMetadata) => ({
+    return await this.#replace(caller, target, { check, precondition }, read, (entry, cachedExternalMetadata) => ({
       ...entry,
       cachedExternalMetadata,
       cached: Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1),
@@ -128,13 +128,13 @@ export class Metadata {
   /** Reads the graph once the right has been checked, and writes the entry with it. */
   async #replace(
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     conditions: Conditions,
     read: (entry: Entry) => Promise<Graph>,
     withGraph: (entry: Entry, graph: Graph) => Entry,
   ): Promise<Entry> {
-    conditions.check(caller, placed)
-    const graph = await read(placed.entry)
-    return await this.#deps.changes.change(caller, placed, conditions, entry => withGraph(entry, graph))
+    conditions.check(caller, target)
+    const graph = await read(target.entry)
+    return await this.#deps.changes.change(caller, target, conditions, entry => withGraph(entry, graph))
   }
 }

@@ -35,18 +35,18 @@ export interface ResourceKind {
   /** How such entries are named; absent when they have no name. */
   readonly naming?: Naming
   /** The resource inside the JSON of the entry (W2.6). The caller may read it. */
-  readonly view: (caller: Caller, placed: EntryInContext, how: Presentation) => Promise<ResourceView | undefined>
+  readonly view: (caller: Caller, target: EntryInContext, how: Presentation) => Promise<ResourceView | undefined>
   /** The resource on its own. The caller may read it. */
-  readonly content: (caller: Caller, placed: EntryInContext, presenter: Presenter) => Promise<ResourceContent>
+  readonly content: (caller: Caller, target: EntryInContext, presenter: Presenter) => Promise<ResourceContent>
   /** Replaces the resource. Checks the right itself. @throws {WrongMethod} for kinds that clients cannot write */
   readonly write: (
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     body: ResourceBody,
     conditions: ResourceConditions,
   ) => Promise<Written>
   /** Deletes or empties the resource; the entry stays. Checks the right itself. Absent when clients cannot do that. */
-  readonly clear?: (caller: Caller, placed: EntryInContext, conditions: ResourceConditions) => Promise<Entry>
+  readonly clear?: (caller: Caller, target: EntryInContext, conditions: ResourceConditions) => Promise<Entry>
   /** Deletes the resource with its entry. Part of a change whose right has been checked. Absent: the row of the entry is all. */
   readonly remove?: (writer: EntryWriter, entry: Entry) => Promise<void>
   /** Follows the commit that deleted the entry. */
@@ -117,8 +117,8 @@ export type ResourceView =
 
 /** Presents the members of a list or group, without what the caller may not read of them. */
 export interface Presenter {
-  member(caller: Caller, placed: EntryInContext, budget: ResponseBudget): Promise<EntryView>
-  groupMember(caller: Caller, placed: EntryInContext, user: User, budget: ResponseBudget): Promise<EntryView>
+  member(caller: Caller, target: EntryInContext, budget: ResponseBudget): Promise<EntryView>
+  groupMember(caller: Caller, target: EntryInContext, user: User, budget: ResponseBudget): Promise<EntryView>
 }
 
 export interface Presentation {

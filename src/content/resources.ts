@@ -33,16 +33,16 @@ export class Resources {
     key: EntryKey,
   ): Promise<{ readonly entry: Entry; readonly content: ResourceContent | undefined }> {
     const { loader, kinds, views } = this.#deps
-    const placed = await loader.get(key)
-    requireRight(caller, 'readresource', placed, 'read the resource of this entry')
-    const { entry } = placed
+    const target = await loader.get(key)
+    requireRight(caller, 'readresource', target, 'read the resource of this entry')
+    const { entry } = target
     const isHere = entry.entryType === 'Local' && entry.resourceType !== 'NamedResource'
-    return { entry, content: isHere ? await kinds.of(entry).content(caller, placed, views) : undefined }
+    return { entry, content: isHere ? await kinds.of(entry).content(caller, target, views) : undefined }
   }
 
   async write(caller: Caller, key: EntryKey, body: ResourceBody, conditions: ResourceConditions): Promise<Written> {
-    const placed = await this.#deps.loader.get(key)
-    return await this.#deps.kinds.of(placed.entry).write(caller, placed, body, conditions)
+    const target = await this.#deps.loader.get(key)
+    return await this.#deps.kinds.of(target.entry).write(caller, target, body, conditions)
   }
 
   /**
@@ -55,13 +55,13 @@ export class Resources {
     conditions: ResourceConditions,
     recursive: boolean,
   ): Promise<Entry | undefined> {
-    const placed = await this.#deps.loader.get(key)
-    if (recursive && isList(placed.entry)) {
+    const target = await this.#deps.loader.get(key)
+    if (recursive && isList(target.entry)) {
       await this.#deps.entries.delete(caller, key, conditions.entry, true)
       return undefined
     }
-    const kind = this.#deps.kinds.of(placed.entry)
+    const kind = this.#deps.kinds.of(target.entry)
     if (!kind.clear) throw new WrongMethod('DELETE', ['GET', 'HEAD', 'PUT'])
-    return await kind.clear(caller, placed, conditions)
+    return await kind.clear(caller, target, conditions)
   }
 }

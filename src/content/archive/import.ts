@@ -66,10 +66,10 @@ export class ContextImport {
     incoming: Incoming,
     { form, ...hints }: ImportOptions,
   ): Promise<Imported> {
-    const placed = await this.#deps.loader.getContextEntry(contextKey)
+    const target = await this.#deps.loader.getContextEntry(contextKey)
     const check: AccessCheck = caller => requireSuperUser(caller, 'import a context')
-    check(caller, placed)
-    const context = placed.entry.id
+    check(caller, target)
+    const context = target.entry.id
     requireOrdinary(context)
     const imported = await this.#deps.stagedImports.receive(context, incoming, async staged => {
       const translated = await this.#deps.translate(staged.archive, hints)
@@ -80,7 +80,7 @@ export class ContextImport {
         const replaced = await this.#deps.changes.run(
           caller,
           async writer => {
-            await writer.recheck(placed, check)
+            await writer.recheck(target, check)
             const { entries, files, bytes } = await replaceContent(writer, { staged, archive, context, form, stored })
             writer.record({ event: 'context-imported', detail: { context, entries, files } })
             return { entries, files, bytes }

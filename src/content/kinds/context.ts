@@ -129,20 +129,20 @@ export class ContextKind implements ResourceKind {
   /** For callers who may read the context's resource. */
   async quota(caller: Caller, contextKey: string): Promise<ContextDescription> {
     this.#requireQuota()
-    const placed = await this.#deps.loader.getContextEntry(contextKey)
-    if (!mayManageQuota(caller, placed.entry.id))
-      requireRight(caller, 'readresource', placed, 'read the quota of this context')
-    return await this.#describe(placed.entry)
+    const target = await this.#deps.loader.getContextEntry(contextKey)
+    if (!mayManageQuota(caller, target.entry.id))
+      requireRight(caller, 'readresource', target, 'read the quota of this context')
+    return await this.#describe(target.entry)
   }
 
   /** @param read returns `{"quota": n}` and nothing else; if absent, the manual quota is removed. */
   async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
     this.#requireQuota()
-    const placed = await this.#deps.loader.getContextEntry(contextKey)
+    const target = await this.#deps.loader.getContextEntry(contextKey)
     const check: AccessCheck = (caller, { entry }) => requireQuotaManager(caller, entry.id)
-    check(caller, placed)
-    const quota = read && (await this.#readQuota(placed.entry, await read()))
-    const entry = await this.#deps.changes.change(caller, placed, { check }, async (present, writer) => {
+    check(caller, target)
+    const quota = read && (await this.#readQuota(target.entry, await read()))
+    const entry = await this.#deps.changes.change(caller, target, { check }, async (present, writer) => {
       await this.#setQuota(writer, present.id, quota)
       return present
     })
@@ -151,23 +151,23 @@ export class ContextKind implements ResourceKind {
 
   /** Sets name and quota, both or neither (D7.2). */
   async put(caller: Caller, contextKey: string, read: Read<unknown>): Promise<ContextDescription> {
-    const placed = await this.#deps.loader.getContextEntry(contextKey)
+    const target = await this.#deps.loader.getContextEntry(contextKey)
     const mayChange = requires('administer', 'change this context')
-    mayChange(caller, placed)
+    mayChange(caller, target)
     const body = await read()
     if (!isObject(body)) throw new InvalidInput('invalid-value', 'A context is changed with a JSON object.')
     requireOnly(body, ['alias', 'name', 'quota'])
     const name = body['alias'] ?? body['name']
     const newName = name === undefined ? undefined : requireText(name, 'alias')
     const setsQuota = body['quota'] !== undefined
-    const check: AccessCheck = (caller, placed) => {
-      mayChange(caller, placed)
-      if (setsQuota) requireQuotaManager(caller, placed.entry.id)
+    const check: AccessCheck = (caller, target) => {
+      mayChange(caller, target)
+      if (setsQuota) requireQuotaManager(caller, target.entry.id)
     }
-    check(caller, placed)
+    check(caller, target)
     if (setsQuota) this.#requireQuota()
     const quota = setsQuota ? requireQuotaValue(body['quota']) : undefined
-    const entry = await this.#deps.changes.change(caller, placed, { check }, async (present, writer) => {
+    const entry = await this.#deps.changes.change(caller, target, { check }, async (present, writer) => {
       if (newName !== undefined) await setName(this.naming, writer, present, newName)
       if (setsQuota) await this.#setQuota(writer, present.id, quota)
       return present

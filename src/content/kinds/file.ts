@@ -46,19 +46,19 @@ export class FileKind implements ResourceKind {
   /** Checks right and precondition before any byte is requested, and again when the file has arrived. */
   async write(
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     body: ResourceBody,
     { file: precondition }: ResourceConditions,
   ): Promise<Written> {
-    uploading(caller, placed)
-    const { entry } = placed
+    uploading(caller, target)
+    const { entry } = target
     requireHoldsFile(entry)
     const upload = body.upload()
     return await this.#deps.files.put(entry, upload, {
       check: file => precondition(entry, file),
       makeVisible: async (tx, file, previous) => {
         const changed = await this.#deps.changes.within(tx, caller, async writer => {
-          const { entry: present } = await writer.recheck(placed, uploading)
+          const { entry: present } = await writer.recheck(target, uploading)
           requireHoldsFile(present)
           precondition(present, previous)
           const statements = describeFile(present, { ...upload.describe(), size: file.size })
@@ -69,10 +69,10 @@ export class FileKind implements ResourceKind {
     })
   }
 
-  async clear(caller: Caller, placed: EntryInContext, { file: precondition }: ResourceConditions): Promise<Entry> {
-    removing(caller, placed)
-    requireHoldsFile(placed.entry)
-    const entry = await this.#deps.changes.change(caller, placed, { check: removing }, async (present, { tx }) => {
+  async clear(caller: Caller, target: EntryInContext, { file: precondition }: ResourceConditions): Promise<Entry> {
+    removing(caller, target)
+    requireHoldsFile(target.entry)
+    const entry = await this.#deps.changes.change(caller, target, { check: removing }, async (present, { tx }) => {
       precondition(present, await findFile(tx, present))
       if (!(await this.#deps.files.remove(tx, present))) throw new NotFound('no-file', 'This entry has no file.')
       return { ...present, statements: describeFile(present, undefined) }

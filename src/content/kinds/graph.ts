@@ -40,11 +40,11 @@ export class GraphKind implements ResourceKind {
 
   async write(
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     body: ResourceBody,
     conditions: ResourceConditions,
   ): Promise<Written> {
-    const read = async (): Promise<string> => JSON.stringify(await body.graph(placed.entry))
-    return await writeContent(this.#changes, caller, placed, { read, conditions })
+    const read = async (): Promise<string> => JSON.stringify(await body.graph(target.entry))
+    return await writeContent(this.#changes, caller, target, { read, conditions })
   }
 }

@@ -66,16 +66,16 @@ export class GroupKind implements ResourceKind {
     return entry
   }
 
-  async view(caller: Caller, placed: EntryInContext, { presenter }: Presentation): Promise<ResourceView | undefined> {
-    const group = await findGroup(this.#deps.database, placed.entry.id)
-    return group && (await this.#describe(caller, placed, group, presenter))
+  async view(caller: Caller, target: EntryInContext, { presenter }: Presentation): Promise<ResourceView | undefined> {
+    const group = await findGroup(this.#deps.database, target.entry.id)
+    return group && (await this.#describe(caller, target, group, presenter))
   }
 
-  async content(caller: Caller, placed: EntryInContext, presenter: Presenter): Promise<ResourceContent> {
+  async content(caller: Caller, target: EntryInContext, presenter: Presenter): Promise<ResourceContent> {
     const read = async (): Promise<ResourceView> => {
-      const group = await findGroup(this.#deps.database, placed.entry.id)
+      const group = await findGroup(this.#deps.database, target.entry.id)
       if (!group) throw new NotFound('not-found', 'There is no such group.')
-      return await this.#describe(caller, placed, group, presenter)
+      return await this.#describe(caller, target, group, presenter)
     }
     return { form: 'view', isVersioned: false, read }
   }
@@ -102,15 +102,15 @@ export class GroupKind implements ResourceKind {
   /** The body contains the ids of the new members in their new order. */
   async write(
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     body: ResourceBody,
     { entry: precondition }: ResourceConditions,
   ): Promise<Written> {
-    changing(caller, placed)
-    if (placed.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
+    changing(caller, target)
+    if (target.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
     const members = requireDistinct(requireIds(await body.json()))
     const conditions = { check: changing, precondition }
-    const entry = await this.#deps.changes.change(caller, placed, conditions, async (entry, writer) => {
+    const entry = await this.#deps.changes.change(caller, target, conditions, async (entry, writer) => {
       const { tx } = writer
       for (const id of members) {
         // With the guest as a member, every caller would have the group's rights.

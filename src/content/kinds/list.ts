@@ -50,34 +50,34 @@ export class ListKind implements ResourceKind {
     await replaceListMembers(tx, { context, id: own }, members)
   }
 
-  async view(caller: Caller, placed: EntryInContext, { presenter, paging }: Presentation): Promise<ResourceView> {
+  async view(caller: Caller, target: EntryInContext, { presenter, paging }: Presentation): Promise<ResourceView> {
     if (!this.#showsMembers) return { form: 'value', value: {} }
-    const { contextEntry } = placed
+    const { contextEntry } = target
     const budget = ResponseBudget.forMany()
-    const page = await listPage(this.#deps, caller, placed, paging, budget)
+    const page = await listPage(this.#deps, caller, target, paging, budget)
     const children: EntryView[] = []
     for (const entry of page.children) children.push(await presenter.member(caller, { entry, contextEntry }, budget))
     return { form: 'list', page: { ...page, children } }
   }
 
-  async content(caller: Caller, placed: EntryInContext): Promise<ResourceContent> {
+  async content(caller: Caller, target: EntryInContext): Promise<ResourceContent> {
     const { database } = this.#deps
-    return { form: 'members', isVersioned: true, read: order => orderedMembers(database, caller, placed, order) }
+    return { form: 'members', isVersioned: true, read: order => orderedMembers(database, caller, target, order) }
   }
 
   /** The body contains the new members in their new order. */
   async write(
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     body: ResourceBody,
     conditions: ResourceConditions,
   ): Promise<Written> {
-    return { entry: await this.#put(caller, placed, () => body.json(), conditions) }
+    return { entry: await this.#put(caller, target, () => body.json(), conditions) }
   }
 
   /** Removes all members; they stay in the context. */
-  async clear(caller: Caller, placed: EntryInContext, conditions: ResourceConditions): Promise<Entry> {
-    return await this.#put(caller, placed, async () => [], conditions)
+  async clear(caller: Caller, target: EntryInContext, conditions: ResourceConditions): Promise<Entry> {
+    return await this.#put(caller, target, async () => [], conditions)
   }
 
   /** The members stay in the context. */
@@ -87,14 +87,14 @@ export class ListKind implements ResourceKind {
 
   async #put(
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     read: Read<unknown>,
     { entry: precondition }: ResourceConditions,
   ): Promise<Entry> {
-    changing(caller, placed)
+    changing(caller, target)
     const members = requireDistinct(requireIds(await read()))
     const conditions = { check: changing, precondition }
-    return await this.#deps.changes.change(caller, placed, conditions, async (list, { tx }) => {
+    return await this.#deps.changes.change(caller, target, conditions, async (list, { tx }) => {
       await requirePresent(tx, list.context, members)
       await replaceListMembers(tx, list, members)
       return list

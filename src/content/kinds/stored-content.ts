@@ -10,11 +10,11 @@ const changing = requires('writeresource', 'change the resource of this entry')
 export async function writeContent(
   changes: Changes,
   caller: Caller,
-  placed: EntryInContext,
+  target: EntryInContext,
   { read, conditions }: { readonly read: Read<string>; readonly conditions: ResourceConditions },
 ): Promise<Written> {
-  changing(caller, placed)
+  changing(caller, target)
   const content = await read()
   const checks = { check: changing, precondition: conditions.entry }
-  return { entry: await changes.change(caller, placed, checks, entry => ({ ...entry, content })) }
+  return { entry: await changes.change(caller, target, checks, entry => ({ ...entry, content })) }
 }

@@ -37,15 +37,15 @@ export class TextKind implements ResourceKind {
 
   async write(
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     body: ResourceBody,
     conditions: ResourceConditions,
   ): Promise<Written> {
     const read = async (): Promise<string> => requireText(await body.text(), 'body')
-    return await writeContent(this.#changes, caller, placed, { read, conditions })
+    return await writeContent(this.#changes, caller, target, { read, conditions })
   }
 
-  async clear(caller: Caller, placed: EntryInContext, conditions: ResourceConditions): Promise<Entry> {
-    return (await writeContent(this.#changes, caller, placed, { read: async () => '', conditions })).entry
+  async clear(caller: Caller, target: EntryInContext, conditions: ResourceConditions): Promise<Entry> {
+    return (await writeContent(this.#changes, caller, target, { read: async () => '', conditions })).entry
   }
 }

@@ -163,12 +163,12 @@ export class UserKind implements ResourceKind {
    */
   async write(
     caller: Caller,
-    placed: EntryInContext,
+    target: EntryInContext,
     body: ResourceBody,
     { entry: precondition }: ResourceConditions,
   ): Promise<Written> {
-    const user = await this.#get(placed.entry.id)
-    mayChange(caller, placed)
+    const user = await this.#get(target.entry.id)
+    mayChange(caller, target)
     const wish = readWish(await body.json())
     requireAllowed(caller, user, wish)
     if (!isSelf(caller, user) || members.some(member => isCritical(member) && wish[member] !== undefined)) {
@@ -178,7 +178,7 @@ export class UserKind implements ResourceKind {
     // A user who changes their own password keeps the session in which they do it.
     const own = isSelf(caller, user) && change.password !== undefined ? caller.session : undefined
     const conditions = { check: mayChange, precondition }
-    const entry = await this.#deps.changes.change(caller, placed, conditions, async (entry, writer) => {
+    const entry = await this.#deps.changes.change(caller, target, conditions, async (entry, writer) => {
       const { tx } = writer
       const now = await this.#get(entry.id, tx)
       requireAllowed(writer.caller, now, wish)
@@ -272,9 +272,9 @@ const isSelf = (caller: Caller, { id }: { readonly id: string }): boolean => id 
 /** A reset by e-mail goes to the address that is the name. @throws {Forbidden} for an access token (D24.5) */
 const requireRenaming = (caller: Caller): void => requireNoToken(caller, 'rename a user')
 
-const mayChange: AccessCheck = (caller, placed) => {
-  const isOwn = isSelf(caller, placed.entry) && opensContext(caller, PRINCIPALS)
-  if (isAdmin(caller) || isOwn || may(caller, 'writeresource', placed)) return
+const mayChange: AccessCheck = (caller, target) => {
+  const isOwn = isSelf(caller, target.entry) && opensContext(caller, PRINCIPALS)
+  if (isAdmin(caller) || isOwn || may(caller, 'writeresource', target)) return
   throw denied(caller, 'change this user')
 }
 

@@ -21,8 +21,8 @@ export async function findLinked(
   { place, entryCreated }: PublicLink,
 ): Promise<EntryInContext | undefined> {
   try {
-    const placed = await loader.get({ context: place.context, entry: place.id })
-    return placed.entry.created === entryCreated ? placed : undefined
+    const target = await loader.get({ context: place.context, entry: place.id })
+    return target.entry.created === entryCreated ? target : undefined
   } catch (error) {
     if (error instanceof NotFound) return undefined
     throw error
@@ -42,11 +42,11 @@ export async function findCreator(
 /** A link works while its creator may administer what it opens, as when it was created. */
 export function stateOf(
   link: PublicLink,
-  placed: EntryInContext | undefined,
+  target: EntryInContext | undefined,
   creator: Caller | undefined,
   now: Milliseconds,
 ): LinkState {
-  if (!placed || !creator || !may(creator, 'administer', placed) || !isLinkable(placed.entry)) return 'gone'
+  if (!target || !creator || !may(creator, 'administer', target) || !isLinkable(target.entry)) return 'gone'
   return limitOf(link, now) ?? 'active'
 }
 

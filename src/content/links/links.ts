@@ -74,14 +74,14 @@ export class PublicLinks {
   ): Promise<{ readonly id: string; readonly secret: string }> {
     const { loader, changes, system, passwords } = this.#deps
     requireSignedIn(caller, 'create public links')
-    const placed = await loader.get(key)
-    linking(caller, placed)
-    if (!isLinkable(placed.entry)) throw new InvalidInput('invalid-type', 'Only files and folders have public links.')
+    const target = await loader.get(key)
+    linking(caller, target)
+    if (!isLinkable(target.entry)) throw new InvalidInput('invalid-type', 'Only files and folders have public links.')
     const wish = await read()
     this.#requireValid(wish)
     const password = wish.password === undefined ? undefined : await passwords.hash(wish.password)
     const secret = Buffer.from(system.randomBytes(SECRET_BYTES)).toString('base64url')
-    const { context, id: entry, created: entryCreated } = placed.entry
+    const { context, id: entry, created: entryCreated } = target.entry
     const link: PublicLink = {
       id: Buffer.from(system.randomBytes(ID_BYTES)).toString('base64url'),
       place: { context, id: entry },
@@ -96,7 +96,7 @@ export class PublicLinks {
       lastUsed: undefined,
     }
     await changes.run(caller, async writer => {
-      await writer.recheck(placed, linking)
+      await writer.recheck(target, linking)
       if ((await linksOf(writer.tx, link.place, entryCreated)).length >= MAX_PER_ENTRY) {
         throw new Conflict('conflict', `An entry has at most ${MAX_PER_ENTRY} public links. Revoke one first.`)
       }
@@ -108,10 +108,10 @@ export class PublicLinks {
 
   /** The links of one entry, the latest first, whoever created them. */
   async list(caller: Caller, key: EntryKey): Promise<ListedLink[]> {
-    const placed = await this.#deps.loader.get(key)
-    requireRight(caller, 'administer', placed, 'see the public links of this entry')
-    const links = await linksOf(this.#deps.database, placed.entry, placed.entry.created)
-    return await Promise.all(links.map(link => this.#listed(caller, link, placed)))
+    const target = await this.#deps.loader.get(key)
+    requireRight(caller, 'administer', target, 'see the public links of this entry')
+    const links = await linksOf(this.#deps.database, target.entry, target.entry.created)
+    return await Promise.all(links.map(link => this.#listed(caller, link, target)))
   }
 
   /** The links that a user created; for administrators also those of another user, or of all users. */
@@ -145,13 +145,13 @@ export class PublicLinks {
     await deleteDeadLinks(database, system.now() - EXPIRED_KEPT)
   }
 
-  async #listed(caller: Caller, link: PublicLink, placed: EntryInContext | undefined): Promise<ListedLink> {
+  async #listed(caller: Caller, link: PublicLink, target: EntryInContext | undefined): Promise<ListedLink> {
     const { users, system } = this.#deps
     const creator = await findCreator(users, link, caller.client)
     return {
       link,
-      state: stateOf(link, placed, creator, system.now()),
-      item: placed && may(caller, 'readmetadata', placed) ? displayName(placed.entry) : undefined,
+      state: stateOf(link, target, creator, system.now()),
+      item: target && may(caller, 'readmetadata', target) ? displayName(target.entry) : undefined,
       creator: (await users.find(link.createdBy))?.user.name,
     }
   }

@@ -86,16 +86,16 @@ export class Trash {
    * @throws {Forbidden} if the caller may not administer an entry in the list
    */
   async put(caller: Caller, key: EntryKey, precondition: Precondition): Promise<void> {
-    const placed = await this.#deps.loader.get(key)
-    trashing(caller, placed)
-    const { context, id } = placed.entry
+    const target = await this.#deps.loader.get(key)
+    trashing(caller, target)
+    const { context, id } = target.entry
     if (context === CONTEXTS || context === PRINCIPALS) {
       throw new InvalidInput('invalid-type', 'Contexts, users and groups cannot be moved to the trash.')
     }
     await this.#deps.changes.run(
       caller,
       async writer => {
-        const { entry, contextEntry } = await writer.recheck(placed, trashing)
+        const { entry, contextEntry } = await writer.recheck(target, trashing)
         precondition(entry)
         const below = isList(entry) ? await entriesBelow(writer.tx, entry) : []
         for (const one of below) {
@@ -109,7 +109,7 @@ export class Trash {
         for (const one of all) if (isList(one)) await forgetList(writer.tx, one)
         writer.record({ event: 'entry-trashed', detail: { context, entry: id, entries: all.length } })
       },
-      isList(placed.entry) ? { ownCommit: true } : {},
+      isList(target.entry) ? { ownCommit: true } : {},
     )
   }
 

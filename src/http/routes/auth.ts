@@ -97,9 +97,9 @@ export const authRoutes = [
     handle: async ({ database, views, base }: Uses<'database' | 'views' | 'base'>, { caller, query }) => {
       const { total, contexts } = await contextsOfCaller(database, caller, query)
       const described = []
-      for (const placed of contexts) {
-        const { name, quota, rights, metadata } = describeEntry(await views.of(caller, placed, true), base)
-        described.push({ contextId: placed.entry.id, name, quota, rights, metadata })
+      for (const context of contexts) {
+        const { name, quota, rights, metadata } = describeEntry(await views.of(caller, context, true), base)
+        described.push({ contextId: context.entry.id, name, quota, rights, metadata })
       }
       const { limit, offset } = query
       return { contexts: described, results: total, limit, offset }

@@ -105,9 +105,9 @@ export const directoryRoutes = [
     ) => {
       const { total, items } = await listContexts(database, ledger, query)
       const contexts = []
-      for (const placed of items) {
-        const { name, quota, metadata } = describeEntry(await views.of(caller, placed, true), base)
-        contexts.push({ contextId: placed.entry.id, name, quota, metadata })
+      for (const item of items) {
+        const { name, quota, metadata } = describeEntry(await views.of(caller, item, true), base)
+        contexts.push({ contextId: item.entry.id, name, quota, metadata })
       }
       return { contexts, results: total, limit: query.limit, offset: query.offset }
     },

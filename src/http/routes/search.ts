@@ -110,8 +110,8 @@ export const searchRoutes = [
       }
       const found = await search.find(caller, requested, budget)
       const children = []
-      for (const placed of found.hits) {
-        children.push(describeHit({ base }, placed, await views.hit(caller, placed, budget), form))
+      for (const hit of found.hits) {
+        children.push(describeHit({ base }, hit, await views.hit(caller, hit, budget), form))
       }
       return {
         resource: { children },
