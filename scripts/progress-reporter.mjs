@@ -37,10 +37,10 @@ export default async function* report(events) {
   }
 }
 
-/** A file or a suite. Its tests are reported separately, unless it failed without any of them. */
+/** A process or a suite (each file is one). Its tests are reported separately, unless it failed without any of them. */
 const isContainer = ({ details, nesting, name, file }) =>
-  details?.type === 'suite' ||
-  (nesting === 0 && file !== undefined && name.endsWith('.js') && details?.error?.failureType !== 'testCodeFailure') ||
+  (details?.type === 'suite' && details.error === undefined) ||
+  (nesting === 0 && file !== undefined && name.endsWith('.mjs') && details?.error?.failureType !== 'testCodeFailure') ||
   details?.error?.failureType === 'subtestsFailed'
 
 function* failure({ name, file, line, details }) {

@@ -11,6 +11,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { writeBatches } from './batches/plan.mjs'
 import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
@@ -96,15 +97,16 @@ async function withThreads() {
 /** Resolves to true when every test of these files has passed. */
 async function run(chosenFiles, env = {}) {
   const seed = pathToFileURL(join(folder, 'support/fixed-seed.js')).href
-  const hooks = [
-    `--import=${seed}`,
-    ...(times ? [`--import=${pathToFileURL(join(root, 'scripts/file-times.mjs')).href}`] : []),
-  ]
-  const args = [...hooks, '--test', `--test-concurrency=${AT_ONCE}`]
+  const args = [`--import=${seed}`, '--test', `--test-concurrency=${AT_ONCE}`]
+  const target = mkdtempSync(join(tmpdir(), 'stowage-batches-'))
+  const batches = writeBatches(
+    chosenFiles.map(file => join(root, file)),
+    { tests: folder, target },
+  )
   const reporter = pathToFileURL(join(root, 'scripts/progress-reporter.mjs')).href
   const endings = []
   const bucket = (env.BLOBS ?? process.env.BLOBS) === 's3' ? await startBucket(endings) : {}
-  const tests = spawn(process.execPath, [...args, `--test-reporter=${reporter}`, ...chosenFiles], {
+  const tests = spawn(process.execPath, [...args, `--test-reporter=${reporter}`, ...batches], {
     cwd: root,
     // The service switches off this notice of the AWS SDK by itself; the clients in the tests do not.
     env: {
@@ -117,6 +119,7 @@ async function run(chosenFiles, env = {}) {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const [code] = await once(tests, 'exit')
+  rmSync(target, { recursive: true })
   for (const end of endings) await end()
   return code === 0
 }

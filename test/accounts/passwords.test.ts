@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Argon2id, type Hasher, HashThreads, legacyPbkdf2 } from '../../src/accounts/password-schemes.ts'
 import { Passwords, requirePasswordShape } from '../../src/accounts/passwords.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
 import { Limiter } from '../../src/base/concurrency.ts'
+import { after } from '../support/after.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { absurdParameters, RecordingHasher } from '../support/hashes.ts'
 

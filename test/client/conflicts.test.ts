@@ -1,5 +1,5 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import type { Entry } from '@entryscape/entrystore-js'
 import { adminAt, newContextAt, rejectsWith, reload, twice } from '../support/client.ts'
 import { startInProcess } from '../support/service.ts'

@@ -1,5 +1,5 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { types } from '@entryscape/entrystore-js'
 import { adminAt, newContextAt, newName, rejectsWith, reload, twice } from '../support/client.ts'
 import { startProcess } from '../support/service.ts'

@@ -1,5 +1,5 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { EntryStore } from '@entryscape/entrystore-js'
 import {
   adminAt,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { InvalidInput, TooLarge } from '../../src/base/errors.ts'
 import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { type Graph, graphOf, statementsOf } from '../../src/graph/graph.ts'
 import { findSyntax } from '../../src/graph/syntaxes.ts'
+import { after } from '../support/after.ts'
 
 const reader = new GraphReader({ limits: { maxStatements: 1_000_000, maxSize: 64 * 2 ** 20 } })
 after(() => reader.close())

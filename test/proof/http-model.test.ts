@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { isLong } from '../support/proofs.ts'
 import { startInProcess } from '../support/service.ts'
 import { httpModelSettings, proveHttp } from './http-model.ts'

@@ -1,6 +1,7 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { archiveOf, exportOf, importInto, type Member, membersOf, withText } from '../support/archives.ts'
 import { graphOf, textTerm, TITLE } from '../support/content.ts'

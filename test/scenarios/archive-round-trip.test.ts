@@ -1,6 +1,7 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import {
   DCT,
   type EntryJson,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { addUser } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { newContext, newUser, startInProcess } from '../support/service.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import {
   addUser,
   basicAuth,
@@ -10,6 +10,7 @@ import {
   userPath,
   WRONG_PASSWORD,
 } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import type { Answer } from '../support/http-client.ts'
 import { ADMIN_PASSWORD, startInProcess } from '../support/service.ts'
 import { threads } from '../support/threads.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { addUser, addUserWithoutPassword, basicAuth, codeOf, GOOD_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { newContext, newEntry, startInProcess } from '../support/service.ts'
 
 const CHALLENGE = 'Basic realm="Stowage", charset="UTF-8"'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { assertRefused, graphOf, textTerm, TITLE } from '../support/content.ts'
 import { newList } from '../support/lists.ts'
 import { searchPath } from '../support/search.ts'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { assertRefused, readEntry, STORE, uriTerm, valuesOf } from '../support/content.ts'
 import { newUser, startInProcess } from '../support/service.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { newEntry as newContentEntry } from '../../src/model/entry.ts'
+import { after } from '../support/after.ts'
 import { insertEntry } from '../support/entries.ts'
 import { graphOf as graphInside, literal } from '../../src/graph/graph.ts'
 import { openStore } from '../support/accounts.ts'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { assertRefused, graphOf, modifiedOf, principal, readEntry, STORE } from '../support/content.ts'
 import { childIds, idsOf, newList, newTitled, parentLists, readList } from '../support/lists.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { assertRefused, type GraphJson, graphOf, principal, readEntry, STORE, uriTerm } from '../support/content.ts'
 import { newList, parentLists } from '../support/lists.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'

@@ -1,6 +1,7 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { assertRefused, graphOf, modifiedOf, readEntry, textTerm } from '../support/content.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { addUser, addUserWithoutPassword, guess } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { assertRefused } from '../support/content.ts'
 import { newContext, newUser, startInProcess } from '../support/service.ts'
 

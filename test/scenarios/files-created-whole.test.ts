@@ -1,6 +1,7 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { newContext, newUser, startInProcess } from '../support/service.ts'

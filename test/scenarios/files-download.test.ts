@@ -1,6 +1,7 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { assertRefused, graphOf, LABEL, DCT, textTerm } from '../support/content.ts'
 import { newContext, newEntry, startInProcess } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { ask } from '../support/http-client.ts'
 import { startBehind } from '../support/other-base.ts'
 import { exchange, line, statusOf } from '../support/raw.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { startInProcess } from '../support/service.ts'
 
 const SECRET = 'a-very-secret-token'

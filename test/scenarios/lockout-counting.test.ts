@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import {
   addUser,
   addUserWithoutPassword,
@@ -11,6 +11,7 @@ import {
   userPath,
   WRONG_PASSWORD,
 } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import type { Answer } from '../support/http-client.ts'
 import { startInProcess } from '../support/service.ts'
 import { TICK } from '../support/token-store.ts'

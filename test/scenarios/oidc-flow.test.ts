@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { HeadlessBrowser } from '../support/headless-browser.ts'
 import { ask } from '../support/http-client.ts'
 import { loginAtProvider, logoutAtProvider, startWithOidc } from '../support/oidc-at-provider.ts'

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { isDescribed, templateOf } from '../../src/http/interface/document.ts'
 import { describedRoutes } from '../../src/http/routes/routes.ts'
+import { after } from '../support/after.ts'
 import { startInProcess } from '../support/service.ts'
 
 const everything = {

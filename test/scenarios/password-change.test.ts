@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { addUser, codeOf, GOOD_PASSWORD, guess, NEXT_PASSWORD, userPath, WRONG_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import { ADMIN_PASSWORD, type InProcess, startInProcess } from '../support/service.ts'
 

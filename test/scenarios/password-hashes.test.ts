@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import {
   addUser,
   codeOf,
@@ -11,6 +11,7 @@ import {
   storedPassword,
   WRONG_PASSWORD,
 } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { absurdParameters } from '../support/hashes.ts'
 import { startInProcess } from '../support/service.ts'
 import { until } from '../support/waiting.ts'

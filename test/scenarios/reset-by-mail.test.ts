@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import {
   addUser,
   addUserWithoutPassword,
@@ -10,6 +10,7 @@ import {
   NEXT_PASSWORD,
   userPath,
 } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import type { Answer } from '../support/http-client.ts'
 import { startInProcess } from '../support/service.ts'
 import { linkOf, partOf, startSmtpServer } from '../support/smtp-server.ts'

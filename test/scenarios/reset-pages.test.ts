@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { StartupError } from '../../src/base/errors.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { addUser, codeOf, GOOD_PASSWORD, NEXT_PASSWORD, openStore } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { startInProcess } from '../support/service.ts'
 import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { openStore } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { DCT, graphOf, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import { escaped, find, idsOf } from '../support/search.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { principal, readEntry, STORE, TITLE, uriTerm, valuesOf } from '../support/content.ts'
 import { idsOf } from '../support/lists.ts'
 import { find } from '../support/search.ts'

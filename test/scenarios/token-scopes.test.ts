@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { routes } from '../../src/http/routes/routes.ts'
+import { after } from '../support/after.ts'
 import type { Answer } from '../support/http-client.ts'
 import { ask } from '../support/http-client.ts'
 import { startInProcess } from '../support/service.ts'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { QuotaJson } from '../support/content.ts'
 import { newList } from '../support/lists.ts'

@@ -1,6 +1,7 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { backUp, fsckIsClean, restore as restoreStore, succeeded } from '../support/backups.ts'
 import { assertRefused, graphOf, type QuotaJson, readEntry, TITLE, textTerm } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'

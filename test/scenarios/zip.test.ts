@@ -1,6 +1,7 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { membersOf } from '../support/archives.ts'
 import { assertRefused, LABEL } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { stepsOf } from '../support/steps.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { Verifier } from '../../src/sso/saml/provider.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { schema } from '../../src/assembly/schema.ts'
 import { DependencyCache, pruneChangeLog } from '../../src/stores/dependency-cache.ts'
@@ -8,6 +8,7 @@ import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { after } from '../support/after.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = await temporaryFolder()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { type Entry, EntryStore, type Resource } from '@entryscape/entrystore-js'
+import { after } from './after.ts'
 import { ADMIN_PASSWORD, type Service, startProcess } from './service.ts'
 
 export const USER_PASSWORD = 'Good-Password-12'

@@ -1,12 +1,12 @@
-import { after } from 'node:test'
 import { join } from 'node:path'
 import type { Milliseconds } from '../../src/base/units.ts'
+import { atProcessEnd } from './after.ts'
 import { startRedis } from './peers/redis.ts'
 import { age } from './redis-age.ts'
 
 /** `TOKENS=database` or `TOKENS=redis`: every service that a test starts keeps its logins there. */
 const kind = process.env['TOKENS'] ?? 'memory'
-const redis = kind === 'redis' ? await startRedis({ after }) : undefined
+const redis = kind === 'redis' ? await startRedis({ after: atProcessEnd }) : undefined
 /** The least time that a test can wait for: the clock of Redis goes on by itself while it does. */
 export const TICK: Milliseconds = kind === 'redis' ? 60_000 : 1
 const folders: string[] = []

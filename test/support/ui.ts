@@ -2,16 +2,22 @@ import assert from 'node:assert/strict'
 import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import { atProcessEnd } from './after.ts'
 import { type Chromium, chromium, startChromium } from './peers/chromium.ts'
 import { requirePeer } from './peers/peer.ts'
 import { repository } from './service.ts'
 import { TIMEOUT } from './waiting.ts'
 
-/** Begins the tests of a file that share one browser; without a browser they are skipped, or fail where nothing may be. */
+let shared: Promise<Chromium> | undefined
+
+/**
+ * Begins the tests of a file that share one browser, with the tests of other files that run in this process. Without a browser they are
+ * skipped, or fail where nothing may be skipped.
+ */
 export async function openBrowser(): Promise<(title: string, work: (browser: Chromium) => Promise<void>) => void> {
-  const browser = chromium.available() ? await startChromium({ after }) : undefined
+  const browser = chromium.available() ? await (shared ??= startChromium({ after: atProcessEnd })) : undefined
   return (title, work) => {
     test(title, async t => {
       if (requirePeer(t, chromium) && browser) await work(browser)

@@ -1,5 +1,5 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { ADMIN_PASSWORD, newUser, startInProcess } from '../support/service.ts'
 import { newPerson, openBrowser, requireAccessible, signIn } from '../support/ui.ts'
 

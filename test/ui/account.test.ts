@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { addUser, GOOD_PASSWORD, NEXT_PASSWORD, WRONG_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 import { newPerson, openBrowser, sendPassword, enter } from '../support/ui.ts'
 import { until } from '../support/waiting.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
 import { enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { addUser, guess } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { startWithSaml } from '../support/saml-service.ts'
 import { ADMIN_PASSWORD, newContext } from '../support/service.ts'
 import { desktop, newPerson, openBrowser, phone, picture, requireAccessible, enter } from '../support/ui.ts'

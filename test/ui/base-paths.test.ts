@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 import { newPerson, openBrowser, signIn } from '../support/ui.ts'

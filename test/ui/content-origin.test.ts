@@ -1,5 +1,5 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { freePort } from '../support/peers/peer-process.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startInProcess } from '../support/service.ts'
 import { enter, newPerson, openBrowser } from '../support/ui.ts'

@@ -1,7 +1,7 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { archiveOf } from '../support/archives.ts'
 import { fixtures } from '../support/entrystore.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'

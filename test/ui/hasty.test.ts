@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import type { Page } from 'playwright-core'
 import { addUser } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
 import { newPerson, openBrowser, signIn } from '../support/ui.ts'
 

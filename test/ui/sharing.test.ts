@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 import { newPerson, openBrowser, requireAccessible, enter } from '../support/ui.ts'
 

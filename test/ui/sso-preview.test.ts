@@ -1,5 +1,5 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { startWithOidc } from '../support/oidc-at-provider.ts'
 import { ADMIN_PASSWORD } from '../support/service.ts'
 import { desktop, enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { addUser, GOOD_PASSWORD, guess } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { MEGA, startFilesService } from '../support/files-page.ts'
 import { ADMIN_PASSWORD, newContext } from '../support/service.ts'
 import { linkOf, startSmtpServer } from '../support/smtp-server.ts'

@@ -1,5 +1,6 @@
+import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { DCT, graphOf, RDF_TYPE, STORE, TITLE, uriTerm } from '../support/content.ts'
 import { type Answer, ask, Visitor } from '../support/http-client.ts'
 import { newContext, newUser, startProcess } from '../support/service.ts'

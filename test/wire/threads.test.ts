@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { addUser, GOOD_PASSWORD, WRONG_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { blobsOf } from '../support/blobs.ts'
 import { stowage } from '../support/cli.ts'
 import { type Pinned, pinToEach } from '../support/pinned.ts'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { threadModule } from '../../src/workers/thread-pool.ts'
 import { TaskLimitExceeded, WorkerPool, type WorkerPoolOptions } from '../../src/workers/worker-pool.ts'
+import { after } from '../support/after.ts'
 
 type Task = 'answer' | 'loop' | 'allocate'
 

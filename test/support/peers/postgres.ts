@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
+import { atProcessEnd } from '../after.ts'
 import { freePort, type Test } from './peer-process.ts'
 import type { Peer } from './peer.ts'
 
@@ -125,7 +125,7 @@ export async function postgresDatabase(name = `t${process.pid}_${++numbers}`): P
   if (!made.has(name)) {
     made.add(name)
     await administer(server, `CREATE DATABASE ${name}`)
-    if (made.size === 1) after(dropAll)
+    if (made.size === 1) atProcessEnd(dropAll)
   }
   return urlOf(server, name)
 }

@@ -1,0 +1,74 @@
+// Test files that share a process. Starting Node, loading the service and warming up the compiler costs most files more than their tests.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/**
+ * Test files per process, by folder of test/. The folders are in the order in which they begin: the longest processes first, so that none
+ * of them is left at the end. Files of other folders have a process of their own, as they mostly wait for programs that they start.
+ */
+const SIZES = {
+  wire: 1,
+  ui: 4,
+  scenarios: 8,
+  client: 5,
+  migration: 3,
+  files: 5,
+  sso: 8,
+  stores: 6,
+  accounts: 6,
+  search: 5,
+  graph: 6,
+  http: 12,
+  config: 8,
+  content: 10,
+  proxy: 3,
+  base: 12,
+}
+
+/** A file that measures, changes or ends the whole process has one of its own. */
+const ALONE =
+  /support\/steps\.js|support\/s3\.js|process\.(chdir|exit|kill|memoryUsage|cpuUsage)\b|process\.env\[[^\]]+\] =|\bmock\./
+
+const RUNNER = pathToFileURL(fileURLToPath(new URL('run.mjs', import.meta.url))).href
+
+/**
+ * Writes a module for each process, which runs its test files one after the other.
+ * @param files absolute paths @param tests the folder of the compiled tests @param target the folder for the modules
+ * @returns the paths of the modules, which the test runner starts in the order of their names
+ */
+export function writeBatches(files, { tests, target }) {
+  mkdirSync(target, { recursive: true })
+  const batches = plan(files, tests)
+  return batches.map((batch, index) => {
+    const path = join(target, `${String(index).padStart(3, '0')}.test.mjs`)
+    writeFileSync(
+      path,
+      `import { runFiles } from '${RUNNER}'\nrunFiles(${JSON.stringify({ tests, files: batch }, null, 2)})\n`,
+    )
+    return path
+  })
+}
+
+function plan(files, tests) {
+  const folderOf = file => relative(tests, file).split(sep)[0]
+  const order = Object.keys(SIZES)
+  const folders = [...new Set([...order, ...files.map(folderOf)])]
+  return folders.flatMap(folder => {
+    const own = files.filter(file => folderOf(file) === folder)
+    const isAlone = file => SIZES[folder] === undefined || ALONE.test(readFileSync(file, 'utf8'))
+    return [
+      ...own.filter(isAlone).map(file => [file]),
+      ...evenly(
+        own.filter(file => !isAlone(file)),
+        SIZES[folder],
+      ),
+    ]
+  })
+}
+
+/** Parts of at most `size` members. Neighbours come into different parts: files of similar names are often similarly long. */
+function evenly(all, size) {
+  const count = Math.ceil(all.length / size)
+  return Array.from({ length: count }, (_, part) => all.filter((_, index) => index % count === part))
+}
