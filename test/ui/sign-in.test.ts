@@ -123,7 +123,7 @@ inBrowser(
     })
     const { page, complaints, close } = await newPerson(b, { refusals: [401, 404] })
     await page.goto(`${service.base}no/such/address`)
-    assert.match(await page.innerText('main'), /There is nothing at this address/)
+    assert.match(await page.innerText('main'), /This page or file does not exist/)
     await requireAccessible(page)
     await page.goto(`${service.base}${context}/resource/one`)
     await page.waitForURL(/auth\/login/)
