@@ -31,7 +31,7 @@ async function run(sources: Readonly<Record<string, string>>): Promise<{ status:
   )
   const reporter = urlOf('scripts/progress-reporter.mjs')
   const child = spawn(process.execPath, ['--test', `--test-reporter=${reporter}`, batch], {
-    env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, STOWAGE_TEST_TIMES: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -110,7 +110,11 @@ test('what a file leaves behind in a shared process is a failure: variables, rep
     two: `Date.now = () => 0`,
     three: `process.on('SIGTERM', () => {})`,
     four: `createServer().listen(0, '127.0.0.1').unref(); after(() => {})`,
-    five: `const server = createServer().listen(0, '127.0.0.1'); atProcessEnd(() => server.close())`,
+    five: `
+      const server = createServer().listen(0, '127.0.0.1')
+      await new Promise(resolve => server.once('listening', resolve))
+      atProcessEnd(() => server.close())
+    `,
     six: `test('nothing', () => {})`,
   })
   assert.equal(status, 1, output)

@@ -1,7 +1,6 @@
 // Test files that share a process. Starting Node, loading the service and warming up the compiler costs most files more than their tests.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /**
  * Test files per process, by folder of test/. The folders are in the order in which they begin: the longest processes first, so that none
@@ -26,11 +25,18 @@ const SIZES = {
   base: 12,
 }
 
-/** A file that measures, changes or ends the whole process has one of its own. */
-const ALONE =
-  /support\/steps\.js|support\/s3\.js|process\.(chdir|exit|kill|memoryUsage|cpuUsage)\b|process\.env\[[^\]]+\] =|\bmock\./
+/** A file that measures, changes or ends the whole process has one of its own, and so has one whose hooks run when the process ends. */
+const ALONE = new RegExp(
+  [
+    String.raw`support/(?:steps|s3)\.js`,
+    String.raw`\bprocess\.(?:chdir|exit|kill|memoryUsage|cpuUsage)\b`,
+    String.raw`\bprocess\.env\[[^\]]+\] =(?!=)`,
+    String.raw`\bmock\.`,
+    String.raw`import \{[^}]*\b(?:after|before|afterEach|beforeEach)\b[^}]*\} from 'node:test'`,
+  ].join('|'),
+)
 
-const RUNNER = pathToFileURL(fileURLToPath(new URL('run.mjs', import.meta.url))).href
+const RUNNER = new URL('run.mjs', import.meta.url).href
 
 /**
  * Writes a module for each process, which runs its test files one after the other.
@@ -38,7 +44,6 @@ const RUNNER = pathToFileURL(fileURLToPath(new URL('run.mjs', import.meta.url)))
  * @returns the paths of the modules, which the test runner starts in the order of their names
  */
 export function writeBatches(files, { tests, target }) {
-  mkdirSync(target, { recursive: true })
   const batches = plan(files, tests)
   return batches.map((batch, index) => {
     const path = join(target, `${String(index).padStart(3, '0')}.test.mjs`)

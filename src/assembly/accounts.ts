@@ -126,10 +126,10 @@ export async function createAccounts(
 
 async function createPasswords(
   settings: Settings,
-  { system, hashCost }: Machine,
+  { system, hashing }: Machine,
   team: ThreadTeam | undefined,
 ): Promise<Passwords> {
-  const cost = hashCost ?? {
+  const cost = hashing?.cost ?? {
     memory: settings['service.auth.password.argon2.memory'],
     iterations: settings['service.auth.password.argon2.iterations'],
     parallelism: settings['service.auth.password.argon2.parallelism'],
@@ -141,7 +141,7 @@ async function createPasswords(
     queue: settings['service.auth.password.hash.queue'],
     what: 'password checks',
   })
-  return await Passwords.create(cost, limiter, system, team && shareHashing(team, limiter))
+  return await Passwords.create(cost, limiter, system, team ? shareHashing(team, limiter) : hashing?.hasher)
 }
 
 const unlimited = (): Limiter =>

@@ -1,4 +1,5 @@
 import type { Argon2Cost } from '../accounts/hash-thread.ts'
+import type { Hasher } from '../accounts/password-schemes.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { SettingsSources } from '../config/load.ts'
@@ -14,6 +15,6 @@ export interface Machine {
   readonly version: string
   /** The sources of the settings. Other threads read them again, so without them only one thread serves. */
   readonly sources?: SettingsSources | undefined
-  /** Replaces the configured cost of a password hash. Only tests set it, when they do not test hashing. */
-  readonly hashCost?: Argon2Cost | undefined
+  /** Replaces the configured cost of a password hash and the threads for it. Only tests set it, when they do not test hashing. */
+  readonly hashing?: { readonly cost: Argon2Cost; readonly hasher: Hasher } | undefined
 }

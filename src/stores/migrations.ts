@@ -33,7 +33,8 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
         'A newer Stowage has used it: start that one, or restore a backup made before.',
     )
   }
-  for (const migration of migrations) await apply(database, migration)
+  const applied = new Set((await database.all<{ id: number }>(sql`SELECT id FROM schema_migrations`)).map(({ id }) => id))
+  for (const migration of migrations) if (!applied.has(migration.id)) await apply(database, migration)
 }
 
 /** The last applied migration; 0 for a new store. */

@@ -1,3 +1,4 @@
+import { hash, verify } from '@node-rs/argon2'
 import type { Argon2Cost } from '../../src/accounts/hash-thread.ts'
 import { type Hasher, HashThreads } from '../../src/accounts/password-schemes.ts'
 
@@ -10,6 +11,19 @@ export const absurdParameters = [
   'm=19456,t=2,p=16777215',
   'm=99999999999999,t=1,p=1',
 ]
+
+/** Computes hashes without threads of its own: for cheap hashes, starting a thread takes much longer than the hash. */
+export class OwnHasher implements Hasher {
+  async hash(password: string, { memory, iterations, parallelism }: Argon2Cost): Promise<string> {
+    return await hash(password, { memoryCost: memory, timeCost: iterations, parallelism })
+  }
+
+  async verify(password: string, stored: string): Promise<boolean> {
+    return await verify(stored, password).catch(() => false)
+  }
+
+  async close(): Promise<void> {}
+}
 
 /** Computes hashes without threads that stay, and records the parameters of those that it verifies. */
 export class RecordingHasher implements Hasher {

@@ -7,8 +7,9 @@ import { createLog } from '../../src/base/log.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { blobSettings } from './blobs.ts'
 import { FakeSystem } from './fake-system.ts'
+import { OwnHasher } from './hashes.ts'
 import { Visitor } from './http-client.ts'
-import { storeSettings } from './store.ts'
+import { copyTables, storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { createTeamServer, threadSettings } from './threads.ts'
 import { letTokensAge, tokenSettings } from './token-store.ts'
@@ -107,16 +108,18 @@ export async function startInProcess(
   const data = folder ?? (await temporaryFolder())
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
+  if (folder === undefined && !('service.repository.store.url' in all)) await copyTables(data)
   const overrides = Object.entries(all).map(([key, value]) => `${key}=${value}`)
   // Nodes that share a folder draw different numbers.
   const system = new FakeSystem(`${data}/${++nodes}`, duration => letTokensAge(data, duration))
   const log = createLog('silent')
+  const areCheap = !realHashes && !Object.keys(settings).some(key => /argon2|hash/.test(key))
   const server = await createTeamServer(loadSettings({ overrides }).settings, {
     system,
     log,
     version: '0.0.0',
     adminPassword: 'adminPassword' in rest ? rest.adminPassword : ADMIN_PASSWORD,
-    hashCost: realHashes || Object.keys(settings).some(key => key.includes('argon2')) ? undefined : CHEAP_HASHES,
+    hashing: areCheap ? { cost: CHEAP_HASHES, hasher: new OwnHasher() } : undefined,
   })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= server.close())
