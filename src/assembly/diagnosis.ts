@@ -7,3 +7,10 @@ export interface Diagnosis {
 export const ok = (text: string): Diagnosis => ({ level: 'ok', text })
 export const warning = (text: string): Diagnosis => ({ level: 'warning', text })
 export const problem = (text: string): Diagnosis => ({ level: 'problem', text })
+
+/** The line that `doctor` prints. */
+export const lineOf = ({ level, text }: Diagnosis): string => (level === 'ok' ? text : `${level}: ${text}`)
+
+/** The exit status of `doctor`. */
+export const statusOf = (found: readonly Diagnosis[]): number =>
+  found.some(({ level }) => level === 'problem') ? 1 : 0

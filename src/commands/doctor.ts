@@ -1,3 +1,4 @@
+import { lineOf, statusOf } from '../assembly/diagnosis.ts'
 import { version } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
@@ -10,7 +11,7 @@ export const doctor: Command = {
     const { loaded, file, environment } = readSettings(args)
     const { examine } = await import('../assembly/examine.ts')
     const found = await examine({ ...loaded, file, tokenKey: environment.tokenKey, version })
-    for (const { level, text } of found) print(level === 'ok' ? text : `${level}: ${text}`)
-    return found.some(({ level }) => level === 'problem') ? 1 : 0
+    for (const diagnosis of found) print(lineOf(diagnosis))
+    return statusOf(found)
   },
 }

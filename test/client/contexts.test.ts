@@ -2,9 +2,9 @@ import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { types } from '@entryscape/entrystore-js'
 import { adminAt, newContextAt, newName, rejectsWith, reload, twice } from '../support/client.ts'
-import { startProcess } from '../support/service.ts'
+import { startInProcess } from '../support/service.ts'
 
-const service = await startProcess({ after })
+const service = await startInProcess({ after })
 const admin = await adminAt(service)
 
 twice(rule => {

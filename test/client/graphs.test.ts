@@ -2,9 +2,9 @@ import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { terms } from '@entryscape/entrystore-js'
 import { adminAt, newContextAt, reload, twice } from '../support/client.ts'
-import { startProcess } from '../support/service.ts'
+import { startInProcess } from '../support/service.ts'
 
-const service = await startProcess({ after })
+const service = await startInProcess({ after })
 const admin = await adminAt(service)
 
 twice(rule => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { lineOf, statusOf } from '../../src/assembly/diagnosis.ts'
+import { examine as examineSettings } from '../../src/assembly/examine.ts'
+import { loadSettings } from '../../src/config/load.ts'
 import { type Run, stowage } from '../support/cli.ts'
 import { serviceResponse, startFakeCas } from '../support/fake-cas.ts'
 import { listen } from '../support/listener.ts'
@@ -18,10 +21,10 @@ const metadata = (): string =>
   </X509Certificate></X509Data></KeyInfo></KeyDescriptor><SingleSignOnService Location="https://idp.example/sso"
   Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"/></IDPSSODescriptor></EntityDescriptor>`
 
-/** Runs the doctor on a good configuration with some lines changed. */
-async function examine(changed: Readonly<Record<string, string>> = {}): Promise<Run> {
+/** A good configuration file with some lines changed. */
+async function configuration(changed: Readonly<Record<string, string>>): Promise<{ path: string; text: string }> {
   const folder = await temporaryFolder()
-  const [config, file] = [join(folder, 'service.properties'), join(folder, 'idp.xml')]
+  const [path, file] = [join(folder, 'service.properties'), join(folder, 'idp.xml')]
   await writeFile(file, metadata())
   const settings = {
     'service.baseurl.folder': 'https://store.example/store/',
@@ -32,13 +35,24 @@ async function examine(changed: Readonly<Record<string, string>> = {}): Promise<
     'service.auth.saml.idp.own.metadata.url': pathToFileURL(file).href,
     ...changed,
   }
-  const lines = Object.entries(settings).map(([key, value]) => `${key}=${value}\n`)
-  await writeFile(config, lines.join(''))
-  return stowage(folder, ['doctor', '--config', config])
+  const text = Object.entries(settings)
+    .map(([key, value]) => `${key}=${value}\n`)
+    .join('')
+  return { path, text }
+}
+
+/** What the doctor prints and returns. Starting the program for each examination would take longer than the examination. */
+async function examine(changed: Readonly<Record<string, string>> = {}): Promise<Pick<Run, 'status' | 'stdout'>> {
+  const file = await configuration(changed)
+  const loaded = loadSettings({ file, overrides: [] })
+  const found = await examineSettings({ ...loaded, file: file.path, tokenKey: undefined, version: '0.0.0' })
+  return { status: statusOf(found), stdout: found.map(diagnosis => `${lineOf(diagnosis)}\n`).join('') }
 }
 
 test('the doctor prints the effective addresses, cookie flags and certificates, and finds no problem', async () => {
-  const { status, stdout } = await examine()
+  const { path, text } = await configuration({})
+  await writeFile(path, text)
+  const { status, stdout } = await stowage(dirname(path), ['doctor', '--config', path])
   assert.equal(status, 0, stdout)
   const lines = [
     'base address: https://store.example/store/',
@@ -99,8 +113,8 @@ test('the doctor looks at the certificates of the service itself', async () => {
     await writeFile(join(folder, name), text)
     return join(folder, name)
   }
-  const signing = async (keyText: string | Buffer, certificate: string): Promise<Run> =>
-    examine({
+  const signing = async (keyText: string | Buffer, certificate: string) =>
+    await examine({
       'service.auth.saml.signing.key-file': await write('key.pem', keyText),
       'service.auth.saml.signing.certificate-file': await write('own.crt', certificate),
     })

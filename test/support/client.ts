@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Entry, EntryStore, type Resource } from '@entryscape/entrystore-js'
 import { after } from './after.ts'
-import { ADMIN_PASSWORD, type Service, startProcess } from './service.ts'
+import { ADMIN_PASSWORD, type Service, startInProcess } from './service.ts'
 
 export const USER_PASSWORD = 'Good-Password-12'
 
@@ -67,7 +67,7 @@ export async function withEitherInfo(
 ): Promise<void> {
   for (const publicInfo of ['off', 'on']) {
     const own = { ...settings, 'service.repository.public-info': publicInfo }
-    const service = await startProcess({ after }, { settings: own })
+    const service = await startInProcess({ after }, { settings: own })
     const setup = { service, admin: await adminAt(service), isInfoPublic: publicInfo === 'on' }
     twice(rule => register((title, work) => rule(`${title}, public-info=${publicInfo}`, work), setup))
   }
