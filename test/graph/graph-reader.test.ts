@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { InvalidInput } from '../../src/base/errors.ts'
 import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { graphText } from '../../src/graph/graph.ts'
 import { findSyntax, type Syntax } from '../../src/graph/syntaxes.ts'
+import { after } from '../support/after.ts'
 
 const reader = new GraphReader()
 after(() => reader.close())

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { basicAuth, codeOf, GOOD_PASSWORD, guess, NEXT_PASSWORD, userPath } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import { addApp, pendingCookie, prove, signInWith } from '../support/second-factors.ts'
 import { newContext, newUser, startInProcess } from '../support/service.ts'

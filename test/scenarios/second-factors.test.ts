@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from '../../src/stores/sql.ts'
 import { codeOf, openStore } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import { addApp, enrol, pendingCookie, prove, signInWith } from '../support/second-factors.ts'
 import { newUser, startInProcess } from '../support/service.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { codeOf, GOOD_PASSWORD, NEXT_PASSWORD, userPath, WRONG_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import { addApp } from '../support/second-factors.ts'
 import { newUser, startInProcess } from '../support/service.ts'
