@@ -1,9 +1,9 @@
 import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { adminAt, newContextAt, newName, rejectsWith, reload, twice } from '../support/client.ts'
-import { startInProcess } from '../support/service.ts'
+import { startProcess } from '../support/service.ts'
 
-const service = await startInProcess({ after })
+const service = await startProcess({ after })
 const admin = await adminAt(service)
 
 twice(rule => {

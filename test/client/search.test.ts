@@ -2,9 +2,9 @@ import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { type Entry, EntryStore, EntryStoreUtil, type Resource } from '@entryscape/entrystore-js'
 import { adminAt, newApplication, newContextAt, newName, rejectsWith, twice } from '../support/client.ts'
-import { startInProcess } from '../support/service.ts'
+import { startProcess } from '../support/service.ts'
 
-const service = await startInProcess({ after })
+const service = await startProcess({ after })
 const admin = await adminAt(service)
 
 const books = [

@@ -11,9 +11,8 @@ import { Moved } from '../../src/threads/thread-channel.ts'
 /** `THREADS=4`: every service that a test starts answers with so many threads. A test that says itself how many is left alone. */
 export const threads = Number(process.env['THREADS'] ?? 1)
 
-/** For a service in a process of its own. */
-export const threadSettings = (): Readonly<Record<string, string>> =>
-  threads > 1 ? { 'service.http.threads': String(threads) } : {}
+/** For a service in a process of its own, whatever the number of cores. A second thread loads the whole program once more. */
+export const threadSettings = (): Readonly<Record<string, string>> => ({ 'service.http.threads': String(threads) })
 
 /**
  * For a service in the test's own process: as many services as there would be threads, on the same files and the same shared memory. Each
