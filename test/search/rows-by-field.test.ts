@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { schema } from '../../src/assembly/schema.ts'
 import { entrySource } from '../../src/content/entry-records.ts'
 import { Search } from '../../src/search/search.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { after } from '../support/after.ts'
 
 const STEP = 30
 const TITLE = 'http://purl.org/dc/terms/title'
