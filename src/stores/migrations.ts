@@ -33,7 +33,9 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
         'A newer Stowage has used it: start that one, or restore a backup made before.',
     )
   }
-  const applied = new Set((await database.all<{ id: number }>(sql`SELECT id FROM schema_migrations`)).map(({ id }) => id))
+  const applied = new Set(
+    (await database.all<{ id: number }>(sql`SELECT id FROM schema_migrations`)).map(({ id }) => id),
+  )
   for (const migration of migrations) if (!applied.has(migration.id)) await apply(database, migration)
 }
 
