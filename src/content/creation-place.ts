@@ -5,7 +5,7 @@ import { dc, dct, store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
 import { type Acl, aclSlots, type Entry, type EntryHead, isList, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
-import { findAddress, getContext } from './contexts.ts'
+import { findAddress, type FoundContext, getContext } from './contexts.ts'
 import { findEntry } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { may, requireRight } from '../model/rights.ts'
@@ -22,15 +22,17 @@ export interface Place {
 /**
  * Checks whether the caller may create an entry here, through the context or the list (W4.4). Users, groups and
  * contexts require the right on the context: the right to write to a list must not allow creating users.
+ * @param findContext from a cache, for a check that is repeated inside the transaction
  */
 export async function placeFor(
   queries: Queries,
   caller: Caller,
   contextKey: string,
   listUri: string | undefined,
+  findContext = (key: string): Promise<FoundContext> => getContext(queries, key),
 ): Promise<Place> {
-  const { context, entry: contextEntry } = await getContext(queries, contextKey)
-  const contextsEntry = (await getContext(queries, CONTEXTS)).entry
+  const { context, entry: contextEntry } = await findContext(contextKey)
+  const contextsEntry = (await findContext(CONTEXTS)).entry
   const whole = { entry: contextEntry, contextEntry: contextsEntry }
   const what = `create entries in context ${context.id}`
   const mayWriteContext = may(caller, 'writeresource', whole)

@@ -11,9 +11,10 @@ import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from '../
 import type { Database, Queries } from '../stores/database.ts'
 import { membersChange } from './access-changes.ts'
 import type { Changes, EntryWriter } from './changes.ts'
-import { findContext, nextId, requireContextName } from './contexts.ts'
+import { findContext, type FoundContext, nextId, requireContextName } from './contexts.ts'
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from './creation-request.ts'
+import type { EntryLoader } from './entry-loader.ts'
 import { isIdFree } from './entry-records.ts'
 import { describeFile, requireHoldsFile } from './file-description.ts'
 import { readInfo } from './info.ts'
@@ -22,6 +23,7 @@ import type { Kinds, Upload } from './resource-kind.ts'
 
 interface Dependencies {
   readonly database: Database
+  readonly loader: EntryLoader
   readonly kinds: Kinds
   /** Makes the rows of a new context beside its entry. */
   readonly contexts: { open(tx: Queries, id: string, name: string | undefined): Promise<void> }
@@ -88,7 +90,9 @@ export class Creation {
 
   /** Checks what can be checked before the transaction, and reads the body. @throws {ServiceError} */
   async #prepare(caller: Caller, contextKey: string, request: CreationRequest): Promise<PreparedCreation> {
-    const { context } = await placeFor(this.#deps.database, caller, contextKey, request.listUri)
+    const { database, loader } = this.#deps
+    const findContext = (key: string): Promise<FoundContext> => loader.getContext(key)
+    const { context } = await placeFor(database, caller, contextKey, request.listUri, findContext)
     requirePossible(this.#deps.kinds, context, request)
     const readBody = await request.body()
     const hash = await this.#deps.kinds.ofType[request.graphType].prepare?.(await readBody(NEW_ID))

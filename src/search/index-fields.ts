@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type Graph, objectsOf, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, type Entry, resourceOf } from '../model/entry.ts'
@@ -79,8 +80,14 @@ const LONGEST_NGRAM_TEXT = 32_768
 const LONGEST_TEXT = 262_144
 
 /** The part of a field name that identifies a predicate, as clients write it: a hash of the absolute IRI. */
-export const predicateHash = (predicate: string): string =>
-  createHash('md5').update(predicate).digest('hex').slice(0, 8)
+export const predicateHash = (predicate: string): string => knownHashes.memo(predicate)
+
+/** The predicates of a store are few, and each entry has them again. Bounded in characters: an IRI can be long. */
+const knownHashes = new LRUCache<string, string>({
+  maxSize: 262_144,
+  sizeCalculation: (_hash, predicate) => predicate.length + 50,
+  memoMethod: predicate => createHash('md5').update(predicate).digest('hex').slice(0, 8),
+})
 
 /** The same part in the index. IRIs under the base address are kept relative, because their hash changes with that address. */
 const predicateName = (predicate: string): string =>
