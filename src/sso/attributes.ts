@@ -105,6 +105,15 @@ export const attributesUsed = ({ required, map, groups }: AttributeRules): reado
   ...(groups ? [groups.attribute] : []),
 ]
 
+/** Compiling takes longer than matching. The patterns come from the settings, so they are few. */
+const patterns = new Map<string, RE2JS>()
+
+function compile(pattern: string): RE2JS {
+  const compiled = patterns.get(pattern) ?? RE2JS.compile(pattern)
+  patterns.set(pattern, compiled)
+  return compiled
+}
+
 /** @throws {SsoRefused} `required-claim` */
 export function requireValues(
   attributes: Attributes,
@@ -112,7 +121,7 @@ export function requireValues(
 ): void {
   for (const [name, pattern] of required) {
     const values = valuesOf(attributes, name)
-    const compiled = RE2JS.compile(pattern)
+    const compiled = compile(pattern)
     if (values.some(value => compiled.matches(value))) continue
     const received = values.length === 0 ? 'none' : values.join(', ')
     throw new SsoRefused({ check: 'required-claim', expected: `${name}: ${pattern}`, received, missing: name, contact })
