@@ -90,7 +90,7 @@ export async function createServer(
     if (team?.isFirst !== false) await requireSound(stores.database)
     ephemeralStores = await openEphemeralStores(settings, machine, stores.database, team)
     const node = await joinAsNode(settings, machine, stores, ephemeralStores)
-    const disk = await openDisk(settings, machine.log)
+    const disk = await openDisk(settings, machine.log, team)
     return await assemble(settings, machine, { stores, ephemeralStores, team, node, disk })
   } catch (error) {
     await ephemeralStores?.close()

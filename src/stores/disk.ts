@@ -22,6 +22,8 @@ interface DiskSpaceOptions {
   /** Reserved for deletions and the records of the service; limited to a twentieth of the disk. */
   readonly reserve: Bytes
   readonly log: Log
+  /** Called when the state has changed: others that write to this disk can measure at once. */
+  readonly onChange?: (() => void) | undefined
   /** For tests. */
   readonly measure?: (folder: string) => Promise<DiskMeasurement>
 }
@@ -135,7 +137,10 @@ export class DiskSpace {
     }
     const before = this.#state
     this.#state = this.#evaluate()
-    if (this.#state !== before) this.#report(before)
+    if (this.#state !== before) {
+      this.#report(before)
+      this.#options.onChange?.()
+    }
     return this.#state
   }
 

@@ -13,15 +13,17 @@ async function openSpace(t: TestContext) {
   const folder = await temporaryFolder()
   const disk = { size: SIZE, free: SIZE, isWritable: true }
   const measure = async () => ({ ...disk })
+  let changes = 0
   const space = await DiskSpace.open({
     folder,
     alarm: 10_000_000,
     reserve: 4_000_000,
     log: createLog('silent'),
     measure,
+    onChange: () => void changes++,
   })
   t.after(() => space.close())
-  return { folder, disk, space }
+  return { folder, disk, space, changes: () => changes }
 }
 
 test('the state of a disk follows its free space, and what would use up the reserve is refused (D20.4)', async t => {
@@ -45,6 +47,19 @@ test('the state of a disk follows its free space, and what would use up the rese
   disk.isWritable = false
   assert.equal(await space.check(), 'read-only')
   assert.throws(() => space.requireSpace(), StorageReadOnly)
+})
+
+test('others are asked to measure when the state changes, and only then (D20.4)', async t => {
+  const { disk, space, changes } = await openSpace(t)
+  await space.check()
+  assert.equal(changes(), 0)
+  disk.free = 100
+  await Promise.all([space.check(), space.check()])
+  await space.check()
+  assert.equal(changes(), 1)
+  disk.free = SIZE
+  await space.check()
+  assert.equal(changes(), 2)
 })
 
 test('the reserve is written while there is space, and released once others have filled the disk (D20.4)', async t => {
