@@ -28,6 +28,7 @@ export function httpOptions(
     trustedProxies: settings['service.http.trusted-proxies.<n>'],
     clientAddressHeader: settings['service.http.client-address-header'],
     cookie: cookieOptions(settings, basePath),
+    cspReportUrl: settings['service.http.csp-report-url'],
     clearSiteData: settings['service.auth.clear-site-data'],
     invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],
     inlineTypes: settings['service.data.inline-types.<n>'],

@@ -17,6 +17,9 @@ export const addressKeys = {
       'Second address of this service, with another host, at which browsers show uploaded files with active content (HTML, ' +
       'SVG, XML, PDF). Without it they are downloads. Its proxy must pass on the `Host` header.',
   }),
+  'service.http.csp-report-url': absoluteUrl({
+    help: 'Address to which browsers report what the content security policy has stopped, for instance a script in a page.',
+  }),
   'service.http.host': text({
     default: '127.0.0.1',
     expects: 'an IP address or host name',

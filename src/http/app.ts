@@ -89,6 +89,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     // An idle kept-alive connection would delay the end of the service, or be cut off by it.
     if (closing || deps.readiness.isDraining) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
+    if (options.cspReportUrl !== undefined) addReports(reply, options.cspReportUrl)
     // Most requests wait for nothing here: each `await` would cost them a turn.
     if (request.caller.session) await noteAccess(deps, request, reply)
     if (isLateListener(request.raw)) await holdForLateListener(request.raw)
@@ -225,6 +226,15 @@ const commonHeaders = ({ base }: Services): Record<string, string> => (base.isHt
 
 const setCommonHeaders = (deps: Services, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.headers(commonHeaders(deps)).header('x-request-id', request.id)
+
+/** Every response has a policy; characters that would end the directive are escaped. */
+function addReports(reply: FastifyReply, url: string): void {
+  const escaped = new URL(url).href.replaceAll(';', '%3B').replaceAll(',', '%2C')
+  reply.header(
+    'content-security-policy',
+    `${String(reply.getHeader('content-security-policy'))}; report-uri ${escaped}`,
+  )
+}
 
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
   // The address of the route, because the requested one may contain escapes.

@@ -59,6 +59,8 @@ export interface HttpOptions {
   /** Where trusted proxies write the address of the client. */
   readonly clientAddressHeader: ForwardingHeader
   readonly cookie: CookieOptions
+  /** Where browsers report violations of the content security policy. */
+  readonly cspReportUrl: string | undefined
   /** What a browser deletes at a sign-out (`Clear-Site-Data`); `auto`: its storage, where no other application shares the origin. */
   readonly clearSiteData: 'auto' | 'off' | 'storage' | 'cache'
   /** An unknown token is an error rather than a guest (D2.7). */

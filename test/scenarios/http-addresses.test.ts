@@ -144,3 +144,13 @@ test('a page has its style, its scripts and its pictures from the service and ma
     for (const url of asked) assert.equal((await ask(url)).status, 200, url)
   }
 })
+
+test('every policy names the address for reports of violations, if there is one (D32.6)', async t => {
+  const other = await startInProcess(t, { settings: { 'service.http.csp-report-url': 'https://h.example/r;a?b=1,2' } })
+  const guest = other.visitor()
+  for (const path of ['auth/user', 'auth/login', 'ui/', 'nothing/here']) {
+    const policy = String((await guest.get(path)).headers['content-security-policy'])
+    assert.match(policy, /^[^,]+; report-uri https:\/\/h\.example\/r%3Ba\?b=1%2C2$/, path)
+  }
+  assert.doesNotMatch(String((await plain.visitor().get('ui/')).headers['content-security-policy']), /report-uri/)
+})
