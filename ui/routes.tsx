@@ -1,9 +1,8 @@
 import type { ComponentType } from 'preact'
 import { lazy } from './lib/lazy.tsx'
 import type { MessageKey } from './messages/en.ts'
-import { Account } from './pages/account.tsx'
-import { Files } from './pages/files/files.tsx'
-import { MyFiles, SharedWithMe } from './pages/home.tsx'
+import { Files } from './pages/files/lazy.ts'
+import { MyFiles } from './pages/home.tsx'
 
 interface Route {
   /** Pattern under `ui/`; a segment that begins with a colon is passed to the page under that name. */
@@ -14,9 +13,12 @@ interface Route {
 /** All pages; the first matching pattern wins. */
 export const routes: readonly Route[] = [
   { pattern: '', page: MyFiles },
-  { pattern: 'shared', page: SharedWithMe },
+  {
+    pattern: 'shared',
+    page: lazy(async () => (await import('./pages/sharing/shared-with-me.tsx')).SharedWithMe),
+  },
   { pattern: 'shared-by-me', page: lazy(async () => (await import('./pages/sharing/shared-by-me.tsx')).SharedByMe) },
-  { pattern: 'account', page: Account },
+  { pattern: 'account', page: lazy(async () => (await import('./pages/account.tsx')).Account) },
   { pattern: 'contexts/:context/files', page: Files },
   { pattern: 'contexts/:context/files/:folder', page: Files },
   { pattern: 'contexts/:context/trash', page: lazy(async () => (await import('./pages/files/trash.tsx')).Trash) },

@@ -2,7 +2,7 @@ import { type Caller, denied } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Files } from '../files/files.ts'
 import type { Graph } from '../graph/graph.ts'
-import { CONTEXTS, type EntryKey } from '../model/addresses.ts'
+import { CONTEXTS, type EntryKey, PRINCIPALS } from '../model/addresses.ts'
 import { type Acl, type Entry, type EntryHead, isList } from '../model/entry.ts'
 import { type EntryInContext, may, requireRight, requires, type Right } from '../model/rights.ts'
 import type { Database, TransactionOptions } from '../stores/database.ts'
@@ -126,6 +126,11 @@ export class Entries {
         precondition(present)
         const all = takesMembers ? [present, ...(await entriesBelow(writer.tx, present))] : [present]
         await deleteEntries(writer, all, this.#deps)
+        // Users, groups and contexts have events of their own.
+        if (present.context !== CONTEXTS && present.context !== PRINCIPALS) {
+          const detail = { context: present.context, entry: present.id, entries: all.length }
+          writer.record({ event: 'entry-deleted', detail })
+        }
         return all
       },
       options,

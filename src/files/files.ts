@@ -185,13 +185,17 @@ export class Files {
     return true
   }
 
-  /** The record and its bytes. `choose` selects the range once the file is known; `undefined` for none. */
+  /**
+   * The record and its bytes. `choose` selects the range once the file is known; `undefined` for none.
+   * @param known the record, where the request has read it already
+   */
   async read(
     place: FilePlace,
     choose: (file: FileRecord) => ByteRange | 'all' | undefined,
+    known?: FileRecord,
   ): Promise<{ readonly file: FileRecord; readonly bytes: Readable | undefined } | undefined> {
     for (let attempt = 1; ; attempt++) {
-      const file = await findFile(this.#database, place)
+      const file = attempt === 1 && known ? known : await findFile(this.#database, place)
       if (!file) return undefined
       const part = choose(file)
       if (part === undefined) return { file, bytes: undefined }

@@ -6,6 +6,9 @@ import type { Route } from './route.ts'
 /** Where the content origin answers tickets, relative to its base address. */
 export const TICKET_PATH = 'files/'
 
+/** Where visitors of a public link read a file, relative to the base address. */
+export const publicFilePath = (link: string, id: string): string => `auth/link/${link}/files/${id}`
+
 /**
  * A second origin of this service, for files that a browser would run or render with active content (D18.15). It answers
  * tickets and nothing else, and uses no cookies, so such a file can reach neither the session nor the pages of the user.

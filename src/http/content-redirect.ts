@@ -2,11 +2,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isGuest } from '../accounts/caller.ts'
 import { handleOf } from '../accounts/sessions.ts'
 import { mediaTypeOf as storedMediaType } from '../content/file-description.ts'
+import type { FileRecord } from '../files/file-records.ts'
 import type { Entry } from '../model/entry.ts'
 import { TICKET_PATH } from './content-origin.ts'
 import { isActive } from './download.ts'
 import { addVary, prefersHtml } from './protocol/negotiate.ts'
 import type { Uses } from './services.ts'
+
+interface ByLink {
+  /** Id of the public link through which the file is read. */
+  readonly link?: string
+  /** The record of the file, where it has been read for this request. */
+  readonly file?: FileRecord
+}
 
 /**
  * Where a browser that opens an active file is to go on: the address of a new ticket on the content origin. `undefined` when the
@@ -17,19 +25,21 @@ export async function contentAddress(
   request: FastifyRequest,
   reply: FastifyReply,
   entry: Entry,
+  { link, file: known }: ByLink = {},
 ): Promise<string | undefined> {
   if (!contentOrigin || !isActive(storedMediaType(entry))) return undefined
   addVary(reply, 'Sec-Fetch-Mode')
   addVary(reply, 'Accept')
   const { caller } = request
   if (!isNavigation(request) || (!isGuest(caller) && !caller.session)) return undefined
-  const found = await files.read(entry, () => undefined)
-  if (!found) return undefined
+  const file = known ?? (await files.read(entry, () => undefined))?.file
+  if (!file) return undefined
   const ticket = contentOrigin.tickets.issue({
     context: entry.context,
     id: entry.id,
-    sha256: found.file.sha256,
+    sha256: file.sha256,
     session: caller.session && handleOf(caller.session),
+    link,
   })
   return contentOrigin.base.at(TICKET_PATH + ticket)
 }

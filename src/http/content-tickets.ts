@@ -7,12 +7,14 @@ import type { EntryAddress } from '../model/addresses.ts'
 const TICKET_TTL: Milliseconds = 5 * 60_000
 const MAC_BYTES = 32
 
-/** What a ticket permits: reading one state of one file, for one login. */
+/** What a ticket permits: reading one state of one file, for one login or through one public link. */
 export interface ContentTicket extends EntryAddress {
   /** Digest of the file: a ticket is for this state only. */
   readonly sha256: string
   /** Handle of the session that asked for the ticket; absent: a guest did. */
   readonly session: string | undefined
+  /** Id of the public link through which the file is read; then no login counts. */
+  readonly link: string | undefined
 }
 
 /** A ticket whose signature is good. */
@@ -36,8 +38,8 @@ export class ContentTickets {
     this.#system = system
   }
 
-  issue({ context, id, sha256, session }: ContentTicket): string {
-    const fields = [context, id, sha256, this.#system.now() + TICKET_TTL, session ?? null]
+  issue({ context, id, sha256, session, link }: ContentTicket): string {
+    const fields = [context, id, sha256, this.#system.now() + TICKET_TTL, session ?? null, link ?? null]
     const payload = Buffer.from(JSON.stringify(fields)).toString('base64url')
     return `${payload}.${mac(this.#keys[0] ?? new Uint8Array(), payload).toString('base64url')}`
   }
@@ -49,14 +51,11 @@ export class ContentTickets {
     // One spelling for each signature: base64url has several for the last digit.
     const isWellFormed = rest.length === 0 && given.length === MAC_BYTES && given.toString('base64url') === signature
     if (!isWellFormed || !this.#keys.some(key => timingSafeEqual(mac(key, payload), given))) return undefined
-    const [context, id, sha256, expires, session] = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as [
-      string,
-      string,
-      string,
-      Milliseconds,
-      string | null,
-    ]
-    return { context, id, sha256, session: session ?? undefined, hasExpired: this.#system.now() >= expires }
+    const [context, id, sha256, expires, session, link] = JSON.parse(
+      Buffer.from(payload, 'base64url').toString('utf8'),
+    ) as [string, string, string, Milliseconds, string | null, string | null | undefined]
+    const by = { session: session ?? undefined, link: link ?? undefined }
+    return { context, id, sha256, ...by, hasExpired: this.#system.now() >= expires }
   }
 }
 

@@ -14,6 +14,8 @@ interface Sending {
   readonly isWhole?: boolean
   /** On the content origin active files are shown as well. Only pages of this origin may show them in a frame. */
   readonly framedBy?: string
+  /** The record of the file, where it has been read for this request. */
+  readonly file?: FileRecord
 }
 
 /** Sends the file of an entry, or the requested part of it; 204 while there is none (D7.7). */
@@ -22,13 +24,13 @@ export async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
   entry: Entry,
-  { isWhole = false, framedBy }: Sending = {},
+  { isWhole = false, framedBy, file: known }: Sending = {},
 ): Promise<unknown> {
   const { method } = request
   const headers = isWhole ? {} : request.headers
   const ifRange = [headers['if-range']].flat()[0]
   let outcome: 'unchanged' | ByteRange | 'all' = 'all'
-  const found = await files.read(entry, file => {
+  const choose = (file: FileRecord): ByteRange | 'all' | undefined => {
     // Before the bytes are opened: a refusal must not leave a file handle behind.
     const isDownload = request.parameters.has('download')
     const type = storedMediaType(entry)
@@ -43,7 +45,8 @@ export async function sendFile(
     else if (method === 'HEAD') return undefined
     else outcome = (isRangeCurrent(ifRange, state) && parseRange(headers.range, file.size)) || 'all'
     return outcome === 'unchanged' ? undefined : outcome
-  })
+  }
+  const found = await files.read(entry, choose, known)
   if (!found) return await reply.status(204).send()
   return await sendPart(reply, outcome, found)
 }

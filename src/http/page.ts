@@ -45,6 +45,15 @@ export interface Asset {
   readonly mediaType: string
 }
 
+/** A page of the application, and what browsers fetch for it together with the script (`ui/preloads.ts`). */
+export interface PreloadedPage {
+  /** Its path; a segment that begins with a colon stands for any name or id. */
+  readonly pattern: string
+  readonly scripts: readonly string[]
+  /** Paths relative to the base address; `{context}` stands for that segment of the path. */
+  readonly data: readonly string[]
+}
+
 /** The built user interface. Names contain a hash of the content, so the content of a name never changes. */
 export interface UiAssets {
   /** File names of what pages ask for. */
@@ -57,6 +66,10 @@ export interface UiAssets {
     readonly pdf: string
     readonly style: string
     readonly icon: string
+    /** The texts of the application, by language. */
+    readonly languages: Readonly<Record<string, string>>
+    /** What pages that people open directly need at once. */
+    readonly pages: readonly PreloadedPage[]
   }
   readonly files: ReadonlyMap<string, Asset>
   /** The words of the pages that the service makes itself. */
@@ -65,6 +78,31 @@ export interface UiAssets {
 
 /** Where a file of the user interface is, from the base address on. */
 export const assetPath = (name: string): string => `ui/assets/${name}`
+
+/**
+ * Scripts and requests that the page at this path of the application needs at once; nothing for other pages. Requests with unusual characters in
+ * the path are left to the script.
+ */
+export function preloadsOf({ names: { pages } }: UiAssets, path: string): Pick<PreloadedPage, 'scripts' | 'data'> {
+  const given = path.split('/')
+  for (const { pattern, scripts, data } of pages) {
+    const wanted = pattern.split('/')
+    if (wanted.length !== given.length) continue
+    const parts = new Map<string, string>()
+    const isMatch = wanted.every((name, index) => {
+      const segment = given[index] ?? ''
+      if (!name.startsWith(':')) return name === segment
+      parts.set(name.slice(1), segment)
+      return SIMPLE_SEGMENT.test(segment)
+    })
+    if (isMatch)
+      return { scripts, data: data.map(url => url.replace(/\{(\w+)\}/g, (_, name: string) => parts.get(name) ?? '')) }
+  }
+  return { scripts: [], data: [] }
+}
+
+/** Needs no encoding in a path. */
+const SIMPLE_SEGMENT = /^[\w-]+$/
 
 /** The words of the pages as the build wrote them. @throws {Error} when a language lacks a key */
 export function readWords(text: string): Catalogues {

@@ -26,6 +26,17 @@ test('language and home context are present only when they are set (D3.1)', asyn
   assert.deepEqual(Object.keys((await bob.visitor.get('auth/user')).json()).sort(), Object.keys(before).sort())
 })
 
+test('administrators are told that they are, others are not (D14.20)', async () => {
+  const bob = await newUser(service, admin)
+  const isAdmin = async (visitor: typeof admin): Promise<unknown> => (await visitor.get('auth/user')).json()['isAdmin']
+  assert.equal(await isAdmin(admin), true)
+  assert.equal(await isAdmin(bob.visitor), undefined)
+  assert.equal((await admin.put('_principals/resource/_admins', [bob.id])).status, 204)
+  assert.equal(await isAdmin(bob.visitor), true)
+  assert.equal((await admin.put('_principals/resource/_admins', [])).status, 204)
+  assert.equal(await isAdmin(bob.visitor), undefined)
+})
+
 test('authTokenExpires is a text date-time in UTC (I2.2, D3.1)', async () => {
   const { authTokenExpires } = (await admin.get('auth/user')).json()
   assert.match(String(authTokenExpires), /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d UTC \d{4}$/)

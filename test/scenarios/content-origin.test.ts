@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRefused, DCT, textTerm } from '../support/content.ts'
 import { type Answer, type Ask, ask, type Visitor } from '../support/http-client.ts'
+import { LinkVisitor, type LinkWish, newLink } from '../support/public-links.ts'
 import { newContext, newEntry, newUser, startInProcess, startProcess } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
@@ -256,6 +257,45 @@ test('a guest gets a ticket for what guests may read, and it ends when they may 
   const refused = await service.visitor().get(path, opening)
   assert.equal(refused.status, 303)
   assert.match(String(refused.headers.location), /auth\/login/)
+})
+
+test('a browser that opens an active file behind a public link is sent there as well; the ticket ends with the link (D18.15)', async () => {
+  const root = await service.admin()
+  const user = await newUser(service, root)
+  const place = await newContext(root, [user.id])
+  const id = await newEntry(user.visitor, place)
+  await putFile(user.visitor, `${place}/resource/${id}`, '<p>', { 'content-type': 'text/html' })
+  const opened = async (wish: LinkWish = {}) => {
+    const link = await newLink(user.visitor, place, id, wish)
+    return { link, visitor: await LinkVisitor.at(service, link) }
+  }
+  const downloadsOf = async (link: string): Promise<unknown> =>
+    (await user.visitor.get(`${place}/links/${id}`))
+      .json<{ readonly items: ReadonlyArray<{ readonly id: string; readonly downloads: number }> }>()
+      .items.find(item => item.id === link)?.downloads
+
+  const { link, visitor } = await opened()
+  const answer = await visitor.file(id, opening)
+  assert.equal(answer.status, 302, answer.text)
+  const { location = '' } = answer.headers
+  assert.ok(location.startsWith(CONTENT), location)
+  const ticket = location.slice(CONTENT.length)
+  const shown = await atContent(ticket)
+  assert.deepEqual([shown.status, shown.text], [200, '<p>'])
+  assert.match(String(shown.headers['content-disposition']), /^inline/)
+  assert.equal(await downloadsOf(link.id), 1)
+  assert.equal((await user.visitor.delete(`auth/links/${link.id}`)).status, 204)
+  const ended = await atContent(ticket)
+  assert.deepEqual(
+    [ended.status, ended.headers.location],
+    [302, `${service.base}auth/link/${visitor.opened.link}/files/${id}`],
+  )
+
+  // A ticket can be used again, so it would get around a limit of downloads.
+  const limited = await opened({ maxDownloads: 1 })
+  const whole = await limited.visitor.file(id, opening)
+  assert.deepEqual([whole.status, whole.text], [200, '<p>'])
+  assert.match(String(whole.headers['content-disposition']), /^attachment/)
 })
 
 test('no ticket appears in the log (D18.15)', async t => {

@@ -33,6 +33,33 @@ inBrowser('the account page shows the user; a change of language takes effect at
   await close()
 })
 
+inBrowser('users edit their own full name and e-mail address, and other metadata are kept', async b => {
+  const { id, name } = await newUser()
+  const path = `_principals/metadata/${id}`
+  const subject = `${service.base}_principals/resource/${id}`
+  const kept = { 'http://purl.org/dc/terms/description': [{ type: 'literal', value: 'kept' }] }
+  assert.equal((await admin.put(path, { [subject]: kept })).status, 204)
+  const { page, complaints, close } = await newPerson(b)
+  await enter(page, service.base, name, GOOD_PASSWORD, 'ui/account')
+  await page.getByLabel('Full name').fill('Anna Ek')
+  await page.getByRole('textbox', { name: 'E-mail address' }).fill('anna@home.example')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('text=Saved.')
+  assert.match(
+    (await admin.get(path)).text,
+    /Anna Ek[^]*mailto:anna@home\.example|mailto:anna@home\.example[^]*Anna Ek/,
+  )
+  await page.reload()
+  await page.getByLabel('Full name').fill('')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('text=Saved.')
+  const { text } = await admin.get(path)
+  assert.doesNotMatch(text, /Anna Ek/)
+  assert.match(text, /kept/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 inBrowser(
   'a new password is checked while the user types, rejected with a reason, and set when it is valid',
   async b => {

@@ -433,6 +433,40 @@ inBrowser('on a phone the upload tray starts collapsed, and covers no row, colla
   await close()
 })
 
+inBrowser('in a short window the upload tray starts collapsed, and what has the focus is never under it', async b => {
+  const { page, complaints, close } = await newPerson(b, { viewport: { width: 1280, height: 460 } })
+  const context = await atFiles(page)
+  for (let count = 0; count < 9; count++) await store(context, `file ${count}.txt`)
+  await page.setInputFiles('input[type=file]', await fileOf('last.txt', 10))
+  await page.waitForSelector('text=10 items')
+  await page.locator('.tray [aria-expanded=false]').waitFor()
+  for (const isOpen of [false, true]) {
+    if (isOpen) await page.locator('.tray [aria-expanded=false]').click()
+    await page.evaluate(() => scrollTo(0, 0))
+    await page.getByLabel('Select all').focus()
+    for (const file of [...Array.from({ length: 9 }, (_, count) => `file ${count}.txt`), 'last.txt']) {
+      const menu = page.getByRole('button', { name: `Actions for ${file}` })
+      const hasFocus = (): Promise<boolean> => menu.evaluate(element => element === document.activeElement)
+      for (let tabs = 0; tabs < 20 && !(await hasFocus()); tabs++) await page.keyboard.press('Tab')
+      assert.ok(await hasFocus(), file)
+      const isClear = await menu.evaluate(element => {
+        const { left, right, top, bottom } = element.getBoundingClientRect()
+        const [x, y] = [(left + right) / 2, (top + bottom) / 2]
+        const points = [
+          [x, top + 1],
+          [x, bottom - 1],
+          [left + 1, y],
+          [right - 1, y],
+        ] as const
+        return points.every(([x, y]) => element.contains(document.elementFromPoint(x, y)))
+      })
+      assert.ok(isClear, `${file}, ${isOpen ? 'open' : 'collapsed'}`)
+    }
+  }
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 inBrowser('a folder is uploaded with everything in it; files are sorted by type', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)

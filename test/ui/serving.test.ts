@@ -13,7 +13,14 @@ const assetsIn = (text: string): string[] =>
 
 test('every address under ui/ returns the same page, with a content security policy, its type and no stale caching', async () => {
   const page = await ui()
-  for (const path of ['contexts/7/files', 'nothing', 'entry/1', 'resource/2', 'quota']) {
+  for (const path of [
+    'nothing',
+    'entry/1',
+    'resource/2',
+    'quota',
+    'contexts/..%2f..%2fauth/files',
+    'contexts/"/files',
+  ]) {
     const other = await ui(path)
     assert.deepEqual([other.status, other.text], [200, page.text], path)
   }
@@ -37,12 +44,12 @@ test('a cached copy of the page that is still current is not sent again', async 
 test('built files are cached forever, also for signed-in users: changed content has another name', async () => {
   const someone = await service.admin()
   const assets = assetsIn((await ui()).text)
-  assert.equal(assets.length, 3)
+  assert.equal(assets.length, 4)
   for (const url of assets) {
     const file = await someone.get(url.slice(service.base.length))
     assert.equal(file.status, 200, url)
     assert.match(file.headers['cache-control'] ?? '', /^public, max-age=31536000, immutable$/)
-    assert.match(url, /-[A-Z0-9]{8}\.(js|css|svg)$/)
+    assert.match(url, /-[A-Za-z0-9]{8}\.(js|css|svg)$/)
     assert.equal((await ask(url, { headers: { 'if-none-match': file.headers.etag } })).status, 304)
     assert.equal((await ask(url, { method: 'HEAD' })).headers['content-length'], String(file.bytes.length))
   }
@@ -77,8 +84,17 @@ test('a page uses the base address, wherever the service listens and whatever th
 })
 
 test('the page and its files are the same for all callers: no token is checked and none is cleared', async () => {
-  const { headers, status } = await ui('', { cookie: `auth_token=${'x'.repeat(43)}` })
+  const { headers, status, text } = await ui('', { cookie: `auth_token=${'x'.repeat(43)}` })
   assert.deepEqual([status, headers['set-cookie']], [200, undefined])
+  const real = await (await service.admin()).get('ui/')
+  assert.equal(real.text, text)
+})
+
+test('browsers without a token are not asked to request what only users get', async () => {
+  assert.doesNotMatch((await ui()).text, /as="fetch"/)
+  const { text } = await ui('contexts/7/files', { cookie: 'auth_token=x' })
+  const requested = [...text.matchAll(/as="fetch" crossorigin href="([^"]*)"/g)].map(([, url]) => url)
+  assert.deepEqual(requested, ['/auth/user', '/_contexts/entry/7?includeAll'])
 })
 
 test('the rules for a new password are public (I5.6)', async t => {
@@ -101,17 +117,31 @@ test('the rules for a new password are public (I5.6)', async t => {
   ])
 })
 
-test('the first page loads less than 60 KB, compressed', async () => {
+/** Bytes of a page with all that it names, compressed. */
+async function bytesOf(path: string): Promise<number> {
   const headers = { 'accept-encoding': 'br' }
-  const page = await ui()
-  const found = new Set(assetsIn(page.text))
+  const page = await ask(service.base + path, { headers })
   let bytes = page.bytes.length
-  for (const url of found) {
-    const asset = await ask(url, { headers })
-    bytes += asset.bytes.length
-    const folder = url.slice(0, url.lastIndexOf('/') + 1)
-    // What a script imports is fetched before it runs; languages other than English come when they are chosen.
-    for (const [, name = ''] of asset.text.matchAll(/from"\.\/([\w-]+\.js)"/g)) found.add(folder + name)
+  for (const url of new Set(assetsIn(page.text))) bytes += (await ask(url, { headers })).bytes.length
+  return bytes
+}
+
+test('compressed, the sign-in page loads less than 10 KB, the first page after it less than 40 KB, a page of files less than 80 KB', async () => {
+  for (const [path, least, most] of [
+    ['auth/login', 4000, 10_000],
+    ['ui/', 20_000, 40_000],
+    ['ui/contexts/7/files', 40_000, 80_000],
+  ] as const) {
+    const bytes = await bytesOf(path)
+    assert.ok(bytes > least && bytes < most, `${path}: ${bytes} bytes`)
   }
-  assert.ok(bytes > 20_000 && bytes < 60_000, `${bytes} bytes`)
+})
+
+test('the first page needs two requests for scripts: one for the code, one for the language', async () => {
+  const scripts = assetsIn((await ui('', { 'accept-language': 'sv' })).text).filter(url => url.endsWith('.js'))
+  assert.deepEqual(
+    scripts.map(url => /([a-z]+)-\w+\.js$/.exec(url)?.[1]),
+    ['app', 'sv'],
+  )
+  for (const url of scripts) assert.doesNotMatch((await ask(url)).text, /from"\.\//)
 })

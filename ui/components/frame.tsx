@@ -4,7 +4,7 @@ import { t } from '../lib/language.ts'
 import { Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
 import { sections } from '../routes.tsx'
-import { UploadTray } from '../pages/files/upload-tray.tsx'
+import { useFooter } from '../lib/footer.ts'
 import { Name } from './name.tsx'
 import { SessionGuard } from './session-guard.tsx'
 import { Toasts } from './toast.tsx'
@@ -12,6 +12,7 @@ import { Toasts } from './toast.tsx'
 /** The frame of every page: navigation, the user, sign-out. */
 export function Frame({ path, children }: { readonly path: string; readonly children: ComponentChildren }) {
   const { me } = useSession()
+  const Footer = useFooter()
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href
   const open = sections.filter(({ forAdmins }) => forAdmins !== true || me.isAdmin)
   const skip = (event: Event): void => {
@@ -54,7 +55,7 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
         <Toasts />
       </div>
       {children}
-      <UploadTray />
+      {Footer && <Footer />}
       <SessionGuard me={me} />
     </>
   )

@@ -1,7 +1,11 @@
-import { en, type MessageKey, type Messages } from '../messages/en.ts'
+import type { MessageKey, Messages } from '../messages/en.ts'
 
-/** Tags of the available languages, from an attribute of the page; each has one file in `ui/messages`. */
-const tags: readonly string[] = (document.documentElement.dataset['languages'] ?? 'en').split(' ')
+/**
+ * Where the texts of each available language are, by its tag, from an attribute of the page. Each has one file in
+ * `ui/messages`, which is fetched when the language is chosen.
+ */
+const files = JSON.parse(document.documentElement.dataset['languages'] ?? '{}') as Readonly<Record<string, string>>
+const tags = Object.keys(files)
 
 /** Tag and native name of each language. */
 export const languages: ReadonlyArray<readonly [string, string]> = tags.map(tag => {
@@ -9,8 +13,9 @@ export const languages: ReadonlyArray<readonly [string, string]> = tags.map(tag 
   return [tag, name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)]
 })
 
-let current = 'en'
-let messages: Messages = en
+let current = ''
+/** Empty until the first language has been chosen, before anything is drawn. */
+let messages = {} as Messages
 
 export const currentLanguage = (): string => current
 
@@ -25,16 +30,15 @@ export const currentLocale = (): string =>
 export async function chooseLanguage(wanted: ReadonlyArray<string | undefined>): Promise<void> {
   const primary = wanted.map(tag => tag?.split('-')[0]?.toLowerCase() ?? '')
   const chosen = primary.find(tag => tags.includes(tag)) ?? 'en'
-  messages = chosen === 'en' ? en : await loadMessages(chosen)
+  if (chosen === current) return
+  const loaded = (await import(files[chosen] ?? '')) as { readonly default: Messages }
+  messages = loaded.default
   current = chosen
   document.documentElement.lang = current
 }
 
-/** Each language is a separate file that is fetched when it is chosen. */
-async function loadMessages(tag: string): Promise<Messages> {
-  const loaded = (await import(`../messages/${tag}.ts`)) as { readonly default: Messages }
-  return loaded.default
-}
+/** The keys of all messages. */
+export const messageKeys = (): string[] => Object.keys(messages)
 
 /** A message in the language of the page; `{name}` is replaced by the value of that name. */
 export function t(key: MessageKey, values: Readonly<Record<string, string | number>> = {}): string {

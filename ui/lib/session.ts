@@ -1,6 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { ask, leaveForSignIn, Problem, signedInAgain, unreachable } from './api.ts'
+import { leaveForSignIn, Problem, signedInAgain, unreachable } from './api.ts'
+import { USER } from '../preloads.ts'
 import { address } from './base.ts'
 import { chooseLanguage } from './language.ts'
 
@@ -21,6 +22,7 @@ interface UserInformation {
   readonly uri?: string
   readonly language?: string
   readonly homecontext?: string
+  readonly isAdmin?: true
   readonly authTokenExpires?: string
   readonly clientAcceptLanguage: Readonly<Record<string, number>>
 }
@@ -33,14 +35,12 @@ const GUEST = '_guest'
  */
 export async function loadMe(): Promise<Me> {
   const information = await loadUser()
-  const { id, user = id, uri = '', language, homecontext, clientAcceptLanguage } = information
+  const { id, user = id, uri = '', language, homecontext, isAdmin = false, clientAcceptLanguage } = information
   if (id === GUEST) return await leaveForSignIn(false)
-  // Users who may administer the list of all contexts are administrators.
-  const { rights = [] } = await ask<{ readonly rights?: readonly string[] }>('_contexts/entry/_contexts?includeAll')
   const preferred = Object.entries(clientAcceptLanguage).sort(([, a], [, b]) => b - a)
   await chooseLanguage([language, ...preferred.map(([tag]) => tag)])
   const baseUri = uri.slice(0, uri.lastIndexOf('_principals/entry/'))
-  return { id, name: user, language, homeContext: homecontext, isAdmin: rights.includes('administer'), baseUri }
+  return { id, name: user, language, homeContext: homecontext, isAdmin, baseUri }
 }
 
 /** The end of the session by the clock of this browser; `undefined` if it is unknown. */
@@ -50,7 +50,7 @@ export const sessionEnd = (): number | undefined => ends
 
 /** Fetches the user. The request counts as use of the session and prolongs it if the settings allow that. */
 async function loadUser(): Promise<UserInformation> {
-  const response = await fetch(address('auth/user'), {
+  const response = await fetch(address(USER), {
     cache: 'no-store',
     headers: { accept: 'application/json' },
   }).catch(() => {

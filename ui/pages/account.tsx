@@ -4,7 +4,7 @@ import { AccessTokens } from './access-tokens.tsx'
 import { useSession } from '../lib/session.ts'
 import { Logins } from './account-logins.tsx'
 import { ChangePassword } from './account-password.tsx'
-import { EmailCard } from './email-card.tsx'
+import { ProfileCard } from './profile-card.tsx'
 import { WhoAmI } from './account-who.tsx'
 
 /** The user's profile, password, sessions and access tokens. */
@@ -16,7 +16,7 @@ export function Account() {
         <WhoAmI />
         <ChangePassword />
       </div>
-      {!me.id.startsWith('_') && <EmailCard id={me.id} />}
+      {!me.id.startsWith('_') && <ProfileCard id={me.id} />}
       <Logins />
       <AccessTokens />
     </Page>

@@ -53,7 +53,13 @@ export class ContextKind implements ResourceKind {
     right: 'administer',
     change: 'change this name',
     find: async (queries, id) => (await findContext(queries, id))?.name,
-    set: ({ tx }, id, name) => renameContext(tx, id, name.trim() === '' ? undefined : requireContextName(name)),
+    set: async (writer, id, name) => {
+      const present = (await findContext(writer.tx, id))?.name
+      const next = name.trim() === '' ? undefined : requireContextName(name)
+      await renameContext(writer.tx, id, next)
+      if (next === present) return
+      writer.record({ event: 'context-renamed', detail: { context: id, name: present ?? '', newName: next ?? '' } })
+    },
   }
   readonly #deps: Dependencies
 
@@ -63,7 +69,8 @@ export class ContextKind implements ResourceKind {
     this.isCreatable = isCreatable
   }
 
-  async create({ tx }: EntryWriter, { maker, entry, body }: Making): Promise<Entry> {
+  async create(writer: EntryWriter, { maker, entry, body }: Making): Promise<Entry> {
+    const { tx } = writer
     const resource = isObject(body.resource) ? body.resource : {}
     const name = resource['name'] ?? resource['alias']
     const quota = resource['quota'] === undefined ? undefined : requireQuotaValue(resource['quota'])
@@ -71,7 +78,9 @@ export class ContextKind implements ResourceKind {
       requireQuotaManager(maker, entry.id)
       if (!this.#deps.ledger.enforced) throw new NotSupported('quota-not-supported', 'Quota is switched off.')
     }
-    await this.open(tx, entry.id, name === undefined ? undefined : requireContextName(requireText(name, 'name')))
+    const contextName = name === undefined ? undefined : requireContextName(requireText(name, 'name'))
+    await this.open(tx, entry.id, contextName)
+    writer.record({ event: 'context-created', detail: detailOf(entry.id, contextName) })
     if (quota !== undefined) await this.#deps.ledger.setQuota(tx, entry.id, quota)
     return entry
   }
@@ -99,12 +108,14 @@ export class ContextKind implements ResourceKind {
   /** Deletes the context with all its entries and their files. */
   async remove(writer: EntryWriter, { id }: Entry): Promise<void> {
     const { tx } = writer
+    const name = (await findContext(tx, id))?.name
     await removeFilesOf(tx, id)
     await forgetListsOf(tx, id)
     await writer.deleteAllOf(id)
     await forgetHomeContext(tx, id)
     await this.#deps.ledger.close(tx, id)
     await deleteContextRow(tx, id)
+    writer.record({ event: 'context-deleted', detail: detailOf(id, name) })
   }
 
   /** Ids of all entries, for administrators. */
@@ -205,3 +216,7 @@ export class ContextKind implements ResourceKind {
       throw new NotSupported('quota-not-supported', 'Quota is switched off on this service.')
   }
 }
+
+/** As the audit trail names a context. */
+const detailOf = (context: string, name: string | undefined): Readonly<Record<string, string>> =>
+  name === undefined ? { context } : { context, name }

@@ -46,9 +46,16 @@ export class GroupKind implements ResourceKind {
     right: 'writeresource',
     change: 'change this name',
     find: async (queries, id) => (await findGroup(queries, id))?.name,
-    set: async ({ tx, caller }, id, name) => {
+    set: async (writer, id, name) => {
+      const { tx, caller } = writer
       const present = (await findGroup(tx, id))?.name
-      await renameGroup(tx, id, name.trim() === '' ? undefined : groupNameFor(caller, name, present))
+      const next = name.trim() === '' ? undefined : groupNameFor(caller, name, present)
+      await renameGroup(tx, id, next)
+      if (next === present) return
+      writer.record({
+        event: 'group-renamed',
+        detail: { group: groupOf(id), name: present ?? '', newName: next ?? '' },
+      })
     },
   }
   readonly #deps: Dependencies
@@ -57,11 +64,13 @@ export class GroupKind implements ResourceKind {
     this.#deps = deps
   }
 
-  async create({ tx }: EntryWriter, { entry, body }: Making): Promise<Entry> {
-    const name = isObject(body.resource) ? body.resource['name'] : undefined
-    await insertGroup(tx, {
-      id: entry.id,
-      name: name === undefined ? undefined : requireName(requireText(name, 'name')),
+  async create(writer: EntryWriter, { entry, body }: Making): Promise<Entry> {
+    const given = isObject(body.resource) ? body.resource['name'] : undefined
+    const name = given === undefined ? undefined : requireName(requireText(given, 'name'))
+    await insertGroup(writer.tx, { id: entry.id, name })
+    writer.record({
+      event: 'group-created',
+      detail: { group: groupOf(entry.id), ...(name === undefined ? {} : { name }) },
     })
     return entry
   }
@@ -123,9 +132,14 @@ export class GroupKind implements ResourceKind {
     return { entry }
   }
 
-  async remove({ tx }: EntryWriter, { id }: Entry): Promise<void> {
-    await deletePrincipal(tx, id)
+  async remove(writer: EntryWriter, { id }: Entry): Promise<void> {
+    const name = (await findGroup(writer.tx, id))?.name
+    await deletePrincipal(writer.tx, id)
+    writer.record({ event: 'group-deleted', detail: { group: groupOf(id), ...(name === undefined ? {} : { name }) } })
   }
 }
+
+/** As the audit trail names a group. */
+const groupOf = (id: string): string => `${PRINCIPALS}/${id}`
 
 const noMember = (detail: string): InvalidInput => new InvalidInput('invalid-member', detail)

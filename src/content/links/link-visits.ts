@@ -88,6 +88,16 @@ export class LinkVisits {
     return await this.#visit(found, client)
   }
 
+  /**
+   * The entry with this id behind a link that was entered with its key some minutes ago.
+   * @throws {NotFound} when the link has ended since, or no longer leads there
+   */
+  async reopen(linkId: string, id: string, client: Client): Promise<Entry> {
+    const found = await findKeyedLink(this.#deps.database, { id: linkId })
+    if (!found) throw gone()
+    return await this.entry(await this.#visit(found, client), id)
+  }
+
   /** Whether a visit may go on: a zip takes long. */
   async isStillOpen({ link, creator }: Visit): Promise<boolean> {
     const present = await findKeyedLink(this.#deps.database, { id: link.id })

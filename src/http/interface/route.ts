@@ -84,12 +84,14 @@ export interface Description<Q extends Query = Query, B = unknown> {
   readonly refusedAs?: 'text/html'
 }
 
-/** `context` and `entry` of `/:context/entry/:entry`. */
+/** `context` and `entry` of `/:context/entry/:entry`, `*` of `/ui/*`. */
 export type PathNames<U extends string> = U extends `${string}:${infer N}/${infer R}`
   ? N | PathNames<`/${R}`>
   : U extends `${string}:${infer N}`
     ? N
-    : never
+    : U extends `${string}*`
+      ? '*'
+      : never
 
 /** A request and its reply, with everything read that the declaration describes. */
 export interface Exchange<U extends string = string, Q extends Query = Query, B = unknown> {

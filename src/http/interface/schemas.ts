@@ -34,6 +34,7 @@ export const CurrentUser = named(
     uri: optional(uri),
     language: optional(text()),
     homecontext: optional(text()),
+    isAdmin: optional(flag),
     authTokenExpires: optional(text()),
   }),
 )

@@ -4,17 +4,21 @@ interface Application {
   /** Begins and ends with a slash. */
   readonly basePath: string
   readonly script: string
-  /** Language tags of the available translations. */
-  readonly languages: readonly string[]
+  /** Where the texts of each available language are. */
+  readonly languages: Readonly<Record<string, string>>
+  /** Scripts that are needed as well, and requests that the application will make first: both would otherwise wait for the script. */
+  readonly preloads: { readonly scripts: readonly string[]; readonly data: readonly string[] }
 }
 
-/** The page around the application of `ui/`, the same for all its addresses. */
-export const uiPage = (look: PageContext, { basePath, script, languages }: Application): string =>
+/** The page around the application of `ui/`. */
+export const uiPage = (look: PageContext, { basePath, script, languages, preloads }: Application): string =>
   `<!doctype html>\n${
-    html`<html lang="${look.language}" data-base="${basePath}" data-languages="${languages.join(' ')}"><head><meta charset="utf-8"><title>Stowage</title>
+    html`<html lang="${look.language}" data-base="${basePath}" data-languages="${JSON.stringify(languages)}"><head><meta charset="utf-8"><title>Stowage</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="${look.icon}" type="image/svg+xml"><link rel="stylesheet" href="${look.style}">
-<script type="module" src="${script}"></script></head>
+<script type="module" src="${script}"></script>${preloads.scripts.map(
+      url => html`<link rel="modulepreload" href="${url}">`,
+    )}${preloads.data.map(url => html`<link rel="preload" as="fetch" crossorigin href="${url}">`)}</head>
 <body><div id="app"></div><noscript><div class="gate"><main class="card"><h1>Stowage</h1><p>${look.words.needsScript}</p>
 <p><a class="button wide" href="${look.home}">${look.words.goOn}</a></p></main></div></noscript></body></html>`.markup
   }\n`

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isAdmin } from '../../accounts/caller.ts'
 import { normaliseName } from '../../accounts/names.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import { findPrincipalNamed } from '../../accounts/users.ts'
@@ -58,10 +59,12 @@ export const authRoutes = [
     tokenScopes: ['read', 'quota'],
     chapter: 'Sessions',
     summary: 'Read who the caller is.',
-    details: 'Without a login that is the guest, with `id` `_guest`.',
+    details: 'Without a login that is the guest, with `id` `_guest`. `isAdmin` is present for administrators only.',
     answers: { 200: json('The user information.', CurrentUser) },
-    handle: async ({ sessions, base }: Uses<'sessions' | 'base'>, { request, caller }) =>
-      describeCaller({ ...caller, expires: expiryOf(caller, sessions) }, request.headers['accept-language'], base),
+    handle: async ({ sessions, base }: Uses<'sessions' | 'base'>, { request, caller }) => ({
+      ...describeCaller({ ...caller, expires: expiryOf(caller, sessions) }, request.headers['accept-language'], base),
+      isAdmin: isAdmin(caller) || undefined,
+    }),
   }),
   route({
     id: 'listContextsOfCaller',

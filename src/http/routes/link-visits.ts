@@ -3,8 +3,9 @@ import { findFile } from '../../files/file-records.ts'
 import { NotFound } from '../../base/errors.ts'
 import type { LinkVisits, Visit } from '../../content/links/link-visits.ts'
 import { isList } from '../../model/entry.ts'
+import { contentAddress } from '../content-redirect.ts'
 import { sendFile } from '../download.ts'
-import { content, json } from '../interface/answer.ts'
+import { content, json, redirect } from '../interface/answer.ts'
 import { jsonBody } from '../interface/body.ts'
 import { flag as flagParameter, paging, text as textParameter } from '../interface/parameters.ts'
 import { type Refusals, route } from '../interface/route.ts'
@@ -120,12 +121,13 @@ export const linkVisitRoutes = [
     answers: {
       200: content('The file, in its own media type.', ['*/*'], anything),
       206: content('The part of the file that `Range` asks for.', ['*/*'], anything),
+      302: redirect('With `service.content.base-url`, for a browser that opens an active file: to that origin.'),
     },
     refusals: { 404: [...(gone[404] ?? []), 'no-file'], 416: ['range-not-satisfiable'] },
     ignoresCaller: true,
     visited: true,
     isOffered,
-    handle: async (deps: Services & Uses<'files' | 'database'>, { request, reply, params }) => {
+    handle: async (deps: Services & Uses<'contentOrigin' | 'files' | 'database'>, { request, reply, params }) => {
       const visits = serviceOf(deps)
       const visit = await enter(deps, request, params.link)
       const entry = await visits.entry(visit, params.entry)
@@ -134,7 +136,11 @@ export const linkVisitRoutes = [
       const isLimited = visit.link.maxDownloads !== undefined
       if (request.method === 'GET' && (isLimited || isFirstPart(request.headers.range, file.size)))
         await visits.count(visit, entry)
-      return await sendFile(deps, request, reply, entry, { isWhole: isLimited })
+      // A ticket works more than once, so it would get around a limit.
+      const { link } = visit
+      const address = isLimited ? undefined : await contentAddress(deps, request, reply, entry, { link: link.id, file })
+      if (address !== undefined) return await reply.header('cache-control', 'no-store').redirect(address, 302)
+      return await sendFile(deps, request, reply, entry, { isWhole: isLimited, file })
     },
   }),
   route({

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import { NotFound } from '../../base/errors.ts'
 import { acceptedCoding, addVary, codedTag } from '../protocol/negotiate.ts'
-import { assetPath, pageContext } from '../page.ts'
+import { assetPath, pageContext, preloadsOf } from '../page.ts'
 import { pageHeaders } from '../pages/html.ts'
 import { pdfPage, pdfPolicy, uiPage, uiPolicy } from '../pages/ui-page.ts'
 import { undescribed } from '../interface/route.ts'
@@ -9,9 +10,28 @@ import type { Uses } from '../services.ts'
 
 const marks = { method: 'GET', ignoresCaller: true, visited: true } as const
 
+/** The page around the application. It names what the view at this path needs, and requests only for browsers that may be signed in. */
+function applicationPage(deps: Uses<'base' | 'ui'>, request: FastifyRequest, path: string): string {
+  const { base, ui } = deps
+  const context = pageContext(deps, request)
+  const at = (name: string): string => base.at(assetPath(name))
+  const languages = Object.fromEntries(Object.entries(ui.names.languages).map(([tag, name]) => [tag, at(name)]))
+  const { scripts, data } = preloadsOf(ui, path)
+  const texts = ui.names.languages[context.language] ?? []
+  return uiPage(context, {
+    basePath: base.path,
+    script: at(ui.names.app),
+    languages,
+    preloads: {
+      scripts: [texts, scripts].flat().map(at),
+      data: request.cookies.hasAuthToken ? data.map(url => base.path + url) : [],
+    },
+  })
+}
+
 /**
  * The application for people: one page for all addresses under `ui/`, which shows the right view itself, and
- * its files. Both are the same for all callers, so callers are not identified here.
+ * its files. Callers are not identified here: nothing in them depends on who is signed in.
  */
 export const uiRoutes = [
   undescribed({
@@ -22,13 +42,12 @@ export const uiRoutes = [
   undescribed({
     ...marks,
     url: '/ui/*',
-    handle: async (deps: Uses<'base' | 'ui'>, { request, reply }) => {
-      const { base, ui } = deps
+    handle: async (deps: Uses<'base' | 'ui'>, { request, reply, params }) => {
+      const { base } = deps
       // Under another of its names this machine has other cookies, and writes from there count as cross-site
       // requests.
       if (base.isOtherNameOfLoopback(request.raw.headers.host)) return await reply.redirect(base.at('ui/'), 303)
-      const app = { basePath: base.path, script: base.at(assetPath(ui.names.app)), languages: Object.keys(ui.words) }
-      const page = uiPage(pageContext(deps, request), app)
+      const page = applicationPage(deps, request, params['*'])
       const etag = `"${createHash('sha256').update(page).digest('base64url')}"`
       addVary(reply, 'accept-language')
       reply.headers({ ...pageHeaders, 'content-security-policy': uiPolicy, 'cache-control': 'no-cache', etag })

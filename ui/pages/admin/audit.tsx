@@ -8,13 +8,12 @@ import { tellFailure } from '../../components/toast.tsx'
 import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { dateTimeSeconds } from '../../lib/format.ts'
-import { findMessage, t } from '../../lib/language.ts'
+import { findMessage, messageKeys, t } from '../../lib/language.ts'
 import { save } from '../../lib/save.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { namesOf } from '../../lib/principals.ts'
 import { useQuery, wholeNumber } from '../../lib/query.ts'
 import { Link } from '../../lib/router.tsx'
-import { en } from '../../messages/en.ts'
 import { AdminPage } from './admin-page.tsx'
 
 export interface AuditEvent {
@@ -156,9 +155,7 @@ function toCsv(events: readonly AuditEvent[]): string {
   return [[...csvColumns, 'detail'], ...rows].map(row => `${row.map(cell).join(',')}\r\n`).join('')
 }
 
-const kinds = Object.keys(en)
-  .filter(key => key.startsWith('event.'))
-  .map(key => key.slice('event.'.length))
+const EVENT = 'event.'
 
 interface FiltersProps {
   readonly filter: Filter
@@ -166,6 +163,7 @@ interface FiltersProps {
 }
 
 function Filters({ filter, narrow }: FiltersProps) {
+  const kinds = messageKeys().flatMap(key => (key.startsWith(EVENT) ? [key.slice(EVENT.length)] : []))
   const options = kinds.map(kind => [kind, tellEvent(kind)] as const).sort(([, a], [, b]) => a.localeCompare(b))
   return (
     <div class="filters">

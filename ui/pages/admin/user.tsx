@@ -14,7 +14,7 @@ import { useSession } from '../../lib/session.ts'
 import { AccessTokens } from '../access-tokens.tsx'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { DeletePrincipal, RenamePrincipal } from './principal.tsx'
-import { EmailCard } from '../email-card.tsx'
+import { ProfileCard } from '../profile-card.tsx'
 import { UserContexts } from './user-contexts.tsx'
 import { UserGroups } from './user-groups.tsx'
 import { UserHistory } from './user-history.tsx'
@@ -55,7 +55,7 @@ function UserOf({ id }: { readonly id: string }) {
             </div>
             <div class="columns">
               <UserGroups id={id} />
-              {!id.startsWith('_') && <EmailCard id={id} />}
+              {!id.startsWith('_') && <ProfileCard id={id} />}
             </div>
             <UserContexts id={id} />
             {id !== me.id && user.name !== undefined && <UserLogins name={user.name} round={user} />}

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Await, Page } from '../../components/page.tsx'
 import { QuotaBar } from '../../components/quota-bar.tsx'
 import { SearchField } from '../../components/search-field.tsx'
@@ -12,12 +12,13 @@ import { useLoaded } from '../../lib/load.ts'
 import { useQuery } from '../../lib/query.ts'
 import { Link } from '../../lib/router.tsx'
 import { checkSession, useSession } from '../../lib/session.ts'
+import { showFooter } from '../../lib/footer.ts'
 import { visible } from '../../lib/text.ts'
 import { loadTrash } from '../../lib/trash.ts'
 import type { Target } from '../../lib/uploads.ts'
 import { Breadcrumbs, type Crumb } from './breadcrumbs.tsx'
 import { FileList } from './file-list.tsx'
-import { useUploads } from './upload-tray.tsx'
+import { UploadTray, useUploads } from './upload-tray.tsx'
 import { UploadZone } from './upload-zone.tsx'
 
 interface Place {
@@ -33,6 +34,7 @@ const HAS_MEMBER = 'http://entrystore.org/terms/hasListMember'
 export function Files({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
   const { me } = useSession()
   const { context: key = '', folder } = parts
+  useLayoutEffect(() => showFooter(UploadTray), [])
   const load = async (signal: AbortSignal): Promise<Place> => {
     const context = await loadContext(key, signal)
     // A user who may read nothing here may no longer be signed in. After a new sign-in this is loaded again.

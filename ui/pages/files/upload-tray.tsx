@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Bar } from '../../components/bar.tsx'
 import { Button } from '../../components/button.tsx'
@@ -32,14 +33,39 @@ export function useUploads(): readonly Upload[] {
 /** Maximum number of uploads that are listed; the others are counted. */
 const MAX_SHOWN = 100
 
-/** On a narrow window the list of uploads starts collapsed, because it would cover half of the window. */
-const isNarrow = (): boolean => matchMedia('(max-width: 44rem)').matches
+/** On a small window the list of uploads starts collapsed, because it would cover half of the window. */
+const isSmall = (): boolean => matchMedia('(max-width: 44rem), (max-height: 40rem)').matches
+
+/** Room between the tray and what is scrolled to, in pixels. */
+const MARGIN = 24
+
+/**
+ * In a small window, what is scrolled into it, for instance because it has the focus, stays clear of the tray.
+ * @param isShown whether the tray is on the page
+ */
+function useScrollRoom(tray: RefObject<HTMLElement | null>, isShown: boolean): void {
+  useLayoutEffect(() => {
+    const element = tray.current
+    if (!element) return undefined
+    const { style } = document.documentElement
+    const observer = new ResizeObserver(() => {
+      style.scrollPaddingBlockEnd = isSmall() ? `${element.offsetHeight + MARGIN}px` : ''
+    })
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      style.scrollPaddingBlockEnd = ''
+    }
+  }, [isShown])
+}
 
 /** The progress of all uploads, at the lower edge of every page. */
 export function UploadTray() {
   const all = useUploads()
-  const [isOpen, setOpen] = useState(() => !isNarrow())
+  const [isOpen, setOpen] = useState(() => !isSmall())
   const active = all.filter(isActive)
+  const tray = useRef<HTMLElement>(null)
+  useScrollRoom(tray, all.length > 0)
   useAnnouncement(all, active.length)
   if (all.length === 0) return null
   const size = all.reduce((sum, { file }) => sum + file.size, 0)
@@ -48,7 +74,7 @@ export function UploadTray() {
   const failed = all.filter(({ state }) => state === 'refused').length
   const sorted = [...active, ...all.filter(upload => !isActive(upload)).reverse()].slice(0, MAX_SHOWN)
   return (
-    <section class="tray card" aria-label={t('uploads')}>
+    <section ref={tray} class="tray card" aria-label={t('uploads')}>
       <header>
         <h2>{active.length > 0 ? t('uploading', { count: number(active.length) }) : t('uploadsFinished')}</h2>
         <div class="buttons">

@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Name } from '../components/name.tsx'
+import { Await, Card } from '../components/page.tsx'
+import { QuotaBar } from '../components/quota-bar.tsx'
+import { ask } from '../lib/api.ts'
+import { part } from '../lib/base.ts'
+import { contextTitle, type ListedContext } from '../lib/contexts.ts'
+import { number } from '../lib/format.ts'
+import { t } from '../lib/language.ts'
+import { useLoaded } from '../lib/load.ts'
+import { Link } from '../lib/router.tsx'
+import { useSession } from '../lib/session.ts'
+import { FIRST_CONTEXTS } from '../preloads.ts'
+
+interface Portion {
+  readonly contexts: readonly ListedContext[]
+  readonly results: number
+}
+
+type Access = 'write' | 'shared'
+
+function loadContexts(access: Access, offset: number, signal?: AbortSignal): Promise<Portion> {
+  const path = FIRST_CONTEXTS.replace('access=write', `access=${access}`).replace('offset=0', `offset=${offset}`)
+  return ask<Portion>(path, signal ? { signal } : {})
+}
+
+interface ContextsProps {
+  readonly title: string
+  readonly access: Access
+  readonly none: string
+}
+
+/** Contexts that the user has access to, and how full they are. */
+export function Contexts({ title, access, none }: ContextsProps) {
+  const { me } = useSession()
+  const [loaded, again] = useLoaded(signal => loadContexts(access, 0, signal), [access])
+  const [more, setMore] = useState<readonly ListedContext[]>([])
+  return (
+    <Card
+      title={title}
+      aside={
+        access === 'write' &&
+        me.isAdmin && (
+          <Link class="button small" to="admin/contexts?new">
+            <Icon name="plus" />
+            {t('newContext')}
+          </Link>
+        )
+      }
+    >
+      <Await loaded={loaded} again={again}>
+        {({ contexts, results }) => {
+          const shown = [...contexts, ...more]
+          const showMore = async (): Promise<void> => {
+            const portion = await loadContexts(access, shown.length)
+            setMore([...more, ...portion.contexts])
+          }
+          return (
+            <>
+              {shown.length === 0 && <p class="empty">{none}</p>}
+              <ul class="items tiles">
+                {shown.map(context => (
+                  <Tile key={context.contextId} context={context} />
+                ))}
+              </ul>
+              {shown.length < results && (
+                <div class="buttons">
+                  <Button kind="quiet" onPress={showMore}>
+                    {t('showMore', { count: number(results - shown.length) })}
+                  </Button>
+                </div>
+              )}
+            </>
+          )
+        }}
+      </Await>
+    </Card>
+  )
+}
+
+function Tile({ context }: { readonly context: ListedContext }) {
+  const title = contextTitle(context)
+  const { contextId, quota, rights = [] } = context
+  const canWrite = rights.includes('administer') || rights.includes('writeresource')
+  return (
+    <li class="tile">
+      <div>
+        <Icon name="folder" />
+        <Link to={`contexts/${part(contextId)}/files`}>
+          <Name>{title}</Name>
+        </Link>
+        {!canWrite && <span class="badge plain">{t('canRead')}</span>}
+      </div>
+      {quota && <QuotaBar name={title} quota={quota} />}
+    </li>
+  )
+}
