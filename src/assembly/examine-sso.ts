@@ -13,6 +13,7 @@ import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import type { AttributeRules } from '../sso/attributes.ts'
 import { SsoRefused } from '../sso/refusal.ts'
+import type { IdpMetadata, SamlProvider } from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
@@ -91,7 +92,19 @@ async function examineProvider({ provider, policy }: SamlLogin, base: BaseAddres
   for (const { subject, expires } of known.certificates) {
     found.push(examineExpiry(`${title}: certificate "${subject}"`, expires))
   }
-  return [...found, ...(await examineClock(title, url))]
+  return [...found, ...examineLogout(title, provider, known), ...(await examineClock(title, url))]
+}
+
+/** Single logout needs an address at the provider, for requests as well as for responses. */
+function examineLogout(
+  title: string,
+  { logout, logoutUrl }: SamlProvider,
+  { logout: known }: IdpMetadata,
+): Diagnosis[] {
+  if (logout === 'off') return []
+  const ours = ok(`${title}: single logout (${logout}) at ${logoutUrl}`)
+  if (known?.redirect || known?.post) return [ours]
+  return [ours, warning(`${title}: the metadata of the provider have no address for single logout by redirect or POST`)]
 }
 
 async function examineOidc(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {

@@ -97,3 +97,18 @@ test('a login that was signed out here leaves nothing for the CAS server to end'
   assert.equal((await report(service, logoutRequest(ticket))).status, 204)
   assert.equal((await logouts(service)).length, 1)
 })
+
+test('with single-logout a sign-out here leads on to the logout page of the CAS server (D30.7)', async t => {
+  const { service, cas, browser } = await startWithCas(t, { 'service.auth.cas.single-logout': 'on' })
+  const someone = browser()
+  await someone.leave()
+  await someone.step(`?ticket=${cas.issue('anna')}`)
+  const page = await someone.ask('auth/logout', { method: 'POST', headers: { accept: 'text/html' } })
+  assert.equal(page.status, 200, page.text)
+  const back = encodeURIComponent(`${service.base}auth/login`)
+  assert.ok(page.text.includes(`/logout?service=${back}`), page.text)
+  assert.equal(await someone.whoAmI(), 'guest')
+  const admin = await service.admin()
+  const left = await admin.ask('auth/logout', { headers: { accept: 'text/html' } })
+  assert.deepEqual([left.status, left.headers.location?.endsWith('auth/login')], [303, true])
+})

@@ -113,14 +113,18 @@ test('the doctor looks at the certificates of the service itself', async () => {
     await writeFile(join(folder, name), text)
     return join(folder, name)
   }
-  const signing = async (keyText: string | Buffer, certificate: string) =>
+  const signing = async (keyText: string | Buffer, certificate: string, more = {}) =>
     await examine({
+      ...more,
       'service.auth.saml.signing.key-file': await write('key.pem', keyText),
       'service.auth.saml.signing.certificate-file': await write('own.crt', certificate),
     })
   const good = await signing(key, certificateOf(pair))
   assert.equal(good.status, 0, good.stdout)
   assert.match(good.stdout, /^SAML: own signing certificate expires in \d+ days$/m)
+  const logout = await signing(key, certificateOf(pair), { 'service.auth.saml.idp.own.single-logout': 'on' })
+  assert.match(logout.stdout, /^SAML own: single logout \(on\) at .*\/auth\/saml\/logout\/own$/m)
+  assert.match(logout.stdout, /^warning: SAML own: the metadata of the provider have no address for single logout/m)
   const expired = await signing(key, certificateOf(pair, '2024'))
   assert.equal(expired.status, 1)
   assert.match(expired.stdout, /^problem: SAML: own signing certificate has expired$/m)

@@ -42,7 +42,8 @@ export async function samlSettings(base: string, uses: Readonly<Record<string, U
       ...use.settings,
     }
     for (const [key, value] of Object.entries(own)) settings[`service.auth.saml.idp.${name}.${key}`] = value
-    await use.idp.trust([{ entityId: own['relying-party-id'], acs: [`${acs}?idp=${name}`], ...use.trust }])
+    const logout = use.settings?.['single-logout'] === undefined ? {} : { logout: `${acs}/logout/${name}` }
+    await use.idp.trust([{ entityId: own['relying-party-id'], acs: [`${acs}?idp=${name}`], ...logout, ...use.trust }])
   }
   return { ...settings, ...more }
 }

@@ -212,6 +212,8 @@ export interface MetadataShape {
   readonly keys?: readonly IdpKey[]
   readonly redirectUrl?: string | undefined
   readonly postUrl?: string | undefined
+  /** Where messages of single logout go. */
+  readonly logout?: { readonly redirect?: string; readonly post?: string; readonly responses?: string }
   /** More attributes of EntityDescriptor. */
   readonly attributes?: string
   /** Of KeyDescriptor; `undefined` leaves it out. */
@@ -231,9 +233,15 @@ export function buildMetadata(shape: MetadataShape = {}): string {
     location === undefined
       ? ''
       : `<md:SingleSignOnService Binding="${SAML}:bindings:${binding}" Location="${escapeXml(location)}"/>`
+  const { redirect, post, responses } = shape.logout ?? {}
+  const logout = (binding: string, location: string | undefined): string => {
+    if (location === undefined) return ''
+    const response = responses === undefined ? '' : ` ResponseLocation="${escapeXml(responses)}"`
+    return `<md:SingleLogoutService Binding="${SAML}:bindings:${binding}" Location="${escapeXml(location)}"${response}/>`
+  }
   return `<?xml version="1.0"?>
 <md:EntityDescriptor xmlns:md="${SAML}:metadata" entityID="${escapeXml(entityId)}"${attributes}>
 <md:IDPSSODescriptor protocolSupportEnumeration="${SAML}:protocol">${descriptors.join('')}
-${service('HTTP-Redirect', urls.redirectUrl)}${service('HTTP-POST', urls.postUrl)}</md:IDPSSODescriptor>
+${logout('HTTP-Redirect', redirect)}${logout('HTTP-POST', post)}${service('HTTP-Redirect', urls.redirectUrl)}${service('HTTP-POST', urls.postUrl)}</md:IDPSSODescriptor>
 </md:EntityDescriptor>`
 }

@@ -36,6 +36,8 @@ export interface ServiceProvider {
   readonly signed?: 'assertion' | 'response' | 'both' | 'nothing'
   /** Assertions are encrypted to this certificate. */
   readonly encryptTo?: string
+  /** Where it takes messages of single logout by redirect, signed by the provider. Its own must be signed with `requestsSignedBy`. */
+  readonly logout?: string
   /** Requests that are not signed with the key of this certificate are refused. */
   readonly requestsSignedBy?: string
 }
@@ -143,7 +145,15 @@ const spMetadata = ({
   signed = 'assertion',
   encryptTo,
   requestsSignedBy,
+  logout,
 }: ServiceProvider): Record<string, unknown> => ({
+  ...(logout === undefined
+    ? {}
+    : {
+        SingleLogoutService: [{ Binding: binding('Redirect'), Location: logout }],
+        'sign.logout': true,
+        'validate.logout': true,
+      }),
   AssertionConsumerService: acs.map((Location, index) => ({ Binding: binding('POST'), Location, index })),
   NameIDFormat: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
   'simplesaml.nameidattribute': 'mail',

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { encryptAssertion, encryptXml } from '../support/saml-encryption.ts'
+import { buildResponse, encode, type IdpKey, keyNamed, newRsaKey, signResponse } from '../support/saml-idp.ts'
+import { RELYING_PARTY, type SamlService, startWithSaml } from '../support/saml-service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const ends: Array<() => Promise<void>> = []
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+const t = { after: (work: () => Promise<void>) => void ends.push(work) }
+
+const MFA = 'https://refeds.org/profile/mfa'
+const PASSWORD = 'urn:oasis:names:tc:SAML:2.0:ac:classes:Password'
+
+const folder = await temporaryFolder()
+async function files(name: string, pair: IdpKey): Promise<readonly [key: string, certificate: string]> {
+  const paths = [join(folder, `${name}.pem`), join(folder, `${name}.crt`)] as const
+  await writeFile(paths[0], pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  await writeFile(paths[1], pair.certificate)
+  return paths
+}
+const second = newRsaKey()
+const [firstKey, firstCertificate] = await files('first', keyNamed('service'))
+const [secondKey, secondCertificate] = await files('second', second)
+
+const saml = await startWithSaml(
+  t,
+  {
+    'service.auth.saml.signing.key-file': firstKey,
+    'service.auth.saml.signing.certificate-file': firstCertificate,
+    'service.auth.saml.encryption.key-file': firstKey,
+    'service.auth.saml.encryption.certificate-file': firstCertificate,
+    'service.auth.saml.encryption.second.key-file': secondKey,
+    'service.auth.saml.encryption.second.certificate-file': secondCertificate,
+    'service.auth.saml.redirect-domain-whitelist.1': 'app.example',
+    'service.auth.saml.idp.force.force-authn': 'on',
+    'service.auth.saml.idp.context.authn-context.1': MFA,
+    'service.auth.saml.idp.minimum.authn-context.1': PASSWORD,
+    'service.auth.saml.idp.minimum.authn-context-comparison': 'minimum',
+    'service.auth.saml.idp.minimum.accepted-authn-context.1': MFA,
+    'service.auth.saml.idp.plain.sign-requests': 'off',
+    'service.auth.saml.idp.own.signing.key-file': secondKey,
+    'service.auth.saml.idp.own.signing.certificate-file': secondCertificate,
+    'service.auth.saml.idp.own.allow-unsolicited': 'on',
+    'service.auth.saml.idp.own.deep-links': 'on',
+    'service.auth.saml.idp.plain.allow-unsolicited': 'on',
+  },
+  ['a', 'force', 'context', 'minimum', 'plain', 'own'],
+)
+
+let count = 0
+/** The user, or the check that refused the response. */
+async function signIn(idp: string, edit: (xml: string) => string = xml => xml): Promise<unknown> {
+  const browser = saml.browser()
+  const found = saml.idps.find(one => one.name === idp)
+  assert.ok(found)
+  const sent = await browser.leave(`?idp=${idp}`)
+  const name = `anna@${idp}.example`
+  const form = browser.answerTo(sent, { idp: found, name, assertionId: `_${++count}`, edit })
+  const answer = await browser.bring(form, `?idp=${idp}`, { accept: 'application/json' })
+  return answer.json()['user'] ?? answer.json()['check']
+}
+
+const request = async (idp: string) => await saml.browser().leave(`?idp=${idp}`)
+const withContext = (context: string) => (xml: string) => xml.replace(PASSWORD, context)
+
+test('by default a request asks for no particular authentication, and any is accepted', async () => {
+  const { xml } = await request('a')
+  assert.doesNotMatch(xml, /ForceAuthn|RequestedAuthnContext/)
+  assert.equal(
+    await signIn('a', xml => xml.replace(/<saml:AuthnContext>.*<\/saml:AuthnContext>/, '')),
+    'anna@a.example',
+  )
+})
+
+test('force-authn asks for a fresh authentication, and a response without one is refused (D30.4)', async () => {
+  assert.match((await request('force')).xml, /^<samlp:AuthnRequest [^>]* ForceAuthn="true"/)
+  assert.equal(await signIn('force'), 'anna@force.example')
+  const at = (ago: number) => (xml: string) =>
+    xml.replace(/AuthnInstant="[^"]*"/, `AuthnInstant="${new Date(saml.service.system.now() - ago).toISOString()}"`)
+  assert.equal(await signIn('force', at(59_000)), 'anna@force.example')
+  assert.equal(await signIn('force', at(120_000)), 'authn-instant')
+  assert.equal(await signIn('force', xml => xml.replace(/AuthnInstant="[^"]*"/, '')), 'authn-instant')
+})
+
+test('authn-context asks for a class of authentication, and a response with another one is refused (D30.4)', async () => {
+  const { xml } = await request('context')
+  assert.match(xml, /<\/saml:Issuer><samlp:NameIDPolicy [^>]*\/><samlp:RequestedAuthnContext Comparison="exact">/)
+  assert.ok(xml.includes(`<saml:AuthnContextClassRef>${MFA}</saml:AuthnContextClassRef>`))
+  assert.equal(await signIn('context', withContext(MFA)), 'anna@context.example')
+  assert.equal(await signIn('context'), 'authn-context')
+  assert.equal(await signIn('context', withContext('')), 'authn-context')
+  assert.match((await request('minimum')).xml, /Comparison="minimum"/)
+  assert.equal(await signIn('minimum', withContext(MFA)), 'anna@minimum.example')
+  assert.equal(await signIn('minimum'), 'authn-context', 'only accepted-authn-context counts')
+})
+
+test('requests are signed for each provider as its settings say, with a key of its own if it has one (D30.5)', async () => {
+  assert.equal((await request('plain')).url.searchParams.get('SigAlg'), null)
+  assert.ok((await request('a')).url.searchParams.get('SigAlg'))
+  const text = async (idp: string) => (await saml.browser().get(`auth/saml/metadata?idp=${idp}`)).text
+  const base64 = (pair: IdpKey) => pair.base64
+  assert.match(await text('plain'), /AuthnRequestsSigned="false"/)
+  assert.match(await text('a'), /AuthnRequestsSigned="true"/)
+  const signingKey = (xml: string) => /use="signing".*?<ds:X509Certificate>([^<]*)/s.exec(xml)?.[1]
+  assert.equal(signingKey(await text('a')), base64(keyNamed('service')))
+  assert.equal(signingKey(await text('own')), base64(second))
+})
+
+test('while one decryption key replaces the other, both are published and both decrypt (D30.5)', async () => {
+  const { text } = await saml.browser().get('auth/saml/metadata?idp=a')
+  const published = [...text.matchAll(/use="encryption".*?<ds:X509Certificate>([^<]*)/gs)].map(([, found]) => found)
+  assert.deepEqual(published, [keyNamed('service').base64, second.base64])
+  for (const recipient of [keyNamed('service'), second]) {
+    assert.equal(await signIn('a', xml => encryptAssertion(xml, { recipient })), 'anna@a.example')
+  }
+  assert.equal(await signIn('a', xml => encryptAssertion(xml, { recipient: keyNamed('attacker') })), 'decryption')
+})
+
+test('an encrypted NameID is read, if the assertion around it is signed (D30.5)', async () => {
+  const saml2 = 'xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"'
+  const encrypted = (name: string, recipient: IdpKey) => (xml: string) =>
+    xml.replace(/<saml:NameID .*<\/saml:NameID>/, () =>
+      encryptXml(`<saml:NameID ${saml2}>${name}</saml:NameID>`, { recipient }).replaceAll(
+        'EncryptedAssertion',
+        'EncryptedID',
+      ),
+    )
+  assert.equal(await signIn('a', encrypted('otto@a.example', keyNamed('service'))), 'otto@a.example')
+  assert.equal(await signIn('a', encrypted('otto@a.example', second)), 'otto@a.example')
+  assert.equal(await signIn('a', encrypted('otto@a.example', keyNamed('attacker'))), 'decryption')
+  assert.equal(await signIn('a', encrypted('<x/>', second)), 'name-id')
+})
+
+/** A login that is begun at the provider. */
+async function unsolicited(service: SamlService, idp: string, relayState: string): Promise<string | undefined> {
+  const found = service.idps.find(one => one.name === idp)
+  const acsUrl = `https://store.example/auth/saml?idp=${idp}`
+  const now = service.service.system.now()
+  const name = `anna@${idp}.example`
+  const assertionId = `_${++count}`
+  const xml = buildResponse({
+    issuer: found?.entityId ?? '',
+    audience: RELYING_PARTY,
+    acsUrl,
+    requestId: undefined,
+    name,
+    now,
+    assertionId,
+  })
+  const signed = signResponse(xml, 'response')
+  const form = { SAMLResponse: encode(signed), RelayState: relayState }
+  const answer = await service.browser().bring(form, `?idp=${idp}`)
+  assert.ok([200, 303].includes(answer.status), answer.text)
+  return answer.headers.location
+}
+
+test('a login that began at the provider goes to the page that RelayState names, by the rules of successurl (D30.6)', async () => {
+  assert.equal(await unsolicited(saml, 'own', 'https://app.example/page?x=1#y'), 'https://app.example/page?x=1#y')
+  const own = `${saml.service.base}ui/files`
+  assert.equal(await unsolicited(saml, 'own', own), own)
+  for (const evil of [
+    'https://evil.example/',
+    'https://app.example@evil.example/',
+    'javascript:alert(1)',
+    '//x',
+    'token',
+  ]) {
+    assert.equal(await unsolicited(saml, 'own', evil), undefined, evil)
+  }
+  assert.equal(await unsolicited(saml, 'plain', 'https://app.example/page'), undefined, 'off by default')
+})
