@@ -398,7 +398,7 @@ const de: Messages = {
   'problem.unknown-token': 'Diese Sitzung ist schon beendet.',
   'problem.unreachable': 'Der Dienst ist nicht erreichbar. Prüfen Sie die Verbindung und versuchen Sie es noch einmal.',
   'problem.wrong-credentials': 'Das Passwort ist falsch.',
-  profile: 'Profil',
+  profile: 'Name und E-Mail-Adresse',
   profileSave: 'Profil speichern',
   progress: 'Hochladen von {name}',
   progressOf: '{sent} von {size}',

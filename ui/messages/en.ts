@@ -393,7 +393,7 @@ export const en = {
   'problem.unknown-token': 'This session has ended already.',
   'problem.unreachable': 'The service cannot be reached. Check your connection and try again.',
   'problem.wrong-credentials': 'The password is wrong.',
-  profile: 'Profile',
+  profile: 'Name and e-mail address',
   profileSave: 'Save profile',
   progress: 'Upload of {name}',
   progressOf: '{sent} of {size}',

@@ -391,7 +391,7 @@ const sv: Messages = {
   'problem.unknown-token': 'Sessionen har redan avslutats.',
   'problem.unreachable': 'Tjänsten går inte att nå. Kontrollera anslutningen och försök igen.',
   'problem.wrong-credentials': 'Lösenordet är fel.',
-  profile: 'Profil',
+  profile: 'Namn och e-postadress',
   profileSave: 'Spara profilen',
   progress: 'Uppladdning av {name}',
   progressOf: '{sent} av {size}',
