@@ -13,6 +13,7 @@ const licences = {
   preact: 'preact/LICENSE',
   'virtual-core': '@tanstack/virtual-core/LICENSE',
   uplot: 'uplot/LICENSE',
+  uqr: 'uqr/LICENSE',
   pdfjs: 'pdfjs-dist/LICENSE',
 }
 

@@ -220,7 +220,8 @@ test('the pages of ui/ are a client like any other: they import nothing of the s
     for (const [, name = ''] of text.matchAll(/(?:from|import\(?) ?'([^']+)'/g)) {
       const isOwn = name.startsWith('.') && !posix.join(slashed(inside), name).startsWith('..')
       assert.ok(
-        isOwn || /^(preact(\/hooks)?|@tanstack\/virtual-core|uplot|pdfjs-dist(\/build\/pdf\.worker\.mjs)?)$/.test(name),
+        isOwn ||
+          /^(preact(\/hooks)?|uqr|@tanstack\/virtual-core|uplot|pdfjs-dist(\/build\/pdf\.worker\.mjs)?)$/.test(name),
         `${file} imports ${name}`,
       )
     }

@@ -9,6 +9,7 @@ import { lazy } from './lib/lazy.tsx'
 import { useLoaded } from './lib/load.ts'
 import { currentPath, match, usePath } from './lib/router.tsx'
 import { checkSession, loadMe, type Me, SessionContext } from './lib/session.ts'
+import { FactorFirst } from './pages/factor-first.tsx'
 import { NotFound } from './pages/not-found.tsx'
 import { routes } from './routes.tsx'
 
@@ -42,9 +43,7 @@ function SignedIn({ first }: { readonly first: Me }) {
   }, [me])
   return (
     <SessionContext.Provider value={{ me, reload }}>
-      <Frame path={path}>
-        <PageAt path={path} />
-      </Frame>
+      <Frame path={path}>{me.lacksFactor ? <FactorFirst /> : <PageAt path={path} />}</Frame>
     </SessionContext.Provider>
   )
 }

@@ -108,7 +108,10 @@ async function openInRedis(url: string, log: Log): Promise<EphemeralStore> {
   return await openRedisEphemeralStore(url, log, { capacity })
 }
 
-export async function tokenSecrets(settings: Settings, { system, tokenKey }: Machine): Promise<Uint8Array[]> {
+export async function tokenSecrets(
+  settings: Settings,
+  { system, tokenKey }: Pick<Machine, 'system' | 'tokenKey'>,
+): Promise<Uint8Array[]> {
   const file = settings['service.auth.token.key-file']
   if ((file === undefined) === (tokenKey === undefined)) {
     throw new StartupError(

@@ -3,6 +3,7 @@ import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/protocol/cookies.ts'
 import { type Diagnosis, ok, warning } from './diagnosis.ts'
 import { examineContentOrigin } from './examine-content-origin.ts'
+import { examineFactors } from './examine-factors.ts'
 import { examineSso } from './examine-sso.ts'
 import { examineStorage } from './examine-storage.ts'
 import { examineBreachedPasswords } from './breached-passwords.ts'
@@ -37,6 +38,7 @@ export async function examine({ settings, warnings, file, tokenKey, version }: S
     ...(await examineStorage({ settings, tokenKey, version })),
     ...(await examineVirusScan(settings)),
     ...examineBreachedPasswords(settings),
+    ...(await examineFactors({ settings, tokenKey, version })),
     ...(await examineSso(settings, base)),
   ]
 }

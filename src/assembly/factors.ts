@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { FactorPolicy } from '../accounts/factors/factor-policy.ts'
 import { FactorSecrets } from '../accounts/factors/factor-secrets.ts'
 import { PendingLogins } from '../accounts/factors/pending-logins.ts'
 import { SecondFactors } from '../accounts/factors/second-factors.ts'
@@ -29,6 +30,10 @@ export function createFactors(settings: Settings, machine: Machine, deps: Depend
   const pending = new PendingLogins({ database, ephemeral, system })
   return {
     factors,
+    factorPolicy: new FactorPolicy(database, {
+      requirement: settings['service.auth.second-factor'],
+      groups: settings['service.auth.second-factor.groups.<n>'],
+    }),
     signIn: new SignIn({ sessions, factors, pending, audit }),
     stepUp: new StepUp({ ...deps, factors, system }, settings['service.auth.step-up']),
   }
@@ -46,8 +51,13 @@ async function factorKeys(
   { system }: Pick<Machine, 'system'>,
   tokenKeys: readonly Uint8Array[],
 ): Promise<readonly Uint8Array[]> {
+  const file = factorKeyFile(settings)
+  return file === undefined ? tokenKeys : await readKeyFile(file, system)
+}
+
+/** `undefined` where the keys of sessions seal the secrets. */
+export function factorKeyFile(settings: Settings): string | undefined {
   const file = settings['service.auth.second-factor.key-file']
-  if (file !== undefined) return await readKeyFile(file, system)
-  if (tokenKeys.length > 0) return tokenKeys
-  return await readKeyFile(join(resolve(settings['service.data.folder']), KEY_FILE), system)
+  if (file !== undefined || settings['service.auth.token.store'] !== 'memory') return file
+  return join(resolve(settings['service.data.folder']), KEY_FILE)
 }

@@ -84,6 +84,7 @@ function createLogin(
       domains: settings['service.auth.oidc.idp.<idp>.domains.<n>'].get(name) ?? [],
       acceptsPlainNames: nameClaim !== 'email',
       maxAge: settings['service.auth.oidc.max-age'],
+      factorContexts: settings['service.auth.oidc.idp.<idp>.second-factor-acr.<n>'].get(name),
       rules,
     },
   }

@@ -132,6 +132,7 @@ function samlSettings(settings: Settings): SamlSettings[] {
           domains: settings['service.auth.saml.idp.<idp>.domains.<n>'].get(idp) ?? [],
           maxAge: undefined,
           rules: samlRules(settings, idp),
+          factorContexts: settings['service.auth.saml.idp.<idp>.second-factor-acr.<n>'].get(idp),
         },
         face: {
           label: settings['service.auth.saml.idp.<idp>.label'].get(idp) ?? idp,

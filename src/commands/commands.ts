@@ -7,6 +7,7 @@ import { doctor } from './doctor.ts'
 import { fsck } from './fsck.ts'
 import { importCommand } from './import.ts'
 import { migrateStore } from './migrate-store.ts'
+import { removeFactors } from './remove-factors.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 import { unlock } from './unlock.ts'
@@ -42,6 +43,7 @@ export const commands: readonly Command[] = [
   migrateStore,
   importCommand,
   unlock,
+  removeFactors,
   breachedPasswords,
   version,
   help,

@@ -22,6 +22,19 @@ export function findContradictions(settings: Settings, report: Report): void {
 }
 
 const checks: readonly Check[] = [
+  {
+    keys: ['service.auth.second-factor', 'service.auth.second-factor.groups.<n>'],
+    wrong: settings =>
+      settings['service.auth.second-factor'] === 'off' && settings['service.auth.second-factor.groups.<n>'].length > 0,
+    message: 'members of these groups must have a second factor, but no user can add one',
+  },
+  {
+    keys: ['service.auth.second-factor', 'service.auth.http-basic'],
+    warning: true,
+    wrong: settings =>
+      ['admins', 'all'].includes(settings['service.auth.second-factor']) && settings['service.auth.http-basic'],
+    message: 'users with a second factor cannot use HTTP Basic; their programs use access tokens',
+  },
   // Addresses
   {
     keys: ['service.baseurl.folder', 'service.http.host'],

@@ -1,4 +1,5 @@
 import { absoluteUrl, domain } from './address-kinds.ts'
+import { oidcFactorKeys } from './factor-keys.ts'
 import { boolean, choice, seconds, secret, text } from './kinds.ts'
 import { oidcMappingKeys } from './mapping-keys.ts'
 import { label, labelByLanguage, nameOfIdp } from './sso-keys.ts'
@@ -92,6 +93,7 @@ export const oidcKeys = {
   'service.auth.oidc.idp.<idp>.domains.<n>': domain({
     help: 'E-mail domains whose users this provider, and no other, signs in.',
   }),
+  ...oidcFactorKeys,
   ...oidcMappingKeys,
   'service.auth.oidc.idp.<idp>.label': label('the provider'),
   'service.auth.oidc.idp.<idp>.label.<language>': labelByLanguage('the provider'),

@@ -1,5 +1,6 @@
 import { absoluteUrl, domain } from './address-kinds.ts'
 import { boolean, choice, seconds, text } from './kinds.ts'
+import { samlFactorKeys } from './factor-keys.ts'
 import { casMappingKeys, samlMappingKeys } from './mapping-keys.ts'
 import { samlRequestKeys } from './saml-request-keys.ts'
 
@@ -103,6 +104,7 @@ export const samlKeys = {
   'service.auth.saml.idp.<idp>.domains.<n>': domain({
     help: 'E-mail domains whose users this identity provider, and no other, signs in.',
   }),
+  ...samlFactorKeys,
   ...samlMappingKeys,
   ...samlRequestKeys,
   'service.auth.saml.idp.<idp>.label': label('the identity provider'),

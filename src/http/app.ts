@@ -69,11 +69,12 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     request.parameters = parametersOf(request)
     // `ignoreAuth` (I4): from here on the request has no `auth_token`, on any route.
     if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
-    const { ignoresCaller, fromElsewhere } = request.routeOptions.config
+    const { ignoresCaller, fromElsewhere, beforeFactor } = request.routeOptions.config
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = ignoresCaller !== true && request.callback === undefined
     if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
     requireTokenScope(request)
+    if (beforeFactor !== true) await deps.factorPolicy.requirePresent(request.caller)
     // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
     const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
     const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)

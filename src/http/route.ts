@@ -29,6 +29,8 @@ export interface Route {
   readonly compressible?: true
   /** The scopes of which an access token needs one; absent: those that `caller.ts` derives from method and address. Empty: tokens are refused. */
   readonly tokenScopes?: readonly TokenScope[]
+  /** Also for users who must have a second factor and have none (D28.9). */
+  readonly beforeFactor?: true
   /** Every request is refused, so there is nothing to describe. */
   readonly onlyRefuses?: true
 }
@@ -39,6 +41,7 @@ declare module 'fastify' {
     fromElsewhere?: boolean
     visited?: boolean
     compressible?: boolean
+    beforeFactor?: boolean
     tokenScopes?: readonly TokenScope[]
   }
 

@@ -1,6 +1,7 @@
 import type { AccessTokens } from '../accounts/access-tokens.ts'
 import type { Audit } from '../accounts/audit.ts'
 import type { BasicCredentials } from '../accounts/basic-credentials.ts'
+import type { FactorPolicy } from '../accounts/factors/factor-policy.ts'
 import type { SecondFactors } from '../accounts/factors/second-factors.ts'
 import type { SignIn } from '../accounts/factors/sign-in.ts'
 import type { StepUp } from '../accounts/factors/step-up.ts'
@@ -120,6 +121,7 @@ export interface Rooms {
   /** The end of every sign-in. */
   readonly signIn: SignIn
   readonly factors: SecondFactors
+  readonly factorPolicy: FactorPolicy
   readonly stepUp: StepUp
   readonly lockout: Lockout
   readonly audit: Audit

@@ -53,7 +53,7 @@ export interface VerifiedIdentity {
   readonly logoutKeys?: readonly string[]
   /** What the session must note to end the session at the provider, in the form of its protocol. */
   readonly providerSession?: string
-  /** How the user authenticated at the provider (AuthnContextClassRef). */
+  /** How the provider has authenticated the user: `acr` of OpenID Connect, `AuthnContextClassRef` of SAML. */
   readonly authnContext?: string | undefined
 }
 
@@ -84,4 +84,6 @@ export interface ProviderPolicy {
   readonly maxAge: number | undefined
   /** What the attributes of a user mean here; absent: nothing. */
   readonly rules?: AttributeRules | undefined
+  /** Values of `authnContext` that count as a second factor (D28.10). */
+  readonly factorContexts?: readonly string[] | undefined
 }

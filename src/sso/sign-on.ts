@@ -100,7 +100,9 @@ export class SignOn {
         logoutKeys: identity.logoutKeys?.map(key => logoutKeyOf(policy.name, key)),
         providerSession: identity.providerSession,
       }
-      return await signIn.begin({ user, mechanism: policy.name, lifetime, client, successUrl })
+      const { authnContext } = identity
+      const provesFactor = authnContext !== undefined && policy.factorContexts?.includes(authnContext) === true
+      return await signIn.begin({ user, mechanism: policy.name, lifetime, client, successUrl, provesFactor })
     } catch (error) {
       if (error instanceof Overloaded && flow) await flows.restore(flow)
       throw await this.reported(error, policy.name, failureUrl, client)

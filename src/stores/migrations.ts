@@ -1,5 +1,5 @@
-import { StartupError } from '../base/errors.ts'
-import type { Database } from './database.ts'
+import { StartupError, StoreUnavailable } from '../base/errors.ts'
+import type { Database, Queries } from './database.ts'
 import { type Engine, type Sql, sql } from './sql.ts'
 
 /** A statement for all engines, or one for each of them. */
@@ -45,6 +45,16 @@ export async function schemaVersion(database: Database): Promise<number> {
   await database.run(worded(table, database.engine))
   const row = await database.get<{ id: number | null }>(sql`SELECT max(id) AS id FROM schema_migrations`)
   return row?.id ?? 0
+}
+
+/** Whether the store has a migration; it may be open for reading only, or have no tables yet. */
+export async function hasStep(database: Queries, id: number): Promise<boolean> {
+  try {
+    return (await database.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) !== undefined
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error
+    return false
+  }
 }
 
 function apply(database: Database, { id, name, statements }: Migration): Promise<void> {

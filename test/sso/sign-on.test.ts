@@ -4,18 +4,18 @@ import { Overloaded } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import type { AccountMatcher } from '../../src/sso/account-matcher.ts'
 import { SsoFailures } from '../../src/sso/failures.ts'
-import type { VerifiedIdentity } from '../../src/sso/identity-provider.ts'
+import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
 import { LoginFlows } from '../../src/sso/login-flows.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { SignOn } from '../../src/sso/sign-on.ts'
 import type { Audit } from '../../src/accounts/audit.ts'
-import type { SignIn } from '../../src/accounts/factors/sign-in.ts'
+import type { IdentifiedUser, SignIn } from '../../src/accounts/factors/sign-in.ts'
 import type { Sessions } from '../../src/accounts/sessions.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const client = { address: '192.0.2.1', userAgent: '' }
-const policy = { name: 'a', provisions: true, domains: [], maxAge: undefined }
+const provider = { name: 'a', provisions: true, domains: [], maxAge: undefined }
 const target = { successUrl: 'https://ok.example/', failureUrl: 'https://failed.example/' }
 
 function setUp(t: { after(work: () => Promise<void>): void }) {
@@ -28,9 +28,15 @@ function setUp(t: { after(work: () => Promise<void>): void }) {
   const audit = { record: async (entry: unknown) => void recorded.push(entry) } as Pick<Audit, 'record'> as Audit
   const accounts = { match: async () => ({ id: '7', name: 'anna' }) } as unknown as AccountMatcher
   const sessions = {} as unknown as Sessions
-  const signIn = { begin: async () => ({ session: { token: 't' } }) } as unknown as SignIn
+  const begun: Array<boolean | undefined> = []
+  const signIn = {
+    begin: async ({ provesFactor }: IdentifiedUser) => {
+      begun.push(provesFactor)
+      return { session: { token: 't' } }
+    },
+  } as unknown as SignIn
   const signOn = new SignOn({ flows, accounts, sessions, signIn, failures, audit, latest: { keep: () => {} } })
-  const complete = async (verify: () => Promise<VerifiedIdentity>) => {
+  const complete = async (verify: () => Promise<VerifiedIdentity>, policy: ProviderPolicy = provider) => {
     const flow = await flows.create({ provider: 'a', ...target }, client.address)
     const consumed = await flows.consume(flow.id)
     const attempt = { policy, client, flow: consumed, ...target, verify }
@@ -40,7 +46,7 @@ function setUp(t: { after(work: () => Promise<void>): void }) {
     )
     return { error, isLeft: (await flows.consume(flow.id)) !== undefined }
   }
-  return { complete, failures, recorded, system }
+  return { begun, complete, failures, recorded, system }
 }
 
 test('an overload does not use up the flow: the browser can send its response again (D8.2)', async t => {
@@ -68,4 +74,16 @@ test('with every protocol an assertion signs on once (D8.3)', async t => {
   assert.equal((await complete(async () => identity)).error, undefined)
   const { error } = await complete(async () => identity)
   assert.equal((error as SsoRefused).failed.check, 'replay')
+})
+
+test('a sign-on counts as a second factor only with an authentication context that the settings name (D28.10)', async t => {
+  const { begun, complete } = setUp(t)
+  const mfa = 'https://refeds.org/profile/mfa'
+  const trusting = { ...provider, factorContexts: [mfa] }
+  const contexts = [mfa, 'https://refeds.org/profile/sfa', `${mfa} `, mfa.toUpperCase(), '', undefined]
+  for (const authnContext of contexts)
+    await complete(async () => ({ name: 'anna', issuer: 'i', authnContext }), trusting)
+  await complete(async () => ({ name: 'anna', issuer: 'i', authnContext: mfa }))
+  await complete(async () => ({ name: 'anna', issuer: 'i' }), { ...provider, factorContexts: [''] })
+  assert.deepEqual(begun, [true, false, false, false, false, false, false, false])
 })

@@ -9,7 +9,7 @@ interface FieldProps {
   readonly hint?: ComponentChildren
   readonly type?: 'text' | 'password' | 'email' | 'search' | 'datetime-local'
   readonly name?: string
-  readonly autocomplete?: 'current-password' | 'new-password' | 'username' | 'name' | 'email' | 'off'
+  readonly autocomplete?: 'current-password' | 'new-password' | 'one-time-code' | 'username' | 'name' | 'email' | 'off'
   readonly required?: boolean
   readonly maxLength?: number
   /** Values offered while typing. */

@@ -7,6 +7,7 @@ import { sections } from '../routes.tsx'
 import { useFooter } from '../lib/footer.ts'
 import { Name } from './name.tsx'
 import { SessionGuard } from './session-guard.tsx'
+import { StepUp } from './step-up.tsx'
 import { Toasts } from './toast.tsx'
 
 /** The frame of every page: navigation, the user, sign-out. */
@@ -14,7 +15,7 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
   const { me } = useSession()
   const Footer = useFooter()
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href
-  const open = sections.filter(({ forAdmins }) => forAdmins !== true || me.isAdmin)
+  const open = me.lacksFactor ? [] : sections.filter(({ forAdmins }) => forAdmins !== true || me.isAdmin)
   const skip = (event: Event): void => {
     event.preventDefault()
     document.querySelector<HTMLElement>('#main')?.focus()
@@ -57,6 +58,7 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
       {children}
       {Footer && <Footer />}
       <SessionGuard me={me} />
+      <StepUp />
     </>
   )
 }

@@ -3,7 +3,7 @@ import { onSessionEnd } from '../lib/api.ts'
 import { address, uiPath } from '../lib/base.ts'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
-import { checkSession, isSignedIn, type Me, sessionEnd, signInAgain } from '../lib/session.ts'
+import { checkSession, isSignedIn, type Me, proveFactor, sessionEnd, signInAgain } from '../lib/session.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
@@ -76,6 +76,8 @@ async function keepAlive(me: Me): Promise<void> {
 
 function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood: boolean) => void }) {
   const [password, setPassword] = useState('')
+  /** Not yet asked for while undefined. */
+  const [code, setCode] = useState<string>()
   const look = async (): Promise<boolean> => {
     if (!(await isSignedIn(me).catch(() => false))) return false
     onOver(true)
@@ -92,7 +94,8 @@ function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood
     }
   }, [])
   const signIn = async (): Promise<void> => {
-    await signInAgain(me, password)
+    if (code !== undefined) await proveFactor(code)
+    else if (!(await signInAgain(me, password))) return setCode('')
     if (!(await look())) location.reload()
   }
   const query = new URLSearchParams({ successurl: uiPath }).toString()
@@ -105,15 +108,27 @@ function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood
             <p>
               {t('userName')}: <Name>{me.name}</Name>
             </p>
-            <Field
-              label={t('password')}
-              type="password"
-              autocomplete="current-password"
-              required
-              value={password}
-              onValue={setPassword}
-              error={problem === undefined ? undefined : tellProblem(problem)}
-            />
+            {code === undefined ? (
+              <Field
+                label={t('password')}
+                type="password"
+                autocomplete="current-password"
+                required
+                value={password}
+                onValue={setPassword}
+                error={problem === undefined ? undefined : tellProblem(problem)}
+              />
+            ) : (
+              <Field
+                label={t('factorCode')}
+                hint={t('factorCodeHint')}
+                autocomplete="one-time-code"
+                required
+                value={code}
+                onValue={setCode}
+                error={problem === undefined ? undefined : tellProblem(problem)}
+              />
+            )}
             <div class="buttons">
               <a class="button quiet" href={address(`auth/login?${query}`)} target="_blank" rel="noopener">
                 {t('signInElsewhere')}

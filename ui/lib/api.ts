@@ -23,7 +23,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 export const unreachable = (): Problem => new Problem(0, { code: 'unreachable' })
 
 interface Ask {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly json?: unknown
   readonly signal?: AbortSignal
   /** The ETag of the state to change: the request fails if the state has changed since. */
@@ -38,8 +38,8 @@ export interface Tagged<T> {
 }
 
 /**
- * Sends a request. If the session has ended, the user signs in again on this page, and the request is sent
- * once more.
+ * Sends a request. If the session has ended, the user signs in again on this page, and the request is sent once more; also
+ * after a new proof of who the user is, where a change asks for it.
  * @param path relative to the base address, without a leading slash
  * @returns the parsed JSON, `undefined` for an empty response
  * @throws {Problem}
@@ -61,6 +61,7 @@ export async function askTagged<T>(path: string, options: Ask = {}): Promise<Tag
   }
   const body = (await readJson<Record<string, unknown> | undefined>(response)) ?? {}
   if (response.status === 401 && (await signedInAgain())) return await askTagged<T>(path, options)
+  if (body['code'] === 'fresh-sign-in-required' && (await provenAgain())) return await askTagged<T>(path, options)
   throw problemOf(response.status, body, response.headers.get('retry-after'))
 }
 
@@ -91,6 +92,20 @@ export const problemOf = (
 async function readJson<T>(response: Response): Promise<T> {
   const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
   return (isJson ? await response.json() : undefined) as T
+}
+
+/** Asks the user to prove again who they are. Before the page has rendered, nothing asks for it. */
+let askForProof: () => Promise<boolean> = async () => false
+let proving: Promise<boolean> | undefined
+
+export function onProofWanted(prove: () => Promise<boolean>): void {
+  askForProof = prove
+}
+
+/** Resolves when the user has proven who they are, or has declined. All requests that wait share one proof. */
+async function provenAgain(): Promise<boolean> {
+  proving ??= askForProof().finally(() => (proving = undefined))
+  return await proving
 }
 
 /** Asks the user to sign in again. Until the page knows its user, it can only redirect to the sign-in page. */

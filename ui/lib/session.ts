@@ -12,6 +12,8 @@ export interface Me {
   readonly language: string | undefined
   readonly homeContext: string | undefined
   readonly isAdmin: boolean
+  /** The user must add a second factor before anything else. */
+  readonly lacksFactor: boolean
   /** The base address, in the form that the service uses in its responses. */
   readonly baseUri: string
 }
@@ -24,6 +26,7 @@ interface UserInformation {
   readonly homecontext?: string
   readonly isAdmin?: true
   readonly authTokenExpires?: string
+  readonly secondFactor?: 'missing'
   readonly clientAcceptLanguage: Readonly<Record<string, number>>
 }
 
@@ -37,10 +40,11 @@ export async function loadMe(): Promise<Me> {
   const information = await loadUser()
   const { id, user = id, uri = '', language, homecontext, isAdmin = false, clientAcceptLanguage } = information
   if (id === GUEST) return await leaveForSignIn(false)
+  const lacksFactor = information.secondFactor === 'missing'
   const preferred = Object.entries(clientAcceptLanguage).sort(([, a], [, b]) => b - a)
   await chooseLanguage([language, ...preferred.map(([tag]) => tag)])
   const baseUri = uri.slice(0, uri.lastIndexOf('_principals/entry/'))
-  return { id, name: user, language, homeContext: homecontext, isAdmin, baseUri }
+  return { id, name: user, language, homeContext: homecontext, isAdmin, lacksFactor, baseUri }
 }
 
 /** The end of the session by the clock of this browser; `undefined` if it is unknown. */
@@ -80,12 +84,29 @@ export async function checkSession(me: Me): Promise<void> {
   if (!(await signedInAgain())) throw new Problem(401, { code: 'not-signed-in' })
 }
 
-/** Signs in again as the same user, with the password. @throws {Problem} */
-export async function signInAgain(me: Me, password: string): Promise<void> {
-  const response = await fetch(address('auth/cookie'), {
+/**
+ * Signs in again as the same user, with the password.
+ * @returns false if a second factor is needed as well: see {@link proveFactor} @throws {Problem}
+ */
+export async function signInAgain(me: Me, password: string): Promise<boolean> {
+  try {
+    await sendForm('auth/cookie', { auth_username: me.name, auth_password: password })
+    return true
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'second-factor-required') return false
+    throw error
+  }
+}
+
+/** The second step of a sign-in. @throws {Problem} */
+export const proveFactor = (code: string): Promise<void> => sendForm('auth/factor', { code })
+
+/** Without {@link ask}: a refusal here does not mean that the session has ended. @throws {Problem} */
+async function sendForm(path: string, fields: Readonly<Record<string, string>>): Promise<void> {
+  const response = await fetch(address(path), {
     method: 'POST',
     headers: { accept: 'application/json' },
-    body: new URLSearchParams({ auth_username: me.name, auth_password: password }),
+    body: new URLSearchParams(fields),
   }).catch(() => {
     throw unreachable()
   })

@@ -5,9 +5,10 @@ import { useSession } from '../lib/session.ts'
 import { Logins } from './account-logins.tsx'
 import { ChangePassword } from './account-password.tsx'
 import { ProfileCard } from './profile-card.tsx'
+import { SecondFactors } from './account-factors.tsx'
 import { WhoAmI } from './account-who.tsx'
 
-/** The user's profile, password, sessions and access tokens. */
+/** The user's profile, password, second factors, sessions and access tokens. */
 export function Account() {
   const { me } = useSession()
   return (
@@ -17,6 +18,7 @@ export function Account() {
         <ChangePassword />
       </div>
       {!me.id.startsWith('_') && <ProfileCard id={me.id} />}
+      <SecondFactors />
       <Logins />
       <AccessTokens />
     </Page>

@@ -63,6 +63,19 @@ export async function factorsOf(queries: Queries, userId: string): Promise<Facto
   return rows.map(fromRow)
 }
 
+/** The factors of one kind of all users. */
+export async function factorsOfKind(queries: Queries, kind: FactorKind): Promise<Factor[]> {
+  return (await queries.all<Row>(sql`SELECT ${columns} FROM second_factors WHERE kind = ${kind}`)).map(fromRow)
+}
+
+/** Removes all factors and recovery codes of a user, and returns the factors. */
+export async function removeFactorsOf(tx: Queries, userId: string): Promise<readonly Factor[]> {
+  const removed = await factorsOf(tx, userId)
+  await tx.run(sql`DELETE FROM second_factors WHERE user_id = ${userId}`)
+  await replaceRecoveryCodes(tx, userId, [])
+  return removed
+}
+
 export async function findFactor(queries: Queries, id: string): Promise<Factor | undefined> {
   const row = await queries.get<Row>(sql`SELECT ${columns} FROM second_factors WHERE id = ${id}`)
   return row && fromRow(row)

@@ -115,6 +115,7 @@ interface Declared<D, U extends string, Q extends Query, B> {
   readonly visited?: true
   readonly pageAt?: string
   readonly compressible?: true
+  readonly beforeFactor?: true
   readonly onContentOrigin?: true
   readonly tokenScopes?: readonly TokenScope[]
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
@@ -163,7 +164,7 @@ function define<D, U extends string, Q extends Query, B>(
 ): RouteDefinition<D & { readonly bodies: Bodies }> {
   const { method, url, isOffered, ignoresCaller, fromElsewhere, visited, pageAt, compressible, tokenScopes, handle } =
     declared
-  const { onContentOrigin } = declared
+  const { onContentOrigin, beforeFactor } = declared
   const parameters = Object.entries(description?.query ?? {})
   const { body, requires } = description ?? {}
   const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> =>
@@ -183,6 +184,7 @@ function define<D, U extends string, Q extends Query, B>(
         ...(visited ? { visited } : {}),
         ...(pageAt === undefined ? {} : { pageAt }),
         ...(compressible ? { compressible } : {}),
+        ...(beforeFactor ? { beforeFactor } : {}),
         ...(onContentOrigin ? { onContentOrigin } : {}),
         ...(tokenScopes ? { tokenScopes } : {}),
         handle: async (request, reply) => {

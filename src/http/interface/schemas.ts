@@ -36,6 +36,7 @@ export const CurrentUser = named(
     homecontext: optional(text()),
     isAdmin: optional(flag),
     authTokenExpires: optional(text()),
+    secondFactor: optional(oneOf('missing')),
   }),
 )
 

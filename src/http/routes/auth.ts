@@ -59,10 +59,16 @@ export const authRoutes = [
     tokenScopes: ['read', 'quota'],
     chapter: 'Sessions',
     summary: 'Read who the caller is.',
-    details: 'Without a login that is the guest, with `id` `_guest`. `isAdmin` is present for administrators only.',
+    details:
+      'Without a login that is the guest, with `id` `_guest`. `isAdmin` is present for administrators only, `secondFactor` for users who must add one first.',
+    beforeFactor: true,
     answers: { 200: json('The user information.', CurrentUser) },
-    handle: async ({ sessions, base }: Uses<'sessions' | 'base'>, { request, caller }) => ({
+    handle: async (
+      { sessions, base, factorPolicy }: Uses<'sessions' | 'base' | 'factorPolicy'>,
+      { request, caller },
+    ) => ({
       ...describeCaller({ ...caller, expires: expiryOf(caller, sessions) }, request.headers['accept-language'], base),
+      ...((await factorPolicy.isMissing(caller)) ? { secondFactor: 'missing' } : {}),
       isAdmin: isAdmin(caller) || undefined,
     }),
   }),

@@ -29,7 +29,7 @@ const factorPath = {
   factor: { description: 'The `id` of the factor.', schema: { type: 'string' }, example: 'none' },
 } as const
 
-type Services = Uses<'factors' | 'stepUp'>
+type Services = Uses<'factors' | 'factorPolicy' | 'stepUp'>
 
 /** The second factors of the caller, and for administrators those of others (D28). */
 export const factorRoutes = [
@@ -39,6 +39,7 @@ export const factorRoutes = [
     url: '/auth/factors',
     chapter: 'Sessions',
     summary: 'List the second factors of the caller, and how many recovery codes are left.',
+    beforeFactor: true,
     requires: { role: 'user', to: 'list second factors' },
     query: { user: textParameter('For admins: the name of another user.') },
     answers: { 200: json('The factors, without their secrets.', SecondFactors) },
@@ -57,12 +58,14 @@ export const factorRoutes = [
     summary: 'Begin to add an authenticator app (TOTP). It counts once its first code has been sent.',
     details:
       'The enrolment ends after ten minutes, or when another one begins. `uri` is what apps read from a QR code.',
+    beforeFactor: true,
     requires: { role: 'user', to: 'add a second factor' },
     body: jsonBody(object({ kind: oneOf('totp'), name: text() }), { example: { kind: 'totp', name: 'Phone' } }),
     answers: {
       201: json('The secret, in base 32, in this answer only.', object({ id: text(), secret: text(), uri: text() })),
     },
     refusals: { 400: ['invalid-value'], 403: ['access-token-scope', 'fresh-sign-in-required'] },
+    isOffered: ({ factorPolicy }: Services) => factorPolicy.isOffered,
     handle: async ({ factors, stepUp, base }: Services & Uses<'base'>, { caller, body, reply }) => {
       requireSessionOf(caller, 'add a second factor')
       stepUp.requireFresh(caller)
@@ -81,6 +84,7 @@ export const factorRoutes = [
     summary: 'Add the authenticator app, with its first code.',
     details:
       'The first factor ends the other sessions of the user, which have none, and the answer has ten recovery codes. They cannot be read again.',
+    beforeFactor: true,
     requires: { role: 'user', to: 'add a second factor' },
     path: factorPath,
     body: jsonBody(object({ code: text() }), { example: { code: '123456' } }),
@@ -90,6 +94,7 @@ export const factorRoutes = [
       404: ['not-found'],
       409: ['conflict'],
     },
+    isOffered: ({ factorPolicy }: Services) => factorPolicy.isOffered,
     handle: async ({ factors, stepUp }: Services, { caller, params, body }) => {
       requireSessionOf(caller, 'add a second factor')
       stepUp.requireFresh(caller)

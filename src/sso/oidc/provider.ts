@@ -124,13 +124,14 @@ export class OidcProvider {
       lacksClaims(idToken, rules) && server.endpoints.userinfo !== undefined
         ? await this.#withUserinfo(configuration, idToken, tokens.access_token)
         : (idToken as Claims)
-    const { sub = '', sid } = idToken
+    const { sub = '', sid, acr } = idToken
     return {
       ...readName(claims, rules),
       issuer: this.issuer,
       subject: sub,
       attributes: claims,
       ...(typeof sid === 'string' ? { logoutKeys: [sid] } : {}),
+      ...(typeof acr === 'string' ? { authnContext: acr } : {}),
     }
   }
 

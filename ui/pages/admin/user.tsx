@@ -12,6 +12,7 @@ import { useLoaded } from '../../lib/load.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { AccessTokens } from '../access-tokens.tsx'
+import { SecondFactorsOf } from '../account-factors.tsx'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { DeletePrincipal, RenamePrincipal } from './principal.tsx'
 import { ProfileCard } from '../profile-card.tsx'
@@ -59,6 +60,7 @@ function UserOf({ id }: { readonly id: string }) {
             </div>
             <UserContexts id={id} />
             {id !== me.id && user.name !== undefined && <UserLogins name={user.name} round={user} />}
+            {id !== me.id && user.name !== undefined && <SecondFactorsOf user={user.name} />}
             {id !== me.id && user.name !== undefined && <AccessTokens user={user.name} />}
             <UserHistory id={id} round={user} />
             {!id.startsWith('_') && (

@@ -1,0 +1,73 @@
+import { factorsOfKind } from '../accounts/factors/factor-rows.ts'
+import { FactorSecrets } from '../accounts/factors/factor-secrets.ts'
+import { normaliseName } from '../accounts/names.ts'
+import { findPrincipalNamed } from '../accounts/users.ts'
+import { StartupError } from '../base/errors.ts'
+import { realSystem } from '../base/system.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Database } from '../stores/database.ts'
+import { isMissing, readKeyFile } from '../stores/key-file.ts'
+import { hasStep } from '../stores/migrations.ts'
+import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
+import { tokenSecrets } from './ephemeral-stores.ts'
+import { factorKeyFile } from './factors.ts'
+import { openDatabase } from './stores.ts'
+
+/** The schema step that created the tables. */
+const FACTOR_STEP = 27
+
+interface Subject {
+  readonly settings: Settings
+  /** `SERVICE_AUTH_TOKEN_KEY`. */
+  readonly tokenKey: string | undefined
+  readonly version: string
+}
+
+/** The groups that must have second factors, and the keys that seal the secrets of authenticator apps. Nothing is created. */
+export async function examineFactors(subject: Subject): Promise<Diagnosis[]> {
+  const database = await openDatabase(subject.settings, realSystem, { readOnly: true }).catch((error: unknown) => {
+    // There is none before the first start.
+    if (error instanceof StartupError) return undefined
+    throw error
+  })
+  if (!database) return []
+  try {
+    if (!(await hasStep(database, FACTOR_STEP))) return []
+    return [...(await examineGroups(subject.settings, database)), ...(await examineSecrets(subject, database))]
+  } finally {
+    await database.close()
+  }
+}
+
+async function examineGroups(settings: Settings, database: Database): Promise<Diagnosis[]> {
+  const found: Diagnosis[] = []
+  for (const name of settings['service.auth.second-factor.groups.<n>']) {
+    if ((await findPrincipalNamed(database, normaliseName(name))) !== undefined) continue
+    found.push(warning(`second factors: there is no group "${name}" (service.auth.second-factor.groups.<n>)`))
+  }
+  return found
+}
+
+async function examineSecrets({ settings, tokenKey, version }: Subject, database: Database): Promise<Diagnosis[]> {
+  const apps = await factorsOfKind(database, 'totp')
+  if (apps.length === 0) return []
+  try {
+    const file = factorKeyFile(settings)
+    if (file !== undefined && (await isMissing(file))) {
+      const loss = `the secrets of ${apps.length} authenticator apps cannot be opened`
+      return [problem(`second factors: the key file ${file} is missing, so ${loss}; restore it from a copy`)]
+    }
+    const machine = { system: realSystem, tokenKey, version }
+    const keys = file === undefined ? await tokenSecrets(settings, machine) : await readKeyFile(file, realSystem)
+    const secrets = new FactorSecrets(async () => keys, realSystem)
+    const opened = await Promise.all(apps.map(({ secret, userId }) => secrets.open(secret, userId)))
+    const lost = opened.filter(secret => secret === undefined).length
+    if (lost === 0) return [ok(`second factors: ${apps.length} authenticator apps`)]
+    return [
+      problem(`second factors: ${lost} of ${apps.length} authenticator apps are sealed with a key that is missing`),
+    ]
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return [problem(`second factors: ${error.message}`)]
+  }
+}
