@@ -200,7 +200,8 @@ class SqliteDatabase implements Database {
       try {
         // Closing the last connection should do it, but the package cannot finalise statements and really closes only when
         // the garbage collector has found them.
-        this.#writer.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+        // Connections that only read ask always, and cannot do it.
+        if (!this.#asksAlways) this.#writer.execute('PRAGMA wal_checkpoint(TRUNCATE)')
       } catch (error) {
         // Nothing is lost: the log is applied when the database is opened next.
         if (!(error instanceof StorageFull || error instanceof StorageReadOnly)) throw error
