@@ -15,6 +15,7 @@ const licences = {
   uplot: 'uplot/LICENSE',
   uqr: 'uqr/LICENSE',
   pdfjs: 'pdfjs-dist/LICENSE',
+  simplewebauthn: '@simplewebauthn/browser/LICENSE.md',
 }
 
 /** Modules that pages load; what they import on demand is split off. */

@@ -221,7 +221,9 @@ test('the pages of ui/ are a client like any other: they import nothing of the s
       const isOwn = name.startsWith('.') && !posix.join(slashed(inside), name).startsWith('..')
       assert.ok(
         isOwn ||
-          /^(preact(\/hooks)?|uqr|@tanstack\/virtual-core|uplot|pdfjs-dist(\/build\/pdf\.worker\.mjs)?)$/.test(name),
+          /^(preact(\/hooks)?|uqr|@simplewebauthn\/browser|@tanstack\/virtual-core|uplot|pdfjs-dist(\/build\/pdf\.worker\.mjs)?)$/.test(
+            name,
+          ),
         `${file} imports ${name}`,
       )
     }

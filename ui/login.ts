@@ -1,9 +1,13 @@
+import { offerPasskeys } from './passkey-buttons.ts'
+
 /**
  * Counts down on the sign-in page while the user is locked out; everything else on that page works without
  * scripts.
  */
 const remaining = document.querySelector<HTMLElement>('time[data-seconds]')
 const notice = remaining?.closest<HTMLElement>('[data-over]')
+
+offerPasskeys()
 
 if (remaining && notice) {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('form[method=post] button')]

@@ -18,6 +18,7 @@ export const auditEvents = [
   'factor-added',
   'factor-removed',
   'factor-used',
+  'passkey-counter-mismatch',
   'recovery-code-used',
   'recovery-codes-created',
   'step-up',

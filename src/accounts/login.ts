@@ -103,6 +103,14 @@ export class Login {
     throw new Forbidden('current-password-wrong', 'The current password is wrong.')
   }
 
+  /**
+   * Whether the user signs in here, not through a provider only: they have a password, and may use it. Where a passkey replaces
+   * the password, the same users may use one: else an account would outlive its end at the provider (D29.6).
+   */
+  admits(user: User): boolean {
+    return this.#deps.policy.admits(user.name ?? '') && this.#storedPassword(user) !== undefined
+  }
+
   /** Whether credentials that were verified recently may be used without a new check (D4.3). @throws {LockedOut} */
   async requireStillGood(user: User, name: string, client: Client): Promise<boolean> {
     if (user.disabled || user.hasSecondFactor || user.name !== name || !this.#deps.policy.admits(name)) return false

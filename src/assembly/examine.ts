@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/protocol/cookies.ts'
+import { relyingPartyOfSettings } from './factors.ts'
 import { type Diagnosis, ok, warning } from './diagnosis.ts'
 import { examineContentOrigin } from './examine-content-origin.ts'
 import { examineFactors } from './examine-factors.ts'
@@ -33,6 +34,7 @@ export async function examine({ settings, warnings, file, tokenKey, version }: S
     ok(`settings: ${file ?? 'built in'}`),
     ok(`base address: ${base.href}`),
     ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
+    ok(`passkeys: ${describePasskeys(settings)}`),
     ...warnings.map(warning),
     ...(await examineContentOrigin(settings)),
     ...(await examineStorage({ settings, tokenKey, version })),
@@ -41,6 +43,15 @@ export async function examine({ settings, warnings, file, tokenKey, version }: S
     ...(await examineFactors({ settings, tokenKey, version })),
     ...(await examineSso(settings, base)),
   ]
+}
+
+/** Whether users are offered passkeys, and why not. */
+function describePasskeys(settings: Settings): string {
+  const use = settings['service.auth.passkeys']
+  if (use === 'off') return 'off'
+  const relyingParty = relyingPartyOfSettings(settings)
+  if (!relyingParty) return 'not offered, because browsers need a base address with a host name and https, or localhost'
+  return `bound to the host ${relyingParty.id}, ${use === 'sign-in' ? 'also instead of the password' : 'as second factor'}`
 }
 
 const defaultBase = (settings: Settings): string => `http://127.0.0.1:${settings['service.http.port']}/`

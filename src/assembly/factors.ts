@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path'
 import { FactorPolicy } from '../accounts/factors/factor-policy.ts'
 import { FactorSecrets } from '../accounts/factors/factor-secrets.ts'
+import { PasskeySignIn } from '../accounts/factors/passkey-sign-in.ts'
+import { Passkeys, relyingPartyOf } from '../accounts/factors/passkeys.ts'
 import { PendingLogins } from '../accounts/factors/pending-logins.ts'
 import { SecondFactors } from '../accounts/factors/second-factors.ts'
 import { SignIn } from '../accounts/factors/sign-in.ts'
@@ -26,7 +28,8 @@ export function createFactors(settings: Settings, machine: Machine, deps: Depend
   const { system, log } = machine
   const { database, ephemeral, sessions, audit, tokenKeys } = deps
   const secrets = new FactorSecrets(() => factorKeys(settings, machine, tokenKeys), system)
-  const factors = new SecondFactors({ ...deps, secrets, system, log })
+  const passkeys = createPasskeys(settings, machine, deps)
+  const factors = new SecondFactors({ ...deps, secrets, passkeys, system, log })
   const pending = new PendingLogins({ database, ephemeral, system })
   return {
     factors,
@@ -34,10 +37,31 @@ export function createFactors(settings: Settings, machine: Machine, deps: Depend
       requirement: settings['service.auth.second-factor'],
       groups: settings['service.auth.second-factor.groups.<n>'],
     }),
+    passkeys,
+    passkeySignIn:
+      passkeys && settings['service.auth.passkeys'] === 'sign-in'
+        ? new PasskeySignIn({ ...deps, passkeys, factors })
+        : undefined,
     signIn: new SignIn({ sessions, factors, pending, audit }),
     stepUp: new StepUp({ ...deps, factors, system }, settings['service.auth.step-up']),
   }
 }
+
+/** `undefined` where browsers offer no passkeys, as at the default base address, which has no host name. */
+function createPasskeys(
+  settings: Settings,
+  { system }: Pick<Machine, 'system'>,
+  deps: Dependencies,
+): Passkeys | undefined {
+  const base = settings['service.baseurl.folder']
+  const relyingParty = relyingPartyOfSettings(settings)
+  if (settings['service.auth.passkeys'] === 'off' || base === undefined || !relyingParty) return undefined
+  return new Passkeys({ ...deps, system }, { relyingParty, base })
+}
+
+/** The host that passkeys are bound to; `undefined` where browsers offer none. */
+export const relyingPartyOfSettings = (settings: Settings) =>
+  relyingPartyOf(settings['service.baseurl.folder'], 'Stowage')
 
 /** Created in the data folder when the first secret is sealed. */
 const KEY_FILE = 'second-factors.key'

@@ -87,6 +87,10 @@ export const errorCodes = {
     title: 'Second factor required',
     help: 'The password is right. Send the second factor to `POST /auth/factor` with the cookie of this response; `factors` lists the kinds. Programs use an access token.',
   },
+  'passkey-refused': {
+    title: 'Passkey refused',
+    help: 'The passkey is not known here, or its response is wrong, late or was already used. Request new options and try again.',
+  },
   'sign-in-expired': {
     title: 'Sign-in expired',
     help: 'The sign-in that waits for a second factor is unknown, older than five minutes or has had too many attempts: begin again.',
@@ -121,6 +125,10 @@ export const errorCodes = {
   'fresh-sign-in-required': {
     title: 'Fresh sign-in required',
     help: 'The last proof of who you are is older than five minutes. Send a second factor, or the password, to `POST /auth/fresh` and repeat the request.',
+  },
+  'passkey-login-off': {
+    title: 'Sign-in with a passkey not possible',
+    help: 'The passkey is right, but this user signs in through an identity provider.',
   },
   'second-factor-missing': {
     title: 'Second factor missing',

@@ -2,6 +2,8 @@ import type { AccessTokens } from '../accounts/access-tokens.ts'
 import type { Audit } from '../accounts/audit.ts'
 import type { BasicCredentials } from '../accounts/basic-credentials.ts'
 import type { FactorPolicy } from '../accounts/factors/factor-policy.ts'
+import type { PasskeySignIn } from '../accounts/factors/passkey-sign-in.ts'
+import type { Passkeys } from '../accounts/factors/passkeys.ts'
 import type { SecondFactors } from '../accounts/factors/second-factors.ts'
 import type { SignIn } from '../accounts/factors/sign-in.ts'
 import type { StepUp } from '../accounts/factors/step-up.ts'
@@ -123,6 +125,10 @@ export interface Rooms {
   readonly factors: SecondFactors
   readonly factorPolicy: FactorPolicy
   readonly stepUp: StepUp
+  /** Absent when passkeys are off, or browsers offer none for the base address. */
+  readonly passkeys: Passkeys | undefined
+  /** Absent when a passkey alone signs no user in. */
+  readonly passkeySignIn: PasskeySignIn | undefined
   readonly lockout: Lockout
   readonly audit: Audit
   /** Absent when access tokens are off. */

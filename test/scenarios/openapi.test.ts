@@ -4,9 +4,11 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { isDescribed, templateOf } from '../../src/http/interface/document.ts'
 import { describedRoutes } from '../../src/http/routes/routes.ts'
 import { after } from '../support/after.ts'
+import { passkeySettings } from '../support/passkeys.ts'
 import { startInProcess } from '../support/service.ts'
 
 const everything = {
+  ...(await passkeySettings()),
   'service.data.quota': 'on',
   'service.auth.http-basic': 'on',
   'service.auth.cas': 'on',

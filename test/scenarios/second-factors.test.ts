@@ -14,7 +14,7 @@ const nameOf = (answer: { json(): Record<string, unknown> }): unknown => answer.
 test('an authenticator app counts once its first code was sent; the secret is sealed in the store (D28.1)', async t => {
   const { visitor, id } = await newUser(service, admin)
   const app = await enrol(visitor, system)
-  assert.deepEqual((await visitor.get('auth/factors')).json(), { factors: [], recoveryCodes: 0 })
+  assert.deepEqual((await visitor.get('auth/factors')).json(), { factors: [], recoveryCodes: 0, canAdd: ['totp'] })
   const wrong = await visitor.post(`auth/factors/${app.id}/confirm`, { code: app.wrongCode() })
   assert.deepEqual([wrong.status, codeOf(wrong)], [403, 'second-factor-wrong'])
   const confirmed = await visitor.post(`auth/factors/${app.id}/confirm`, { code: app.code() })
@@ -135,7 +135,7 @@ test('users list, rename and remove their own factors; with the last one the rec
   assert.equal((await user.visitor.delete(`auth/factors/${app.id}`)).status, 204)
   assert.deepEqual(await names(), ['Tablet'])
   assert.equal((await user.visitor.delete(`auth/factors/${second.id}`)).status, 204)
-  assert.deepEqual((await user.visitor.get('auth/factors')).json(), { factors: [], recoveryCodes: 0 })
+  assert.deepEqual((await user.visitor.get('auth/factors')).json(), { factors: [], recoveryCodes: 0, canAdd: ['totp'] })
   assert.equal((await service.visitor().signIn(user.name, user.password)).status, 200)
   assert.equal((await user.visitor.post('auth/recovery-codes')).status, 409)
 })

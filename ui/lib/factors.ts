@@ -12,6 +12,8 @@ export interface Factors {
   readonly factors: readonly Factor[]
   /** How many are left. */
   readonly recoveryCodes: number
+  /** The kinds that the service offers. */
+  readonly canAdd: ReadonlyArray<Factor['kind']>
 }
 
 /** An authenticator app that is to be added, with its secret in base 32. */

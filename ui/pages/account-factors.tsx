@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { AddPasskeyDialog } from '../components/add-passkey.tsx'
 import { Button } from '../components/button.tsx'
 import { Confirm, Dialog, DialogButtons } from '../components/dialog.tsx'
 import { Field } from '../components/field.tsx'
@@ -18,18 +19,19 @@ import {
 import { ago, dateTime, tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import { useLoaded } from '../lib/load.ts'
+import { hasPasskeys } from '../lib/passkeys.ts'
 import { visible } from '../lib/text.ts'
 import { NewAppDialog } from './new-app.tsx'
 
 /** The second factors of the user, to add, rename and remove them. @param onAdded after a factor was added */
 export function SecondFactors({ onAdded }: { readonly onAdded?: () => void }) {
   const [loaded, again] = useLoaded(signal => loadFactors(signal), [])
-  const [isAdding, setAdding] = useState(false)
+  const [adding, setAdding] = useState<Factor['kind']>()
   const [renaming, setRenaming] = useState<Factor>()
   const [removing, setRemoving] = useState<Factor>()
   const [codes, setCodes] = useState<readonly string[]>()
   const added = (recoveryCodes: readonly string[] | undefined): void => {
-    setAdding(false)
+    setAdding(undefined)
     tell(t('factorAdded'))
     if (recoveryCodes) setCodes(recoveryCodes)
     else onAdded?.()
@@ -39,6 +41,7 @@ export function SecondFactors({ onAdded }: { readonly onAdded?: () => void }) {
     await renewRecoveryCodes().then(setCodes, tellFailure)
     again()
   }
+  const offers = (kind: Factor['kind']): boolean => loaded.state === 'ready' && loaded.value.canAdd.includes(kind)
   const actions = (factor: Factor) => (
     <>
       <Button
@@ -67,9 +70,18 @@ export function SecondFactors({ onAdded }: { readonly onAdded?: () => void }) {
     <Card
       title={t('secondFactors')}
       aside={
-        <Button kind="quiet" size="small" onPress={() => setAdding(true)}>
-          {t('addApp')}
-        </Button>
+        <>
+          {offers('totp') && (
+            <Button kind="quiet" size="small" onPress={() => setAdding('totp')}>
+              {t('addApp')}
+            </Button>
+          )}
+          {offers('passkey') && hasPasskeys() && (
+            <Button kind="quiet" size="small" onPress={() => setAdding('passkey')}>
+              {t('addPasskey')}
+            </Button>
+          )}
+        </>
       }
     >
       <p class="muted">{t('secondFactorsText')}</p>
@@ -90,7 +102,10 @@ export function SecondFactors({ onAdded }: { readonly onAdded?: () => void }) {
           )
         }
       </Await>
-      {isAdding && <NewAppDialog onAdded={added} onClose={() => setAdding(false)} />}
+      {adding === 'totp' && <NewAppDialog onAdded={added} onClose={() => setAdding(undefined)} />}
+      {adding === 'passkey' && (
+        <AddPasskeyDialog onAdded={({ recoveryCodes }) => added(recoveryCodes)} onClose={() => setAdding(undefined)} />
+      )}
       {renaming && <RenameDialog factor={renaming} again={again} onClose={() => setRenaming(undefined)} />}
       {removing && (
         <Confirm

@@ -18,7 +18,7 @@ export interface Factor {
   readonly counter: number
   readonly userHandle: string | undefined
   readonly transports: string | undefined
-  readonly isBackedUp: boolean | undefined
+  readonly isSyncable: boolean | undefined
   readonly created: Milliseconds
   readonly lastUsed: Milliseconds | undefined
 }
@@ -33,12 +33,12 @@ interface Row {
   readonly counter: number
   readonly user_handle: string | null
   readonly transports: string | null
-  readonly backed_up: number | null
+  readonly syncable: number | null
   readonly created: number
   readonly last_used: number | null
 }
 
-const columns = sql`id, user_id, kind, name, secret, credential_id, counter, user_handle, transports, backed_up, created, last_used`
+const columns = sql`id, user_id, kind, name, secret, credential_id, counter, user_handle, transports, syncable, created, last_used`
 
 const fromRow = (row: Row): Factor => ({
   id: row.id,
@@ -50,7 +50,7 @@ const fromRow = (row: Row): Factor => ({
   counter: row.counter,
   userHandle: row.user_handle ?? undefined,
   transports: row.transports ?? undefined,
-  isBackedUp: row.backed_up === null ? undefined : row.backed_up !== 0,
+  isSyncable: row.syncable === null ? undefined : row.syncable !== 0,
   created: row.created,
   lastUsed: row.last_used ?? undefined,
 })
@@ -83,11 +83,11 @@ export async function findFactor(queries: Queries, id: string): Promise<Factor |
 
 /** @throws {UniqueViolation} for a credential that is known already */
 export async function insertFactor(tx: Queries, factor: Factor): Promise<void> {
-  const { id, userId, kind, name, secret, credentialId, counter, userHandle, transports, isBackedUp, created } = factor
+  const { id, userId, kind, name, secret, credentialId, counter, userHandle, transports, isSyncable, created } = factor
   await tx.run(sql`INSERT INTO second_factors
-    (id, user_id, kind, name, secret, credential_id, counter, user_handle, transports, backed_up, created, last_used)
+    (id, user_id, kind, name, secret, credential_id, counter, user_handle, transports, syncable, created, last_used)
     VALUES (${id}, ${userId}, ${kind}, ${name}, ${secret}, ${credentialId ?? null}, ${counter}, ${userHandle ?? null},
-      ${transports ?? null}, ${isBackedUp === undefined ? null : Number(isBackedUp)}, ${created}, ${factor.lastUsed ?? null})`)
+      ${transports ?? null}, ${isSyncable === undefined ? null : Number(isSyncable)}, ${created}, ${factor.lastUsed ?? null})`)
 }
 
 /** Moves the counter forward. False if another request, on any node, has moved it that far: then the code was used. */

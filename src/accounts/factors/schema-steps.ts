@@ -19,7 +19,7 @@ export const factorSteps: readonly Migration[] = [
         counter BIGINT NOT NULL DEFAULT 0,
         user_handle TEXT,
         transports TEXT,
-        backed_up INTEGER,
+        syncable INTEGER,
         created BIGINT NOT NULL,
         last_used BIGINT
       )`,

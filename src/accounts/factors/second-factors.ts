@@ -41,7 +41,7 @@ export interface PasskeyCheck {
    */
   verify(
     response: unknown,
-    purpose: { readonly userId: string; readonly bound: string },
+    purpose: { readonly userId: string; readonly bound: string; readonly client: Client },
   ): Promise<{ readonly factorId: string } | undefined>
 }
 
@@ -51,7 +51,7 @@ interface Dependencies {
   readonly secrets: FactorSecrets
   readonly login: Pick<Login, 'attemptFactor'>
   readonly sessions: Pick<Sessions, 'noteProof'>
-  /** Absent until passkeys are offered. */
+  /** Absent where passkeys are not offered. */
   readonly passkeys?: PasskeyCheck | undefined
   readonly audit: Audit
   readonly system: System
@@ -60,7 +60,7 @@ interface Dependencies {
 
 /** A factor that is to be added; its owner has just proven that they have it. */
 export type NewFactor = Pick<Factor, 'kind' | 'name' | 'secret' | 'counter'> &
-  Partial<Pick<Factor, 'credentialId' | 'userHandle' | 'transports' | 'isBackedUp'>>
+  Partial<Pick<Factor, 'credentialId' | 'userHandle' | 'transports' | 'isSyncable'>>
 
 /** The result of a step that added a factor. */
 export interface Added {
@@ -104,6 +104,7 @@ export class SecondFactors {
   /** The ways in which the user can prove a second factor, for a page that asks for one. */
   async kindsOf(userId: string): Promise<readonly ProofKind[]> {
     const kinds = new Set<ProofKind>((await this.list(userId)).map(({ kind }) => kind))
+    if (!this.#deps.passkeys) kinds.delete('passkey')
     return (await this.recoveryCodesLeft(userId)) > 0 ? [...kinds, 'recovery'] : [...kinds]
   }
 
@@ -150,7 +151,7 @@ export class SecondFactors {
       credentialId: undefined,
       userHandle: undefined,
       transports: undefined,
-      isBackedUp: undefined,
+      isSyncable: undefined,
       ...factor,
       id,
       userId: user.id,
@@ -222,7 +223,7 @@ export class SecondFactors {
     const kind = kindOf(answer)
     let used: Omit<AuditEntry, 'userId'> | undefined
     const isRight = await this.#deps.login.attemptFactor(user, client, kind, async () => {
-      used = await this.#use(user, answer, bound)
+      used = await this.#use(user, answer, { client, bound })
       return used !== undefined
     })
     if (!isRight || !used) throw wrongAnswer()
@@ -239,10 +240,10 @@ export class SecondFactors {
   async #use(
     user: User,
     answer: FactorAnswer,
-    bound: string,
+    purpose: { readonly client: Client; readonly bound: string },
   ): Promise<Pick<AuditEntry, 'event' | 'detail'> | undefined> {
     if ('passkey' in answer) {
-      const found = await this.#deps.passkeys?.verify(answer.passkey, { userId: user.id, bound })
+      const found = await this.#deps.passkeys?.verify(answer.passkey, { userId: user.id, ...purpose })
       return found && { event: 'factor-used', detail: { factor: found.factorId, kind: 'passkey' } }
     }
     const code = withoutSpaces(answer.code)

@@ -1,15 +1,20 @@
 import { fill, type Html, html, type PageContext, page } from './html.ts'
 import type { Refusal } from './login-page.ts'
 import { wordsForProblem } from './messages.ts'
+import { type PasskeyButton, passkeyButton } from './passkey-button.ts'
 
 interface FactorForm {
   readonly action: string
+  /** Absent for a user without a passkey. */
+  readonly passkey: PasskeyButton | undefined
+  /** The script for passkeys; the page works without it. */
+  readonly script: string
   /** Why an earlier answer was refused. */
   readonly refusal: Refusal | undefined
 }
 
 /** The second step of a sign-in; works without scripts. */
-export const factorPage = (look: PageContext, { action, refusal }: FactorForm): string => {
+export const factorPage = (look: PageContext, { action, passkey, script, refusal }: FactorForm): string => {
   const { words } = look
   const described = refusal ? html` aria-describedby="refusal"` : []
   return page(
@@ -19,9 +24,14 @@ export const factorPage = (look: PageContext, { action, refusal }: FactorForm): 
 <label class="field"><span>${words.factorCode}</span><input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required autofocus${described}></label>
 <p class="hint">${words.factorHint}</p>
 <button class="button wide">${words.signIn}</button></form>
+${passkey === undefined ? [] : passkeyForm(look, passkey, action)}
 <p class="aside"><a href="${look.home}">${words.back}</a></p>`,
+    html`<script type="module" src="${script}"></script>`,
   )
 }
+
+const passkeyForm = (look: PageContext, passkey: PasskeyButton, action: string): Html =>
+  html`<form method="post" action="${action}"><input type="hidden" name="passkey">${passkeyButton(look, passkey)}</form>`
 
 function refusalNotice({ words }: PageContext, refusal: Refusal | undefined): Html | [] {
   if (!refusal) return []

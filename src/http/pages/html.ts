@@ -64,3 +64,9 @@ export const page = (look: PageContext, title: string, main: Html, head: Html = 
  * the form, and the guard against other sites refuses it (D2.9); this one too keeps the address, and a token in it, back.
  */
 export const pageHeaders = { 'content-security-policy': pagePolicy, 'referrer-policy': 'strict-origin' } as const
+
+/** The same for a page whose script requests something of the service. */
+export const scriptedPageHeaders = {
+  ...pageHeaders,
+  'content-security-policy': `${pagePolicy}; connect-src 'self'`,
+} as const

@@ -1,5 +1,6 @@
 import { fill, type Html, html, type PageContext, page } from './html.ts'
 import { wordsForProblem } from './messages.ts'
+import { type PasskeyButton, passkeyButton } from './passkey-button.ts'
 
 /** The reason why the user must sign in, or sign in again. */
 export interface Refusal {
@@ -18,6 +19,8 @@ export interface SignInMethods {
   /** Sign-on by others: their names, as people know them, and where it begins. */
   readonly providers: ReadonlyArray<{ readonly name: string; readonly url: string }>
   readonly reset: string | undefined
+  /** Absent where a passkey alone signs no user in. */
+  readonly passkey: PasskeyButton | undefined
 }
 
 /** A provider where the session of a user who has signed out here may still be open. */
@@ -43,12 +46,12 @@ export interface LoginForm {
 /** The form for signing in, and the other methods to sign in; works without scripts. */
 export const loginPage = (look: PageContext, form: LoginForm): string => {
   const { words } = look
-  const { cookie, discovery, providers, reset } = form.methods
+  const { cookie, discovery, providers, reset, passkey } = form.methods
   const others = providers.length > 0 || discovery !== undefined
   return page(
     look,
     words.signIn,
-    html`${notice(look, form)}${cookie === undefined ? [] : passwordForm(look, form, cookie)}${
+    html`${notice(look, form)}${cookie === undefined ? [] : passwordForm(look, form, cookie)}${passkey === undefined ? [] : passkeyButton(look, passkey)}${
       cookie !== undefined && others ? html`<p class="or"><span>${words.or}</span></p>` : []
     }${providers.map(
       ({ name, url }) =>

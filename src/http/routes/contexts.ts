@@ -15,7 +15,7 @@ import { count, Graph, Ids, Quota } from '../interface/schemas.ts'
 import { refuseFeed } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
-import { ContextState, describeContext } from './context-changes.ts'
+import { ContextState, describeContext } from '../context-state.ts'
 import { sendCreated } from './entries.ts'
 
 const Created = named(

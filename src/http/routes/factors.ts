@@ -21,10 +21,11 @@ const SecondFactors = named(
       object({ id: text(), kind: oneOf('totp', 'passkey'), name: text(), created: time, lastUsed: optional(time) }),
     ),
     recoveryCodes: count,
+    canAdd: list(oneOf('totp', 'passkey')),
   }),
 )
 const recoveryCodes = list(text())
-const Added = named('AddedFactor', object({ id: text(), recoveryCodes: optional(recoveryCodes) }))
+export const AddedFactor = named('AddedFactor', object({ id: text(), recoveryCodes: optional(recoveryCodes) }))
 const factorPath = {
   factor: { description: 'The `id` of the factor.', schema: { type: 'string' }, example: 'none' },
 } as const
@@ -38,16 +39,17 @@ export const factorRoutes = [
     method: 'GET',
     url: '/auth/factors',
     chapter: 'Sessions',
-    summary: 'List the second factors of the caller, and how many recovery codes are left.',
+    summary: 'List the second factors of the caller, how many recovery codes are left, and which kinds can be added.',
     beforeFactor: true,
     requires: { role: 'user', to: 'list second factors' },
     query: { user: textParameter('For admins: the name of another user.') },
     answers: { 200: json('The factors, without their secrets.', SecondFactors) },
     refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
-    handle: async (deps: Services & Uses<'database'>, { caller, query }) => {
+    handle: async (deps: Services & Uses<'database' | 'passkeys'>, { caller, query }) => {
       const { id } = await askedUser(deps, caller, query.user, "list another user's second factors")
       const [factors, left] = await Promise.all([deps.factors.list(id), deps.factors.recoveryCodesLeft(id)])
-      return { factors: factors.map(describe), recoveryCodes: left }
+      const canAdd = deps.factorPolicy.isOffered ? ['totp', ...(deps.passkeys ? ['passkey'] : [])] : []
+      return { factors: factors.map(describe), recoveryCodes: left, canAdd }
     },
   }),
   route({
@@ -88,7 +90,7 @@ export const factorRoutes = [
     requires: { role: 'user', to: 'add a second factor' },
     path: factorPath,
     body: jsonBody(object({ code: text() }), { example: { code: '123456' } }),
-    answers: { 200: json('The factor is added.', Added) },
+    answers: { 200: json('The factor is added.', AddedFactor) },
     refusals: {
       403: ['second-factor-wrong', 'access-token-scope', 'fresh-sign-in-required'],
       404: ['not-found'],

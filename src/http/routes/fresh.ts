@@ -15,7 +15,7 @@ export const freshRoutes = [
     chapter: 'Sessions',
     summary: 'Prove again who you are, after a refusal with `fresh-sign-in-required`. It counts for five minutes.',
     details:
-      '`code` is that of an authenticator app, or a recovery code. Users without a second factor send their `password`. ' +
+      '`code` is that of an authenticator app, or a recovery code; `passkey` is what `navigator.credentials.get()` has returned. Users without a second factor send their `password`. ' +
       'Wrong answers count towards the lockout.',
     beforeFactor: true,
     requires: { role: 'user', to: 'prove again who you are' },

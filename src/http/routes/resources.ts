@@ -30,7 +30,7 @@ import {
 } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
-import { ContextState, describeContext } from './context-changes.ts'
+import { ContextState, describeContext } from '../context-state.ts'
 import { isFresh, preconditionOf, sendChanged } from './entries.ts'
 
 /** Any bytes: a file, a text, a graph, a list of ids, the data of a user. */

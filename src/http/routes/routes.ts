@@ -22,6 +22,7 @@ import { metadataRoutes } from './metadata.ts'
 import { insightRoutes } from './insight.ts'
 import { monitoringRoutes } from './monitoring.ts'
 import { openApiRoute } from './openapi.ts'
+import { passkeyRoutes } from './passkeys.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { ssoPreviewRoutes } from './sso-preview.ts'
 import { secondStepRoutes } from './second-step.ts'
@@ -44,6 +45,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...freshRoutes,
   ...authTokenRoutes,
   ...factorRoutes,
+  ...passkeyRoutes,
   ...accessTokenRoutes,
   ...passwordResetRoutes,
   ...casRoutes,

@@ -37,6 +37,9 @@ const logoutUrl = `${url}/logout/:idp` as const
 
 const logoutRoute = {
   chapter: 'Sessions',
+  path: {
+    idp: { description: 'The name of the provider in the settings.', schema: { type: 'string' }, example: 'campus' },
+  },
   details:
     'A `LogoutRequest` of the provider ends its logins here and is answered with a signed `LogoutResponse`. A `LogoutResponse` ends a ' +
     'sign-out that began here. Only with `single-logout` of this provider. [Single sign-on](single-sign-on.md#single-logout)',

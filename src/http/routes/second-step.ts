@@ -1,4 +1,4 @@
-import type { FactorAnswer } from '../../accounts/factors/second-factors.ts'
+import type { FactorAnswer, ProofKind } from '../../accounts/factors/second-factors.ts'
 import { InvalidInput, LockedOut, ServiceError, Unauthenticated } from '../../base/errors.ts'
 import { MAX_FORM_BYTES, mediaTypeOf } from '../protocol/body.ts'
 import { json, redirect } from '../interface/answer.ts'
@@ -6,8 +6,9 @@ import { formBody, jsonBody, type RequestBody } from '../interface/body.ts'
 import { type Exchange, route } from '../interface/route.ts'
 import { anything, list, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
 import { CurrentUser } from '../interface/schemas.ts'
-import { pageContext, sendPage } from '../page.ts'
+import { assetPath, pageContext, sendPage } from '../page.ts'
 import { factorPage } from '../pages/factor-page.ts'
+import { scriptedPageHeaders } from '../pages/html.ts'
 import { setCookie } from '../protocol/cookies.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
 import { problemOf } from '../problem.ts'
@@ -57,7 +58,7 @@ export const secondStepRoutes = [
       if (!pending && prefersHtml(request)) return await reply.redirect(deps.base.at('auth/login'), 303)
       if (!pending) throw new Unauthenticated('sign-in-expired', 'No sign-in waits for a second factor.')
       const factors = await deps.factors.kindsOf(pending.user.id)
-      return prefersHtml(request) ? sendFactorPage(deps, { request, reply }) : { factors }
+      return prefersHtml(request) ? sendFactorPage(deps, { request, reply }, factors) : { factors }
     },
   }),
   route({
@@ -67,7 +68,7 @@ export const secondStepRoutes = [
     chapter: 'Sessions',
     summary: 'Complete a sign-in with a second factor. The answer sets the cookie `auth_token`.',
     details:
-      '`code` is that of an authenticator app, or a recovery code. Each works once. As JSON or as a form. ' +
+      '`code` is that of an authenticator app, or a recovery code; `passkey` is what `navigator.credentials.get()` has returned. Each works once. As JSON or as a form. ' +
       'After five attempts the sign-in begins again, and wrong codes count towards the lockout like wrong passwords.',
     body: answerBody,
     answers: {
@@ -95,11 +96,12 @@ export const secondStepRoutes = [
       } catch (error) {
         // A browser gets the form again, with the error, while the sign-in waits.
         if (!prefersHtml(request) || !(error instanceof ServiceError)) throw error
-        if (!(await deps.signIn.findPending(token)))
-          return await reply.redirect(`${deps.base.at('auth/login')}?ended`, 303)
+        const pending = await deps.signIn.findPending(token)
+        if (!pending) return await reply.redirect(`${deps.base.at('auth/login')}?ended`, 303)
         const { status, headers } = problemOf(error, request.id)
         reply.status(status).headers(headers)
-        return sendFactorPage(deps, { request, reply }, error)
+        const factors = await deps.factors.kindsOf(pending.user.id)
+        return sendFactorPage(deps, { request, reply }, factors, error)
       }
     },
   }),
@@ -110,11 +112,19 @@ type StepServices = CompletionServices & Uses<'factors' | 'ui'>
 function sendFactorPage(
   deps: StepServices,
   { request, reply }: Pick<Exchange, 'request' | 'reply'>,
+  factors: readonly ProofKind[],
   error?: ServiceError,
 ) {
+  const { base, ui } = deps
   const retryAfter = error instanceof LockedOut ? error.retryAfter : undefined
   const refusal = error && { code: error.code, detail: error.message, retryAfter }
-  return sendPage(reply, factorPage(pageContext(deps, request), { action: deps.base.at(FACTOR_PATH), refusal }))
+  const form = {
+    action: base.at(FACTOR_PATH),
+    passkey: factors.includes('passkey') ? { options: base.at('auth/factor/passkey-options') } : undefined,
+    script: base.at(assetPath(ui.names.login)),
+    refusal,
+  }
+  return sendPage(reply, factorPage(pageContext(deps, request), form), scriptedPageHeaders)
 }
 
 /** @throws {InvalidInput} `invalid-form` */

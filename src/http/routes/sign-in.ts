@@ -15,6 +15,7 @@ import { count, CurrentUser } from '../interface/schemas.ts'
 import { assetPath, pageContext, sendPage } from '../page.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
 import { type LoginForm, loginPage, type OpenElsewhere, signedInPage, type SignInMethods } from '../pages/login-page.ts'
+import { pageHeaders, scriptedPageHeaders } from '../pages/html.ts'
 import { onwardPage } from '../pages/sso-pages.ts'
 import { problemOf } from '../problem.ts'
 import { type CompletionServices, endSignIn, FACTOR_PATH, requireComplete } from '../sign-in-completion.ts'
@@ -142,7 +143,7 @@ export const signInRoutes = [
 
 type Pair = Pick<Exchange, 'request' | 'reply'>
 type SignInServices = CompletionServices & Uses<'login'>
-type LoginPageServices = Uses<'base' | 'login' | 'passwordReset' | 'sso' | 'ui'>
+type LoginPageServices = Uses<'base' | 'login' | 'passkeySignIn' | 'passwordReset' | 'sso' | 'ui'>
 
 /** Opens the session and sets the cookie, or the cookie of a login that waits for its second factor. */
 async function signInByPassword(
@@ -199,7 +200,8 @@ function sendLogin(
     successUrl: successUrl ?? deps.base.at('ui/'),
     methods: signInMethods(deps, request, successUrl),
   }
-  return sendPage(reply, loginPage(pageContext(deps, request), form))
+  const headers = form.methods.passkey ? scriptedPageHeaders : pageHeaders
+  return sendPage(reply, loginPage(pageContext(deps, request), form), headers)
 }
 
 /** The provider with this name, for the note after a sign-out; the name comes from the address, so it may be any text. */
@@ -223,7 +225,7 @@ function signInMethods(
   request: FastifyRequest,
   successUrl: string | undefined,
 ): SignInMethods {
-  const { base, sso, login, passwordReset } = deps
+  const { base, sso, login, passkeySignIn, passwordReset } = deps
   const { saml, oidc } = sso
   const name = (face: ProviderFace): string => labelOf(face, request.headers['accept-language'])
   const knowsDomains = [...(saml?.providers ?? []), ...(oidc?.providers ?? [])].some(
@@ -244,6 +246,13 @@ function signInMethods(
       ...(sso.cas ? [{ name: name(sso.cas.face), url: casUrl(base, successUrl) }] : []),
     ],
     reset: passwordReset && login.takesPasswords ? base.at('auth/pwreset') : undefined,
+    passkey:
+      passkeySignIn && login.takesPasswords
+        ? {
+            options: base.at('auth/passkey/options'),
+            signIn: { target: base.at('auth/passkey'), successUrl: successUrl ?? base.at('ui/') },
+          }
+        : undefined,
   }
 }
 

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
-import type { ContextDescription } from '../../content/resource-kind.ts'
-import { entryValidators, validatorHeaders } from '../conditional.ts'
-import { named, object, optional, text } from '../interface/schema.ts'
-import { Quota } from '../interface/schemas.ts'
+import type { ContextDescription } from '../content/resource-kind.ts'
+import { entryValidators, validatorHeaders } from './conditional.ts'
+import { named, object, optional, text } from './interface/schema.ts'
+import { Quota } from './interface/schemas.ts'
 
 export const ContextState = named(
   'Context',

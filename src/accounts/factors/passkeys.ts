@@ -1,0 +1,276 @@
+import { createHash } from 'node:crypto'
+import type {
+  GenerateAuthenticationOptionsOpts,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server'
+import { Conflict, InvalidInput } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import type { Database } from '../../stores/database.ts'
+import type { EphemeralStore } from '../../stores/ephemeral-store.ts'
+import { sql } from '../../stores/sql.ts'
+import type { Audit } from '../audit.ts'
+import type { Client } from '../sessions.ts'
+import type { User } from '../users.ts'
+import type { NewFactor, PasskeyCheck } from './second-factors.ts'
+import { CHALLENGE_TTL, type ChallengePurpose, PasskeyChallenges } from './passkey-challenges.ts'
+import {
+  ALGORITHMS,
+  type AssertionResponse,
+  challengeOf,
+  isCredentialId,
+  type Passkey,
+  readAssertion,
+  type RegistrationResponse,
+  type RelyingParty,
+  verifyAssertion,
+  verifyRegistration,
+} from './passkey-verification.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly ephemeral: EphemeralStore
+  readonly audit: Audit
+  readonly system: System
+}
+
+export interface PasskeyOptions {
+  readonly relyingParty: RelyingParty
+  /** The base address; part of what user handles are made from. */
+  readonly base: string
+}
+
+/** What a response is verified for: whose passkey it must be, and what the challenge was bound to. */
+export interface PasskeyUse {
+  readonly userId: string
+  /** {@link SIGN_IN}, or the session or pending login that requested the options. */
+  readonly bound: string
+  readonly client: Client
+}
+
+/** In place of a session or pending login: the passkey is the only factor. */
+export const SIGN_IN = 'sign-in'
+
+interface Row {
+  readonly id: string
+  readonly user_id: string
+  readonly credential_id: string
+  readonly secret: string
+  readonly counter: number
+  readonly user_handle: string | null
+  readonly transports: string | null
+  readonly syncable: number | null
+}
+
+const columns = sql`id, user_id, credential_id, secret, counter, user_handle, transports, syncable`
+
+/** A key that belongs to no user. Its private half was never stored. */
+const NOBODY: Passkey = {
+  credentialId: 'AA',
+  publicKey: 'pQECAyYgASFYIOrkNyYP_u7xHIss_q3MGufdU7Nw-WKYA_i971pW01TaIlggem92fK3fpjWJ2Ws9CQA_1c_q3EebGPfKy5PV0U04lm4',
+  counter: 0,
+  transports: [],
+  isSyncable: false,
+}
+
+/** Passkeys of users (WebAuthn): registered, verified after a password, and verified instead of one (D29). */
+export class Passkeys implements PasskeyCheck {
+  readonly #deps: Dependencies
+  readonly #options: PasskeyOptions
+  readonly #challenges: PasskeyChallenges
+
+  constructor(deps: Dependencies, options: PasskeyOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#challenges = new PasskeyChallenges(deps.ephemeral, deps.system)
+  }
+
+  /** What a browser needs to create a passkey for the user. @param bound the session that asks */
+  async creationOptions(user: User, bound: string): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { relyingParty } = this.#options
+    const challenge = await this.#challenges.issue({ kind: 'register', userId: user.id, boundTo: bound })
+    const { generateRegistrationOptions } = await import('@simplewebauthn/server')
+    const name = user.name ?? user.id
+    return await generateRegistrationOptions({
+      rpID: relyingParty.id,
+      rpName: relyingParty.name,
+      userID: new Uint8Array(Buffer.from(this.#userHandle(user.id), 'base64url')),
+      userName: name,
+      userDisplayName: name,
+      challenge,
+      timeout: CHALLENGE_TTL,
+      // Nobody is kept out for the make of their device.
+      attestationType: 'none',
+      // No second passkey on the same authenticator: it would replace the first one there.
+      excludeCredentials: await this.#descriptors(user.id),
+      authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+      supportedAlgorithmIDs: [...ALGORITHMS],
+    })
+  }
+
+  /**
+   * Verifies the response to {@link creationOptions}. `SecondFactors.add` stores the passkey.
+   * @throws {InvalidInput} `passkey-refused` whatever is wrong @throws {Conflict} if any user has this passkey
+   */
+  async finishRegistration(
+    user: User,
+    name: string,
+    response: RegistrationResponse,
+    bound: string,
+  ): Promise<NewFactor> {
+    const challenge = await this.#validChallenge(response, { kind: 'register', userId: user.id, boundTo: bound })
+    const passkey =
+      challenge === undefined
+        ? undefined
+        : await verifyRegistration(this.#options.relyingParty, response, challenge, false)
+    if (!passkey || challenge === undefined || !(await this.#challenges.use(challenge))) {
+      throw new InvalidInput('passkey-refused', 'The passkey was not accepted. Start again.')
+    }
+    if (await this.#find(passkey.credentialId)) {
+      throw new Conflict('conflict', 'This passkey is registered already.')
+    }
+    const { credentialId, publicKey, counter, transports, isSyncable } = passkey
+    return {
+      kind: 'passkey',
+      name,
+      secret: publicKey,
+      credentialId,
+      counter,
+      userHandle: this.#userHandle(user.id),
+      transports: JSON.stringify(transports),
+      isSyncable,
+    }
+  }
+
+  /** What a browser needs to use a passkey of this user. @param bound the session or pending login that asks */
+  async requestOptions({ id }: User, bound: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    return await this.#requestOptions(purposeOf(id, bound), {
+      userVerification: 'preferred',
+      allowCredentials: await this.#descriptors(id),
+    })
+  }
+
+  /** What a browser needs to use any passkey that it has for this service; the user is asked to choose. */
+  async signInOptions(): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    return await this.#requestOptions({ kind: 'sign-in' }, { userVerification: 'required' })
+  }
+
+  /**
+   * The id of the user whose passkey a response names. Nothing is verified but the challenge. For a passkey that nobody has,
+   * a signature is verified nevertheless, so that the response time does not tell the difference.
+   */
+  async ownerOf(sent: unknown): Promise<string | undefined> {
+    const response = readAssertion(sent)
+    const challenge = response && (await this.#validChallenge(response, purposeOf('', SIGN_IN)))
+    if (!response || challenge === undefined) return undefined
+    const row = await this.#find(response.id)
+    if (!row) {
+      const nobody = { ...NOBODY, credentialId: response.id }
+      await verifyAssertion(this.#options.relyingParty, response, challenge, nobody, true)
+    }
+    return row?.user_id
+  }
+
+  /** Verifies a response and records the use. Each one counts once. @returns `undefined` whatever is wrong */
+  async verify(
+    sent: unknown,
+    { userId, bound, client }: PasskeyUse,
+  ): Promise<{ readonly factorId: string } | undefined> {
+    const isSignIn = bound === SIGN_IN
+    const response = readAssertion(sent)
+    const challenge = response && (await this.#validChallenge(response, purposeOf(userId, bound)))
+    if (!response || challenge === undefined) return undefined
+    const row = await this.#find(response.id)
+    if (row?.user_id !== userId) return undefined
+    const { userHandle } = response.response
+    // Without a name, the passkey itself must say whose it is.
+    const statesUser = userHandle !== undefined && userHandle !== null && userHandle !== ''
+    if (statesUser ? userHandle !== row.user_handle : isSignIn) return undefined
+    const assertion = await verifyAssertion(this.#options.relyingParty, response, challenge, passkeyOf(row), isSignIn)
+    if (!assertion || !(await this.#challenges.use(challenge))) return undefined
+    if (await this.#advance(row.id, assertion.counter)) return { factorId: row.id }
+    // Two devices count with one key: one of them may be a copy (WebAuthn, 6.1.1).
+    await this.#deps.audit.record({
+      event: 'passkey-counter-mismatch',
+      userId,
+      address: client.address,
+      detail: { factor: row.id, stored: row.counter, received: assertion.counter },
+    })
+    return undefined
+  }
+
+  async #requestOptions(
+    purpose: ChallengePurpose,
+    wishes: Pick<GenerateAuthenticationOptionsOpts, 'userVerification' | 'allowCredentials'>,
+  ): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const challenge = await this.#challenges.issue(purpose)
+    const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
+    return await generateAuthenticationOptions({
+      rpID: this.#options.relyingParty.id,
+      challenge,
+      timeout: CHALLENGE_TTL,
+      ...wishes,
+    })
+  }
+
+  async #validChallenge(
+    response: RegistrationResponse | AssertionResponse,
+    purpose: ChallengePurpose,
+  ): Promise<string | undefined> {
+    const challenge = challengeOf(response)
+    return challenge !== undefined && (await this.#challenges.isValid(challenge, purpose)) ? challenge : undefined
+  }
+
+  /**
+   * Opaque, and different for services that share a host name: an authenticator keeps one passkey for each host name and
+   * user handle.
+   */
+  #userHandle(userId: string): string {
+    return createHash('sha256').update(`${this.#options.base}\n${userId}`).digest('base64url')
+  }
+
+  async #find(credentialId: string): Promise<Row | undefined> {
+    if (!isCredentialId(credentialId)) return undefined
+    return await this.#deps.database.get<Row>(
+      sql`SELECT ${columns} FROM second_factors WHERE credential_id = ${credentialId}`,
+    )
+  }
+
+  /** In one statement, so that of two responses with the same counter one passes, on whatever node. */
+  async #advance(id: string, counter: number): Promise<boolean> {
+    const changed = await this.#deps.database.run(sql`UPDATE second_factors
+      SET counter = ${counter}, last_used = ${this.#deps.system.now()}
+      WHERE id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0))`)
+    return changed === 1
+  }
+
+  async #descriptors(userId: string) {
+    const rows = await this.#deps.database.all<Row>(
+      sql`SELECT ${columns} FROM second_factors WHERE user_id = ${userId} AND kind = 'passkey' ORDER BY id`,
+    )
+    return rows.map(passkeyOf).map(({ credentialId: id, transports }) => ({ id, transports: transports as never }))
+  }
+}
+
+/** A sign-in without a name is for no user, and stays so when the passkey has named one. */
+const purposeOf = (userId: string, bound: string): ChallengePurpose =>
+  bound === SIGN_IN ? { kind: 'sign-in' } : { kind: 'factor', userId, boundTo: bound }
+
+const passkeyOf = (row: Row): Passkey => ({
+  credentialId: row.credential_id,
+  publicKey: row.secret,
+  counter: row.counter,
+  transports: JSON.parse(row.transports ?? '[]') as string[],
+  isSyncable: row.syncable === 1,
+})
+
+const LOOPBACK = /(^|\.)localhost$/
+
+/** Browsers offer passkeys for names, not for addresses, and only over https or on this machine. */
+export function relyingPartyOf(base: string | undefined, name: string): RelyingParty | undefined {
+  if (base === undefined) return undefined
+  const { hostname, origin, protocol } = new URL(base)
+  const isName = !/^\[|^[\d.]+$/.test(hostname)
+  const isSecure = protocol === 'https:' || LOOPBACK.test(hostname)
+  return isName && isSecure ? { id: hostname, origin, name } : undefined
+}

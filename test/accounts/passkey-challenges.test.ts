@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CHALLENGE_TTL, PasskeyChallenges } from '../../src/accounts/factors/passkey-challenges.ts'
+import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+const text = (challenge: Uint8Array): string => Buffer.from(challenge).toString('base64url')
+const purpose = { kind: 'factor', userId: '7', boundTo: 'session:a' } as const
+
+function twoNodes(seed = 'one') {
+  const system = new FakeSystem(seed)
+  const store = new MemoryEphemeralStore(system)
+  return { system, store, one: new PasskeyChallenges(store, system), other: new PasskeyChallenges(store, system) }
+}
+
+test('a challenge of one thread is valid on another, and one of all uses counts', async () => {
+  const { one, other } = twoNodes()
+  const challenge = text(await one.issue(purpose))
+  assert.equal(await other.isValid(challenge, purpose), true)
+  const uses = await Promise.all([one, other, one, other].map(node => node.use(challenge)))
+  assert.deepEqual(uses.filter(Boolean), [true])
+})
+
+test('of two threads that issue the first challenge at once, both are understood by both', async () => {
+  const { one, other } = twoNodes()
+  const issued = await Promise.all([one.issue(purpose), other.issue(purpose)])
+  for (const node of [one, other])
+    for (const challenge of issued) assert.equal(await node.isValid(text(challenge), purpose), true)
+})
+
+test('a challenge is valid for five minutes, also over midnight', async () => {
+  const { system, one } = twoNodes()
+  system.pass(14 * 3_600_000 - 60_000)
+  const challenge = text(await one.issue(purpose))
+  system.pass(CHALLENGE_TTL - 1)
+  assert.equal(await one.isValid(challenge, purpose), true)
+  system.pass(1)
+  assert.equal(await one.isValid(challenge, purpose), false)
+  system.jump(-3_600_000)
+  assert.equal(await one.isValid(challenge, purpose), false, 'a clock that was set back gives no second life')
+})
+
+test('a challenge is good for its purpose only', async () => {
+  const { one } = twoNodes()
+  const challenge = text(await one.issue(purpose))
+  const others = [
+    { ...purpose, userId: '8' },
+    { ...purpose, boundTo: 'session:b' },
+    { ...purpose, boundTo: 'pending:a' },
+    { ...purpose, kind: 'register' },
+    { kind: 'sign-in' },
+  ] as const
+  for (const other of others) assert.equal(await one.isValid(challenge, other), false, JSON.stringify(other))
+})
+
+test('an altered, invented or foreign challenge is not valid', async () => {
+  const { one } = twoNodes()
+  const foreign = text(await twoNodes('another').one.issue(purpose))
+  const challenge = await one.issue(purpose)
+  for (let index = 0; index < challenge.length; index++) {
+    const altered = Uint8Array.from(challenge, (byte, at) => (at === index ? byte ^ 1 : byte))
+    assert.equal(await one.isValid(text(altered), purpose), false, `byte ${index}`)
+  }
+  for (const invented of ['', 'A', foreign, foreign.slice(0, -4), `${foreign}AAAA`, 'ä'.repeat(72)])
+    assert.equal(await one.isValid(invented, purpose), false, invented)
+})
+
+test('strangers who request challenges fill no memory', async () => {
+  const { one, store } = twoNodes()
+  for (let index = 0; index < 100; index++) await one.issue({ kind: 'sign-in' })
+  assert.equal(await store.count('passkey-'), 1)
+})
