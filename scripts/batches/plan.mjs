@@ -8,7 +8,7 @@ import { join, relative, sep } from 'node:path'
  */
 const SIZES = {
   wire: 1,
-  ui: 1,
+  ui: 4,
   scenarios: 8,
   client: 5,
   migration: 3,
