@@ -1,3 +1,4 @@
+import { examineFederations } from './examine-federations.ts'
 import { createOidcProviders } from './oidc.ts'
 import { createCas } from './cas.ts'
 import { createSamlProviders, ownCertificates } from './saml.ts'
@@ -27,6 +28,7 @@ const MAX_OFFSET = 30_000
 export const examineSso = async (settings: Settings, base: BaseAddress): Promise<Diagnosis[]> => [
   ...(await examineCas(settings, base)),
   ...(await examineSaml(settings, base)),
+  ...(await examineFederations(settings)),
   ...(await examineOidc(settings, base)),
 ]
 

@@ -4,9 +4,10 @@ import { StartupError } from '../base/errors.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import { MetadataSource } from '../sso/metadata-source.ts'
-import type { MetadataCopies } from '../sso/metadata-copies.ts'
+import { MetadataCopies } from '../sso/metadata-copies.ts'
 import type { ProviderFace, ProviderPolicy } from '../sso/identity-provider.ts'
 import {
+  FederationStore,
   type IdpMetadata,
   type KeyPair,
   type LogoutMode,
@@ -17,7 +18,10 @@ import {
 } from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
+import type { BaseAddress } from '../http/base-address.ts'
+import type { Database } from '../stores/database.ts'
 import type { ThreadTeam } from '../threads/team.ts'
+import { createFederation, federationLogin, federationSettings, metadataOfFederation } from './federations.ts'
 import type { Machine } from './machine.ts'
 import { samlRules } from './mapping.ts'
 import { shareMetadata } from './team-services.ts'
@@ -41,6 +45,7 @@ interface SamlSettings {
   readonly signsRequests: boolean | undefined
   /** Signs for this provider only. */
   readonly ownSigning: KeyPair | undefined
+  readonly nameAttribute?: string | undefined
   readonly policy: ProviderPolicy
   readonly face: ProviderFace
 }
@@ -55,16 +60,24 @@ export interface SamlProviders {
   readonly close: () => Promise<void>
 }
 
+/** What the providers of a running service need; `doctor` has none of it. */
+interface Dependencies {
+  readonly database: Database
+  readonly base: () => BaseAddress
+  readonly team: ThreadTeam | undefined
+}
+
 /** `undefined` while SAML is off. @throws {StartupError} when a key file is unusable */
 export function createSamlProviders(
   settings: Settings,
   machine: Pick<Machine, 'system' | 'log'>,
-  copies?: MetadataCopies<IdpMetadata>,
-  team?: ThreadTeam,
+  deps?: Dependencies,
 ): SamlProviders | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
   const verifier = new Verifier()
+  const team = deps?.team
+  const copies = deps && new MetadataCopies<IdpMetadata>(deps.database)
   const clockSkew = settings['service.auth.saml.clock-skew']
   const signing = readKeyPair(
     settings['service.auth.saml.signing.key-file'],
@@ -72,18 +85,34 @@ export function createSamlProviders(
     requestScheme,
   )
   const encryption = encryptionKeys(settings)
-  const providers = all.map(({ policy, face, metadataUrl, metadataMaxAge, ownSigning, ...one }): SamlLogin => {
-    const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
-    const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now)
-    const metadata = shareMetadata(team, one.name, new MetadataSource(source, { ...machine, parse, copies }))
+  const providers = all.flatMap(({ policy, face, metadataUrl, metadataMaxAge, ownSigning, ...one }): SamlLogin[] => {
     const key = ownSigning ?? signing
     const signs = { signing: key, signsRequests: key !== undefined && (one.signsRequests ?? true) }
     const options = { ...one, clockSkew, encryption, ...signs }
-    return { policy, face, provider: new SamlProvider(options, metadata, verifier, machine.system) }
+    const federated = federationSettings(settings, one.name)
+    // `doctor` examines federations by itself.
+    if (federated && !deps) return []
+    if (federated && deps) {
+      const members = createFederation(federated, machine, { ...deps, store: new FederationStore(deps.database) })
+      const federation = { ...federationLogin(settings, one.name, deps.base), members }
+      const metadata = metadataOfFederation(metadataUrl, members)
+      const provider = new SamlProvider({ ...options, federation }, metadata, verifier, machine.system)
+      return [{ policy, face, provider }]
+    }
+    const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
+    const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now)
+    const metadata = shareMetadata(team, one.name, new MetadataSource(source, { ...machine, parse, copies }))
+    return [{ policy, face, provider: new SamlProvider(options, metadata, verifier, machine.system) }]
   })
   const isLegacy = settings['service.auth.saml'] === 'on'
-  const defaultProvider = isLegacy ? LEGACY_NAME : settings['service.auth.saml.default-idp']
-  return { providers, defaultProvider, close: () => verifier.close() }
+  return {
+    providers,
+    defaultProvider: isLegacy ? LEGACY_NAME : settings['service.auth.saml.default-idp'],
+    close: async () => {
+      for (const { provider } of providers) await provider.federation?.members.close()
+      await verifier.close()
+    },
+  }
 }
 
 /** The one in use, and the one that replaces it or is replaced by it. @throws {StartupError} */
@@ -126,6 +155,7 @@ function samlSettings(settings: Settings): SamlSettings[] {
           settings['service.auth.saml.idp.<idp>.signing.certificate-file'].get(idp),
           requestScheme,
         ),
+        nameAttribute: settings['service.auth.saml.idp.<idp>.user-name-attribute'].get(idp),
         policy: {
           name: idp,
           provisions: settings['service.auth.saml.idp.<idp>.user-auto-provisioning'].get(idp) ?? false,

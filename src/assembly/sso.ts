@@ -47,7 +47,7 @@ export async function createSso(
   const saml =
     settings['service.auth.saml'] === 'off'
       ? undefined
-      : (await import('./saml.ts')).createSamlProviders(settings, machine, new MetadataCopies(database), team)
+      : (await import('./saml.ts')).createSamlProviders(settings, machine, { database, base, team })
   const oidc = settings['service.auth.oidc']
     ? (await import('./oidc.ts')).createOidcProviders(
         settings,

@@ -4,6 +4,7 @@ import type { MailQueue } from '../accounts/mail-queue.ts'
 import type { Limiter, Turn } from '../base/concurrency.ts'
 import type { Metadata, MetadataStatus, ProviderMetadata } from '../sso/metadata-source.ts'
 import { type FailedCheck, SsoRefused } from '../sso/refusal.ts'
+import type { DirectoryQuestion, Federation, FederationEntity } from '../sso/saml/provider.ts'
 import type { Mail, Mailer } from '../stores/mailer.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import { Moved } from '../threads/thread-channel.ts'
@@ -82,6 +83,51 @@ export const sharedMailer = (team: ThreadTeam): Mailer => ({
 
 /** How the first thread answers for `current`: a refusal would arrive as a plain error otherwise. */
 type Current<Known> = { readonly metadata: Known } | { readonly refused: FailedCheck }
+
+/** Runs work of the first thread so that a refusal reaches the other threads as one. */
+async function refusable<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly result: T } | { readonly refused: FailedCheck }> {
+  try {
+    return { result: await work() }
+  } catch (error) {
+    if (error instanceof SsoRefused) return { refused: error.failed }
+    throw error
+  }
+}
+
+/**
+ * The federation with this name: the first thread loads it, searches it and asks for metadata, with one limit on all of it.
+ * @param source of the first thread
+ */
+export function shareFederation(team: ThreadTeam, name: string, source?: Federation): Federation {
+  const [find, reload, search, status] = ['find', 'reload', 'search', 'status'].map(verb => `${verb} in ${name}`) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  if (source) {
+    team.answer(find, (entityId: string) => refusable(() => source.find(entityId)))
+    team.answer(reload, (entityId: string) => source.reloadForUnknownKey(entityId))
+    team.answer(search, (question: DirectoryQuestion) => source.search(question))
+    team.answer(status, () => source.status())
+    return source
+  }
+  return {
+    find: async entityId => {
+      const answer = await team.callFirst<{ result: FederationEntity } | { refused: FailedCheck }>(find, entityId)
+      if ('refused' in answer) throw new SsoRefused(answer.refused)
+      return answer.result
+    },
+    reloadForUnknownKey: entityId => team.callFirst(reload, entityId),
+    search: question => team.callFirst(search, question),
+    status: () => team.callFirst(status),
+    // The first thread does both.
+    refresh: async () => {},
+    close: async () => {},
+  }
+}
 
 /** The metadata of the provider with this name: the first thread loads them, with one pause and one state for all threads. */
 export function shareMetadata<Known extends ProviderMetadata>(

@@ -49,6 +49,7 @@ export const leftOut: readonly string[] = [
   'ephemeral',
   'pending_work',
   'sso_metadata',
+  'sso_entities',
   'relations',
   'change_log',
   'schema_migrations',

@@ -6,6 +6,7 @@ import { mappingChecks } from './mapping-checks.ts'
 import { oidcChecks } from './oidc-checks.ts'
 import { showSetting } from './show.ts'
 import { samlRequestChecks } from './saml-request-checks.ts'
+import { federationChecks } from './federation-checks.ts'
 import { ssoChecks } from './sso-checks.ts'
 
 /**
@@ -252,6 +253,7 @@ const checks: readonly Check[] = [
 
   ...ssoChecks,
   ...samlRequestChecks,
+  ...federationChecks,
   ...oidcChecks,
   ...mappingChecks,
 ]

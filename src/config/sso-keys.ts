@@ -1,4 +1,5 @@
 import { absoluteUrl, domain } from './address-kinds.ts'
+import { federationKeys } from './federation-keys.ts'
 import { boolean, choice, seconds, text } from './kinds.ts'
 import { samlFactorKeys } from './factor-keys.ts'
 import { casMappingKeys, samlMappingKeys } from './mapping-keys.ts'
@@ -105,6 +106,7 @@ export const samlKeys = {
     help: 'E-mail domains whose users this identity provider, and no other, signs in.',
   }),
   ...samlFactorKeys,
+  ...federationKeys,
   ...samlMappingKeys,
   ...samlRequestKeys,
   'service.auth.saml.idp.<idp>.label': label('the identity provider'),

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { System } from '../base/system.ts'
@@ -18,10 +19,13 @@ export interface Fetch {
 export class FetchFailed extends Error {
   /** The server answered, with more bytes than are accepted. */
   readonly isTooLarge: boolean
+  /** Of the answer, if that is the reason. */
+  readonly status: number | undefined
 
-  constructor(url: string, reason: string, options: { cause?: unknown; isTooLarge?: boolean } = {}) {
+  constructor(url: string, reason: string, options: { cause?: unknown; isTooLarge?: boolean; status?: number } = {}) {
     super(`${url}: ${reason}`, options)
     this.name = 'FetchFailed'
+    this.status = options.status
     this.isTooLarge = options.isTooLarge ?? false
   }
 }
@@ -81,10 +85,7 @@ export async function fetchResponse({
   body,
   ...limits
 }: Fetch): Promise<FetchedResponse> {
-  const { protocol, hostname } = new URL(url)
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
-    throw new FetchFailed(url, 'only https, or http from this machine, is fetched')
-  }
+  requireSafeAddress(url)
   // Loading it is a seventh of a start, and most services fetch nothing.
   const { Agent, request } = await import('undici')
   const dispatcher = new Agent({ connect: { rejectUnauthorized: limits.verifyTls, timeout: limits.timeout } })
@@ -101,6 +102,58 @@ export async function fetchResponse({
   } finally {
     await dispatcher.destroy()
   }
+}
+
+/**
+ * A large document as it arrives, under the rules of {@link fetchText}; from `file:` addresses as well. What has arrived before an error is
+ * worth nothing. @throws {FetchFailed}
+ */
+export async function* streamDocument({ url, headers = {}, ...limits }: Fetch): AsyncGenerator<Uint8Array> {
+  // Loading it can take a while in a new thread, which is not the fault of the server.
+  if (!url.startsWith('file:')) await import('undici')
+  const signal = AbortSignal.timeout(limits.timeout)
+  let size = 0
+  try {
+    for await (const chunk of url.startsWith('file:')
+      ? createReadStream(fileURLToPath(url), { signal })
+      : bodyOf(url, headers, signal, limits)) {
+      size += (chunk as Uint8Array).length
+      if (size > limits.maxBytes) throw new FetchFailed(url, `more than ${limits.maxBytes} bytes`, { isTooLarge: true })
+      yield chunk as Uint8Array
+    }
+  } catch (error) {
+    if (error instanceof FetchFailed) throw error
+    const reason = signal.aborted ? `not complete within ${limits.timeout} ms` : (error as Error).message
+    throw new FetchFailed(url, reason, { cause: error })
+  }
+}
+
+async function* bodyOf(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  { timeout, verifyTls }: Pick<Fetch, 'timeout' | 'verifyTls'>,
+): AsyncGenerator<Uint8Array> {
+  requireSafeAddress(url)
+  const { Agent, request } = await import('undici')
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: verifyTls, timeout } })
+  try {
+    const response = await request(url, { headers, dispatcher, signal })
+    const { statusCode: status } = response
+    if (status !== 200) throw new FetchFailed(url, `status ${status}`, { status })
+    const encoding = response.headers['content-encoding'] ?? 'identity'
+    // A small compressed answer can stand for gigabytes. None is asked for.
+    if (encoding !== 'identity') throw new FetchFailed(url, `compressed (${String(encoding)}), which was not asked for`)
+    yield* response.body as AsyncIterable<Uint8Array>
+  } finally {
+    await dispatcher.destroy()
+  }
+}
+
+function requireSafeAddress(url: string): void {
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return
+  throw new FetchFailed(url, 'only https, or http from this machine, is fetched')
 }
 
 async function readText(url: string, body: AsyncIterable<Uint8Array>, maxBytes: Bytes): Promise<string> {

@@ -9,6 +9,8 @@ export interface LoginFlow {
   readonly provider: string
   /** Id of the request that the response must refer to. */
   readonly requestId: string
+  /** The identity provider that the user has chosen in a federation: its entity id. */
+  readonly entityId?: string | undefined
   /** A digest of what the browser keeps in a cookie, for protocols that can require the cookie at the return. */
   readonly browser?: string
   /** A secret between the two requests of this flow (PKCE). */

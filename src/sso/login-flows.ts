@@ -26,7 +26,10 @@ export const FLOW_COUNT_PREFIX = 'sso-flows-from:'
 const TOTAL = 'sso-flows-total'
 
 /** What the one who begins a flow decides. */
-export type NewFlow = Pick<LoginFlow, 'provider' | 'successUrl' | 'failureUrl' | 'browser' | 'verifier' | 'isLogout'>
+export type NewFlow = Pick<
+  LoginFlow,
+  'provider' | 'entityId' | 'successUrl' | 'failureUrl' | 'browser' | 'verifier' | 'isLogout'
+>
 
 /** Flows in progress by the minute in which they began. */
 type Counts = Readonly<Record<string, number>>

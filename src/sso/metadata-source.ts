@@ -195,10 +195,10 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
 }
 
 /** Resolves when the work is done or the time is over; the work continues then. */
-async function withinTimeout(work: Promise<void>): Promise<void> {
+export async function withinTimeout(work: Promise<unknown>, limit: Milliseconds = REFRESH_TIMEOUT): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, REFRESH_TIMEOUT)
+    timer = setTimeout(resolve, limit)
   })
   await Promise.race([work, timeout])
   clearTimeout(timer)

@@ -33,7 +33,7 @@ export interface LoginTarget {
 export interface NewLogin extends LoginTarget {
   readonly fallbackFailureUrl?: string | undefined
   /** Ties the login to its browser, for protocols that return with a GET. */
-  readonly bound?: Pick<LoginFlow, 'browser' | 'verifier'>
+  readonly bound?: Pick<LoginFlow, 'browser' | 'verifier' | 'entityId'>
 }
 
 /** A sign-on to complete. */

@@ -59,6 +59,12 @@ export class RequestCookies {
     return [...new Set(this.#values.get(name)?.filter(value => token.test(value)))]
   }
 
+  /** The value of a cookie, of whatever form; `undefined` also when there are several values. */
+  only(name: string): string | undefined {
+    const values = new Set(this.#values.get(name))
+    return values.size === 1 ? [...values][0] : undefined
+  }
+
   /** Every distinct `auth_token` (D2.8). */
   get authTokens(): readonly string[] {
     return this.tokens(AUTH_COOKIE)

@@ -7,7 +7,7 @@ import { parseTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { countStore } from '../../content/store-counts.ts'
 import type { OidcProvider } from '../../sso/oidc/provider.ts'
-import type { SamlProvider } from '../../sso/saml/provider.ts'
+import type { Federation, SamlProvider } from '../../sso/saml/provider.ts'
 import { userNamed } from '../asked-user.ts'
 import { done, json, redirect } from '../interface/answer.ts'
 import {
@@ -261,7 +261,8 @@ function runtime() {
   }
 }
 
-async function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milliseconds) {
+async function describeSaml({ name, acsUrl, metadata, federation }: SamlProvider, now: Milliseconds) {
+  if (federation) return { name, acsUrl, ...(await describeFederation(federation.members)) }
   const { url, loadedAt, metadata: known, problem } = await metadata.status()
   return {
     name,
@@ -275,6 +276,15 @@ async function describeSaml({ name, acsUrl, metadata }: SamlProvider, now: Milli
       expires: isoTime(expires),
       daysLeft: Math.floor((expires - now) / 86_400_000),
     })),
+  }
+}
+
+async function describeFederation(members: Federation) {
+  const { kind, url, loadedAt, validUntil, offered, unusable, reasons, problem } = await members.status()
+  return {
+    metadata: { url, loaded: isoTime(loadedAt), problem },
+    validUntil: isoTime(validUntil),
+    federation: { kind, providers: offered, unusable, reasons },
   }
 }
 

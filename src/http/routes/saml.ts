@@ -1,14 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
 import { InvalidInput } from '../../base/errors.ts'
-import type { LogoutMessage, SamlSignOn } from '../../sso/saml/sign-on.ts'
+import type { DirectoryHit } from '../../sso/saml/provider.ts'
+import { CHOICE, DISCOVERED, type LogoutMessage, type SamlSignOn } from '../../sso/saml/sign-on.ts'
 import { withQuery } from '../../sso/with-query.ts'
-import { content, json, redirect } from '../interface/answer.ts'
+import { ChoiceCookie } from '../choice-cookie.ts'
+import { content, json, page, redirect } from '../interface/answer.ts'
 import { formBody } from '../interface/body.ts'
-import { text as textParameter } from '../interface/parameters.ts'
+import { flag, text as textParameter } from '../interface/parameters.ts'
 import { route } from '../interface/route.ts'
 import { text } from '../interface/schema.ts'
 import { CurrentUser } from '../interface/schemas.ts'
 import { pageContext, sendPage } from '../page.ts'
+import { setCookie } from '../protocol/cookies.ts'
+import { type Choice, discoveryPage } from '../pages/discovery-page.ts'
 import { departureHeaders, departurePage } from '../pages/sso-pages.ts'
 import type { Uses } from '../services.ts'
 import { sendToProvider } from '../sso-departure.ts'
@@ -43,6 +48,9 @@ const logoutRoute = {
   details:
     'A `LogoutRequest` of the provider ends its logins here and is answered with a signed `LogoutResponse`. A `LogoutResponse` ends a ' +
     'sign-out that began here. Only with `single-logout` of this provider. [Single sign-on](single-sign-on.md#single-logout)',
+  path: {
+    idp: { description: 'Name of the identity provider.', schema: { type: 'string' }, example: 'none' },
+  },
   answers: {
     200: content('A page whose form takes the response to the identity provider.', ['text/html'], text()),
     303: redirect('To the identity provider with the response, or to the login page.'),
@@ -123,6 +131,8 @@ export const samlRoutes = [
       username: textParameter('An e-mail address whose domain decides, where no provider is named.'),
       successurl: textParameter('Where to go after the login.'),
       failureurl: textParameter('Where to go after a refusal.'),
+      [CHOICE]: textParameter('In a federation, the identity provider that the user has chosen.'),
+      [DISCOVERED]: flag('Set when the browser comes back from a discovery service.'),
     },
     answers: {
       200: content('A page whose form goes to the identity provider.', ['text/html'], text()),
@@ -132,10 +142,14 @@ export const samlRoutes = [
     isOffered: isOn,
     ignoresCaller: true,
     visited: true,
-    handle: async (deps: Uses<'base' | 'sso' | 'ui'>, { request, reply, caller, query }) => {
+    handle: async (deps: Uses<'base' | 'options' | 'sso' | 'ui'>, { request, reply, caller, query }) => {
       try {
-        const { idp, username, successurl: successUrl, failureurl: failureUrl } = query
-        const redirect = await requireSaml(deps).begin({ idp, username, successUrl, failureUrl }, caller.client)
+        const { idp, username, successurl: successUrl, failureurl: failureUrl, entityID: entityId } = query
+        const asked = { idp, username, successUrl, failureUrl, entityId, isDiscovered: query.discovered }
+        const redirect = await requireSaml(deps).begin(asked, caller.client)
+        if (entityId !== undefined) {
+          setCookie(reply, new ChoiceCookie(deps.base, deps.options.cookie.secure).set(entityId))
+        }
         if (redirect.kind === 'redirect') return await reply.redirect(redirect.url, 303)
         const { action, fields } = redirect
         return sendPage(reply, departurePage(pageContext(deps, request), action, fields), departureHeaders(action))
@@ -186,7 +200,92 @@ export const samlRoutes = [
       return await reply.type('application/samlmetadata+xml').send(provider.describeSelf())
     },
   }),
+  route({
+    id: 'chooseIdentityProvider',
+    method: 'GET',
+    url: `${url}/discovery`,
+    chapter: 'Sessions',
+    summary: 'Search for the identity provider of the user in a federation.',
+    details:
+      'Speaks the Identity Provider Discovery Service Protocol. Only with ' +
+      '`service.auth.saml.idp.<idp>.federation`. [Single sign-on](single-sign-on.md#federations)',
+    query: {
+      idp: textParameter('Name of the federation in the settings.'),
+      entityID: textParameter('The relying-party id of this service.'),
+      return: textParameter('Where the browser goes with its choice: at `auth/saml` of this service.'),
+      returnIDParam: textParameter('Name of the parameter with the choice; `entityID` by default.'),
+      isPassive: flag('Returns at once with the last choice of this browser, if it has one.'),
+      q: textParameter('Words of a name, a keyword or a domain.'),
+    },
+    answers: { 200: page('The page.'), 303: redirect('Back with the choice, for `isPassive`.') },
+    refusals: { 400: ['unknown-idp', 'invalid-redirect'] },
+    isOffered: isOn,
+    refusedAs: 'text/html',
+    ignoresCaller: true,
+    visited: true,
+    handle: async (deps: DiscoveryServices, { request, reply, query }): Promise<FastifyReply> => {
+      const { base, sso, options } = deps
+      const { saml } = sso
+      if (!saml) throw new TypeError('SAML is off')
+      const { provider } = saml.chooseFederation(query.idp)
+      const back = requireReturn(base.at('auth/saml'), query.return, provider.name)
+      const parameter = query.returnIDParam ?? CHOICE
+      const languages = languagesOf(request)
+      const last = new ChoiceCookie(base, options.cookie.secure).read(request.cookies)
+      const choice = ({ entityId, ...shown }: DirectoryHit): Choice => ({
+        ...shown,
+        url: chosen(back, parameter, entityId),
+      })
+      const remembered = last === undefined ? undefined : await findLast(saml, provider.name, last, languages)
+      if (query.isPassive) {
+        return await reply.redirect(remembered ? chosen(back, parameter, remembered.entityId) : back.href, 303)
+      }
+      const text = query.q?.trim() === '' ? undefined : query.q
+      const { hits, hasMore } = await saml.search(provider.name, { text, languages })
+      return sendPage(
+        reply,
+        discoveryPage(pageContext(deps, request), {
+          action: base.at('auth/saml/discovery'),
+          fields: { idp: provider.name, return: back.href, returnIDParam: parameter },
+          text,
+          found: hits.map(choice),
+          hasMore,
+          last: remembered && choice(remembered),
+        }),
+      )
+    },
+  }),
 ]
+
+type DiscoveryServices = Uses<'base' | 'options' | 'sso' | 'ui'>
+
+/** The last choice, if users can still choose it. */
+async function findLast(
+  saml: SamlSignOn,
+  federation: string,
+  entityId: string,
+  languages: readonly string[],
+): Promise<DirectoryHit | undefined> {
+  return (await saml.search(federation, { entityIds: [entityId], languages })).hits[0]
+}
+
+/** This page leads to the sign-on of this service, and nowhere else. @throws {InvalidInput} `invalid-redirect` */
+function requireReturn(signOn: string, text: string | undefined, idp: string): URL {
+  if (text === undefined) return new URL(`${signOn}?${new URLSearchParams({ idp }).toString()}`)
+  const back = URL.canParse(text) ? new URL(text) : undefined
+  if (back && back.hash === '' && back.href.split('?')[0] === new URL(signOn).href) return back
+  throw new InvalidInput('invalid-redirect', `\`return\` must be an address at ${signOn}.`)
+}
+
+function chosen(back: URL, parameter: string, entityId: string): string {
+  const address = new URL(back)
+  address.searchParams.set(parameter, entityId)
+  return address.href
+}
+
+/** The languages of the browser, the preferred one first. */
+const languagesOf = (request: FastifyRequest): string[] =>
+  new Negotiator(request.raw).languages().filter(language => language !== '*')
 
 function requireSaml({ sso }: Uses<'sso'>): SamlSignOn {
   if (sso.saml) return sso.saml

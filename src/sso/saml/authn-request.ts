@@ -13,6 +13,8 @@ export interface AuthnRequest {
   /** The provider must have the user authenticate again. */
   readonly forcesAuthn: boolean
   readonly authnContext: RequestedAuthnContext | undefined
+  /** The user name is in an attribute, so any NameID will do: most providers of a federation have no e-mail address there. */
+  readonly anyNameId: boolean
 }
 
 /** How the user is to authenticate (SAML Core 3.3.2.2.1). */
@@ -22,14 +24,14 @@ export interface RequestedAuthnContext {
   readonly classes: readonly string[]
 }
 
-/** AuthnRequest (SAML Core 3.4.1): NameID format e-mail, response by HTTP-POST to our ACS. */
+/** AuthnRequest (SAML Core 3.4.1): NameID format e-mail where the name is there, response by HTTP-POST to our ACS. */
 export const authnRequestXml = (request: AuthnRequest): string =>
   `<samlp:AuthnRequest xmlns:samlp="${SAMLP}" xmlns:saml="${SAML}" ID="${escapeXml(request.id)}" Version="2.0"` +
   ` IssueInstant="${new Date(request.issued).toISOString()}" Destination="${escapeXml(request.destination)}"` +
   (request.forcesAuthn ? ' ForceAuthn="true"' : '') +
   ` ProtocolBinding="${POST_BINDING}" AssertionConsumerServiceURL="${escapeXml(request.acsUrl)}">` +
   `<saml:Issuer>${escapeXml(request.issuer)}</saml:Issuer>` +
-  `<samlp:NameIDPolicy Format="${EMAIL_FORMAT}" AllowCreate="true"/>` +
+  `<samlp:NameIDPolicy${request.anyNameId ? '' : ` Format="${EMAIL_FORMAT}"`} AllowCreate="true"/>` +
   `${contextXml(request.authnContext)}</samlp:AuthnRequest>`
 
 function contextXml(requested: RequestedAuthnContext | undefined): string {

@@ -60,9 +60,19 @@ export function parseMetadata(text: string, now: Milliseconds): IdpMetadata {
       : descendantsNamed(root, MD, 'EntityDescriptor')
   const providers = entities.filter(entity => roleOf(entity))
   const [entity, ...more] = providers
-  const role = entity && roleOf(entity)
-  if (!entity || !role) throw new MetadataRefused('no identity provider of SAML 2.0 is in it')
+  if (!entity) throw new MetadataRefused('no identity provider of SAML 2.0 is in it')
   if (more.length > 0) throw new MetadataRefused(`${providers.length} identity providers are in it; one is needed`)
+  return readProvider(entity, now, root)
+}
+
+/**
+ * Reads the identity provider that an EntityDescriptor describes.
+ * @param root of the document; its `validUntil` counts as well
+ * @throws {MetadataRefused}
+ */
+export function readProvider(entity: Element, now: Milliseconds, root = entity): IdpMetadata {
+  const role = roleOf(entity)
+  if (!role) throw new MetadataRefused('no identity provider of SAML 2.0 is in it')
   const entityId = attributeOf(entity, 'entityID')
   if (!entityId) throw new MetadataRefused('the identity provider has no entityID')
   const validUntil = earliest([root, entity, role].map(element => attributeOf(element, 'validUntil')))

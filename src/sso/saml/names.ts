@@ -17,3 +17,9 @@ export const ENTITY_FORMAT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity'
 
 export const EXCLUSIVE_C14N = 'http://www.w3.org/2001/10/xml-exc-c14n#'
 export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature'
+
+/** Extensions of metadata: for people, scopes of attributes, attributes of an entity, discovery. */
+export const MDUI = 'urn:oasis:names:tc:SAML:metadata:ui'
+export const SHIBMD = 'urn:mace:shibboleth:metadata:1.0'
+export const MDATTR = 'urn:oasis:names:tc:SAML:metadata:attribute'
+export const IDPDISC = 'urn:oasis:names:tc:SAML:profiles:SSO:idp-discovery-protocol'

@@ -6,11 +6,13 @@ import { FLOW_TTL } from '../login-flows.ts'
 import { authnRequestXml, type RequestedAuthnContext } from './authn-request.ts'
 import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
 import { logoutRequestXml, logoutResponseXml } from './logout-xml.ts'
+import type { Federation } from './federation.ts'
 import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { Metadata } from '../metadata-source.ts'
 import { byForm, byRedirect, type KeyPair } from './outgoing.ts'
 import { logoutDataOf, type NotedSession } from './provider-session.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
+import { requireScopes } from './scopes.ts'
 import { serviceProviderMetadata } from './sp-metadata.ts'
 import { Overloaded } from '../../base/errors.ts'
 import { Limiter } from '../../base/concurrency.ts'
@@ -21,6 +23,11 @@ export type { RequestedAuthnContext } from './authn-request.ts'
 export type { KeyPair } from './outgoing.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
 export { requestScheme } from './request-signature.ts'
+export { FederationSource, type Federation, type FederationOptions, type FederationStatus } from './federation.ts'
+export { FederationReader } from './federation-reader.ts'
+export type { FederationEntity } from './federation-entity.ts'
+export { FederationStore } from './federation-store.ts'
+export type { DirectoryHit, DirectoryHits, DirectoryQuestion } from './federation-directory.ts'
 
 interface SamlProviderOptions {
   readonly name: string
@@ -47,6 +54,23 @@ interface SamlProviderOptions {
   readonly logout: LogoutMode
   /** The very address that takes messages of single logout. */
   readonly logoutUrl: string
+  /** The attribute with the user name; `undefined`: the NameID. */
+  readonly nameAttribute?: string | undefined
+  /** Users choose one of its providers. */
+  readonly federation?: FederationLogin | undefined
+}
+
+/** How users of a federation sign in. */
+export interface FederationLogin {
+  readonly members: Federation
+  /** Refuses names and attributes with a scope that the chosen provider does not publish. */
+  readonly checksScopes: boolean
+  /** A discovery service outside; `undefined`: the page of this service. */
+  readonly discoveryUrl: string | undefined
+  /** Where a discovery service sends users back to. */
+  readonly returnUrl: () => string
+  /** Entity categories of this service. */
+  readonly serviceCategories: readonly string[]
 }
 
 /** Single logout: not at all, only when the provider begins it, or for each sign-out here as well. */
@@ -73,15 +97,33 @@ export class SamlProvider {
     return this.metadata.status().then(({ metadata }) => metadata?.entityId)
   }
 
+  get relyingPartyId(): string {
+    return this.#options.relyingPartyId
+  }
+
+  /** `undefined` for a single identity provider. */
+  get federation(): FederationLogin | undefined {
+    return this.#options.federation
+  }
+
+  /**
+   * The metadata of the identity provider; in a federation, of the one with this entity id.
+   * @throws {SsoRefused} `metadata`, `unknown-entity`, `entity-category`
+   */
+  async metadataOf(entityId: string | undefined): Promise<IdpMetadata> {
+    const { federation } = this.#options
+    return federation ? (await federation.members.find(entityId ?? '')).idp : await this.metadata.current()
+  }
+
   get acsUrl(): string {
     return this.#options.acsUrl
   }
 
   /** @throws {SsoRefused} `metadata` */
   async begin(flow: LoginFlow): Promise<AuthRedirect> {
-    const { acsUrl, relyingPartyId, method, signsRequests, forcesAuthn, authnContext } = this.#options
+    const { acsUrl, relyingPartyId, method, signsRequests, forcesAuthn, authnContext, nameAttribute } = this.#options
     const signing = signsRequests ? this.#options.signing : undefined
-    const { redirectUrl, postUrl } = await this.metadata.current()
+    const { redirectUrl, postUrl } = await this.metadataOf(flow.entityId)
     const byPost = postUrl !== undefined && (method === 'post' || redirectUrl === undefined)
     const destination = byPost ? postUrl : redirectUrl
     if (destination === undefined) {
@@ -89,7 +131,7 @@ export class SamlProvider {
     }
     const issued = this.#system.now()
     const sent = { id: flow.requestId, issued, destination, acsUrl, issuer: relyingPartyId }
-    const xml = authnRequestXml({ ...sent, forcesAuthn, authnContext })
+    const xml = authnRequestXml({ ...sent, forcesAuthn, authnContext, anyNameId: nameAttribute !== undefined })
     const message = { kind: 'SAMLRequest', xml, destination, relayState: flow.id, signing } as const
     return byPost ? byForm(message) : byRedirect(message)
   }
@@ -110,6 +152,8 @@ export class SamlProvider {
     const assertion = await this.#verify(encoded, flow)
     const { issuer } = assertion
     const { id, name, attributes, until, sessionEnds, authnContext } = assertion
+    const { federation } = this.#options
+    if (federation?.checksScopes) requireScopes(name, attributes, await federation.members.find(issuer))
     const identity = { name, attributes, issuer, once: { id, until }, sessionEnds, authnContext }
     return this.logout === 'off' ? identity : { ...identity, ...logoutDataOf(issuer, assertion) }
   }
@@ -130,7 +174,7 @@ export class SamlProvider {
   async readLogout(received: ReceivedLogout, requestId: string | undefined): Promise<VerifiedLogout> {
     const check = async (metadata: IdpMetadata): Promise<VerifiedLogout> =>
       await this.#verifier.verifyLogout(received, this.#expectedLogout(metadata, requestId))
-    return await this.#withKeys(check)
+    return await this.#withKeys(undefined, check)
   }
 
   /**
@@ -173,7 +217,11 @@ export class SamlProvider {
   /** The metadata of this service for this provider. */
   describeSelf(): string {
     const { relyingPartyId, acsUrl, signing, signsRequests, encryption, logout, logoutUrl } = this.#options
+    const { nameAttribute, federation } = this.#options
     return serviceProviderMetadata({
+      anyNameId: nameAttribute !== undefined,
+      categories: federation?.serviceCategories ?? [],
+      discoveryReturnUrl: federation?.returnUrl(),
       entityId: relyingPartyId,
       acsUrl,
       signingCertificate: signing?.certificate,
@@ -184,27 +232,35 @@ export class SamlProvider {
   }
 
   async #verify(encoded: string, flow: LoginFlow | undefined): Promise<VerifiedAssertion> {
-    return await this.#withKeys(metadata => this.#verifier.verify(encoded, this.#expected(flow, metadata)))
+    return await this.#withKeys(flow?.entityId, metadata =>
+      this.#verifier.verify(encoded, this.#expected(flow, metadata)),
+    )
   }
 
   /**
    * If a signature matches none of the known keys, it is checked again with fresh metadata, because providers
    * change their keys (D8.6).
    */
-  async #withKeys<T>(check: (metadata: IdpMetadata) => Promise<T>): Promise<T> {
+  async #withKeys<T>(entityId: string | undefined, check: (metadata: IdpMetadata) => Promise<T>): Promise<T> {
     try {
-      return await check(await this.metadata.current())
+      return await check(await this.metadataOf(entityId))
     } catch (error) {
       const isUnknownKey = error instanceof SsoRefused && unknownKeyChecks.includes(error.failed.check)
-      if (!isUnknownKey || !(await this.metadata.reloadForUnknownKey())) throw error
-      return await check(await this.metadata.current())
+      if (!isUnknownKey || !(await this.#reload(entityId))) throw error
+      return await check(await this.metadataOf(entityId))
     }
   }
 
+  #reload(entityId: string | undefined): Promise<boolean> {
+    const { federation } = this.#options
+    return federation ? federation.members.reloadForUnknownKey(entityId ?? '') : this.metadata.reloadForUnknownKey()
+  }
+
   #expected(flow: LoginFlow | undefined, { entityId, keys }: IdpMetadata): ExpectedResponse {
-    const { relyingPartyId, acsUrl, forcesAuthn, acceptedAuthnContexts } = this.#options
+    const { relyingPartyId, acsUrl, forcesAuthn, acceptedAuthnContexts, nameAttribute } = this.#options
     const begun = flow === undefined ? this.#system.now() : flow.expires
     return {
+      nameAttribute,
       issuer: entityId,
       audience: relyingPartyId,
       acsUrl,

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { type Attributes, attributesOf } from '../attributes.ts'
+import { type Attributes, attributesOf, valuesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
@@ -30,6 +30,8 @@ export interface ExpectedResponse {
   readonly audience: string
   /** The very address the answer must have been made for. */
   readonly acsUrl: string
+  /** The attribute with the user name; `undefined`: the NameID. */
+  readonly nameAttribute?: string | undefined
   /** `undefined`: the login was begun at the provider, and that is allowed. */
   readonly requestId: string | undefined
   /** Public keys of the provider's metadata, PEM. */
@@ -202,14 +204,19 @@ function checkAssertion(assertion: Element, expected: ExpectedResponse): Verifie
   const authentication = checkAuthentication(assertion, expected)
   const subject = requireOne(assertion, 'Subject', 'subject')
   const until = checkConfirmation(subject, expected)
-  return {
-    id,
-    issuer: expected.issuer,
-    ...checkName(subject, expected),
-    attributes: readAttributes(assertion),
-    until,
-    ...authentication,
-  }
+  const attributes = readAttributes(assertion)
+  const { issuer, nameAttribute } = expected
+  const named = nameAttribute === undefined ? checkName(subject, expected) : nameFrom(attributes, nameAttribute)
+  return { id, issuer, ...named, attributes, until, ...authentication }
+}
+
+/** Exactly one value: of several, nobody could say which one identifies the user. */
+function nameFrom(attributes: Attributes, attribute: string): Named {
+  const values = valuesOf(attributes, attribute)
+  const [name] = values
+  if (name !== undefined && values.length === 1) return { name, nameId: {} }
+  const received = values.length === 0 ? `none; received ${Object.keys(attributes).join(', ')}` : values.join(', ')
+  throw refused('name-attribute', `one value of ${attribute}`, received)
 }
 
 /**

@@ -7,10 +7,12 @@ import { chooseProvider, type LoginRequest } from '../provider-choice.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
-import type { SamlProvider } from './provider.ts'
+import { discoveryRequest } from './discovery.ts'
+import type { DirectoryHits, DirectoryQuestion, FederationLogin, SamlProvider } from './provider.ts'
 import { type LogoutMessage, type LogoutStep, SingleLogout } from './single-logout.ts'
 
 export type { LogoutMessage } from './single-logout.ts'
+export { CHOICE, DISCOVERED } from './discovery.ts'
 
 /** One identity provider and the users that it can sign in. */
 export interface SamlLogin {
@@ -24,6 +26,14 @@ export interface SamlSignOnOptions extends LoginTarget {
   /** Name of the provider for requests that name neither a provider nor a user. */
   readonly defaultProvider: string | undefined
   readonly targets: Pick<RedirectTargets, 'require'>
+}
+
+/** A request for a login, which can name a provider inside a federation. */
+export interface SamlLoginRequest extends LoginRequest {
+  /** The identity provider that the user has chosen. */
+  readonly entityId?: string | undefined
+  /** The browser comes back from a discovery service. */
+  readonly isDiscovered?: boolean
 }
 
 interface Dependencies {
@@ -74,20 +84,58 @@ export class SamlSignOn {
     return chooseProvider(providers, defaultProvider, { idp, username })
   }
 
+  /** The federation with this name, and its relying party. @throws {InvalidInput} `unknown-idp` for anything else */
+  chooseFederation(idp: string | undefined): { readonly provider: SamlProvider; readonly federation: FederationLogin } {
+    const { provider } = this.choose(idp, undefined)
+    const { federation } = provider
+    if (federation) return { provider, federation }
+    throw new InvalidInput('unknown-idp', `${provider.name} is a single identity provider: there is nothing to choose.`)
+  }
+
+  /** Providers of a federation that users can choose. @throws {InvalidInput} `unknown-idp` */
+  async search(idp: string | undefined, question: DirectoryQuestion): Promise<DirectoryHits> {
+    return await this.chooseFederation(idp).federation.members.search(question)
+  }
+
   /**
    * Checks provider and redirect targets before the browser is sent away (D8.1, D8.7).
    * @throws {InvalidInput} `unknown-idp`, `invalid-redirect` @throws {SsoRefused} @throws {Overloaded}
    */
-  async begin(request: LoginRequest, client: Client): Promise<AuthRedirect> {
+  async begin(request: SamlLoginRequest, client: Client): Promise<AuthRedirect> {
     const { targets, failureUrl: fallbackFailureUrl } = this.#options
     const { provider } = this.choose(request.idp, request.username)
+    const { federation } = provider
     const target = {
       successUrl: request.successUrl === undefined ? undefined : targets.require(request.successUrl, 'successurl'),
       failureUrl: request.failureUrl === undefined ? undefined : targets.require(request.failureUrl, 'failureurl'),
       fallbackFailureUrl,
     }
+    if (federation) return await this.#beginInFederation(provider, federation, { ...request, ...target }, client)
     const { redirect } = await this.#deps.signOn.begin(provider.name, target, client, flow => provider.begin(flow))
     return redirect
+  }
+
+  /** To the provider that the user has chosen; without a choice, to the discovery service, which sends them back with one. */
+  async #beginInFederation(
+    provider: SamlProvider,
+    federation: FederationLogin,
+    request: SamlLoginRequest & LoginTarget & { readonly fallbackFailureUrl: string | undefined },
+    client: Client,
+  ): Promise<AuthRedirect> {
+    const { signOn } = this.#deps
+    const entityId = request.entityId ?? (await onlyProviderOf(federation, request.username))
+    if (entityId !== undefined) {
+      const target = { ...request, bound: { entityId } }
+      return (await signOn.begin(provider.name, target, client, flow => provider.begin(flow))).redirect
+    }
+    if (!request.isDiscovered) return { kind: 'redirect', url: discoveryRequest(provider, federation, request) }
+    // Without this, a discovery service that returns no choice would get the browser back for ever.
+    const refused = new SsoRefused({
+      check: 'discovery',
+      expected: 'the choice of an identity provider',
+      received: 'none',
+    })
+    throw await signOn.reported(refused, provider.name, request.failureUrl ?? request.fallbackFailureUrl, client)
   }
 
   /**
@@ -145,6 +193,14 @@ export class SamlSignOn {
   async close(): Promise<void> {
     await this.#deps.close()
   }
+}
+
+/** The provider that publishes the domain of this address as its scope, if it is the only one. */
+async function onlyProviderOf({ members }: FederationLogin, username: string | undefined): Promise<string | undefined> {
+  const domain = username?.split('@')[1]
+  if (domain === undefined) return undefined
+  const { hits } = await members.search({ domain, languages: [] })
+  return hits.length === 1 ? hits[0]?.entityId : undefined
 }
 
 /** A login that began with one provider cannot be completed at the address of another. */

@@ -37,18 +37,10 @@ export function signatureOf(element: Element): Element | undefined {
  * @throws {SsoRefused} `signature-…`
  */
 export function verifiedElement(element: Element, signature: Element, keys: readonly KeyObject[]): Element {
-  const { scheme, digest, signedInfo, reference } = requireSoundSignature(element, signature)
-  const usable = keys.filter(key => key.asymmetricKeyType === scheme.key)
-  const material = Buffer.from(canonicalSignedInfo(signedInfo))
-  const value = base64Of(requireOne(signature, 'SignatureValue'))
-  if (!usable.some(key => isSignedBy(key, scheme, material, value))) throw unknownKey(signature, keys, usable)
-  const signed = canonicalWithout(element, signature, prefixesIn(reference))
+  const { digest, digestValue, prefixes, unknown } = verifiedReference(element, signature, keys)
+  const signed = canonicalWithout(element, signature, prefixes)
   // The key signed this reference. If the digest differs, the element was changed after it was signed.
-  const isUnchanged = createHash(digest)
-    .update(signed)
-    .digest()
-    .equals(base64Of(requireOne(reference, 'DigestValue')))
-  if (!isUnchanged) throw unknownKey(signature, keys, usable)
+  if (!createHash(digest).update(signed).digest().equals(digestValue)) throw unknown
   const { documentElement } = parseXml(signed, messageLimits)
   const isSame =
     documentElement.localName === element.localName &&
@@ -79,6 +71,32 @@ export function requireSignedText(text: string, { algorithm, value }: TextSignat
   const check = usable.length === 0 ? 'signature-key' : 'signature'
   const received = `a signature by another key, or over another text; ${algorithm}`
   throw new SsoRefused({ check, expected: `one of ${keys.length} keys of the provider`, received })
+}
+
+/** What a key has signed: the digest that the canonical form of the element must have. */
+export interface VerifiedReference {
+  /** Node's name of the digest algorithm. */
+  readonly digest: string
+  readonly digestValue: Buffer
+  /** InclusiveNamespaces PrefixList of the canonical form. */
+  readonly prefixes: readonly string[]
+  /** The refusal where the digest differs. */
+  readonly unknown: SsoRefused
+}
+
+/**
+ * Verifies who signed the reference to `element`, not yet that the element is what was signed: the caller compares the digest.
+ * @throws {SsoRefused} `signature-…`
+ */
+export function verifiedReference(element: Element, signature: Element, keys: readonly KeyObject[]): VerifiedReference {
+  const { scheme, digest, signedInfo, reference } = requireSoundSignature(element, signature)
+  const usable = keys.filter(key => key.asymmetricKeyType === scheme.key)
+  const material = Buffer.from(canonicalSignedInfo(signedInfo))
+  const value = base64Of(requireOne(signature, 'SignatureValue'))
+  const unknown = unknownKey(signature, keys, usable)
+  if (!usable.some(key => isSignedBy(key, scheme, material, value))) throw unknown
+  const digestValue = base64Of(requireOne(reference, 'DigestValue'))
+  return { digest, digestValue, prefixes: prefixesIn(reference), unknown }
 }
 
 interface SoundSignature {

@@ -1,5 +1,5 @@
 import { escapeXml } from '../xml.ts'
-import { DS, EMAIL_FORMAT, MD, POST_BINDING, REDIRECT_BINDING, SAMLP } from './names.ts'
+import { DS, EMAIL_FORMAT, IDPDISC, MD, MDATTR, POST_BINDING, REDIRECT_BINDING, SAML, SAMLP } from './names.ts'
 
 export interface ServiceProvider {
   /** Relying-party id. */
@@ -11,6 +11,12 @@ export interface ServiceProvider {
   readonly encryptionCertificates: readonly string[]
   /** Where it takes messages of single logout; absent while that is off. */
   readonly logoutUrl: string | undefined
+  /** The user name is in an attribute, so any NameID will do. */
+  readonly anyNameId: boolean
+  /** Entity categories of this service. */
+  readonly categories: readonly string[]
+  /** Where discovery services send users back to; absent without a federation. */
+  readonly discoveryReturnUrl: string | undefined
 }
 
 /** The metadata of this service for one identity provider (D8.6). */
@@ -21,12 +27,14 @@ export function serviceProviderMetadata({
   signsRequests,
   encryptionCertificates,
   logoutUrl,
+  anyNameId,
+  categories,
+  discoveryReturnUrl,
 }: ServiceProvider): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <md:EntityDescriptor xmlns:md="${MD}" entityID="${escapeXml(entityId)}">
-  <md:SPSSODescriptor protocolSupportEnumeration="${SAMLP}" AuthnRequestsSigned="${signsRequests}" WantAssertionsSigned="true">
-${keyDescriptor('signing', signingCertificate)}${encryptionCertificates.map(one => keyDescriptor('encryption', one)).join('')}${logoutServices(logoutUrl)}    <md:NameIDFormat>${EMAIL_FORMAT}</md:NameIDFormat>
-    <md:AssertionConsumerService Binding="${POST_BINDING}" Location="${escapeXml(acsUrl)}" index="0" isDefault="true"/>
+${entityAttributes(categories)}  <md:SPSSODescriptor protocolSupportEnumeration="${SAMLP}" AuthnRequestsSigned="${signsRequests}" WantAssertionsSigned="true">
+${discoveryResponse(discoveryReturnUrl)}${keyDescriptor('signing', signingCertificate)}${encryptionCertificates.map(one => keyDescriptor('encryption', one)).join('')}${logoutServices(logoutUrl)}${anyNameId ? '' : `    <md:NameIDFormat>${EMAIL_FORMAT}</md:NameIDFormat>\n`}    <md:AssertionConsumerService Binding="${POST_BINDING}" Location="${escapeXml(acsUrl)}" index="0" isDefault="true"/>
   </md:SPSSODescriptor>
 </md:EntityDescriptor>
 `
@@ -39,6 +47,20 @@ const logoutServices = (url: string | undefined): string =>
     : [REDIRECT_BINDING, POST_BINDING]
         .map(binding => `    <md:SingleLogoutService Binding="${binding}" Location="${escapeXml(url)}"/>\n`)
         .join('')
+
+function entityAttributes(categories: readonly string[]): string {
+  if (categories.length === 0) return ''
+  const values = categories.map(one => `<saml:AttributeValue>${escapeXml(one)}</saml:AttributeValue>`).join('')
+  return `  <md:Extensions><mdattr:EntityAttributes xmlns:mdattr="${MDATTR}"><saml:Attribute xmlns:saml="${SAML}" Name="http://macedir.org/entity-category" NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:uri">${values}</saml:Attribute></mdattr:EntityAttributes></md:Extensions>
+`
+}
+
+/** Discovery services send users to addresses that our metadata name, and nowhere else (Identity Provider Discovery Service Protocol 2.5). */
+function discoveryResponse(url: string | undefined): string {
+  if (url === undefined) return ''
+  return `    <md:Extensions><idpdisc:DiscoveryResponse xmlns:idpdisc="${IDPDISC}" Binding="${IDPDISC}" Location="${escapeXml(url)}" index="0" isDefault="true"/></md:Extensions>
+`
+}
 
 function keyDescriptor(use: string, certificate: string | undefined): string {
   if (certificate === undefined) return ''

@@ -25,6 +25,11 @@ interface Provider {
   readonly entityId?: string
   readonly validUntil?: string
   readonly certificates?: readonly Certificate[]
+  readonly federation?: {
+    readonly providers: number
+    readonly unusable: number
+    readonly reasons: readonly string[]
+  }
 }
 
 interface OidcProvider {
@@ -94,7 +99,7 @@ function Sso() {
 }
 
 function ProviderCard({ provider }: { readonly provider: Provider }) {
-  const { name, acsUrl, metadata, entityId, validUntil, certificates = [] } = provider
+  const { name, acsUrl, metadata, entityId, validUntil, certificates = [], federation } = provider
   const query = new URLSearchParams({ idp: name })
   return (
     <Card
@@ -107,9 +112,23 @@ function ProviderCard({ provider }: { readonly provider: Provider }) {
     >
       <MetadataProblem metadata={metadata} />
       <dl class="facts">
-        <Fact name={t('entityId')}>
-          <span class="long">{entityId ?? t('notKnownYet')}</span>
-        </Fact>
+        {federation ? (
+          <Fact name={t('federationProviders')}>{number(federation.providers)}</Fact>
+        ) : (
+          <Fact name={t('entityId')}>
+            <span class="long">{entityId ?? t('notKnownYet')}</span>
+          </Fact>
+        )}
+        {federation !== undefined && federation.unusable > 0 && (
+          <Fact name={t('federationUnusable')}>
+            {number(federation.unusable)}
+            {federation.reasons.map(reason => (
+              <span key={reason} class="long small">
+                {reason}
+              </span>
+            ))}
+          </Fact>
+        )}
         <Fact name={t('acsUrl')}>
           <span class="long">{acsUrl}</span>
         </Fact>

@@ -1,0 +1,88 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { StartupError } from '../base/errors.ts'
+import type { Settings } from '../config/settings.ts'
+import type { BaseAddress } from '../http/base-address.ts'
+import type { Metadata } from '../sso/metadata-source.ts'
+import { SsoRefused } from '../sso/refusal.ts'
+import {
+  type Federation,
+  type FederationLogin,
+  type FederationOptions,
+  FederationReader,
+  FederationSource,
+  type FederationStore,
+  type IdpMetadata,
+} from '../sso/saml/provider.ts'
+import type { ThreadTeam } from '../threads/team.ts'
+import type { Machine } from './machine.ts'
+import { shareFederation } from './team-services.ts'
+
+/** The settings of a federation; `undefined` for a single identity provider. @throws {StartupError} for an unusable certificate */
+export function federationSettings(settings: Settings, idp: string): FederationOptions | undefined {
+  const kind = settings['service.auth.saml.idp.<idp>.federation'].get(idp) ?? 'off'
+  if (settings['service.auth.saml'] !== 'new' || kind === 'off') return undefined
+  return {
+    name: idp,
+    kind,
+    // The settings have been checked: a federation has what it needs.
+    url: settings['service.auth.saml.idp.<idp>.metadata.url'].get(idp) ?? '',
+    keys: readCertificates(settings['service.auth.saml.idp.<idp>.metadata.certificate-file'].get(idp) ?? '').map(
+      ({ publicKey }) => publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    ),
+    maxAge: settings['service.auth.saml.idp.<idp>.metadata.max-age'].get(idp) ?? 0,
+    requiredCategories: settings['service.auth.saml.idp.<idp>.required-categories.<n>'].get(idp) ?? [],
+  }
+}
+
+/** All certificates of a PEM file. @throws {StartupError} */
+export function readCertificates(file: string): X509Certificate[] {
+  try {
+    const blocks = readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+    if (blocks.length > 0) return blocks.map(block => new X509Certificate(block))
+  } catch (error) {
+    throw new StartupError(`${file}: ${(error as Error).message}`, { cause: error })
+  }
+  throw new StartupError(`${file} holds no certificate in PEM.`)
+}
+
+export const federationLogin = (
+  settings: Settings,
+  idp: string,
+  base: () => BaseAddress,
+): Omit<FederationLogin, 'members'> => ({
+  checksScopes: settings['service.auth.saml.idp.<idp>.scope-check'].get(idp) ?? true,
+  discoveryUrl: settings['service.auth.saml.idp.<idp>.discovery-url'].get(idp),
+  returnUrl: () => base().at('auth/saml'),
+  serviceCategories: settings['service.auth.saml.idp.<idp>.service-categories.<n>'].get(idp) ?? [],
+})
+
+interface Dependencies {
+  readonly store: FederationStore
+  readonly team: ThreadTeam | undefined
+}
+
+/** The federation as this thread uses it: the first thread loads it for all. */
+export function createFederation(
+  options: FederationOptions,
+  machine: Pick<Machine, 'system' | 'log'>,
+  { store, team }: Dependencies,
+): Federation {
+  if (team && !team.isFirst) return shareFederation(team, options.name)
+  const source = new FederationSource(options, { ...machine, store, reader: new FederationReader() })
+  if (team) shareFederation(team, options.name, source)
+  void source.refresh()
+  return source
+}
+
+/** What a federation has in place of the metadata of one provider. */
+export const metadataOfFederation = (url: string, members: Federation): Metadata<IdpMetadata> => ({
+  current: () => Promise.reject(new SsoRefused({ check: 'metadata', expected: url, received: 'a federation' })),
+  reloadForUnknownKey: async () => false,
+  status: async () => {
+    const { loadedAt, problem } = await members.status()
+    return { url, loadedAt, metadata: undefined, problem }
+  },
+  // Once a minute, like the warnings of other providers.
+  warnOfExpiry: () => void members.refresh(),
+})

@@ -1,0 +1,74 @@
+import { type Check, isPlainHttp } from './check.ts'
+import type { Settings } from './settings.ts'
+
+const FEDERATION = 'service.auth.saml.idp.<idp>.federation'
+const CERTIFICATE = 'service.auth.saml.idp.<idp>.metadata.certificate-file'
+
+/** Contradictions in the settings of SAML federations (D31). */
+export const federationChecks: readonly Check[] = [
+  {
+    keys: [FEDERATION, CERTIFICATE],
+    wrong: settings => federations(settings).some(idp => settings[CERTIFICATE].get(idp) === undefined),
+    message: 'a federation needs the certificate that signs its metadata: set metadata.certificate-file',
+  },
+  {
+    keys: [FEDERATION, 'service.auth.saml.idp.<idp>.allow-unsolicited'],
+    wrong: settings =>
+      federations(settings).some(idp => settings['service.auth.saml.idp.<idp>.allow-unsolicited'].get(idp) === true),
+    message: 'a login must begin here in a federation, because any of its identity providers could send a response',
+  },
+  {
+    keys: [FEDERATION, 'service.auth.saml.idp.<idp>.user-name-attribute', 'service.auth.saml.idp.<idp>.single-logout'],
+    wrong: settings =>
+      [...federations(settings), ...settings['service.auth.saml.idp.<idp>.user-name-attribute'].keys()].some(
+        idp => (settings['service.auth.saml.idp.<idp>.single-logout'].get(idp) ?? 'off') !== 'off',
+      ),
+    message:
+      'messages of single logout name the NameID of one provider: it is not available with federation or user-name-attribute',
+  },
+  {
+    keys: [FEDERATION, 'service.auth.saml.idp.<idp>.user-name-attribute'],
+    warning: true,
+    wrong: settings =>
+      federations(settings).some(
+        idp => settings['service.auth.saml.idp.<idp>.user-name-attribute'].get(idp) === undefined,
+      ),
+    message: 'few identity providers of a federation send an e-mail address as NameID: set user-name-attribute',
+  },
+  {
+    keys: [FEDERATION, 'service.auth.saml.idp.<idp>.discovery-url'],
+    warning: true,
+    wrong: settings =>
+      federations(settings).some(
+        idp =>
+          settings[FEDERATION].get(idp) !== 'aggregate' &&
+          settings['service.auth.saml.idp.<idp>.discovery-url'].get(idp) === undefined,
+      ),
+    message: 'a metadata query service has no list of names, so users find new providers only by a discovery-url',
+  },
+  {
+    keys: ['service.auth.saml.idp.<idp>.discovery-url'],
+    wrong: settings => [...settings['service.auth.saml.idp.<idp>.discovery-url'].values()].some(isPlainHttp),
+    message: 'a discovery service over http is accepted only on this host',
+  },
+  {
+    keys: [FEDERATION, CERTIFICATE],
+    wrong: settings => {
+      const others = settings['service.auth.saml.idps.<n>'].filter(idp => !federations(settings).includes(idp))
+      return others.some(
+        idp =>
+          settings[CERTIFICATE].get(idp) !== undefined ||
+          settings['service.auth.saml.idp.<idp>.discovery-url'].get(idp) !== undefined ||
+          (settings['service.auth.saml.idp.<idp>.required-categories.<n>'].get(idp) ?? []).length > 0 ||
+          (settings['service.auth.saml.idp.<idp>.service-categories.<n>'].get(idp) ?? []).length > 0,
+      )
+    },
+    message: 'metadata.certificate-file, discovery-url and categories are used only with federation=aggregate or mdq',
+  },
+]
+
+/** Names of the providers that stand for a federation. */
+const federations = (settings: Settings): string[] =>
+  settings['service.auth.saml'] === 'new'
+    ? settings['service.auth.saml.idps.<n>'].filter(idp => (settings[FEDERATION].get(idp) ?? 'off') !== 'off')
+    : []

@@ -1,0 +1,36 @@
+import { absoluteUrl } from './address-kinds.ts'
+import { boolean, choice, text } from './kinds.ts'
+
+/** Federations of SAML (D31): the settings of an identity provider that stands for all providers of one. */
+export const federationKeys = {
+  'service.auth.saml.idp.<idp>.federation': choice(['off', 'aggregate', 'mdq', 'mdq-sha1'], {
+    default: 'off',
+    help: 'Users choose one of many identity providers. `aggregate`: the metadata are a signed document with all of them. `mdq`, `mdq-sha1`: `metadata.url` is the base address of a metadata query service, which is asked by entity id or by its SHA-1.',
+  }),
+  'service.auth.saml.idp.<idp>.metadata.certificate-file': text({
+    expects: 'the path of a file',
+    help: 'Certificates (PEM, one or more) of the keys that sign the metadata of the federation.',
+  }),
+  'service.auth.saml.idp.<idp>.user-name-attribute': text({
+    expects: 'the name of an attribute',
+    defaultText: 'the NameID',
+    help: 'Attribute with the user name, such as `eduPersonPrincipalName`. Any NameID is accepted then.',
+  }),
+  'service.auth.saml.idp.<idp>.scope-check': boolean({
+    default: true,
+    warn: 'is off: every identity provider of the federation can sign in the users of all others',
+    help: 'In a federation, refuse user names and attributes with a scope that the metadata of the identity provider do not publish.',
+  }),
+  'service.auth.saml.idp.<idp>.required-categories.<n>': text({
+    expects: 'the address of an entity category or an assurance certification',
+    help: 'Only identity providers of the federation that have all of these can be chosen.',
+  }),
+  'service.auth.saml.idp.<idp>.service-categories.<n>': text({
+    expects: 'the address of an entity category',
+    help: 'Entity categories that the metadata of this service declare.',
+  }),
+  'service.auth.saml.idp.<idp>.discovery-url': absoluteUrl({
+    defaultText: 'the search page of this service',
+    help: 'Discovery service where users choose their identity provider.',
+  }),
+} as const

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { Limiter } from '../../base/concurrency.ts'
+import { Overloaded } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import type { System } from '../../base/system.ts'
+import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
+import { withinTimeout } from '../metadata-source.ts'
+import { SsoRefused } from '../refusal.ts'
+import type { FederationEntity } from './federation-entity.ts'
+import type { FederationReader } from './federation-reader.ts'
+import type { EntityRow, FederationStore, StoredEntity } from './federation-store.ts'
+
+interface QueryOptions {
+  /** Name of the federation in the settings. */
+  readonly name: string
+  readonly kind: 'mdq' | 'mdq-sha1'
+  /** Base address of the query service. */
+  readonly url: string
+  readonly keys: readonly string[]
+  readonly maxAge: Seconds
+}
+
+interface Dependencies {
+  readonly system: System
+  readonly log: Log
+  readonly store: FederationStore
+  readonly reader: Pick<FederationReader, 'read'>
+}
+
+const QUERY_TIMEOUT: Milliseconds = 10_000
+const MAX_ENTITY: Bytes = 1_048_576
+/** How long a failure, or an entity that the service does not have, is remembered. */
+const PAUSE: Milliseconds = 60_000
+const UNKNOWN_PAUSE: Milliseconds = 600_000
+const MAX_REMEMBERED = 2_000
+const MIN_AGE: Milliseconds = 600_000
+/** Strangers can invent entity ids: so many queries are sent in a minute. */
+const MAX_QUERIES = 120
+const MINUTE: Milliseconds = 60_000
+
+/**
+ * Metadata of single providers from a metadata query service (draft-young-md-query), each signed by the federation. Entities are stored as
+ * those of an aggregate are, so only those that the service has signed take space.
+ */
+export class MetadataQueries {
+  readonly #options: QueryOptions
+  readonly #deps: Dependencies
+  readonly #running = new Map<string, Promise<void>>()
+  /** By entity id, until when it is not asked for again. Monotonic. */
+  readonly #paused = new LRUCache<string, { readonly until: Milliseconds; readonly problem: string | undefined }>({
+    max: MAX_REMEMBERED,
+  })
+  readonly #limiter = new Limiter({ concurrency: 2, queue: 50, what: 'metadata queries' })
+  #minute = { begun: -Infinity, queries: 0 }
+  #problem: string | undefined
+  #stored = 0
+
+  constructor(options: QueryOptions, deps: Dependencies) {
+    this.#options = options
+    this.#deps = deps
+  }
+
+  /** Answers that have been stored by this process. */
+  get stored(): number {
+    return this.#stored
+  }
+
+  /** Why the last query failed; `undefined` when it succeeded. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** @throws {SsoRefused} `unknown-entity`, `metadata` @throws {Overloaded} */
+  async find(entityId: string): Promise<FederationEntity> {
+    const stored = await this.#findStored(entityId)
+    const now = this.#deps.system.now()
+    if (stored && now < (stored.freshUntil ?? 0)) return stored.entity
+    const asking = this.ask(entityId)
+    // With a good copy, a service that is slow or away delays a sign-on by a second at most.
+    if (stored) await withinTimeout(asking.catch(() => undefined))
+    else await asking
+    const found = await this.#findStored(entityId)
+    if (found) return found.entity
+    const { problem } = this.#paused.get(entityId) ?? {}
+    const { name } = this.#options
+    throw new SsoRefused(
+      problem === undefined
+        ? { check: 'unknown-entity', expected: `an identity provider of ${name}`, received: entityId }
+        : { check: 'metadata', expected: this.#address(entityId), received: problem },
+    )
+  }
+
+  /** Asks for an entity now, unless it was asked for a moment ago without success. @throws {Overloaded} */
+  async ask(entityId: string): Promise<void> {
+    const running = this.#running.get(entityId)
+    if (running) return await running
+    if (this.#deps.system.monotonic() < (this.#paused.get(entityId)?.until ?? -Infinity)) return
+    this.#count()
+    const asking = this.#limiter.run(() => this.#ask(entityId)).finally(() => this.#running.delete(entityId))
+    this.#running.set(entityId, asking)
+    await asking
+  }
+
+  /** Not one whose end has come. */
+  async #findStored(entityId: string): Promise<StoredEntity | undefined> {
+    const stored = await this.#deps.store.find(this.#options.name, entityId)
+    const end = stored?.entity.idp.validUntil
+    return end !== undefined && this.#deps.system.now() < end ? stored : undefined
+  }
+
+  async #ask(entityId: string): Promise<void> {
+    const { name, keys, maxAge } = this.#options
+    const { system, store, reader, log } = this.#deps
+    const url = this.#address(entityId)
+    const outcome = await reader.read({ url, keys, now: system.now(), timeout: QUERY_TIMEOUT, maxBytes: MAX_ENTITY })
+    if ('refused' in outcome && outcome.status === 404) {
+      await store.remove(name, entityId)
+      this.#problem = undefined
+      this.#paused.set(entityId, { until: system.monotonic() + UNKNOWN_PAUSE, problem: undefined })
+      return
+    }
+    const row = 'packs' in outcome ? onlyRow(outcome.packs, entityId) : undefined
+    if (!row || 'refused' in outcome) {
+      const problem =
+        'refused' in outcome
+          ? outcome.refused
+          : (outcome.summary.reasons[0] ?? 'it is not the metadata of this provider')
+      this.#problem = problem
+      this.#paused.set(entityId, { until: system.monotonic() + PAUSE, problem })
+      log.warn({ idp: name, url, problem }, 'a metadata query failed')
+      return
+    }
+    const age = Math.min(maxAge * 1000, Math.max(outcome.summary.cacheDuration ?? Infinity, MIN_AGE))
+    this.#problem = undefined
+    await store.put(name, row, system.now() + age)
+    this.#stored++
+  }
+
+  #address(entityId: string): string {
+    const { kind, url } = this.#options
+    const id = kind === 'mdq' ? entityId : `{sha1}${createHash('sha1').update(entityId).digest('hex')}`
+    return `${url}${url.endsWith('/') ? '' : '/'}entities/${encodeURIComponent(id)}`
+  }
+
+  #count(): void {
+    const now = this.#deps.system.monotonic()
+    if (now - this.#minute.begun >= MINUTE) this.#minute = { begun: now, queries: 0 }
+    this.#minute.queries++
+    if (this.#minute.queries > MAX_QUERIES) throw new Overloaded('Too many identity providers are asked for.', 60)
+  }
+}
+
+/** Exactly one entity, with the name that was asked for: another one would let an address stand for another provider. */
+function onlyRow(packs: readonly Uint8Array[], entityId: string): EntityRow | undefined {
+  const rows = packs.flatMap(pack => JSON.parse(Buffer.from(pack).toString('utf8')) as EntityRow[])
+  const [row, ...more] = rows
+  return row?.[0] === entityId && more.length === 0 ? row : undefined
+}
