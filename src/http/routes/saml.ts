@@ -48,9 +48,6 @@ const logoutRoute = {
   details:
     'A `LogoutRequest` of the provider ends its logins here and is answered with a signed `LogoutResponse`. A `LogoutResponse` ends a ' +
     'sign-out that began here. Only with `single-logout` of this provider. [Single sign-on](single-sign-on.md#single-logout)',
-  path: {
-    idp: { description: 'Name of the identity provider.', schema: { type: 'string' }, example: 'none' },
-  },
   answers: {
     200: content('A page whose form takes the response to the identity provider.', ['text/html'], text()),
     303: redirect('To the identity provider with the response, or to the login page.'),
