@@ -1,4 +1,5 @@
-import { examineFederations } from './examine-federations.ts'
+import { createHash } from 'node:crypto'
+import { federationSettings, readCertificates } from './federations.ts'
 import { createOidcProviders } from './oidc.ts'
 import { createCas } from './cas.ts'
 import { createSamlProviders, ownCertificates } from './saml.ts'
@@ -14,7 +15,7 @@ import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import type { AttributeRules } from '../sso/attributes.ts'
 import { SsoRefused } from '../sso/refusal.ts'
-import type { IdpMetadata, SamlProvider } from '../sso/saml/provider.ts'
+import { type FederationOptions, FederationReader, type IdpMetadata, type SamlProvider } from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
@@ -164,4 +165,57 @@ function examineAcs(title: string, acsUrl: string, base: BaseAddress): Diagnosis
   const own = [base.at('auth/saml'), `${base.origin}/store/auth/saml`]
   if (address !== undefined && own.includes(address)) return []
   return [problem(`${title}: answers go to ${acsUrl}, but this service takes them at ${own.join(' or ')}`)]
+}
+
+const FEDERATION_TIMEOUT = 300_000
+const MAX_AGGREGATE_BYTES = 268_435_456
+/** An id that no provider has: a query service must answer that it does not know it. */
+const UNKNOWN_ID = 'urn:stowage:nobody'
+
+/** Loads the metadata of each federation once, as the service does, and checks the certificates that sign them. */
+async function examineFederations(settings: Settings): Promise<Diagnosis[]> {
+  if (settings['service.auth.saml'] !== 'new') return []
+  const found = await Promise.all(settings['service.auth.saml.idps.<n>'].map(idp => examineFederation(settings, idp)))
+  return found.flat()
+}
+
+async function examineFederation(settings: Settings, idp: string): Promise<Diagnosis[]> {
+  const title = `SAML federation ${idp}`
+  try {
+    const options = federationSettings(settings, idp)
+    if (!options) return []
+    const file = settings['service.auth.saml.idp.<idp>.metadata.certificate-file'].get(idp) ?? ''
+    const certificates = readCertificates(file).map(({ fingerprint256, validTo }) => {
+      const text = `${title}: metadata are signed by the certificate ${fingerprint256}, until ${validTo}`
+      // Federations keep a key longer than its certificate, which holds nothing but the key.
+      return Date.parse(validTo) < realSystem.now() ? warning(text) : ok(text)
+    })
+    const isScoped = settings['service.auth.saml.idp.<idp>.scope-check'].get(idp) ?? true
+    const scopes = isScoped ? [] : [warning(`${title}: scopes are not checked`)]
+    return [...certificates, ...scopes, await loadFederation(title, options)]
+  } catch (error) {
+    // The start of the service is refused for the same reason.
+    if (error instanceof StartupError) return [problem(`${title}: ${error.message}`)]
+    throw error
+  }
+}
+
+async function loadFederation(title: string, { kind, url, keys }: FederationOptions): Promise<Diagnosis> {
+  const reader = new FederationReader()
+  try {
+    const id = kind === 'mdq' ? UNKNOWN_ID : `{sha1}${createHash('sha1').update(UNKNOWN_ID).digest('hex')}`
+    const address =
+      kind === 'aggregate' ? url : `${url}${url.endsWith('/') ? '' : '/'}entities/${encodeURIComponent(id)}`
+    const limits = { timeout: FEDERATION_TIMEOUT, maxBytes: MAX_AGGREGATE_BYTES }
+    const outcome = await reader.read({ url: address, keys, now: realSystem.now(), ...limits })
+    if ('refused' in outcome) {
+      if (kind !== 'aggregate' && outcome.status === 404) return ok(`${title}: ${url} answers queries`)
+      return problem(`${title}: metadata cannot be used: ${outcome.refused}`)
+    }
+    const { validUntil, unusable } = outcome.summary
+    const days = Math.floor((validUntil - realSystem.now()) / DAY)
+    return ok(`${title}: ${outcome.providers} providers, ${unusable} unusable, valid for ${days} days, from ${url}`)
+  } finally {
+    await reader.close()
+  }
 }

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { FactorPolicy } from '../accounts/factors/factor-policy.ts'
+import { FactorPolicy } from '../accounts/factors/sign-in.ts'
 import { FactorSecrets } from '../accounts/factors/factor-secrets.ts'
 import { PasskeySignIn } from '../accounts/factors/passkey-sign-in.ts'
 import { Passkeys, relyingPartyOf } from '../accounts/factors/passkeys.ts'

@@ -14,7 +14,10 @@ interface MappingSettings {
   readonly contact: string | undefined
 }
 
-function rulesFrom({ attribute, prefix, adminValue, provisions, ...given }: MappingSettings): AttributeRules {
+/** `undefined` where nothing is set: such a provider states only who has signed in. */
+function rulesFrom(settings: MappingSettings): AttributeRules | undefined {
+  const { attribute, prefix, adminValue, provisions, ...given } = settings
+  if (attribute === undefined && !given.map?.size && !given.required?.size) return undefined
   return {
     required: given.required ?? new Map<string, string>(),
     map: given.map ?? new Map<string, string>(),
@@ -33,7 +36,7 @@ function rulesFrom({ attribute, prefix, adminValue, provisions, ...given }: Mapp
 }
 
 /** What the attributes of a SAML provider mean. */
-export const samlRules = (settings: Settings, idp: string): AttributeRules =>
+export const samlRules = (settings: Settings, idp: string): AttributeRules | undefined =>
   rulesFrom({
     attribute: settings['service.auth.saml.idp.<idp>.groups-attribute'].get(idp),
     prefix: settings['service.auth.saml.idp.<idp>.groups-prefix'].get(idp),
@@ -46,7 +49,7 @@ export const samlRules = (settings: Settings, idp: string): AttributeRules =>
   })
 
 /** What the claims of an OpenID Connect provider mean. */
-export const oidcRules = (settings: Settings, idp: string): AttributeRules =>
+export const oidcRules = (settings: Settings, idp: string): AttributeRules | undefined =>
   rulesFrom({
     attribute: settings['service.auth.oidc.idp.<idp>.groups-claim'].get(idp),
     prefix: settings['service.auth.oidc.idp.<idp>.groups-prefix'].get(idp),
@@ -59,7 +62,7 @@ export const oidcRules = (settings: Settings, idp: string): AttributeRules =>
   })
 
 /** What the attributes of the CAS server mean. */
-export const casRules = (settings: Settings): AttributeRules =>
+export const casRules = (settings: Settings): AttributeRules | undefined =>
   rulesFrom({
     attribute: settings['service.auth.cas.groups-attribute'],
     prefix: settings['service.auth.cas.groups-prefix'],

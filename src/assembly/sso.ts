@@ -69,8 +69,9 @@ export async function createSso(
   const latest = new LatestSignOns(system, team && (() => team.collect('latest-sign-ons')))
   team?.answer('latest-sign-ons', () => latest.ofThread())
   const maxAge = settings['service.auth.sso.absolute-max-age']
-  const signOn = new SignOn({ flows, accounts, sessions, signIn, failures, audit, latest }, () =>
-    maxAge === UNLIMITED ? undefined : system.now() + maxAge * 1000,
+  const signOn = new SignOn(
+    { flows, accounts, sessions, signIn, failures, audit, latest, system },
+    maxAge === UNLIMITED ? undefined : maxAge * 1000,
   )
   return {
     failures,

@@ -20,8 +20,11 @@ export const federationChecks: readonly Check[] = [
   {
     keys: [FEDERATION, 'service.auth.saml.idp.<idp>.user-name-attribute', 'service.auth.saml.idp.<idp>.single-logout'],
     wrong: settings =>
-      [...federations(settings), ...settings['service.auth.saml.idp.<idp>.user-name-attribute'].keys()].some(
-        idp => (settings['service.auth.saml.idp.<idp>.single-logout'].get(idp) ?? 'off') !== 'off',
+      settings['service.auth.saml.idps.<n>'].some(
+        idp =>
+          (settings['service.auth.saml.idp.<idp>.single-logout'].get(idp) ?? 'off') !== 'off' &&
+          (settings[FEDERATION].get(idp) !== 'off' ||
+            settings['service.auth.saml.idp.<idp>.user-name-attribute'].get(idp) !== undefined),
       ),
     message:
       'messages of single logout name the NameID of one provider: it is not available with federation or user-name-attribute',

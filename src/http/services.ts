@@ -1,7 +1,7 @@
 import type { AccessTokens } from '../accounts/access-tokens.ts'
 import type { Audit } from '../accounts/audit.ts'
 import type { BasicCredentials } from '../accounts/basic-credentials.ts'
-import type { FactorPolicy } from '../accounts/factors/factor-policy.ts'
+import type { FactorPolicy } from '../accounts/factors/sign-in.ts'
 import type { PasskeySignIn } from '../accounts/factors/passkey-sign-in.ts'
 import type { Passkeys } from '../accounts/factors/passkeys.ts'
 import type { SecondFactors } from '../accounts/factors/second-factors.ts'

@@ -99,11 +99,11 @@ export interface GroupRules {
 }
 
 /** The attributes that the rules read. */
-export const attributesUsed = ({ required, map, groups }: AttributeRules): readonly string[] => [
-  ...required.keys(),
-  ...map.values(),
-  ...(groups ? [groups.attribute] : []),
-]
+export function attributesUsed(rules: AttributeRules | undefined): readonly string[] {
+  if (!rules) return []
+  const { required, map, groups } = rules
+  return [...required.keys(), ...map.values(), ...(groups ? [groups.attribute] : [])]
+}
 
 /** Compiling takes longer than matching. The patterns come from the settings, so they are few. */
 const patterns = new Map<string, RE2JS>()

@@ -1,8 +1,8 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { FactorNeeded, SignedIn, SignIn } from '../accounts/factors/sign-in.ts'
 import type { Client, Session, Sessions } from '../accounts/sessions.ts'
-import type { AccountMatcher, SsoSubject } from './account-matcher.ts'
-import { Overloaded } from '../base/errors.ts'
+import { type AccountMatcher, asciiDomain, type SsoSubject } from './account-matcher.ts'
+import { InvalidInput, Overloaded } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Attributes } from './attributes.ts'
@@ -21,6 +21,7 @@ interface Dependencies {
   readonly audit: Audit
   /** Keeps what the providers state, for administrators. */
   readonly latest: Pick<LatestSignOns, 'keep'>
+  readonly system: System
 }
 
 /** The address to which the browser is sent at the end of a sign-on; checked before. */
@@ -56,12 +57,12 @@ export type CompletedSignOn = SignedIn | FactorNeeded
  */
 export class SignOn {
   readonly #deps: Dependencies
-  readonly #latestEnd: () => Milliseconds | undefined
+  readonly #maxAge: Milliseconds | undefined
 
-  /** @param latestEnd when a login that begins now ends at the latest, however often it is extended */
-  constructor(deps: Dependencies, latestEnd: () => Milliseconds | undefined = () => undefined) {
+  /** @param maxAge after this time a login ends, however often it is extended; absent: it has no such end */
+  constructor(deps: Dependencies, maxAge?: Milliseconds) {
     this.#deps = deps
-    this.#latestEnd = latestEnd
+    this.#maxAge = maxAge
   }
 
   /**
@@ -86,7 +87,7 @@ export class SignOn {
   /** @throws {SsoRefused} reported, with the failure URL @throws {Overloaded} The flow can then be used again. */
   async complete(attempt: SignOnAttempt): Promise<CompletedSignOn> {
     const { policy, client, flow, successUrl, failureUrl } = attempt
-    const { flows, accounts, signIn, latest } = this.#deps
+    const { flows, accounts, signIn, latest, system } = this.#deps
     try {
       const identity = await attempt.verify()
       const { once } = identity
@@ -95,7 +96,7 @@ export class SignOn {
       const user = await accounts.match(identity, policy, client)
       const lifetime = {
         maximum: policy.maxAge,
-        notAfter: earlier(identity.sessionEnds, this.#latestEnd()),
+        notAfter: earlier(identity.sessionEnds, this.#maxAge && system.now() + this.#maxAge),
         provider: policy.name,
         logoutKeys: identity.logoutKeys?.map(key => logoutKeyOf(policy.name, key)),
         providerSession: identity.providerSession,
@@ -202,4 +203,35 @@ export class LatestSignOns {
     const all = (await this.#ofAll()).flat().filter(one => one.provider === provider)
     return all.sort((a, b) => b.time - a.time)[0]
   }
+}
+
+/** What a request for a login can name. */
+export interface LoginRequest {
+  readonly idp: string | undefined
+  readonly username: string | undefined
+  readonly successUrl: string | undefined
+  readonly failureUrl: string | undefined
+}
+
+/** The provider that owns the domain of this user name. */
+export function ownerOfDomain<Login extends { readonly policy: ProviderPolicy }>(
+  providers: readonly Login[],
+  username: string | undefined,
+): Login | undefined {
+  const domain = username?.split('@').at(-1)?.toLowerCase()
+  const ascii = domain === undefined ? undefined : asciiDomain(domain)
+  return providers.find(({ policy }) => ascii !== undefined && policy.domains?.includes(ascii))
+}
+
+/** By name, else by the domain of the user name, else the default (D8.1). @throws {InvalidInput} `unknown-idp` */
+export function chooseProvider<Login extends { readonly policy: ProviderPolicy }>(
+  providers: readonly Login[],
+  defaultProvider: string | undefined,
+  { idp, username }: Pick<LoginRequest, 'idp' | 'username'>,
+): Login {
+  const named = (name: string | undefined): Login | undefined => providers.find(({ policy }) => policy.name === name)
+  const chosen = idp === undefined ? (ownerOfDomain(providers, username) ?? named(defaultProvider)) : named(idp)
+  if (chosen) return chosen
+  const wanted = idp === undefined ? 'The request names no identity provider' : `There is no identity provider "${idp}"`
+  throw new InvalidInput('unknown-idp', `${wanted}; there is ${providers.map(({ policy }) => policy.name).join(', ')}.`)
 }

@@ -35,7 +35,7 @@ function setUp(t: { after(work: () => Promise<void>): void }) {
       return { session: { token: 't' } }
     },
   } as unknown as SignIn
-  const signOn = new SignOn({ flows, accounts, sessions, signIn, failures, audit, latest: { keep: () => {} } })
+  const signOn = new SignOn({ flows, accounts, sessions, signIn, failures, audit, latest: { keep: () => {} }, system })
   const complete = async (verify: () => Promise<VerifiedIdentity>, policy: ProviderPolicy = provider) => {
     const flow = await flows.create({ provider: 'a', ...target }, client.address)
     const consumed = await flows.consume(flow.id)

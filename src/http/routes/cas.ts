@@ -8,7 +8,7 @@ import { route } from '../interface/route.ts'
 import { CurrentUser } from '../interface/schemas.ts'
 import { readSuccessUrl } from '../base-address.ts'
 import type { Uses } from '../services.ts'
-import { completeLogin, type CompletionServices, failLogin } from '../sso-completion.ts'
+import { completeLogin, failLogin, type SsoCompletionServices } from '../sign-in-completion.ts'
 
 export const CAS_PATH = 'auth/cas'
 /** Marks the second start of a login that returned without its flow. */
@@ -20,7 +20,7 @@ const exampleLogoutRequest =
   '<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="LR-1" Version="2.0" ' +
   'IssueInstant="2026-11-22T10:00:00Z"><samlp:SessionIndex>ST-1-example</samlp:SessionIndex></samlp:LogoutRequest>'
 
-type CasServices = CompletionServices & Uses<'options'>
+type CasServices = SsoCompletionServices & Uses<'options'>
 
 /** Sign-in through CAS and SAML 1.1 (I4, I5.4; D9). */
 export const casRoutes = [

@@ -7,7 +7,7 @@ import { route } from '../interface/route.ts'
 import { CurrentUser } from '../interface/schemas.ts'
 import { setCookie } from '../protocol/cookies.ts'
 import type { Uses } from '../services.ts'
-import { completeLogin, type CompletionServices, failLogin } from '../sso-completion.ts'
+import { completeLogin, failLogin, type SsoCompletionServices } from '../sign-in-completion.ts'
 
 const url = '/auth/oidc'
 export const OIDC_CALLBACK_PATH = 'auth/oidc/callback'
@@ -75,7 +75,7 @@ export const oidcRoutes = [
     isOffered: isOn,
     ignoresCaller: true,
     visited: true,
-    handle: async (deps: CompletionServices & Uses<'options'>, { request, reply, caller, query }) => {
+    handle: async (deps: SsoCompletionServices & Uses<'options'>, { request, reply, caller, query }) => {
       const cookie = new FlowCookie(deps.base, deps.options.cookie.secure, 'oidc')
       const received = {
         state: query.state,

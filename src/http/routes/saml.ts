@@ -17,7 +17,7 @@ import { type Choice, discoveryPage } from '../pages/discovery-page.ts'
 import { departureHeaders, departurePage } from '../pages/sso-pages.ts'
 import type { Uses } from '../services.ts'
 import { sendToProvider } from '../sso-departure.ts'
-import { completeLogin, type CompletionServices, failLogin } from '../sso-completion.ts'
+import { completeLogin, failLogin, type SsoCompletionServices } from '../sign-in-completion.ts'
 
 const url = '/auth/saml'
 /** The size of the largest accepted response, in base64 and percent-encoded, with its RelayState. */
@@ -172,7 +172,7 @@ export const samlRoutes = [
     fromElsewhere: true,
     ignoresCaller: true,
     visited: true,
-    handle: async (deps: CompletionServices, { request, reply, caller, query, body }) => {
+    handle: async (deps: SsoCompletionServices, { request, reply, caller, query, body }) => {
       const { SAMLResponse: encoded, RelayState: relayState } = await body()
       try {
         const received = { encoded, relayState, idp: query.idp }

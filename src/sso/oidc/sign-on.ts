@@ -4,10 +4,9 @@ import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
-import { chooseProvider, type LoginRequest } from '../provider-choice.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
 import { SsoRefused } from '../refusal.ts'
-import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
+import { chooseProvider, type CompletedSignOn, type LoginRequest, type LoginTarget, type SignOn } from '../sign-on.ts'
 import { issuerOf, type OidcProvider } from './provider.ts'
 
 /** One provider and the users that it can sign in. */
