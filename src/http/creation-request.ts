@@ -9,7 +9,7 @@ import { type EntryType, entryTypes, type GraphType, graphTypes, holdsGraph } fr
 import { isObject } from '../base/json.ts'
 import { type Graph, parseRdfJson, RELATIVE } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
-import { custom, flag, invalid, text, type ValuesOf } from './interface/parameters.ts'
+import { custom, flag, invalid, text, type ValuesOf } from './interface/inputs.ts'
 import type { Parameters } from './protocol/query.ts'
 import { graphsToRdfJson } from './embedded-rdf.ts'
 import { pathPart } from './route.ts'

@@ -2,7 +2,7 @@ import { MAX_DEPTH, type LinkTraversal } from '../content/lookup.ts'
 import { isAbsoluteIri } from '../graph/graph.ts'
 import { prefixes } from '../graph/vocabulary.ts'
 import type { BaseAddress } from './base-address.ts'
-import { choice, invalid, text, type ValuesOf, wholeNumber } from './interface/parameters.ts'
+import { choice, invalid, text, type ValuesOf, wholeNumber } from './interface/inputs.ts'
 
 /** Which links from entry to entry an answer follows (W3.5). */
 export const linkQuery = {

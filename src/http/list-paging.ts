@@ -1,6 +1,6 @@
 import { graphTypes } from '../model/entry.ts'
 import { type Order, type Paging, sortKeys } from '../model/list-order.ts'
-import { choice, custom, invalid, text, type ValuesOf } from './interface/parameters.ts'
+import { choice, custom, invalid, text, type ValuesOf } from './interface/inputs.ts'
 import type { Parameters } from './protocol/query.ts'
 
 const MAX_ON_A_PAGE = 100

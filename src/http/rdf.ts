@@ -12,7 +12,7 @@ import type { EntryAddress } from '../model/addresses.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
 import type { BaseAddress } from './base-address.ts'
 import { addVary, preferredType } from './protocol/negotiate.ts'
-import { custom } from './interface/parameters.ts'
+import { custom } from './interface/inputs.ts'
 import type { Uses } from './services.ts'
 
 const JSON_TYPE = 'application/json'

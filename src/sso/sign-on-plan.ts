@@ -45,7 +45,8 @@ export interface GroupPlan {
 /** A sign-on must not hold the database for long: further groups are created by the next ones. */
 const MAX_CREATED = 200
 
-const noGroups: GroupRules = { attribute: '', prefix: undefined, adminValue: undefined, provisions: false }
+/** What a provider that decides about no memberships states. */
+const noGroups = { names: new Set<string>(), isAdmin: false, unusable: [] } as const
 
 /** Custom properties are limited in total, as for a change by hand. */
 const MAX_PROPERTIES_BYTES = 65_536
@@ -107,7 +108,7 @@ export async function planGroups(
     readonly rules: GroupRules | undefined
   },
 ): Promise<GroupPlan> {
-  const wanted = rules ? readGroups(attributes, rules) : readGroups({}, noGroups)
+  const wanted = rules ? readGroups(attributes, rules) : noGroups
   const existing = await findPrincipalsNamed(queries, [...wanted.names])
   const groups: NamedGroup[] = existing.filter(({ id, isGroup }) => isGroup && !id.startsWith('_'))
   if (wanted.isAdmin) groups.push({ id: ADMINS, name: 'admins' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Content } from '../../src/http/interface/body.ts'
+import type { Content } from '../../src/http/interface/inputs.ts'
 import { describePaths, isDescribed, Problem } from '../../src/http/interface/document.ts'
 import { refusalsOf, refusalTypes } from '../../src/http/interface/refusal-answers.ts'
 import type { RefusalStatus } from '../../src/http/interface/route.ts'

@@ -1,4 +1,4 @@
-import type { Content } from './body.ts'
+import type { Content } from './inputs.ts'
 import { type Schema, text } from './schema.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Answer } from './answer.ts'
-import type { Content } from './body.ts'
-import type { Parameter } from './parameters.ts'
+import type { Content, Parameter } from './inputs.ts'
 import { accessOf, refusalsOf, refusalTypes } from './refusal-answers.ts'
 import { chapters, type Description, type RouteDefinition } from './route.ts'
 import { type JsonSchema, named, openObject, type Schema, text, integer } from './schema.ts'

@@ -4,8 +4,7 @@ import type { ErrorCode } from '../../base/error-codes.ts'
 import type { Bodies } from '../protocol/body.ts'
 import type { Method, Route } from '../route.ts'
 import type { Answer } from './answer.ts'
-import type { RequestBody } from './body.ts'
-import type { NoQuery, Query, ValuesOf } from './parameters.ts'
+import type { NoQuery, Query, RequestBody, ValuesOf } from './inputs.ts'
 import type { JsonSchema } from './schema.ts'
 
 /** The chapters of docs/interface.md, and the tags of `openapi.json`. */

@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts'
 import { isDescribed, templateOf } from './document.ts'
-import type { Parameter } from './parameters.ts'
+import type { Parameter } from './inputs.ts'
 import { accessOf, refusalsOf } from './refusal-answers.ts'
 import { type Chapter, chapters, type Description, type RouteDefinition } from './route.ts'
 

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../base/errors.ts'
 import { done } from '../interface/answer.ts'
-import { jsonBody } from '../interface/body.ts'
+import { jsonBody } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
 import { anything, object, optional, text } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'

@@ -10,15 +10,7 @@ import type { OidcProvider } from '../../sso/oidc/provider.ts'
 import type { Federation, SamlProvider } from '../../sso/saml/provider.ts'
 import { userNamed } from '../asked-user.ts'
 import { done, json, redirect } from '../interface/answer.ts'
-import {
-  choice,
-  custom,
-  flag,
-  invalid,
-  requiredText,
-  text as textParameter,
-  wholeNumber,
-} from '../interface/parameters.ts'
+import { choice, custom, flag, invalid, requiredText, text as textParameter, wholeNumber } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
 import {
   anyOf,

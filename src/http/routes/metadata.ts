@@ -14,7 +14,7 @@ import {
 } from '../conditional.ts'
 import { contentDisposition } from '../protocol/content-disposition.ts'
 import { done, unchanged } from '../interface/answer.ts'
-import { custom, flag, invalid } from '../interface/parameters.ts'
+import { custom, flag, invalid } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
 import { linkQuery, readLinkTraversal } from '../link-traversal.ts'
 import type { Parameters } from '../protocol/query.ts'

@@ -2,7 +2,7 @@ import type { FactorAnswer, ProofKind } from '../../accounts/factors/second-fact
 import { InvalidInput, LockedOut, ServiceError, Unauthenticated } from '../../base/errors.ts'
 import { MAX_FORM_BYTES, mediaTypeOf } from '../protocol/body.ts'
 import { json, redirect } from '../interface/answer.ts'
-import { formBody, jsonBody, type RequestBody } from '../interface/body.ts'
+import { formBody, jsonBody, type RequestBody } from '../interface/inputs.ts'
 import { type Exchange, route } from '../interface/route.ts'
 import { anything, list, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
 import { CurrentUser } from '../interface/schemas.ts'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { content } from '../interface/answer.ts'
-import { invalid, requiredText } from '../interface/parameters.ts'
+import { invalid, requiredText } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
 import { anything } from '../interface/schema.ts'
 import { contentDisposition } from '../protocol/content-disposition.ts'
