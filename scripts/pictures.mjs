@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
-const MAX_BYTES = 60_000
+const MAX_BYTES = 70_000
 const tasks = [
   'upload',
   'share',

@@ -94,11 +94,26 @@ const ABOUT_COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] }
 export async function requireAccessible(page: Page): Promise<void> {
   await page.evaluate(await axe)
   await requireNothingFound(page, {})
+  assert.deepEqual(await smallTargets(page), [], page.url())
   const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)
   await page.emulateMedia({ colorScheme: isDark ? 'light' : 'dark' })
   await requireNothingFound(page, ABOUT_COLOURS)
   await page.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' })
 }
+
+/** Controls that are smaller than 24 by 24 pixels (WCAG 2.5.8). Links in running text are exempt; the label of a check box is part of it. */
+const smallTargets = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const MIN = 24
+    const controls = document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, [role=menuitem]')
+    return [...controls].flatMap(control => {
+      const isText = control.matches('a') && control.closest('p, .hint, .lead, li.prose') !== null
+      const { width, height } = (control.closest('label') ?? control).getBoundingClientRect()
+      const isShown = control.checkVisibility() && width > 0 && height > 0
+      if (!isShown || isText || control.matches('.skip') || (width >= MIN - 0.5 && height >= MIN - 0.5)) return []
+      return [`${Math.round(width)} x ${Math.round(height)}: ${control.outerHTML.slice(0, 120)}`]
+    })
+  })
 
 async function requireNothingFound(page: Page, options: object): Promise<void> {
   const given = JSON.stringify({ ...options, resultTypes: ['violations'] })

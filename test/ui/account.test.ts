@@ -25,6 +25,8 @@ inBrowser('the account page shows the user; a change of language takes effect at
   assert.match(await page.innerText('.facts'), new RegExp(`${name}[^]*${id}[^]*${context}`))
   await page.selectOption('select', 'sv')
   await page.waitForSelector('h1:text("Mitt konto")')
+  // The message is in the new language as well.
+  await page.locator('.toast').filter({ hasText: 'Sparat.' }).waitFor()
   assert.equal(await page.getAttribute('html', 'lang'), 'sv')
   await page.reload()
   await page.waitForSelector('h1:text("Mitt konto")')

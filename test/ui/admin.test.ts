@@ -193,6 +193,13 @@ inBrowser(
     const csv = await readFile(await (await saving).path(), 'utf8')
     assert.match(csv, /^"time","event","userId","userName","actorId","address","detail"\r\n"[^"]+","user-created",/)
     assert.equal(csv.split('\r\n').length, 3)
+    const saved = page.waitForEvent('download')
+    await button(page, 'Export as JSON Lines').click()
+    const lines = (await readFile(await (await saved).path(), 'utf8')).trimEnd().split('\n')
+    assert.deepEqual(
+      lines.map(line => (JSON.parse(line) as { readonly event: string }).event),
+      ['user-created'],
+    )
     await page.getByLabel('From').fill('2099-01-01T00:00')
     await page.waitForSelector('text=Nothing found.')
     assert.deepEqual(complaints, [])

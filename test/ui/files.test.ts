@@ -387,24 +387,24 @@ inBrowser(
   },
 )
 
-inBrowser('of 5,000 files the page draws those in the window, also after scrolling to the end', async b => {
+inBrowser('of 100,000 files the page draws those in the window, also after scrolling to the end', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   // Rows as a list of so many would have, without storing them.
   await page.route('**/search?*', async route => {
     const offset = Number(new URL(route.request().url()).searchParams.get('offset'))
-    const children = Array.from({ length: Math.min(100, 5000 - offset) }, (_, index) => {
+    const children = Array.from({ length: Math.min(100, 100_000 - offset) }, (_, index) => {
       const entry = String(offset + index)
       const label = { 'http://www.w3.org/2000/01/rdf-schema#label': [{ type: 'literal', value: `file ${entry}.txt` }] }
       return { entryId: entry, contextId: context, info: { x: label }, rights: ['administer'] }
     })
-    await route.fulfill({ json: { resource: { children }, results: 5000 } })
+    await route.fulfill({ json: { resource: { children }, results: 100_000 } })
   })
   await page.reload()
-  await page.waitForSelector('text=5,000 items')
+  await page.waitForSelector('text=100,000 items')
   assert.ok((await page.locator('tbody tr').count()) < 60)
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
-  await row(page, 'file 4999.txt').waitFor()
+  await row(page, 'file 99999.txt').waitFor()
   assert.ok((await page.locator('tbody tr').count()) < 60)
   assert.deepEqual(complaints, [])
   await close()
