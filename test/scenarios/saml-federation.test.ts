@@ -30,8 +30,11 @@ interface State {
   readonly failures: ReadonlyArray<Record<string, string>>
 }
 
-const state = async ({ service }: Pick<FederationService, 'service'>): Promise<State> =>
-  (await (await service.admin()).get('management/sso')).json<State>()
+const state = async ({ service }: Pick<FederationService, 'service'>): Promise<State> => {
+  // What is refused later has a later time: with several threads, the time alone puts refusals in order.
+  service.system.pass(1)
+  return (await (await service.admin()).get('management/sso')).json<State>()
+}
 
 const anna = { entityId: uni, attributes: { [EPPN]: 'anna@uni.example' } }
 
@@ -113,9 +116,11 @@ test('a provider that the federation does not name, or without the required cate
       'service.auth.saml.redirect-failure.url': 'https://app.example/sorry',
     },
   })
-  const leave = async (entityId: string) =>
-    (await federation.browser().ask(`auth/saml?idp=fed&entityID=${encodeURIComponent(entityId)}`)).headers.location ??
-    ''
+  const leave = async (entityId: string) => {
+    federation.service.system.pass(1)
+    const path = `auth/saml?idp=fed&entityID=${encodeURIComponent(entityId)}`
+    return (await federation.browser().ask(path)).headers.location ?? ''
+  }
   assert.match(await leave('https://nowhere.example/'), /^https:\/\/app\.example\/sorry\?error=unknown-entity/)
   assert.match(await leave(other), /^https:\/\/app\.example\/sorry\?error=entity-category/)
   assert.match(await leave(uni), /^https:\/\/idp\.uni\.example\/sso\?/)
