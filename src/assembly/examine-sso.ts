@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { federationSettings, readCertificates } from './federations.ts'
 import { createOidcProviders } from './oidc.ts'
 import { createCas } from './cas.ts'
@@ -15,7 +14,13 @@ import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import type { AttributeRules } from '../sso/attributes.ts'
 import { SsoRefused } from '../sso/refusal.ts'
-import { type FederationOptions, FederationReader, type IdpMetadata, type SamlProvider } from '../sso/saml/provider.ts'
+import {
+  type FederationOptions,
+  FederationReader,
+  type IdpMetadata,
+  queryAddress,
+  type SamlProvider,
+} from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
@@ -174,7 +179,6 @@ const UNKNOWN_ID = 'urn:stowage:nobody'
 
 /** Loads the metadata of each federation once, as the service does, and checks the certificates that sign them. */
 async function examineFederations(settings: Settings): Promise<Diagnosis[]> {
-  if (settings['service.auth.saml'] !== 'new') return []
   const found = await Promise.all(settings['service.auth.saml.idps.<n>'].map(idp => examineFederation(settings, idp)))
   return found.flat()
 }
@@ -203,9 +207,7 @@ async function examineFederation(settings: Settings, idp: string): Promise<Diagn
 async function loadFederation(title: string, { kind, url, keys }: FederationOptions): Promise<Diagnosis> {
   const reader = new FederationReader()
   try {
-    const id = kind === 'mdq' ? UNKNOWN_ID : `{sha1}${createHash('sha1').update(UNKNOWN_ID).digest('hex')}`
-    const address =
-      kind === 'aggregate' ? url : `${url}${url.endsWith('/') ? '' : '/'}entities/${encodeURIComponent(id)}`
+    const address = kind === 'aggregate' ? url : queryAddress({ kind, url }, UNKNOWN_ID)
     const limits = { timeout: FEDERATION_TIMEOUT, maxBytes: MAX_AGGREGATE_BYTES }
     const outcome = await reader.read({ url: address, keys, now: realSystem.now(), ...limits })
     if ('refused' in outcome) {

@@ -87,7 +87,7 @@ export class MetadataQueries {
     throw new SsoRefused(
       problem === undefined
         ? { check: 'unknown-entity', expected: `an identity provider of ${name}`, received: entityId }
-        : { check: 'metadata', expected: this.#address(entityId), received: problem },
+        : { check: 'metadata', expected: queryAddress(this.#options, entityId), received: problem },
     )
   }
 
@@ -112,7 +112,7 @@ export class MetadataQueries {
   async #ask(entityId: string): Promise<void> {
     const { name, keys, maxAge } = this.#options
     const { system, store, reader, log } = this.#deps
-    const url = this.#address(entityId)
+    const url = queryAddress(this.#options, entityId)
     const outcome = await reader.read({ url, keys, now: system.now(), timeout: QUERY_TIMEOUT, maxBytes: MAX_ENTITY })
     if ('refused' in outcome && outcome.status === 404) {
       await store.remove(name, entityId)
@@ -137,18 +137,18 @@ export class MetadataQueries {
     this.#stored++
   }
 
-  #address(entityId: string): string {
-    const { kind, url } = this.#options
-    const id = kind === 'mdq' ? entityId : `{sha1}${createHash('sha1').update(entityId).digest('hex')}`
-    return `${url}${url.endsWith('/') ? '' : '/'}entities/${encodeURIComponent(id)}`
-  }
-
   #count(): void {
     const now = this.#deps.system.monotonic()
     if (now - this.#minute.begun >= MINUTE) this.#minute = { begun: now, queries: 0 }
     this.#minute.queries++
     if (this.#minute.queries > MAX_QUERIES) throw new Overloaded('Too many identity providers are asked for.', 60)
   }
+}
+
+/** Where a query service has the metadata of an entity: by its id, or by the SHA-1 of that. */
+export function queryAddress({ kind, url }: Pick<QueryOptions, 'kind' | 'url'>, entityId: string): string {
+  const id = kind === 'mdq' ? entityId : `{sha1}${createHash('sha1').update(entityId).digest('hex')}`
+  return `${url}${url.endsWith('/') ? '' : '/'}entities/${encodeURIComponent(id)}`
 }
 
 /** Exactly one entity, with the name that was asked for: another one would let an address stand for another provider. */
