@@ -387,6 +387,40 @@ inBrowser(
   },
 )
 
+inBrowser(
+  'when the list is loaded again, the open menu, the focus and the ticked box stay with their file',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page)
+    for (const file of ['m.txt', 'z.txt']) await store(context, file)
+    await page.reload()
+    await page.waitForSelector('text=2 items')
+    let release = (): void => undefined
+    const held = new Promise<void>(resolve => (release = resolve))
+    await page.route(/\?file=/, async route => {
+      await held
+      await route.continue()
+    })
+    await page.setInputFiles('input[type=file]', await fileOf('a.txt', 10))
+    await page.getByLabel('Select z.txt').check()
+    await page.getByRole('button', { name: 'Actions for m.txt' }).click()
+    await page.getByRole('menu', { name: 'Actions for m.txt' }).waitFor()
+    release()
+    await page.waitForSelector('text=3 items')
+    // The new file is above both.
+    const names = await page.locator('tbody th.name bdi').allInnerTexts()
+    assert.deepEqual(names, ['a.txt', 'm.txt', 'z.txt'])
+    assert.equal(await page.getByRole('menu').getAttribute('aria-label'), 'Actions for m.txt')
+    assert.equal(await page.locator(':focus').innerText(), 'Preview')
+    const ticked = page.locator('tbody input:checked')
+    assert.deepEqual(await ticked.evaluateAll(boxes => boxes.map(box => box.ariaLabel)), ['Select z.txt'])
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.waitForSelector('text=m.txt moved to the trash.')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
+
 inBrowser('of 100,000 files the page draws those in the window, also after scrolling to the end', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)

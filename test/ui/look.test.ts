@@ -102,6 +102,11 @@ for (const { look, ...options } of looks) {
     await page.waitForSelector('.upload .error')
     await page.waitForSelector('.upload .good')
     await judge('uploads')
+    // The list has been loaded again when the uploaded file is in it.
+    await page
+      .getByRole('row')
+      .filter({ hasText: `harbour-${look}.png` })
+      .waitFor()
     await page.locator('tbody .check input').first().check()
     await judge('files')
     await page.locator('tbody .menu button').first().click()

@@ -3,7 +3,7 @@ import { Card } from '../../components/page.tsx'
 import { ProblemNotice } from '../../components/page.tsx'
 import { type Item, type Listing, type SortColumn } from '../../lib/files.ts'
 import { number } from '../../lib/format.ts'
-import { useChange, useItems } from '../../lib/items.ts'
+import { type Items, useChange, useItems } from '../../lib/items.ts'
 import { t } from '../../lib/language.ts'
 import { checkSession, useSession } from '../../lib/session.ts'
 import type { Target } from '../../lib/uploads.ts'
@@ -51,6 +51,7 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
     setSelected(next)
   }
   const shown = indexes.flatMap(index => items.at(index) ?? [])
+  const keys = keysOf(indexes, items.at)
   /** The item as the list has it now: it may have been loaded again since it was chosen. */
   const present = (item: Item): Item => shown.find(({ entryId }) => entryId === item.entryId) ?? item
   const isAll = shown.length > 0 && shown.every(({ entryId }) => selected.has(entryId))
@@ -94,9 +95,9 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
           </thead>
           <tbody ref={list}>
             {before > 0 && <Gap height={before} />}
-            {indexes.map(index => (
+            {indexes.map((index, row) => (
               <FileRow
-                key={index}
+                key={keys[row]}
                 index={index}
                 item={items.at(index)}
                 target={target}
@@ -121,6 +122,19 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
       )}
     </Card>
   )
+}
+
+/**
+ * A row belongs to its file: when the list is loaded again and the file has another place, an open menu and the
+ * focus stay with it. While a part of the list is out of date a file may be in it twice.
+ */
+function keysOf(indexes: readonly number[], at: Items['at']): readonly string[] {
+  const keys = new Set<string>()
+  for (const index of indexes) {
+    const entryId = at(index)?.entryId
+    keys.add(entryId === undefined || keys.has(entryId) ? `row ${index}` : entryId)
+  }
+  return [...keys]
 }
 
 function* allLoaded(at: (index: number) => Item | undefined, results: number): Generator<[string, Item]> {
