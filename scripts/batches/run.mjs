@@ -25,10 +25,13 @@ const PAUSE_MS = 10
 export async function runFiles({ tests, files, maxWaitMs = MAX_WAIT_MS }) {
   const names = files.map(file => relative(tests, file))
   const unfinished = new Set(names)
-  process.on('exit', () => {
-    if (unfinished.size === 0) return
-    process.stderr.write(`Ended before the tests of ${[...unfinished].join(', ')} had.\n`)
-    process.exitCode = 1
+  process.on('exit', code => {
+    if (unfinished.size > 0) {
+      process.stderr.write(`Ended before the tests of ${[...unfinished].join(', ')} had.\n`)
+      process.exitCode = 1
+    } else if (code === 0 && process.env.STOWAGE_PASSED_BATCHES) {
+      appendFileSync(process.env.STOWAGE_PASSED_BATCHES, `${process.argv[1]}\n`)
+    }
   })
   // The test runner reports these errors too, but cannot say which file they belong to.
   process.on('uncaughtExceptionMonitor', () => {
