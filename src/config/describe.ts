@@ -20,8 +20,8 @@ Settings are read from a Java .properties file in UTF-8: the one named by \`stow
 environment variable \`SERVICE_CONFIG\`, else \`./service.properties\` if it exists, else none. \`--set key=value\` wins over
 the file. \`stowage config show\` prints what is in effect and where it comes from.
 
-Whatever is wrong stops the start, and all of it is told at once: a value that does not fit, a key written twice, a gap
-in a numbered list, settings that contradict each other. Unknown keys are warned about.
+Every mistake prevents the start, and all of them are reported together: a value that is not accepted, a key that occurs twice, a gap
+in a numbered list, settings that contradict each other. An unknown key causes a warning.
 
 - Keys that end in \`<n>\` are lists, numbered 1, 2, 3… without gaps.
 - \`<language>\` is a language tag: \`en\`, \`pt-BR\`.
@@ -30,18 +30,13 @@ in a numbered list, settings that contradict each other. Unknown keys are warned
 - Sizes are whole numbers of bytes, or of k, m, g, t (powers of 1024): \`500m\`.
 - Durations are whole numbers with ns, us, ms, s, m, h or d: \`5m\`. No unit means milliseconds. Where seconds are asked
   for, only the number is written.
-- Settings that are *not available yet* may be left out or stand at their default; anything else stops the start.
 
 The environment variable \`SERVICE_ADMIN_PASSWORD\` gives admin a password of at least 8 characters when the store is first
-initialised. Later it is not looked at.`
+initialised. Later it is ignored.`
 
 function tableRows(keys: Readonly<Record<string, Setting>>): string[] {
   return Object.entries(keys).map(([key, setting]) => {
-    const help = [
-      setting.notYet ? '*Not available yet.*' : '',
-      setting.help,
-      setting.warn === undefined ? '' : `*Warning at start:* it ${setting.warn}.`,
-    ]
+    const help = [setting.help, setting.warn === undefined ? '' : `*Warning at start:* it ${setting.warn}.`]
     return `| \`${key}\` | ${cell(setting.kind.expects)} | ${defaultCell(setting)} | ${cell(help.filter(Boolean).join(' '))} |`
   })
 }

@@ -41,8 +41,7 @@ export function loadSettings(sources: SettingsSources): LoadedSettings {
 }
 
 /** Adds the warnings about a value that is not the default. */
-function checkChange({ key, writtenKey, shown }: Change, report: Report): void {
+function checkChange({ key, writtenKey }: Change, report: Report): void {
   const setting: Setting = keys[key]
-  if (setting.notYet) report.problem(`${writtenKey} is not available yet in this version (it is ${shown})`, key)
-  else if (setting.warn !== undefined) report.warning(`${writtenKey} ${setting.warn}`)
+  if (setting.warn !== undefined) report.warning(`${writtenKey} ${setting.warn}`)
 }

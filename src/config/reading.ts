@@ -18,8 +18,6 @@ export interface ReadSettings {
 export interface Change {
   readonly key: Key
   readonly writtenKey: string
-  /** The value as messages may show it. */
-  readonly shown: string
 }
 
 /**
@@ -153,7 +151,7 @@ class Reading {
       return setting.default
     }
     this.origins.set(writtenKey, origin)
-    if (parsed.value !== setting.default) this.changes.push({ key, writtenKey, shown })
+    if (parsed.value !== setting.default) this.changes.push({ key, writtenKey })
     return parsed.value
   }
 }

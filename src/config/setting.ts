@@ -21,8 +21,6 @@ export interface Setting<T = unknown, Default = unknown> {
   readonly help: string
   /** For dangerous switches: completes "<key> …" in a warning at start when the value is not the default. */
   readonly warn: string | undefined
-  /** The feature is not built: any value but the default stops the start, so that no key is read and ignored (D10.1). */
-  readonly notYet: boolean
 }
 
 export interface SettingOptions<Default> {
@@ -30,7 +28,6 @@ export interface SettingOptions<Default> {
   readonly default?: Default
   readonly defaultText?: string
   readonly warn?: string
-  readonly notYet?: true
 }
 
 export function setting<T, Default extends T | undefined>(
@@ -44,7 +41,6 @@ export function setting<T, Default extends T | undefined>(
     defaultText: options.defaultText,
     help: options.help,
     warn: options.warn,
-    notYet: options.notYet ?? false,
   }
 }
 

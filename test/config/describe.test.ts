@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { configurationReference, showSettings } from '../../src/config/describe.ts'
 import { keys } from '../../src/config/keys.ts'
 import { loadSettings } from '../../src/config/load.ts'
-import { keysThatAre } from './parsing.ts'
 
 const rowsOf = (page: string): string[] => page.split('\n').filter(line => line.startsWith('| `'))
 
@@ -11,14 +10,6 @@ test('the reference has one row of four cells for every key', () => {
   const rows = rowsOf(configurationReference())
   assert.equal(rows.length, Object.keys(keys).length)
   for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 6, row)
-})
-
-test('the reference marks settings that are not available yet', () => {
-  const marked = rowsOf(configurationReference()).filter(row => row.includes('*Not available yet.*'))
-  assert.deepEqual(
-    marked.map(row => row.split('`')[1]),
-    keysThatAre(true),
-  )
 })
 
 test('the reference shows defaults as they are written', () => {

@@ -4,10 +4,8 @@ import * as fc from 'fast-check'
 import { StartupError } from '../../src/base/errors.ts'
 import { keys } from '../../src/config/keys.ts'
 import { type LoadedSettings, loadSettings } from '../../src/config/load.ts'
-import { writeKey } from '../../src/config/places.ts'
-import type { Setting } from '../../src/config/setting.ts'
 import { showSetting } from '../../src/config/show.ts'
-import { keysThatAre, read } from './parsing.ts'
+import { read } from './parsing.ts'
 
 function load(text: string, ...overrides: string[]): LoadedSettings {
   return loadSettings({ file: { path: 'test.properties', text }, overrides })
@@ -218,42 +216,6 @@ test('a dangerous switch is warned about at start (D5.6)', () => {
   assert.ok(warnings.some(warning => warning.startsWith('service.auth.cookie.httponly is off')))
   assert.deepEqual(load('service.auth.cookie.httponly=on').warnings, [])
 })
-
-test('a key whose feature is not built stops the start, unless it stands at its default (D10.1)', () => {
-  for (const key of keysThatAre(true)) {
-    const setting: Setting = keys[key]
-    const other = samples.find(sample => {
-      const parsed = setting.kind.parse(sample)
-      return 'value' in parsed && parsed.value !== setting.default
-    })
-    assert.ok(other !== undefined, `no sample for ${key}`)
-    const written = writeKey(key, 'x', key.endsWith('.<n>') ? 1 : undefined)
-    const refusal = `${written} is not available yet in this version`
-    assert.ok(
-      problemsOf(`${written}=${other}`).some(line => line.startsWith(refusal)),
-      written,
-    )
-    if (setting.default === undefined || key.includes('<idp>')) continue
-    assert.deepEqual(problemsOf(`${written}=${setting.kind.show(setting.default)}`), [], written)
-  }
-})
-
-const samples = [
-  'on',
-  'off',
-  '7',
-  '20000',
-  '5s',
-  'page',
-  'tls',
-  's3',
-  'redis',
-  'nist',
-  'new',
-  'post',
-  'cas3',
-  'a/b',
-].concat(['h.example', 'a@h.example', 'https://h.example', 'redis://h', 'postgres://h'])
 
 test('settings of identity providers are maps that hold the defaults of every name', () => {
   const { settings, report } = read(

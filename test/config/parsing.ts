@@ -1,4 +1,3 @@
-import { type Key, keys } from '../../src/config/keys.ts'
 import { readSettings } from '../../src/config/reading.ts'
 import { Report } from '../../src/config/report.ts'
 import type { Parsed, Setting } from '../../src/config/setting.ts'
@@ -11,13 +10,8 @@ export function valueOf<T>(setting: Setting<T>, text: string): T | undefined {
   return 'value' in parsed ? parsed.value : undefined
 }
 
-/** Settings as far as `lines` can be read, whether or not the features they belong to are built. */
+/** Settings as far as `lines` can be read. */
 export function read(...lines: string[]): { settings: Settings; report: Report } {
   const report = new Report()
   return { settings: readSettings(readWritten(undefined, lines, report), report).settings, report }
-}
-
-/** Rows whose feature is built, or not. */
-export function keysThatAre(notYet: boolean): Key[] {
-  return (Object.keys(keys) as Key[]).filter(key => keys[key].notYet === notYet)
 }
