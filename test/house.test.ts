@@ -104,6 +104,40 @@ test('no file imports itself, directly or indirectly', () => {
   )
 })
 
+/** What these files import when they are loaded: not types, and not what is imported when it is used. */
+function loadedWith(entries: readonly string[]): readonly string[] {
+  const found = new Set(entries)
+  const packages = new Set<string>()
+  for (const path of found) {
+    const text = sources.find(source => source.path === path)?.text ?? assert.fail(path)
+    for (const [, name = ''] of text.matchAll(/^(?:import|export) (?!type )[^'(;]*?'([^']+)'/gm)) {
+      if (name.startsWith('.')) found.add(posix.join(dirname(path), name))
+      else if (!name.startsWith('node:')) packages.add(name)
+    }
+  }
+  return [...packages].sort()
+}
+
+test('a start loads the packages that every service needs, and the others when they are used (D36.1)', () => {
+  const start = ['commands/main.ts', 'commands/serve.ts', 'assembly/server.ts', 'assembly/serving-thread.ts']
+  assert.deepEqual(loadedWith(start), [
+    '@fastify/busboy',
+    'content-disposition',
+    'fastify',
+    'lru-cache',
+    'negotiator',
+    'pino',
+    'prom-client/lib/counter.js',
+    'prom-client/lib/gauge.js',
+    'prom-client/lib/histogram.js',
+    'prom-client/lib/registry.js',
+    'properties-file/escape',
+    'properties-file/parser',
+    'yauzl',
+    'yazl',
+  ])
+})
+
 test('only http/ knows Fastify and the parsers of HTTP', () => {
   const wrong = importers(/^(@fastify\/|fastify$|negotiator$|content-disposition$|node:http)/)
   assert.deepEqual(

@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js'
 import { InvalidInput } from '../base/errors.ts'
+import { compilePattern } from '../base/patterns.ts'
 import type { BreachedPasswords } from './breached-passwords.ts'
 import { requirePasswordShape } from './passwords.ts'
 
@@ -61,7 +61,7 @@ export class PasswordRules {
       { on: options.symbol, kind: 'symbol', holds: text => /[^\p{L}\p{Nd}]/u.test(text) },
     ]
     const custom = options.custom.map((pattern, index): Rule => {
-      const compiled = RE2JS.compile(pattern)
+      const compiled = compilePattern(pattern)
       return {
         name: `custom.${index + 1}`,
         kind: 'custom',

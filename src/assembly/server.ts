@@ -83,9 +83,10 @@ export async function createServer(
   machine: Machine,
   team: ThreadTeam | undefined = createTeam(settings, machine),
 ): Promise<Server> {
-  const stores = await openStores(settings, machine.system, { team })
+  let stores: Stores | undefined
   let ephemeralStores: EphemeralStores | undefined
   try {
+    stores = await openStores(settings, machine.system, { team })
     await requireWhole(stores.database)
     if (team?.isFirst !== false) await requireSound(stores.database)
     ephemeralStores = await openEphemeralStores(settings, machine, stores.database, team)
@@ -93,8 +94,9 @@ export async function createServer(
     const disk = await openDisk(settings, machine.log, team)
     return await assemble(settings, machine, { stores, ephemeralStores, team, node, disk })
   } catch (error) {
+    if (team?.isFirst === true) await team.end()
     await ephemeralStores?.close()
-    await stores.close()
+    await stores?.close()
     throw error
   }
 }
@@ -273,6 +275,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       scrubber.close()
       disk?.close()
       await Promise.all([app.close(), first?.tell('stop')])
+      await first?.end()
       await accounts.mails?.close()
       await sso.saml?.close()
       await graphs.close()

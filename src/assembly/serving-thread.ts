@@ -4,20 +4,19 @@ import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import { loadSettings, type SettingsSources } from '../config/load.ts'
 import { READY } from '../threads/thread-channel.ts'
-import { WorkerThread, type WorkerStart } from '../threads/worker-thread.ts'
+import { WorkerThread } from '../threads/worker-thread.ts'
 import { createServer } from './server.ts'
 
 /** The module of each serving thread except the first. */
 
-const start = workerData as WorkerStart & { readonly extra: SettingsSources }
 if (!parentPort) throw new Error('this module is for a thread')
-const team = new WorkerThread(parentPort, start)
+const team = await WorkerThread.of(parentPort)
 // The main thread has already reported the problems and warnings of the settings.
-const { settings } = loadSettings(start.extra)
+const { settings } = loadSettings(workerData as SettingsSources)
 // Writes to the descriptor directly: the standard error of a thread goes through the main thread and is
 // delayed while that is busy.
 const log = createLog(settings['service.log.level'], pino.destination({ dest: 2, sync: true }))
-const { tokenKey, version } = start.data
+const { tokenKey, version } = team.data
 const server = await createServer(
   settings,
   { system: realSystem, log, adminPassword: undefined, tokenKey, version },

@@ -1,16 +1,5 @@
 import { version as programVersion } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
-import { backup } from './backup.ts'
-import { breachedPasswords } from './breached-passwords.ts'
-import { config } from './config.ts'
-import { doctor } from './doctor.ts'
-import { fsck } from './fsck.ts'
-import { importCommand } from './import.ts'
-import { migrateStore } from './migrate-store.ts'
-import { removeFactors } from './remove-factors.ts'
-import { restore } from './restore.ts'
-import { serve } from './serve.ts'
-import { unlock } from './unlock.ts'
 
 const version: Command = {
   name: 'version',
@@ -27,33 +16,37 @@ const help: Command = {
   usage: '',
   summary: 'Prints this.',
   run: async () => {
-    print(usage())
+    print(await usage())
     return 0
   },
 }
 
-/** Every verb there is. */
-export const commands: readonly Command[] = [
-  serve,
-  config,
-  doctor,
-  fsck,
-  backup,
-  restore,
-  migrateStore,
-  importCommand,
-  unlock,
-  removeFactors,
-  breachedPasswords,
-  version,
-  help,
-]
+/** Every verb there is. Its code is loaded when it is used: a start of the service needs none of the others. */
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['serve', async () => (await import('./serve.ts')).serve],
+  ['config', async () => (await import('./config.ts')).config],
+  ['doctor', async () => (await import('./doctor.ts')).doctor],
+  ['fsck', async () => (await import('./fsck.ts')).fsck],
+  ['backup', async () => (await import('./backup.ts')).backup],
+  ['restore', async () => (await import('./restore.ts')).restore],
+  ['migrate-store', async () => (await import('./migrate-store.ts')).migrateStore],
+  ['import', async () => (await import('./import.ts')).importCommand],
+  ['unlock', async () => (await import('./unlock.ts')).unlock],
+  ['remove-factors', async () => (await import('./remove-factors.ts')).removeFactors],
+  ['breached-passwords', async () => (await import('./breached-passwords.ts')).breachedPasswords],
+  ['version', async () => version],
+  ['help', async () => help],
+])
 
-export const usage = (): string =>
-  [
+export const findCommand = async (name: string): Promise<Command | undefined> => await commands.get(name)?.()
+
+export async function usage(): Promise<string> {
+  const all = await Promise.all([...commands.values()].map(load => load()))
+  return [
     'usage: stowage COMMAND',
     '',
-    ...commands.flatMap(({ name, usage, summary }) => [`  ${name} ${usage}`.trimEnd(), `      ${summary}`]),
+    ...all.flatMap(({ name, usage, summary }) => [`  ${name} ${usage}`.trimEnd(), `      ${summary}`]),
     '',
     'The settings come from --set, then from the file named by --config or SERVICE_CONFIG, else ./service.properties.',
   ].join('\n')
+}

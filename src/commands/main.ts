@@ -1,14 +1,14 @@
 import { StartupError } from '../base/errors.ts'
 import { printError, UsageError } from './command.ts'
 import { explainFailure } from './expected-failures.ts'
-import { commands, usage } from './commands.ts'
+import { findCommand, usage } from './commands.ts'
 
 /** Runs the command that the arguments name, and resolves to the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const [name = 'help', ...rest] = args.map(arg => aliases.get(arg) ?? arg)
-  const command = commands.find(command => command.name === name)
+  const command = await findCommand(name)
   if (!command) {
-    printError(`stowage: there is no command "${name}"\n\n${usage()}`)
+    printError(`stowage: there is no command "${name}"\n\n${await usage()}`)
     return 2
   }
   try {

@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js'
 import { parseDuration } from '../base/durations.ts'
+import { compilePattern } from '../base/patterns.ts'
 import { parseSize } from '../base/sizes.ts'
 import { type Bytes, type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import { type Kind, type Parsed, type Setting, type SettingOptions, emptyProblem, setting, trimmed } from './setting.ts'
@@ -140,7 +140,7 @@ const patterns: Kind<string> = {
 
 function whyNotCompiled(text: string): string | undefined {
   try {
-    RE2JS.compile(text)
+    compilePattern(text)
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : 'it cannot be read'

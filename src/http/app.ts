@@ -1,10 +1,10 @@
-import { METHODS } from 'node:http'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { guestFrom, isGuest } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
+import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
 import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
 import { originConstraint, onlyAt } from './content-origin.ts'
 import { ClientAddresses } from './protocol/client-address.ts'
@@ -13,9 +13,10 @@ import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './p
 import { asScript, callbackOf, Cors, refuseCrossSite } from './protocol/cross-site.ts'
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
+import { noSchemas } from './protocol/no-schemas.ts'
 import { Parameters } from './protocol/query.ts'
 import { withReaders } from './readers/readers.ts'
-import { methods, type Route } from './route.ts'
+import type { Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
 import type { HttpOptions, Rooms, Services } from './services.ts'
 
@@ -107,10 +108,14 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendProblem(deps, error, request, reply))
-  app.setNotFoundHandler(async () => {
+  const routes = bindRoutes(deps)
+  const known = new KnownAddresses(routes)
+  app.setNotFoundHandler(async request => {
+    const allowed = known.find(request.url.split('?')[0] ?? '', isForContent(deps, request))
+    if (allowed && !app.supportedMethods.includes(request.method)) throw new WrongMethod(request.method, allowed)
     throw new NotFound('not-found', 'There is nothing at this address.')
   })
-  register(app, deps, bindRoutes(deps))
+  register(app, deps, routes)
   return app
 }
 
@@ -131,6 +136,7 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
       ...(contentOrigin ? { constraints: originConstraint(contentOrigin) } : {}),
     },
     exposeHeadRoutes: false,
+    schemaController: noSchemas,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     // Bodies have time limits of their own (`body.ts`); a total limit would cut long uploads off.
@@ -158,18 +164,13 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
 }
 
 /**
- * Registers each route, HEAD for every GET, and for all other methods of a known address a 405 that lists the
+ * Registers each route, HEAD for every GET, and for the other usual methods of a known address a 405 that lists the
  * possible ones.
  */
 function register(app: FastifyInstance, deps: Services, all: readonly Route[]): void {
-  // Without this the less common ones (PROPFIND, LOCK …) would find nothing at a known address.
-  const uncommon = METHODS.filter(method => method !== 'CONNECT' && !app.supportedMethods.includes(method))
-  for (const method of uncommon) app.addHttpMethod(method)
   for (const url of new Set(all.map(route => route.url))) {
     const some = all.filter(route => route.url === url)
-    // In one order, however the routes are declared.
-    const allowed = new Set<string>(methods.filter(method => some.some(route => route.method === method)))
-    if (allowed.has('GET')) allowed.add('HEAD')
+    const allowed = allowedMethods(some)
     for (const route of some) {
       const { method, handle: _handle, pageAt: _pageAt, ...marks } = route
       const handler = withReaders(route, deps)
@@ -177,14 +178,14 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
     }
     const pageAt = some.find(route => route.pageAt !== undefined)?.pageAt
     app.route({
-      method: app.supportedMethods.filter(method => !allowed.has(method)),
+      method: app.supportedMethods.filter(method => !allowed.includes(method)),
       url,
       config: { ignoresCaller: true, visited: some.some(route => route.visited === true) },
       ...onlyAt(some[0]),
       onRequest: async (request, reply) => {
         if (pageAt !== undefined && request.method === 'GET' && prefersHtml(request))
           return await reply.redirect(deps.base.at(pageAt), 303)
-        throw new WrongMethod(request.method, [...allowed])
+        throw new WrongMethod(request.method, allowed)
       },
       handler: async () => undefined,
     })

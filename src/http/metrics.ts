@@ -1,4 +1,7 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
+import Histogram from 'prom-client/lib/histogram.js'
+import Registry from 'prom-client/lib/registry.js'
 import type { Audit, AuditEvent } from '../accounts/audit.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
@@ -84,6 +87,7 @@ export class Metrics {
     { readonly requests: Counter.Internal; readonly durations: Histogram.Internal<string> }
   >()
   readonly #threads: MeasuredThreads | undefined
+  #process: Promise<void> | undefined
 
   /** @param threads where several threads count: what is true of the whole process only the first one measures */
   constructor(deps: Measured, threads?: MeasuredThreads) {
@@ -111,11 +115,6 @@ export class Metrics {
     this.#measureEvents(deps)
     this.#measureUploads(deps)
     if (threads?.isFirst === false) return
-    collectDefaultMetrics({ register: this.#registry })
-    // Gauges whose names end like counters: checkers of metrics reject them, and the same numbers come by type.
-    for (const kind of ['handles', 'requests', 'resources']) {
-      this.#registry.removeSingleMetric(`nodejs_active_${kind}_total`)
-    }
     this.#measurePasswordChecks(deps)
     this.#measureSessions(deps)
     this.#measureStorage(deps)
@@ -148,13 +147,16 @@ export class Metrics {
 
   /** Everything, in the text format of Prometheus. */
   async render(): Promise<string> {
+    await this.#measureProcess()
     if (!this.#threads) return await this.#registry.metrics()
     const all = await this.#threads.collect<object[]>('metrics')
+    const { AggregatorRegistry } = await import('prom-client')
     return await AggregatorRegistry.aggregate(all).metrics()
   }
 
   /** What this thread has counted and measured, to be added to that of the others. */
   async ofThread(): Promise<object[]> {
+    await this.#measureProcess()
     const metrics = await this.#registry.getMetricsAsJSON()
     // The library would leave out what cannot be added, such as the start time; here only one thread has it.
     return metrics.map(metric => (metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric))
@@ -164,7 +166,7 @@ export class Metrics {
   async totals(): Promise<Totals> {
     const ofThreads = this.#threads
       ? await this.#threads.collect<readonly Counted[]>('metrics')
-      : [(await this.#registry.getMetricsAsJSON()) as readonly Counted[]]
+      : [(await this.ofThread()) as readonly Counted[]]
     const all = ofThreads.flat()
     const sum = (name: string, counts: (labels: Counted['values'][number]['labels']) => boolean): number =>
       all
@@ -178,6 +180,19 @@ export class Metrics {
       signIns: events('login'),
       refusedSignIns: events('login-failed'),
     }
+  }
+
+  /** Of the process itself, which the first thread measures. Loaded when metrics are first read: at the latest by `history.ts`, after a minute. */
+  async #measureProcess(): Promise<void> {
+    if (this.#threads?.isFirst === false) return
+    this.#process ??= import('prom-client').then(({ collectDefaultMetrics }) => {
+      collectDefaultMetrics({ register: this.#registry })
+      // Gauges whose names end like counters: checkers of metrics reject them, and the same numbers come by type.
+      for (const kind of ['handles', 'requests', 'resources']) {
+        this.#registry.removeSingleMetric(`nodejs_active_${kind}_total`)
+      }
+    })
+    await this.#process
   }
 
   #measureEvents({ audit }: Measured): void {

@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js'
 import { InvalidInput } from '../base/errors.ts'
+import { compilePattern, type Pattern } from '../base/patterns.ts'
 
 /** Limits of `facetMatches`. Compiling and matching together stay below about 100 ms of CPU time. */
 const MAX_CHARACTERS = 256
@@ -9,7 +9,7 @@ const MAX_WORK = 20_000_000
 
 /** The regular expression that facet values must match as a whole. Compile one for each request, not for each field. */
 export class FacetPattern {
-  readonly #expression: RE2JS
+  readonly #expression: Pattern
   readonly #programSize: number
   #work = 0
 
@@ -35,9 +35,9 @@ export class FacetPattern {
   }
 }
 
-function compile(text: string): RE2JS {
+function compile(text: string): Pattern {
   try {
-    return RE2JS.compile(text)
+    return compilePattern(text)
   } catch (error) {
     throw new InvalidInput('invalid-query', '`facetMatches` is not a regular expression.', { cause: error })
   }

@@ -1,6 +1,6 @@
-import { RE2JS } from 're2js'
 import { normaliseName, requireName } from '../accounts/names.ts'
 import { InvalidInput } from '../base/errors.ts'
+import { compilePattern, type Pattern } from '../base/patterns.ts'
 import { isLanguageTag } from '../base/text.ts'
 import { SsoRefused } from './refusal.ts'
 
@@ -106,10 +106,10 @@ export function attributesUsed(rules: AttributeRules | undefined): readonly stri
 }
 
 /** Compiling takes longer than matching. The patterns come from the settings, so they are few. */
-const patterns = new Map<string, RE2JS>()
+const patterns = new Map<string, Pattern>()
 
-function compile(pattern: string): RE2JS {
-  const compiled = patterns.get(pattern) ?? RE2JS.compile(pattern)
+function compile(pattern: string): Pattern {
+  const compiled = patterns.get(pattern) ?? compilePattern(pattern)
   patterns.set(pattern, compiled)
   return compiled
 }

@@ -23,8 +23,7 @@ export class MainThread implements FirstThread {
   readonly key: Uint8Array = realSystem.randomBytes(32)
   readonly failure: Promise<Error>
   facts: SharedArrayBuffer | undefined
-  readonly #entry: URL
-  readonly #extra: unknown
+  readonly #workers: readonly Worker[]
   readonly #board: LoadBoard
   readonly #answers = new Map<string, Answer>()
   #server: HttpServer | undefined
@@ -32,16 +31,16 @@ export class MainThread implements FirstThread {
   #fail: (error: Error) => void = () => {}
 
   /**
-   * @param entry the module of each other thread; it sends `READY` when it is ready
+   * The threads load their code from here on, while this one opens the store.
+   * @param entry the module of each other thread: it waits for its start (`WorkerThread.of`), and sends `READY` when it serves requests
    * @param extra further data for that module; it is copied
    */
   constructor(count: number, entry: URL, extra: unknown) {
     this.count = count
-    this.#entry = entry
-    this.#extra = extra
     this.#board = new LoadBoard(0, count)
     this.failure = new Promise(resolve => (this.#fail = resolve))
     this.answer('collect', (name: string) => this.collect(name))
+    this.#workers = Array.from({ length: count - 1 }, () => this.#load(entry, extra))
   }
 
   answer(name: string, answer: Answer): void {
@@ -65,31 +64,38 @@ export class MainThread implements FirstThread {
   async start(data: ThreadData): Promise<void> {
     const { count, turn, counters, key, facts } = this
     if (!this.#server) throw new Error('there is no server to share')
-    const common = { count, key, data, extra: this.#extra, fd: descriptorOf(this.#server) }
+    const common = { count, key, data, fd: descriptorOf(this.#server) }
     const shared = { turn: turn.shared, counters: counters.shared, board: this.#board.shared, facts }
-    const starts = Array.from(
-      { length: count - 1 },
-      (_, index): WorkerStart => ({ ...common, shared, index: index + 1 }),
+    this.#channels = await Promise.all(
+      this.#workers.map((worker, index) => this.#startOne(worker, { ...common, shared, index: index + 1 })),
     )
-    this.#channels = await Promise.all(starts.map(start => this.#startOne(start)))
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#workers.map(worker => worker.terminate()))
   }
 
   async tell(name: string): Promise<void> {
     await Promise.all(this.#channels.map(channel => channel.call(name)))
   }
 
-  async #startOne(workerData: WorkerStart): Promise<ThreadChannel> {
-    const worker = new Worker(this.#entry, {
-      workerData,
+  #load(entry: URL, extra: unknown): Worker {
+    const worker = new Worker(entry, {
+      workerData: extra,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
     })
     worker.once('error', error => this.#fail(error))
     worker.once('exit', code => this.#fail(new Error(`a serving thread has ended with status ${code}`)))
+    return worker
+  }
+
+  async #startOne(worker: Worker, start: WorkerStart): Promise<ThreadChannel> {
     const channel = new ThreadChannel((message, moved) => worker.postMessage(message, [...moved]), this.#answers)
     worker.on('message', (message: Message) => channel.receive(message))
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: Message) => void ('ready' in message && resolve()))
       void this.failure.then(reject)
+      worker.postMessage(start)
     })
     return channel
   }

@@ -56,6 +56,8 @@ export interface FirstThread extends Team {
    * prevents one from serving
    */
   start(data: ThreadData): Promise<void>
+  /** Ends the other threads, whatever they do. */
+  end(): Promise<void>
   /** Calls all other threads; resolves when each has answered. */
   tell(name: string): Promise<void>
 }

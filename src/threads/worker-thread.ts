@@ -20,7 +20,6 @@ export interface WorkerStart {
     readonly facts: SharedArrayBuffer | undefined
   }
   readonly data: ThreadData
-  readonly extra: unknown
 }
 
 /** The team in any thread except the first. */
@@ -28,6 +27,7 @@ export class WorkerThread implements OtherThread {
   readonly count: number
   readonly isFirst = false
   readonly base: string
+  readonly data: ThreadData
   readonly turn: WriteTurn
   readonly counters: Counters
   readonly key: Uint8Array
@@ -37,10 +37,17 @@ export class WorkerThread implements OtherThread {
   readonly #answers = new Map<string, Answer>()
   readonly #channel: ThreadChannel
 
-  /** @param port to the main thread */
-  constructor(port: MessagePort, { index, count, key, fd, shared, data }: WorkerStart) {
+  /** Resolves when the main thread starts this one. @param port to the main thread */
+  static async of(port: MessagePort): Promise<WorkerThread> {
+    return await new Promise(resolve => {
+      port.once('message', (start: WorkerStart) => resolve(new WorkerThread(port, start)))
+    })
+  }
+
+  private constructor(port: MessagePort, { index, count, key, fd, shared, data }: WorkerStart) {
     this.count = count
     this.base = data.base
+    this.data = data
     this.key = key
     this.turn = new WriteTurn(shared.turn)
     this.counters = new Counters(shared.counters)

@@ -82,6 +82,8 @@ class TestTeam implements FirstThread {
   async tell(name: string): Promise<void> {
     for (const { server } of this.#others) await (name === 'drain' ? server?.drain() : server?.close())
   }
+
+  async end(): Promise<void> {}
 }
 
 class TestThread implements OtherThread {

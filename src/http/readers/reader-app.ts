@@ -3,6 +3,7 @@ import type { Caller } from '../../accounts/caller.ts'
 import { withMoved } from '../../workers/moved.ts'
 import { plainRefusal } from '../../workers/refusals.ts'
 import type { RouteDefinition } from '../interface/route.ts'
+import { noSchemas } from '../protocol/no-schemas.ts'
 import { Parameters } from '../protocol/query.ts'
 import { archiveRoutes } from '../routes/archives.ts'
 import { entryRoutes } from '../routes/entries.ts'
@@ -53,6 +54,7 @@ export function createReaderApp(
     logger: false,
     routerOptions: { querystringParser: text => ({ text }), maxParamLength: 1024, caseSensitive: true },
     exposeHeadRoutes: false,
+    schemaController: noSchemas,
   })
   let caller: Caller | undefined
   let failure: unknown

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js'
+import { compilePattern } from '../../base/patterns.ts'
 import type { Attributes } from '../attributes.ts'
 import { valuesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
@@ -47,7 +47,7 @@ function requireScope(what: string, value: string, { entityId, scopes, scopePatt
 /** Whole, in time that grows with the length only. A pattern that cannot be read matches nothing. */
 function matches(pattern: string, scope: string): boolean {
   try {
-    return RE2JS.compile(pattern).matches(scope)
+    return compilePattern(pattern).matches(scope)
   } catch {
     return false
   }
