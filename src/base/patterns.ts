@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
-import type { RE2JS } from 're2js'
+import type * as Library from 're2js'
 
-export type Pattern = RE2JS
+export type Pattern = Library.RE2JS
 
 const require = createRequire(import.meta.url)
 
@@ -11,4 +11,4 @@ const require = createRequire(import.meta.url)
  * @throws {Error} if the pattern is malformed
  */
 export const compilePattern = (pattern: string): Pattern =>
-  (require('re2js') as typeof import('re2js')).RE2JS.compile(pattern)
+  (require('re2js') as typeof Library).RE2JS.compile(pattern)

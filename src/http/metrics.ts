@@ -182,17 +182,10 @@ export class Metrics {
     }
   }
 
-  /** Of the process itself, which the first thread measures. Loaded when metrics are first read: at the latest by `history.ts`, after a minute. */
+  /** Metrics of the process itself, which the first thread measures from the first reading on: at the latest by `history.ts`, after a minute. */
   async #measureProcess(): Promise<void> {
     if (this.#threads?.isFirst === false) return
-    this.#process ??= import('prom-client').then(({ collectDefaultMetrics }) => {
-      collectDefaultMetrics({ register: this.#registry })
-      // Gauges whose names end like counters: checkers of metrics reject them, and the same numbers come by type.
-      for (const kind of ['handles', 'requests', 'resources']) {
-        this.#registry.removeSingleMetric(`nodejs_active_${kind}_total`)
-      }
-    })
-    await this.#process
+    await (this.#process ??= measureProcess(this.#registry))
   }
 
   #measureEvents({ audit }: Measured): void {
@@ -292,6 +285,13 @@ export class Metrics {
       },
     })
   }
+}
+
+async function measureProcess(register: Registry): Promise<void> {
+  const { collectDefaultMetrics } = await import('prom-client')
+  collectDefaultMetrics({ register })
+  // Gauges whose names end like counters: checkers of metrics reject them, and the same numbers come by type.
+  for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)
 }
 
 type Readings = Readonly<Record<string, number>>

@@ -35,6 +35,22 @@ export async function drag(page: Page, from: Locator, to: Locator): Promise<void
   await page.mouse.up()
 }
 
+export const UNLIMITED = -1
+
+/** Limits how fast the page uploads, in bytes per second; returns a function that changes the limit. */
+export async function limitUploads(
+  page: Page,
+  bytesPerSecond: number,
+): Promise<(bytesPerSecond: number) => Promise<void>> {
+  const network = await page.context().newCDPSession(page)
+  const limit = async (uploadThroughput: number): Promise<void> => {
+    const conditions = { offline: false, latency: 0, downloadThroughput: UNLIMITED, uploadThroughput }
+    await network.send('Network.emulateNetworkConditions', conditions)
+  }
+  await limit(bytesPerSecond)
+  return limit
+}
+
 /** A service for tests of the file pages, with Anna, who owns the contexts that are made for her. */
 export async function startFilesService(settings: Readonly<Record<string, string>> = {}) {
   const service = await startInProcess(

@@ -33,6 +33,7 @@ inBrowser('an access token is created, shown once and listed; an administrator r
   assert.match(token, /^stow_/)
   await requireAccessible(page)
   await dialog.getByRole('button', { name: 'Close' }).click()
+  await dialog.waitFor({ state: 'detached' })
   await card.getByText('127.0.0.0/8 · ::1').waitFor()
   assert.ok(!(await page.content()).includes(token), 'it is not shown again')
   const headers = { authorization: `Bearer ${token}` }

@@ -24,9 +24,11 @@ inBrowser('the account page shows the user; a change of language takes effect at
   assert.equal(await page.title(), 'My account – Stowage')
   assert.match(await page.innerText('.facts'), new RegExp(`${name}[^]*${id}[^]*${context}`))
   await page.selectOption('select', 'sv')
-  await page.waitForSelector('h1:text("Mitt konto")')
   // The message is in the new language as well.
-  await page.locator('.toast').filter({ hasText: 'Sparat.' }).waitFor()
+  await Promise.all([
+    page.waitForSelector('h1:text("Mitt konto")'),
+    page.locator('.toast').filter({ hasText: 'Sparat.' }).waitFor(),
+  ])
   assert.equal(await page.getAttribute('html', 'lang'), 'sv')
   await page.reload()
   await page.waitForSelector('h1:text("Mitt konto")')
@@ -104,7 +106,10 @@ inBrowser(
     await current.fill(GOOD_PASSWORD)
     await save.click()
     await page.waitForSelector('text=Password changed.')
-    assert.equal(await next.inputValue(), '')
+    await until(
+      () => next.inputValue(),
+      value => value === '',
+    )
     await page.reload()
     await page.waitForSelector('h1:text("My account")')
     assert.equal((await service.visitor().signIn(name, NEXT_PASSWORD)).status, 200)

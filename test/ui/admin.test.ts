@@ -264,7 +264,8 @@ inBrowser('markup in names, titles, user agents and events is shown as text ever
     [`admin/audit?user=${user.id}`, evil('user')],
   ] as const) {
     await visit(page, path)
-    await page.waitForSelector('tbody tr')
+    await page.locator('main').filter({ hasText: text }).waitFor()
+    await page.locator('.spinner').first().waitFor({ state: 'detached' })
     assert.ok((await page.innerText('main')).includes(text), path)
     assert.equal(await page.locator('img:not(.brand img)').count(), 0, path)
     assert.match(await page.title(), / – Stowage$/, path)
@@ -319,6 +320,7 @@ inBrowser('a generated password meets the rules, is copied to the clipboard and 
   await button(page, 'Generate password').click()
   await page.waitForSelector('text=Copy the password now')
   await button(page, 'Copy').click()
+  await said(page, 'Copied.')
   const password = await page.evaluate(() => navigator.clipboard.readText())
   assert.equal(password.length, 20)
   await button(page, 'Set password').click()

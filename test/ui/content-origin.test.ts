@@ -33,10 +33,11 @@ inBrowser(
   async browser => {
     const { page, close } = await newPerson(browser)
     await enter(page, service.base, 'admin', ADMIN_PASSWORD)
-    const asked: { readonly url: string; readonly cookie: string | undefined }[] = []
-    page.on('response', async response =>
-      asked.push({ url: response.url(), cookie: (await response.request().allHeaders())['cookie'] }),
-    )
+    const requests: Promise<{ readonly url: string; readonly cookie: string | undefined }>[] = []
+    page.on('response', response => {
+      const headers = response.request().allHeaders()
+      requests.push(headers.then(({ cookie }) => ({ url: response.url(), cookie })))
+    })
 
     const file = await upload(
       'text/html',
@@ -50,6 +51,7 @@ inBrowser(
     const colour = await page.evaluate(() => getComputedStyle(document.querySelector('h1') as Element).color)
     assert.equal(colour, 'rgb(1, 2, 3)')
     await page.click('button')
+    const asked = await Promise.all(requests)
     const atContent = asked.filter(({ url }) => url.startsWith(content))
     assert.ok(atContent.length > 0)
     assert.deepEqual(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { archiveOf } from '../support/archives.ts'
 import { fixtures } from '../support/entrystore.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
-import { newPerson, openBrowser, requireAccessible, signIn } from '../support/ui.ts'
+import { escape, newPerson, openBrowser, requireAccessible, signIn } from '../support/ui.ts'
 
 const service = await startInProcess({ after })
 const admin = await service.admin()
@@ -37,7 +37,7 @@ inBrowser(
     }
     await send('broken.zip', Buffer.from('no zip'))
     await page.getByRole('dialog').locator('.error').waitFor()
-    await page.keyboard.press('Escape')
+    await escape(page)
     assert.equal((await admin.get(`${context}/entry/before`)).status, 200)
 
     await send('export.zip', zip)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
 import { startFilesService } from '../support/files-page.ts'
 import { newContext } from '../support/service.ts'
-import { enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
+import { enter, escape, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
 
 const inBrowser = await openBrowser()
 const { service, admin, id, name, store } = await startFilesService()
@@ -72,7 +72,7 @@ inBrowser('a PDF is drawn in a sandbox without access to the session; a damaged 
   })
   assert.deepEqual(reached, ['null', false, false, false])
   await requireAccessible(page)
-  await page.keyboard.press('Escape')
+  await escape(page)
   await page.getByRole('button', { name: 'damaged.pdf', exact: true }).click()
   await page.getByRole('dialog').locator('.empty').waitFor()
   assert.deepEqual(complaints, [])

@@ -6,7 +6,7 @@ import { after } from '../support/after.ts'
 import { newTitled } from '../support/lists.ts'
 import { newFile, newLink } from '../support/public-links.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
-import { desktop, enter, newPerson, openBrowser, phone, requireAccessible } from '../support/ui.ts'
+import { desktop, enter, escape, newPerson, openBrowser, phone, requireAccessible } from '../support/ui.ts'
 
 const service = await startInProcess({ after })
 const admin = await service.admin()
@@ -96,7 +96,7 @@ inBrowser('a visitor looks through a folder; with a limit a preview is shown onl
   await dialog.getByRole('button', { name: 'Show preview (counts as a download)' }).click()
   await dialog.locator('pre.preview:has-text("high water")').waitFor()
   await judge(page)
-  await page.keyboard.press('Escape')
+  await escape(page)
   await page.getByRole('button', { name: 'Harbour' }).click()
   await page.waitForSelector('[role=alert]:has-text("reached its number of downloads")')
   await page.goto(`${service.base}ui/link#nothing`)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
+import { after } from '../support/after.ts'
 import { App } from '../support/second-factors.ts'
 import { ADMIN_PASSWORD, newUser, startInProcess } from '../support/service.ts'
 import { newPerson, openBrowser, requireAccessible, signIn } from '../support/ui.ts'
@@ -39,6 +39,7 @@ inBrowser(
     await codes.getByRole('button', { name: 'Download' }).click()
     assert.equal((await download).suggestedFilename(), 'stowage-recovery-codes.txt')
     await codes.getByRole('button', { name: 'Close' }).click()
+    await codes.waitFor({ state: 'detached' })
     await card.getByText('Recovery codes left: 10').waitFor()
     assert.ok(!(await page.content()).includes(recoveryCode), 'they are not shown again')
     await requireAccessible(page)

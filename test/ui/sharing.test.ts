@@ -31,7 +31,8 @@ inBrowser(
     const { page, complaints, close } = await newPerson(b, { refusals: [404] })
     await enter(page, service.base, anna.name, GOOD_PASSWORD)
     await page.click('.tile a')
-    await page.getByRole('link', { name: 'Share' }).click()
+    await page.waitForSelector('.zone')
+    await page.getByRole('link', { name: 'Share', exact: true }).click()
     await page.waitForSelector('tbody tr:has-text("anna@example.org")')
     await requireAccessible(page)
     const grant = async (name: string): Promise<void> => {

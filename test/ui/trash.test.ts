@@ -41,8 +41,9 @@ inBrowser('by keyboard, Undo restores a deleted file, and the trash restores a f
   const { page, complaints, close } = await newPerson(b)
   await atFiles(page)
   await pick(page, 'a.txt', 'Delete')
-  await page.waitForSelector('text=2 items')
+  // As long as it has the focus, the message stays.
   await page.getByRole('button', { name: 'Undo' }).focus()
+  await page.waitForSelector('text=2 items')
   await page.keyboard.press('Enter')
   await page.waitForSelector('text=3 items')
   await pick(page, 'Harbour', 'Delete')

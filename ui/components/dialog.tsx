@@ -40,7 +40,17 @@ export function Dialog({ title, onClose, size, children }: DialogProps) {
     }
   }, [])
   return (
-    <dialog ref={dialog} class={size} aria-labelledby={id} onClose={() => !isGone.current && onClose()}>
+    <dialog
+      ref={dialog}
+      class={size}
+      aria-labelledby={id}
+      onCancel={event => {
+        // Browsers report the end of the dialog some time after Escape, and the user may have opened another one by then.
+        event.preventDefault()
+        onClose()
+      }}
+      onClose={() => !isGone.current && onClose()}
+    >
       <div class="stack">
         <h2 id={id}>{title}</h2>
         {children}

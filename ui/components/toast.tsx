@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import { Button } from './button.tsx'
@@ -17,6 +17,8 @@ export interface ToastAction {
 }
 
 const TOAST_TIMEOUT = 6000
+/** A message whose button has the focus stays; it is looked at again after this time. */
+const LOOK_AGAIN = 1000
 
 let count = 0
 let show: (toast: Toast) => void = () => undefined
@@ -42,15 +44,20 @@ export async function attempt(work: () => Promise<unknown>, done: string | (() =
 /** The area in which messages appear; screen readers announce them. */
 export function Toasts() {
   const [toasts, setToasts] = useState<readonly Toast[]>([])
+  const area = useRef<HTMLDivElement>(null)
   const close = (id: number): void => setToasts(all => all.filter(toast => toast.id !== id))
+  const closeWhenLeft = (id: number): void => {
+    if (area.current?.matches(':focus-within') === true) setTimeout(() => closeWhenLeft(id), LOOK_AGAIN)
+    else close(id)
+  }
   useLayoutEffect(() => {
     show = toast => {
       setToasts(all => [...all.slice(-2), toast])
-      if (!toast.isBad) setTimeout(() => close(toast.id), TOAST_TIMEOUT)
+      if (!toast.isBad) setTimeout(() => closeWhenLeft(toast.id), TOAST_TIMEOUT)
     }
   }, [])
   return (
-    <div class="toasts" role="status">
+    <div class="toasts" role="status" ref={area}>
       {toasts.map(({ id, text, isBad, action }) => (
         <div key={id} class={isBad ? 'toast bad' : 'toast'}>
           <span>{text}</span>
