@@ -110,7 +110,7 @@ function loadedWith(entries: readonly string[]): readonly string[] {
   const packages = new Set<string>()
   for (const path of found) {
     const text = sources.find(source => source.path === path)?.text ?? assert.fail(path)
-    for (const [, name = ''] of text.matchAll(/^(?:import|export) (?!type )[^'(;]*?'([^']+)'/gm)) {
+    for (const [, name = ''] of text.matchAll(/^(?:import|export) (?!type )[^'(;]*?\bfrom '([^']+)'/gm)) {
       if (name.startsWith('.')) found.add(posix.join(dirname(path), name))
       else if (!name.startsWith('node:')) packages.add(name)
     }

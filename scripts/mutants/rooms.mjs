@@ -68,6 +68,7 @@ export const rooms = {
   },
   http: {
     files: [
+      'src/http/allowed-methods.ts',
       'src/http/app.ts',
       'src/http/caller.ts',
       'src/http/conditional.ts',
@@ -76,9 +77,8 @@ export const rooms = {
       'src/http/protocol/body.ts',
       'src/http/protocol/client-address.ts',
       'src/http/protocol/cookies.ts',
-      'src/http/protocol/cors.ts',
+      'src/http/protocol/cross-site.ts',
       'src/http/protocol/query.ts',
-      'src/http/protocol/unread-body.ts',
     ],
     tests: [
       'http/',
