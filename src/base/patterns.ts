@@ -10,5 +10,4 @@ const require = createRequire(import.meta.url)
  * is loaded for the first pattern; most services have none.
  * @throws {Error} if the pattern is malformed
  */
-export const compilePattern = (pattern: string): Pattern =>
-  (require('re2js') as typeof Library).RE2JS.compile(pattern)
+export const compilePattern = (pattern: string): Pattern => (require('re2js') as typeof Library).RE2JS.compile(pattern)
