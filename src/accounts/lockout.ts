@@ -32,14 +32,29 @@ export const countedName = (name: string): Counted => ({
 
 /** Codes of users whose passwords are never counted. */
 export const countedCodes = (user: { readonly id: string; readonly unlocks: number }): Counted => ({
-  key: `lockout:factor:${user.id}:${user.unlocks}`,
+  key: `${USERS_PREFIX}-codes:${user.id}:${user.unlocks}`,
 })
 
-const USER_PREFIX = 'lockout:user:'
+/** Codes of apps, over days: six digits can be guessed within months if a lockout ends every few minutes. */
+export const countedGuesses = (user: { readonly id: string; readonly unlocks: number }): Counted => ({
+  key: `${USERS_PREFIX}-guesses:${user.id}:${user.unlocks}`,
+})
+
+/** All counts of users begin with it, so that one scan finds them. */
+const USERS_PREFIX = 'lockout:user'
+const USER_PREFIX = `${USERS_PREFIX}:`
 /** Strangers can create any number of these keys, so the code that creates the store must limit them. */
 export const UNKNOWN_NAME_PREFIX = 'lockout:name:'
 /** Wrong passwords for public links. Only who knows the secret of a link can create such keys, but from any number of networks. */
 export const LINK_PREFIX = 'lockout:link:'
+
+export interface LockedUser {
+  readonly userId: string
+  readonly unlocks: number
+  readonly failures: number
+  /** Wall-clock end of the lock. */
+  readonly until: Milliseconds
+}
 
 interface Counter {
   readonly failures: number
@@ -144,13 +159,20 @@ export class Lockout {
     return counter?.lockedUntil
   }
 
-  /** Users who are locked out now. `unlocks` is compared with the user's row to skip locks that have been lifted. */
-  async *lockedUsers(): AsyncGenerator<{ userId: string; unlocks: number; failures: number; until: Milliseconds }> {
-    for await (const [key, { failures, lockedUntil }] of this.#store.scan<Counter>(USER_PREFIX)) {
+  /**
+   * Users who are locked out now, by passwords or by codes, each with the lock that ends last. `unlocks` is compared with the
+   * user's row to skip locks that have been lifted.
+   */
+  async lockedUsers(): Promise<readonly LockedUser[]> {
+    const found = new Map<string, LockedUser>()
+    for await (const [key, { failures, lockedUntil }] of this.#store.scan<Counter>(USERS_PREFIX)) {
       if (lockedUntil === undefined) continue
-      const [userId = '', unlocks] = key.slice(USER_PREFIX.length).split(':')
-      yield { userId, unlocks: Number(unlocks), failures, until: lockedUntil }
+      const subject = key.slice(key.indexOf(':', USERS_PREFIX.length) + 1)
+      const [userId = '', unlocks] = subject.split(':')
+      if (lockedUntil <= (found.get(subject)?.until ?? 0)) continue
+      found.set(subject, { userId, unlocks: Number(unlocks), failures, until: lockedUntil })
     }
+    return [...found.values()]
   }
 
   async #isLocked(key: string): Promise<boolean> {

@@ -1,10 +1,18 @@
-import { Forbidden, Overloaded, Unauthenticated } from '../base/errors.ts'
+import { Forbidden, LockedOut, Overloaded, Unauthenticated } from '../base/errors.ts'
 import { networkOf } from '../base/network.ts'
 import type { Database } from '../stores/database.ts'
 import type { Audit } from './audit.ts'
 import { groupsOf } from './groups.ts'
 import { findUserByName, replaceHash, type User } from './users.ts'
-import { type Counted, countedCodes, countedDevice, countedName, countedUser, type Lockout } from './lockout.ts'
+import {
+  type Counted,
+  countedCodes,
+  countedDevice,
+  countedGuesses,
+  countedName,
+  countedUser,
+  type Lockout,
+} from './lockout.ts'
 import { normaliseName } from './names.ts'
 import { type Passwords, requirePasswordShape } from './passwords.ts'
 import { ADMIN, ADMINS } from './principals.ts'
@@ -18,6 +26,8 @@ interface Dependencies {
   readonly lockout: Lockout
   /** Counts the codes of users whose passwords are not counted: a code is too short to be guessed without limit. */
   readonly codeLockout: Lockout
+  /** Counts the codes of apps of all users, for a day. */
+  readonly guessLockout: Lockout
   /** Absent when trusted devices are disabled. */
   readonly devices: TrustedDevices | undefined
   readonly audit: Audit
@@ -123,15 +133,37 @@ export class Login {
    * Checks a second factor, or a code that replaces one. It counts as a password does, so wrong passwords and wrong codes add up
    * (D28.3).
    * @param kind for the audit trail @throws {LockedOut} without checking
+   * @throws {Forbidden} `codes-locked-out` for the code of an app, without checking
    */
   async attemptFactor(user: User, client: Client, kind: string, check: () => Promise<boolean>): Promise<boolean> {
     const { lockout, codeLockout } = this.#deps
     const isCounted = lockout.enabled && (await this.#isLockable(user))
+    let isOut = false
+    const limited = async (): Promise<boolean> => {
+      if (kind !== 'totp') return await check()
+      const { right, locked } = await this.#attemptGuess(user, check)
+      isOut = locked
+      return right
+    }
     const { right, locked } = isCounted
-      ? await lockout.attempt((await this.#counted({ client }, user, user.name ?? '')).counted, check)
-      : await codeLockout.attempt(countedCodes(user), check)
-    await this.#recordFailure({ right, locked }, user, client, kind)
+      ? await lockout.attempt((await this.#counted({ client }, user, user.name ?? '')).counted, limited)
+      : await codeLockout.attempt(countedCodes(user), limited)
+    await this.#recordFailure({ right, locked: locked || isOut }, user, client, kind)
     return right
+  }
+
+  /** The lockouts above end after minutes: on their own they would permit more than a thousand guesses a day. */
+  async #attemptGuess(user: User, check: () => Promise<boolean>): Promise<{ right: boolean; locked: boolean }> {
+    try {
+      return await this.#deps.guessLockout.attempt(countedGuesses(user), check)
+    } catch (error) {
+      if (!(error instanceof LockedOut)) throw error
+      throw new Forbidden(
+        'codes-locked-out',
+        'Too many wrong codes in a row: for a day, codes of apps are not accepted. Use a passkey or a recovery code, or ask an administrator. If the codes were not yours, change your password.',
+        { cause: error },
+      )
+    }
   }
 
   async #check(attempt: Attempt, user: User | undefined, name: string, stored: string | undefined): Promise<boolean> {

@@ -33,6 +33,8 @@ export interface SessionLifetime {
   readonly provider?: string | undefined
   /** The sign-in included a second factor. */
   readonly hasSecondFactor?: boolean
+  /** That factor was checked by the identity provider. */
+  readonly hasProviderFactor?: boolean
   /** By each of these the identity provider can end the session; unique among all providers. */
   readonly logoutKeys?: readonly string[] | undefined
   readonly providerSession?: string | undefined

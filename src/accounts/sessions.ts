@@ -43,6 +43,8 @@ export interface Session {
   readonly provider?: string
   /** The user proved a second factor in this session, or their identity provider did (D28). */
   readonly hasSecondFactor?: true
+  /** The identity provider has checked a second factor, so the user needs none of their own in this session (D28.10). */
+  readonly hasProviderFactor?: true
   /** When the user last proved who they are; absent: at the login. */
   readonly authenticated?: Milliseconds
   /** What the provider's protocol needs to end the session there. */
@@ -95,7 +97,7 @@ export class Sessions {
 
   async open(user: User, client: Client, lifetime: SessionLifetime = {}): Promise<Session> {
     const { requested, maximum = this.#options.maxAge, notAfter, provider, hasSecondFactor } = lifetime
-    const { logoutKeys = [], providerSession } = lifetime
+    const { logoutKeys = [], providerSession, hasProviderFactor } = lifetime
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()
@@ -116,6 +118,7 @@ export class Sessions {
       ...(notAfter === undefined ? {} : { notAfter }),
       ...(provider === undefined ? {} : { provider }),
       ...(hasSecondFactor ? { hasSecondFactor: true as const } : {}),
+      ...(hasProviderFactor ? { hasProviderFactor: true as const } : {}),
       ...(providerSession === undefined ? {} : { providerSession }),
     }
     const stored = { ...fresh, expires: this.#expiry(fresh, now) }
@@ -359,12 +362,15 @@ export function userOfHandle(handle: string): string | undefined {
 }
 
 /**
- * Whether the session is valid for the user as they are now: created under their epoch, or kept when it was raised; and opened
- * with a second factor if they have one, so that the first factor ends the sessions that lack it (D28.4).
+ * Whether the session is valid for the user as they are now: kept when their epoch was raised, or created under it, with a second
+ * factor if they have one. The kept session needs no other mark: when the epoch was raised it had proven the factors of the user,
+ * or has added the first one (D28.4). So a request that began before that is not refused at its end.
  */
 export const isCurrent = ({ epoch, token, hasSecondFactor }: Session, user: User): boolean =>
-  (epoch === user.epoch || (user.keptSessionDigest !== undefined && user.keptSessionDigest === digestOf(token))) &&
-  (hasSecondFactor === true || !user.hasSecondFactor)
+  isKept(token, user) || (epoch === user.epoch && (hasSecondFactor === true || !user.hasSecondFactor))
+
+const isKept = (token: string, { keptSessionDigest }: User): boolean =>
+  keptSessionDigest !== undefined && keptSessionDigest === digestOf(token)
 
 /** If several nodes record accesses, the latest counts, in whatever order they are written. */
 const withAccess =
@@ -378,7 +384,8 @@ const withAccess =
 
 const UNREACHABLE = Symbol('unreachable')
 
-const unlessUnreachable = (error: unknown): typeof UNREACHABLE => {
+/** For what need not be written: without it the session is less fresh, or expires by itself. */
+export const unlessUnreachable = (error: unknown): typeof UNREACHABLE => {
   if (error instanceof StoreUnavailable) return UNREACHABLE
   throw error
 }

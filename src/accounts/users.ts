@@ -133,6 +133,12 @@ export async function changeUser(tx: Queries, user: User, change: UserChange, sp
   return changed
 }
 
+/** Ends every session and cached credential of the user, except the session with the token `kept`. */
+export async function endOtherSessions(tx: Queries, id: string, kept: string | undefined): Promise<void> {
+  await tx.run(sql`UPDATE principals SET epoch = epoch + 1, spared_login = ${kept === undefined ? null : digestOf(kept)}
+    WHERE id = ${id}`)
+}
+
 /** Replaces the stored form of an unchanged password (D5.1), unless the password has been changed meanwhile. */
 export async function replaceHash(queries: Queries, user: User, hash: string): Promise<void> {
   await queries.run(

@@ -28,6 +28,8 @@ import type { ThreadTeam } from '../threads/team.ts'
 
 /** Where no password locks a user out, wrong codes still do: only the owner of the password can cause that. */
 const CODE_LOCKOUT = { maxAttempts: 10, duration: 300_000 } as const
+/** Wrong codes of apps in a row, on top of all other counts (NIST SP 800-63B permits 100). */
+const GUESS_LOCKOUT = { maxAttempts: 50, duration: 86_400_000 } as const
 
 export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 
@@ -66,7 +68,16 @@ export async function createAccounts(
   const devices = distinguishesDevices ? new TrustedDevices(database, system) : undefined
   const adminPassword = settings['service.auth.adminpw']
   const login = new Login(
-    { database, passwords, policy, lockout, codeLockout: new Lockout(ephemeral, system, CODE_LOCKOUT), devices, audit },
+    {
+      database,
+      passwords,
+      policy,
+      lockout,
+      codeLockout: new Lockout(ephemeral, system, CODE_LOCKOUT),
+      guessLockout: new Lockout(ephemeral, system, GUESS_LOCKOUT),
+      devices,
+      audit,
+    },
     {
       adminOverride: adminPassword === undefined ? undefined : await passwords.hash(adminPassword),
       locksAdmins: settings['service.auth.temp.lockout.admin'],

@@ -73,7 +73,7 @@ export async function openEphemeralStores(
   const vault = kind === 'memory' ? plainTokens : new KeyedTokenSealer(secrets, system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ofProcess = openInMemory(system, team)
-  const ephemeral = url === undefined ? ofProcess : await openInRedis(url, log)
+  const ephemeral = url === undefined ? ofProcess : await openInRedis(url, log, redisCertificate(settings))
   return {
     ephemeral,
     ofProcess,
@@ -103,9 +103,20 @@ function openInMemory(system: System, team: ThreadTeam | undefined): EphemeralSt
 }
 
 /** The client is loaded only where it is used, because it takes 8 MB in each thread. */
-async function openInRedis(url: string, log: Log): Promise<EphemeralStore> {
+async function openInRedis(
+  url: string,
+  log: Log,
+  certificate: ReturnType<typeof redisCertificate>,
+): Promise<EphemeralStore> {
   const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
-  return await openRedisEphemeralStore(url, log, { capacity })
+  return await openRedisEphemeralStore(url, log, { capacity, certificate })
+}
+
+/** What the service shows to Redis; the settings have been checked: both are set, or neither. */
+export function redisCertificate(settings: Settings) {
+  const certificateFile = settings['service.cluster.redis.certificate-file']
+  const keyFile = settings['service.cluster.redis.key-file']
+  return certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile }
 }
 
 export async function tokenSecrets(

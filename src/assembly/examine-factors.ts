@@ -1,5 +1,6 @@
 import { factorsOfKind } from '../accounts/factors/factor-rows.ts'
 import { FactorSecrets } from '../accounts/factors/factor-secrets.ts'
+import { userHandleOf } from '../accounts/factors/passkeys.ts'
 import { normaliseName } from '../accounts/names.ts'
 import { findPrincipalNamed } from '../accounts/users.ts'
 import { StartupError } from '../base/errors.ts'
@@ -10,7 +11,7 @@ import { isMissing, readKeyFile } from '../stores/key-file.ts'
 import { hasStep } from '../stores/migrations.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 import { tokenSecrets } from './ephemeral-stores.ts'
-import { factorKeyFile } from './factors.ts'
+import { factorKeyFile, relyingPartyOfSettings } from './factors.ts'
 import { openDatabase } from './stores.ts'
 
 /** The schema step that created the tables. */
@@ -33,7 +34,11 @@ export async function examineFactors(subject: Subject): Promise<Diagnosis[]> {
   if (!database) return []
   try {
     if (!(await hasStep(database, FACTOR_STEP))) return []
-    return [...(await examineGroups(subject.settings, database)), ...(await examineSecrets(subject, database))]
+    return [
+      ...(await examineGroups(subject.settings, database)),
+      ...(await examineSecrets(subject, database)),
+      ...(await examinePasskeys(subject.settings, database)),
+    ]
   } finally {
     await database.close()
   }
@@ -46,6 +51,31 @@ async function examineGroups(settings: Settings, database: Database): Promise<Di
     found.push(warning(`second factors: there is no group "${name}" (service.auth.second-factor.groups.<n>)`))
   }
   return found
+}
+
+/** Who must have a second factor. */
+export function describeFactors(settings: Settings): string {
+  const requirement = settings['service.auth.second-factor']
+  if (requirement === 'off') return 'off: none can be added'
+  if (requirement === 'all') return 'required of all users'
+  const groups = settings['service.auth.second-factor.groups.<n>'].map(name => `the group "${name}"`)
+  const required = [...(requirement === 'admins' ? ['administrators'] : []), ...groups]
+  return required.length === 0 ? 'optional' : `required of ${required.join(', ')}`
+}
+
+/** Passkeys belong to the host of the base address that they were added at. */
+async function examinePasskeys(settings: Settings, database: Database): Promise<Diagnosis[]> {
+  const passkeys = await factorsOfKind(database, 'passkey')
+  if (passkeys.length === 0) return []
+  const base = settings['service.baseurl.folder']
+  const count = `${passkeys.length} passkeys`
+  if (base === undefined || settings['service.auth.passkeys'] === 'off' || !relyingPartyOfSettings(settings)) {
+    return [warning(`second factors: ${count} cannot be used, because passkeys are not offered`)]
+  }
+  const foreign = passkeys.filter(({ userId, userHandle }) => userHandle !== userHandleOf(base, userId)).length
+  if (foreign === 0) return [ok(`second factors: ${count}`)]
+  const reason = `${foreign} of ${count} were added at another base address than ${base}`
+  return [warning(`second factors: ${reason}; if its host was another one, their owners need their recovery codes`)]
 }
 
 async function examineSecrets({ settings, tokenKey, version }: Subject, database: Database): Promise<Diagnosis[]> {

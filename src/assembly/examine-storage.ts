@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { exposedPaths, usesFolder } from './disk.ts'
-import { tokenSecrets } from './ephemeral-stores.ts'
+import { redisCertificate, tokenSecrets } from './ephemeral-stores.ts'
 import { nodeFacts } from './node.ts'
 import { openDatabase, openBlobs, describeServer } from './stores.ts'
 import { ServiceError, StartupError } from '../base/errors.ts'
@@ -113,7 +113,10 @@ async function examineRedis(settings: Settings): Promise<Diagnosis[]> {
   const url = settings['service.cluster.redis.url']
   if (url === undefined) return []
   const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
-  const store = await openRedisEphemeralStore(url, createLog('silent'), { capacity: [] })
+  const store = await openRedisEphemeralStore(url, createLog('silent'), {
+    capacity: [],
+    certificate: redisCertificate(settings),
+  })
   await store.close()
   return [ok(`Redis: ${new URL(url).host}`)]
 }

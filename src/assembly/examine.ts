@@ -4,7 +4,7 @@ import { AuthCookie } from '../http/protocol/cookies.ts'
 import { relyingPartyOfSettings } from './factors.ts'
 import { type Diagnosis, ok, warning } from './diagnosis.ts'
 import { examineContentOrigin } from './examine-content-origin.ts'
-import { examineFactors } from './examine-factors.ts'
+import { describeFactors, examineFactors } from './examine-factors.ts'
 import { examineSso } from './examine-sso.ts'
 import { examineStorage } from './examine-storage.ts'
 import { examineBreachedPasswords } from './breached-passwords.ts'
@@ -34,6 +34,7 @@ export async function examine({ settings, warnings, file, tokenKey, version }: S
     ok(`settings: ${file ?? 'built in'}`),
     ok(`base address: ${base.href}`),
     ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
+    ok(`second factors: ${describeFactors(settings)}`),
     ok(`passkeys: ${describePasskeys(settings)}`),
     ...warnings.map(warning),
     ...(await examineContentOrigin(settings)),

@@ -122,6 +122,10 @@ export const errorCodes = {
     title: 'Second factor wrong',
     help: 'The code is wrong, has expired or was already used. The attempt counts towards the lockout.',
   },
+  'codes-locked-out': {
+    title: 'Codes locked out',
+    help: 'After 50 wrong codes in a row, codes of apps are refused for a day, or until an administrator lifts the lockout. Use a passkey or a recovery code. If the codes were not yours, change your password.',
+  },
   'fresh-sign-in-required': {
     title: 'Fresh sign-in required',
     help: 'The last proof of who you are is older than five minutes. Send a second factor, or the password, to `POST /auth/fresh` and repeat the request.',

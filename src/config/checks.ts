@@ -170,6 +170,20 @@ const checks: readonly Check[] = [
       settings['service.auth.token.store'] === 'redis' && settings['service.cluster.redis.url'] === undefined,
     message: 'tokens in Redis need service.cluster.redis.url',
   },
+  {
+    keys: ['service.cluster.redis.certificate-file', 'service.cluster.redis.key-file'],
+    wrong: settings =>
+      (settings['service.cluster.redis.certificate-file'] === undefined) !==
+      (settings['service.cluster.redis.key-file'] === undefined),
+    message: 'a key file needs its certificate file, and the other way round',
+  },
+  {
+    keys: ['service.cluster.redis.certificate-file', 'service.cluster.redis.url'],
+    wrong: settings =>
+      settings['service.cluster.redis.certificate-file'] !== undefined &&
+      settings['service.cluster.redis.url']?.startsWith('rediss:') !== true,
+    message: 'a certificate is shown by TLS only: service.cluster.redis.url must begin with rediss',
+  },
 
   // Passwords
   {

@@ -135,4 +135,12 @@ export const operationKeys = {
     credentials: true,
     help: 'Redis or Valkey, 7 or later, through which several nodes share lockouts, sign-ons in progress and, with `service.auth.token.store=redis`, logins.',
   }),
+  'service.cluster.redis.certificate-file': text({
+    expects: 'the path of a file',
+    help: 'Certificate (PEM) that the service shows to Redis; requires the key, and `rediss` in the address.',
+  }),
+  'service.cluster.redis.key-file': text({
+    expects: 'the path of a file',
+    help: 'Private key (PEM) of that certificate.',
+  }),
 } as const

@@ -49,7 +49,8 @@ export function parseKeys(text: string, source: string): Uint8Array[] {
 export const keyFingerprint = (key: Uint8Array): string =>
   createHash('sha256').update('stowage token key').update(key).digest('hex').slice(0, 12)
 
-async function readPrivate(path: string): Promise<string> {
+/** Reads a file with keys. @throws {StartupError} when users other than the owner can read it @throws {Error} of the file system */
+export async function readPrivate(path: string): Promise<string> {
   const file = await open(path, 'r')
   try {
     const { mode } = await file.stat()

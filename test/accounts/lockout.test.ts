@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type Counted, countedName, countedUser, Lockout, UNKNOWN_NAME_PREFIX } from '../../src/accounts/lockout.ts'
+import {
+  type Counted,
+  countedCodes,
+  countedGuesses,
+  countedName,
+  countedUser,
+  Lockout,
+  UNKNOWN_NAME_PREFIX,
+} from '../../src/accounts/lockout.ts'
 import { LockedOut } from '../../src/base/errors.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -206,7 +214,17 @@ test('users who are locked are listed with failures, end and count of unlocks; o
   await fail(5, countedUser({ id: '8', unlocks: 3 }))
   await fail(4)
   await fail(5, countedName('nobody'))
-  const listed = []
-  for await (const one of lockout.lockedUsers()) listed.push(one)
-  assert.deepEqual(listed, [{ userId: '8', unlocks: 3, failures: 5, until: system.now() + DURATION }])
+  const until = system.now() + DURATION
+  assert.deepEqual(await lockout.lockedUsers(), [{ userId: '8', unlocks: 3, failures: 5, until }])
+  system.pass(1)
+  await fail(5, countedGuesses({ id: '8', unlocks: 3 }))
+  await fail(5, countedCodes({ id: '9', unlocks: 0 }))
+  assert.deepEqual(
+    [...(await lockout.lockedUsers())].sort((a, b) => a.userId.localeCompare(b.userId)),
+    [
+      { userId: '8', unlocks: 3, failures: 5, until: until + 1 },
+      { userId: '9', unlocks: 0, failures: 5, until: until + 1 },
+    ],
+    'by codes too, each once',
+  )
 })

@@ -44,7 +44,7 @@ async function setUp(
   const lockout = new Lockout(new MemoryEphemeralStore(system), system, { maxAttempts: 5, duration: 1000 })
   const audit = new Audit(database, { system, log: createLog('silent') }, 1000)
   const login = new Login(
-    { database, passwords, policy, lockout, codeLockout: lockout, devices: undefined, audit },
+    { database, passwords, policy, lockout, codeLockout: lockout, guessLockout: lockout, devices: undefined, audit },
     { adminOverride: undefined, locksAdmins: true },
   )
   const bob = async (): Promise<User> => {

@@ -39,6 +39,7 @@ async function start(
       policy: new PasswordLoginPolicy({ mode: 'on', whitelist: [], blacklist: [] }),
       lockout: new Lockout(new MemoryEphemeralStore(system), system, { maxAttempts: -1, duration: 0 }),
       codeLockout: new Lockout(new MemoryEphemeralStore(system), system, { maxAttempts: -1, duration: 0 }),
+      guessLockout: new Lockout(new MemoryEphemeralStore(system), system, { maxAttempts: -1, duration: 0 }),
       devices,
       audit: new Audit(database, { system, log: createLog('silent') }, 86_400_000),
     },

@@ -53,6 +53,18 @@ test('a challenge is good for its purpose only', async () => {
   for (const other of others) assert.equal(await one.isValid(challenge, other), false, JSON.stringify(other))
 })
 
+test('another spelling of a challenge is not valid: it would count as one that has not been used', async () => {
+  const { one } = twoNodes()
+  // With `+` and `/` in its other spelling, whatever the bytes are.
+  for (let count = 0; count < 20; count++) {
+    const challenge = text(await one.issue(purpose))
+    const spellings = [Buffer.from(challenge, 'base64url').toString('base64'), `${challenge}=`, `${challenge} `]
+    for (const spelling of spellings.filter(other => other !== challenge)) {
+      assert.equal(await one.isValid(spelling, purpose), false, spelling)
+    }
+  }
+})
+
 test('an altered, invented or foreign challenge is not valid', async () => {
   const { one } = twoNodes()
   const foreign = text(await twoNodes('another').one.issue(purpose))

@@ -246,12 +246,22 @@ test('a passkey is a fresh proof for the session that asked, and only there (D28
   system.pass(300_001)
   assert.deepEqual(refusal(await visitor.delete(`auth/factors/${id}`)), [403, 'fresh-sign-in-required'])
   assert.deepEqual(refusal(await visitor.post('auth/passkeys/options')), [403, 'fresh-sign-in-required'])
-  const ofOther = authenticator.get(await optionsAt(other, 'factor/passkey-options'))
+  const ofOther = authenticator.get(await optionsAt(other, 'fresh/passkey-options'))
   assert.deepEqual(refusal(await visitor.post('auth/fresh', { passkey: ofOther })), [403, 'second-factor-wrong'])
-  const passkey = authenticator.get(await optionsAt(visitor, 'factor/passkey-options'))
+  const passkey = authenticator.get(await optionsAt(visitor, 'fresh/passkey-options'))
   assert.equal((await visitor.post('auth/fresh', { passkey })).status, 204)
   assert.deepEqual(refusal(await other.delete(`auth/factors/${id}`)), [403, 'fresh-sign-in-required'])
   assert.equal((await visitor.delete(`auth/factors/${id}`)).status, 204)
+})
+
+test('a sign-in that waits in the same browser does not disturb a new proof in the session (D28.6)', async () => {
+  const [anna, bea] = [await newOwner(), await newOwner()]
+  const waiting = await firstStep(bea)
+  const cookie = `auth_token=${anna.visitor.cookie ?? ''}; ${waiting}`
+  const passkey = anna.authenticator.get(await optionsAt(service.visitor(), 'fresh/passkey-options', cookie))
+  const proven = await service.visitor().ask('auth/fresh', { method: 'POST', json: { passkey }, headers: { cookie } })
+  assert.equal(proven.status, 204, proven.text)
+  assert.equal((await service.visitor().post('auth/fresh/passkey-options')).status, 401)
 })
 
 test('wrong passkeys lock the user out as wrong passwords do, and a lock stops the right passkey (D29.5)', async () => {

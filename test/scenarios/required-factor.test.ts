@@ -16,6 +16,16 @@ const refusal = (answer: Answer): readonly unknown[] => [answer.status, codeOf(a
 const missing = [403, 'second-factor-missing']
 
 const root = await service.admin()
+let curators: string | undefined
+
+async function addToCurators(userId: string): Promise<void> {
+  if (curators === undefined) {
+    const group = await root.post('_principals?graphtype=group', { resource: { name: 'curators', children: [] } })
+    assert.equal(group.status, 201, group.text)
+    curators = group.json<{ entryId: string }>().entryId
+  }
+  assert.ok((await root.put(`_principals/resource/${curators}`, [userId])).status < 300)
+}
 
 test('an administrator without a factor may only add one, with cookie, Basic and access token alike (D28.9)', async () => {
   for (const path of ['_contexts/entry/_contexts', 'management/status', 'auth/tokens', 'search?query=title:a']) {
@@ -45,14 +55,20 @@ test('members of a named group must have one from the next request on; others ar
   const isServed = async (visitor: Visitor, headers = {}): Promise<unknown> =>
     (await visitor.get('auth/user/contexts', headers)).status
   assert.deepEqual([await isServed(user.visitor), await isServed(service.visitor(), program)], [200, 200])
-  const group = await root.post('_principals?graphtype=group', { resource: { name: 'curators', children: [] } })
-  assert.equal(group.status, 201, group.text)
-  const { entryId } = group.json<{ entryId: string }>()
-  assert.ok((await root.put(`_principals/resource/${entryId}`, [user.id])).status < 300)
+  await addToCurators(user.id)
   assert.deepEqual([await isServed(user.visitor), await isServed(service.visitor(), program)], [403, 403])
   assert.equal(await isServed(other.visitor), 200)
   await addApp(user.visitor, system)
   assert.deepEqual([await isServed(user.visitor), await isServed(service.visitor(), program)], [200, 200])
+})
+
+test('a user who removes the factor that they must have is asked again in the same session (D28.9)', async () => {
+  const user = await newUser(service, root)
+  await addToCurators(user.id)
+  const { app } = await addApp(user.visitor, system)
+  assert.equal((await user.visitor.get('auth/user/contexts')).status, 200)
+  assert.equal((await user.visitor.delete(`auth/factors/${app.id}`)).status, 204)
+  assert.deepEqual(refusal(await user.visitor.get('auth/user/contexts')), missing)
 })
 
 test('with `all` every user needs one; with `off` no user can add one, and the login works as before (D28.9)', async t => {

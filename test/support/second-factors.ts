@@ -44,7 +44,7 @@ export async function enrol(visitor: Visitor, system: Pick<System, 'now'>, name 
 /** Adds an authenticator app, and lets the code with which it was confirmed pass. */
 export async function addApp(
   visitor: Visitor,
-  system: System & { pass(duration: number): void },
+  system: Pick<System, 'now'> & { pass(duration: number): void },
   name = 'Phone',
 ): Promise<{ readonly app: App; readonly recoveryCodes: readonly string[] }> {
   const app = await enrol(visitor, system, name)

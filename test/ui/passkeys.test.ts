@@ -26,11 +26,15 @@ async function addDevice(page: Page) {
   })
   return {
     passkeys: async () => (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+    /** Whether it answers requests at once; a request that came before is not answered later. */
+    isTouched: (enabled: boolean) => cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
     verifiesUser: (isUserVerified: boolean) =>
       cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
     remove: () => cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId }),
   }
 }
+
+type Device = Awaited<ReturnType<typeof addDevice>>
 
 const whoIs = async (page: Page): Promise<unknown> =>
   ((await (await page.request.get(`${base}auth/user`)).json()) as Record<string, unknown>)['user']
@@ -42,6 +46,15 @@ async function addPasskey(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill(name)
   await dialog.getByRole('button', { name: 'Add passkey' }).click()
+}
+
+/** Opens the sign-in page of a browser whose user does not react to the passkeys that it offers in the field for the name. */
+async function openSignIn(page: Page, device: Device, query = ''): Promise<void> {
+  await device.isTouched(false)
+  const offered = page.waitForResponse(`${base}auth/passkey/options`)
+  await page.goto(`${base}auth/login${query}`)
+  await offered
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor()
 }
 
 inBrowser('a user adds a passkey, and signs in with it after the password, then alone (D29.1)', async b => {
@@ -56,18 +69,19 @@ inBrowser('a user adds a passkey, and signs in with it after the password, then 
   assert.equal((await device.passkeys()).length, 1)
 
   await page.context().clearCookies()
-  await page.goto(`${base}auth/login`)
+  await openSignIn(page, device)
   await sendPassword(page, user.name, user.password)
   await page.getByRole('button', { name: 'Use a passkey' }).waitFor()
   await requireAccessible(page)
+  await device.isTouched(true)
   await page.getByRole('button', { name: 'Use a passkey' }).click()
   await page.waitForURL(`${base}ui/`)
   assert.equal(await whoIs(page), user.name)
 
   await page.context().clearCookies()
-  await page.goto(`${base}auth/login?successurl=${encodeURIComponent(`${base}ui/account`)}`)
-  await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor()
+  await openSignIn(page, device, `?successurl=${encodeURIComponent(`${base}ui/account`)}`)
   await requireAccessible(page)
+  await device.isTouched(true)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await page.waitForURL(`${base}ui/account`)
   assert.equal(await whoIs(page), user.name)
@@ -105,6 +119,42 @@ inBrowser(
   },
 )
 
+inBrowser(
+  'the browser offers passkeys in the field for the user name, and one that is chosen signs in (D29.5)',
+  async b => {
+    const user = await newUser(service, admin)
+    const { page, complaints, close } = await newPerson(b, { refusals: [401] })
+    const device = await addDevice(page)
+    await enter(page, base, user.name, user.password)
+    await addPasskey(page, 'Laptop')
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await page.context().clearCookies()
+    await page.addInitScript(() => {
+      const asked: unknown[] = []
+      const credentials = navigator.credentials
+      const get = credentials.get.bind(credentials)
+      credentials.get = options => {
+        asked.push(options?.mediation)
+        return get(options)
+      }
+      Object.assign(globalThis, { asked })
+    })
+    // Nobody reacts: the page stays, without a notice, and the form is as usable as ever.
+    await openSignIn(page, device)
+    await page.waitForFunction(() => (globalThis as unknown as { asked: unknown[] }).asked.length === 1)
+    assert.deepEqual(await page.evaluate('asked'), ['conditional'])
+    assert.equal(await page.locator('[name=auth_username]').getAttribute('autocomplete'), 'username webauthn')
+    assert.equal(await page.getByRole('alert').count(), 0)
+    // The device answers the request for the field at once: that is how a test chooses the passkey there.
+    await device.isTouched(true)
+    await page.reload()
+    await page.waitForURL(`${base}ui/`)
+    assert.equal(await whoIs(page), user.name)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
+
 inBrowser('without user verification, and with a passkey that is not known here, the page says so (D29.5)', async b => {
   const user = await newUser(service, admin)
   const { page, complaints, close } = await newPerson(b, { refusals: [401] })
@@ -113,14 +163,18 @@ inBrowser('without user verification, and with a passkey that is not known here,
   await addPasskey(page, 'Key')
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
   await page.context().clearCookies()
-  await page.goto(`${base}auth/login`)
+  await openSignIn(page, device)
+  await device.isTouched(true)
   await device.verifiesUser(false)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await page.getByRole('alert').filter({ hasText: 'The passkey was not used' }).waitFor()
+  // The page offers passkeys in its field again.
+  await device.isTouched(false)
   await device.verifiesUser(true)
   const { factors } = (await user.visitor.get('auth/factors')).json<{ factors?: Array<{ id: string }> }>()
   assert.equal(factors, undefined, 'the first factor has ended the other session')
   await admin.delete(`auth/factors?user=${user.name}`)
+  await device.isTouched(true)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await page.getByRole('alert').filter({ hasText: 'The passkey was not accepted' }).waitFor()
   assert.equal(await whoIs(page), 'guest')

@@ -29,7 +29,7 @@ export async function addPasskey(name: string): Promise<AddedFactor> {
 
 /** Asks the user for one of their passkeys, for `POST /auth/fresh`. @throws {Problem} `passkey-unused`, and those of the service */
 export async function provePasskey(): Promise<unknown> {
-  const optionsJSON = await ask<PublicKeyCredentialRequestOptionsJSON>('auth/factor/passkey-options', {
+  const optionsJSON = await ask<PublicKeyCredentialRequestOptionsJSON>('auth/fresh/passkey-options', {
     method: 'POST',
   })
   const { startAuthentication } = await library()

@@ -719,6 +719,8 @@ const de: Messages = {
   secondFactors: 'Zweite Faktoren',
   secondFactorsNone: 'Keine zweiten Faktoren. Nur Ihr Passwort schützt Ihr Konto.',
   secondFactorsText: 'Nach dem Passwort fragt die Anmeldung nach dem Code einer App auf Ihrem Telefon.',
+  'problem.codes-locked-out':
+    'Zu viele falsche Codes: Codes von Apps werden einen Tag lang nicht angenommen. Verwenden Sie einen Passkey oder einen Wiederherstellungscode, oder fragen Sie einen Administrator. Wenn die Codes nicht von Ihnen kamen, ändern Sie Ihr Passwort.',
   'problem.second-factor-wrong': 'Der Code ist falsch, abgelaufen oder wurde schon benutzt.',
   'problem.sign-in-expired': 'Diese Anmeldung ist beendet. Melden Sie sich erneut an.',
   'problem.second-factor-missing': 'Ihr Konto muss erst einen zweiten Faktor haben.',
@@ -760,6 +762,8 @@ const de: Messages = {
   'page.passwordSet': 'Ihr neues Passwort gilt. Alle Ihre Sitzungen wurden beendet: Melden Sie sich neu an.',
   'page.passwordSetTitle': 'Passwort gesetzt',
   'page.problem.account-disabled': 'Dieses Konto ist deaktiviert. Fragen Sie einen Administrator.',
+  'page.problem.codes-locked-out':
+    'Zu viele falsche Codes: Codes von Apps werden einen Tag lang nicht angenommen. Verwenden Sie einen Passkey oder einen Wiederherstellungscode, oder fragen Sie einen Administrator. Wenn die Codes nicht von Ihnen kamen, ändern Sie Ihr Passwort.',
   'page.problem.cross-site-request':
     'Das Formular kam von einer anderen Adresse, als der Dienst hat. Öffnen Sie die Seite neu.',
   'page.problem.invalid-reset-token':

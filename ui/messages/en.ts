@@ -703,6 +703,8 @@ export const en = {
   secondFactors: 'Second factors',
   secondFactorsNone: 'No second factors. Only your password protects your account.',
   secondFactorsText: 'After your password, the sign-in asks for the code of an app on your phone.',
+  'problem.codes-locked-out':
+    'Too many wrong codes: codes of apps are not accepted for a day. Use a passkey or a recovery code, or ask an administrator. If the codes were not yours, change your password.',
   'problem.second-factor-wrong': 'The code is wrong, has expired or was already used.',
   'problem.sign-in-expired': 'This sign-in has ended. Sign in again.',
   'problem.second-factor-missing': 'Your account must have a second factor first.',
@@ -744,6 +746,8 @@ export const en = {
   'page.passwordSet': 'Your new password is set. All your sessions have ended: sign in again.',
   'page.passwordSetTitle': 'Password set',
   'page.problem.account-disabled': 'This account is disabled. Ask an administrator.',
+  'page.problem.codes-locked-out':
+    'Too many wrong codes: codes of apps are not accepted for a day. Use a passkey or a recovery code, or ask an administrator. If the codes were not yours, change your password.',
   'page.problem.cross-site-request':
     'The form came from another address than the service has. Open the page again and retry.',
   'page.problem.invalid-reset-token': 'This link has expired or was already used. Request a new one.',

@@ -701,6 +701,8 @@ const sv: Messages = {
   secondFactors: 'Andra faktorer',
   secondFactorsNone: 'Inga andra faktorer. Bara ditt lösenord skyddar ditt konto.',
   secondFactorsText: 'Efter lösenordet ber inloggningen om koden från en app i din telefon.',
+  'problem.codes-locked-out':
+    'För många felaktiga koder: koder från appar godtas inte under ett dygn. Använd en lösennyckel eller en återställningskod, eller fråga en administratör. Om koderna inte kom från dig, byt lösenord.',
   'problem.second-factor-wrong': 'Koden är fel, har gått ut eller har redan använts.',
   'problem.sign-in-expired': 'Inloggningen har avslutats. Logga in igen.',
   'problem.second-factor-missing': 'Ditt konto måste först ha en andra faktor.',
@@ -742,6 +744,8 @@ const sv: Messages = {
   'page.passwordSet': 'Ditt nya lösenord gäller. Alla dina sessioner har avslutats: logga in igen.',
   'page.passwordSetTitle': 'Lösenordet är bytt',
   'page.problem.account-disabled': 'Kontot är inaktiverat. Fråga en administratör.',
+  'page.problem.codes-locked-out':
+    'För många felaktiga koder: koder från appar godtas inte under ett dygn. Använd en lösennyckel eller en återställningskod, eller fråga en administratör. Om koderna inte kom från dig, byt lösenord.',
   'page.problem.cross-site-request':
     'Formuläret kom från en annan adress än tjänstens. Öppna sidan igen och försök på nytt.',
   'page.problem.invalid-reset-token': 'Länken har gått ut eller har redan använts. Begär en ny.',

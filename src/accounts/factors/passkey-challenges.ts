@@ -49,7 +49,8 @@ export class PasskeyChallenges {
   /** Whether the challenge was issued for this purpose and has not expired. It may have been used. */
   async isValid(challenge: string, purpose: ChallengePurpose): Promise<boolean> {
     const bytes = Buffer.from(challenge, 'base64url')
-    if (bytes.length !== HEAD_BYTES + MAC_BYTES) return false
+    // Other spellings of the same bytes would count as challenges that have not been used.
+    if (bytes.length !== HEAD_BYTES + MAC_BYTES || bytes.toString('base64url') !== challenge) return false
     const head = bytes.subarray(0, HEAD_BYTES)
     const expires = head.readUIntBE(NONCE_BYTES, TIME_BYTES)
     if (this.#isOver(expires)) return false

@@ -94,7 +94,7 @@ export class Passkeys implements PasskeyCheck {
     return await generateRegistrationOptions({
       rpID: relyingParty.id,
       rpName: relyingParty.name,
-      userID: new Uint8Array(Buffer.from(this.#userHandle(user.id), 'base64url')),
+      userID: new Uint8Array(Buffer.from(userHandleOf(this.#options.base, user.id), 'base64url')),
       userName: name,
       userDisplayName: name,
       challenge,
@@ -136,7 +136,7 @@ export class Passkeys implements PasskeyCheck {
       secret: publicKey,
       credentialId,
       counter,
-      userHandle: this.#userHandle(user.id),
+      userHandle: userHandleOf(this.#options.base, user.id),
       transports: JSON.stringify(transports),
       isSyncable,
     }
@@ -221,14 +221,6 @@ export class Passkeys implements PasskeyCheck {
     return challenge !== undefined && (await this.#challenges.isValid(challenge, purpose)) ? challenge : undefined
   }
 
-  /**
-   * Opaque, and different for services that share a host name: an authenticator keeps one passkey for each host name and
-   * user handle.
-   */
-  #userHandle(userId: string): string {
-    return createHash('sha256').update(`${this.#options.base}\n${userId}`).digest('base64url')
-  }
-
   async #find(credentialId: string): Promise<Row | undefined> {
     if (!isCredentialId(credentialId)) return undefined
     return await this.#deps.database.get<Row>(
@@ -255,6 +247,13 @@ export class Passkeys implements PasskeyCheck {
 /** A sign-in without a name is for no user, and stays so when the passkey has named one. */
 const purposeOf = (userId: string, bound: string): ChallengePurpose =>
   bound === SIGN_IN ? { kind: 'sign-in' } : { kind: 'factor', userId, boundTo: bound }
+
+/**
+ * What authenticators know a user by. Opaque, and different for services that share a host name: an authenticator keeps one
+ * passkey for each host name and user handle.
+ */
+export const userHandleOf = (base: string, userId: string): string =>
+  createHash('sha256').update(`${base}\n${userId}`).digest('base64url')
 
 const passkeyOf = (row: Row): Passkey => ({
   credentialId: row.credential_id,

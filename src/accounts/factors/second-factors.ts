@@ -8,8 +8,8 @@ import type { Audit, AuditEntry } from '../audit.ts'
 import { type Caller, isAdmin } from '../caller.ts'
 import type { Login } from '../login.ts'
 import { presentCaller } from '../present-caller.ts'
-import type { Client, Sessions } from '../sessions.ts'
-import { findUser, type User } from '../users.ts'
+import { type Client, type Sessions, unlessUnreachable } from '../sessions.ts'
+import { endOtherSessions, findUser, type User } from '../users.ts'
 import {
   advanceCounter,
   countRecoveryCodes,
@@ -50,7 +50,7 @@ interface Dependencies {
   readonly ephemeral: EphemeralStore
   readonly secrets: FactorSecrets
   readonly login: Pick<Login, 'attemptFactor'>
-  readonly sessions: Pick<Sessions, 'noteProof'>
+  readonly sessions: Pick<Sessions, 'noteProof' | 'clearAway'>
   /** Absent where passkeys are not offered. */
   readonly passkeys?: PasskeyCheck | undefined
   readonly audit: Audit
@@ -145,8 +145,6 @@ export class SecondFactors {
     const { user, session } = caller
     requireFactorName(factor.name)
     const entry = eventOf('factor-added', caller, user, { factor: id, kind: factor.kind, name: factor.name })
-    // Before the commit: from then on a session without a factor is not valid any more.
-    if (session) await sessions.noteProof(session, true)
     const row: Factor = {
       credentialId: undefined,
       userHandle: undefined,
@@ -159,18 +157,23 @@ export class SecondFactors {
       lastUsed: undefined,
     }
     const recoveryCodes = newRecoveryCodes(system)
-    const hasNew = await database.transaction(async tx => {
+    const { isFirst, hasNew } = await database.transaction(async tx => {
       await presentCaller(tx, caller)
-      if ((await factorsOf(tx, user.id)).length >= MAX_PER_USER) {
+      const count = (await factorsOf(tx, user.id)).length
+      if (count >= MAX_PER_USER) {
         throw new Conflict('conflict', `A user has at most ${MAX_PER_USER} second factors. Remove one first.`)
       }
       await insertOnce(tx, row)
+      // Also those that have proven a factor: it was removed since, and a thief may have added and removed it.
+      if (count === 0) await endOtherSessions(tx, user.id, session?.token)
       const hasCodes = (await countRecoveryCodes(tx, user.id)) > 0
       if (!hasCodes) await replaceRecoveryCodes(tx, user.id, digestsOf(user.id, recoveryCodes))
       await audit.insert(tx, entry)
-      return !hasCodes
+      return { isFirst: count === 0, hasNew: !hasCodes }
     })
     audit.announce(entry)
+    if (session) await sessions.noteProof(session, true).catch(unlessUnreachable)
+    if (isFirst) await sessions.clearAway(user.id, session)
     return { id, ...(hasNew ? { recoveryCodes } : {}) }
   }
 

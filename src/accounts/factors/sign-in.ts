@@ -90,7 +90,8 @@ export class SignIn {
       address: client.address,
       detail: { mechanism, ...(kind ? { factor: kind } : {}) },
     })
-    const session = await sessions.open(user, client, { ...lifetime, hasSecondFactor })
+    const hasProviderFactor = hasSecondFactor && kind === undefined && lifetime.provider !== undefined
+    const session = await sessions.open(user, client, { ...lifetime, hasSecondFactor, hasProviderFactor })
     return { user, session, mechanism, successUrl }
   }
 }
@@ -129,8 +130,8 @@ export class FactorPolicy {
   /** Whether the caller must add a second factor before anything else. */
   async isMissing(caller: Pick<Caller, 'user' | 'groups' | 'session'>): Promise<boolean> {
     const { user, session } = caller
-    // A provider may have checked a factor: then the session has one, and the user has none.
-    if (isGuest(caller) || user.hasSecondFactor || session?.hasSecondFactor === true) return false
+    // Not `hasSecondFactor` of the session: the user may have removed the factor since.
+    if (isGuest(caller) || user.hasSecondFactor || session?.hasProviderFactor === true) return false
     return await this.#isRequired(caller)
   }
 

@@ -61,7 +61,7 @@ export class StepUp {
     const session = requireSessionOf(caller, 'prove again who you are')
     let kind = 'password'
     if (!('password' in answer)) {
-      kind = await factors.verify(user, answer, { client, bound: `session:${session.id}` })
+      kind = await factors.verify(user, answer, { client, bound: boundTo(session) })
     } else if (user.hasSecondFactor) {
       throw new Forbidden('fresh-sign-in-required', 'Send a second factor: the password alone is not enough.')
     } else {
@@ -77,6 +77,9 @@ export class StepUp {
     return this.#deps.system.now() - (authenticated ?? loginTime) <= FRESH_TTL
   }
 }
+
+/** What the challenge of a passkey for a new proof belongs to. */
+export const boundTo = ({ id }: Session): string => `session:${id}`
 
 /** The session of the caller. @throws {Forbidden} `not-allowed` without one, as with HTTP Basic */
 export function requireSessionOf(caller: Caller, what: string): Session {

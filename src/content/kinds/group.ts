@@ -3,7 +3,7 @@ import { groupNameFor } from '../group-names.ts'
 import { findGroup, type Group, insertGroup, membersOf, renameGroup, setMembers } from '../../accounts/groups.ts'
 import { deletePrincipal, findUser, listUserIds } from '../../accounts/users.ts'
 import { requireName } from '../../accounts/names.ts'
-import { GUEST, USERS } from '../../accounts/principals.ts'
+import { ADMINS, GUEST, USERS } from '../../accounts/principals.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
 import { type Entry, groupAcl } from '../../model/entry.ts'
 import { PRINCIPALS } from '../../model/addresses.ts'
@@ -32,6 +32,8 @@ import { requireDistinct, requireIds, requireText } from '../values.ts'
 interface Dependencies {
   readonly database: Database
   readonly changes: Changes
+  /** The last proof of who the caller is must be recent (D28.6). @throws {Forbidden} `fresh-sign-in-required` */
+  readonly requireFresh: (caller: Caller) => void
 }
 
 const changing = requires('writeresource', 'change the members of this group')
@@ -118,6 +120,8 @@ export class GroupKind implements ResourceKind {
     changing(caller, target)
     if (target.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
     const members = requireDistinct(requireIds(await body.json()))
+    // Its members may take every account.
+    if (target.entry.id === ADMINS) this.#deps.requireFresh(caller)
     const conditions = { check: changing, precondition }
     const entry = await this.#deps.changes.change(caller, target, conditions, async (entry, writer) => {
       const { tx } = writer

@@ -5,7 +5,7 @@ import type { Login } from '../../accounts/login.ts'
 import { requireName } from '../../accounts/names.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
-import { GUEST, USERS } from '../../accounts/principals.ts'
+import { ADMINS, GUEST, USERS } from '../../accounts/principals.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
 import { forgetDevices } from '../../accounts/trusted-devices.ts'
 import { findGroup, membersOf, setMembers } from '../../accounts/groups.ts'
@@ -132,7 +132,7 @@ export class UserKind implements ResourceKind {
   async create(writer: EntryWriter, making: Making): Promise<Entry> {
     const { entry, request, body, hash } = making
     await insertRequestedUser(writer, entry.id, body.resource, hash)
-    if (request.groupUri !== undefined) await joinGroup(writer, making, request.groupUri)
+    if (request.groupUri !== undefined) await joinGroup(writer, making, request.groupUri, this.#deps.requireFresh)
     return entry
   }
 
@@ -331,6 +331,7 @@ async function joinGroup(
   writer: EntryWriter,
   { maker, entry: user, place: { contextEntry } }: Making,
   groupUri: string,
+  requireFresh: Dependencies['requireFresh'],
 ): Promise<void> {
   const { tx } = writer
   const group = /^\.\/_principals\/(?:entry|resource)\/([A-Za-z0-9_-]+)$/.exec(groupUri)?.[1]
@@ -339,6 +340,7 @@ async function joinGroup(
     throw new InvalidInput('invalid-member', '`groupURI` does not denote a group that can be joined.')
   }
   requireRight(maker, 'writeresource', { entry, contextEntry }, 'change the members of this group')
+  if (group === ADMINS) requireFresh(maker)
   const members = await membersOf(tx, group)
   writer.record(membersChange(group, members, [...members, user.id]))
   await setMembers(tx, group, [...members, user.id])

@@ -83,11 +83,17 @@ function notice(look: PageContext, { refusal, sessionHasEnded, left, out }: Logi
   return html`<p class="notice bad" role="alert" id="refusal" data-over="${words.lockedOver}">${fill(text, { time })}</p>`
 }
 
-function passwordForm({ words }: PageContext, { successUrl, userName, refusal }: LoginForm, action: string): Html {
+function passwordForm(
+  { words }: PageContext,
+  { successUrl, userName, refusal, methods }: LoginForm,
+  action: string,
+): Html {
   const described = refusal ? html` aria-describedby="refusal"` : []
   const [nameFocus, passwordFocus] = userName === undefined ? [html` autofocus`, []] : [[], html` autofocus`]
+  // Browsers offer passkeys in this field (WebAuthn, conditional mediation).
+  const autocomplete = methods.passkey ? 'username webauthn' : 'username'
   return html`<form method="post" action="${action}"><input type="hidden" name="successurl" value="${successUrl}">
-<label class="field"><span>${words.userName}</span><input name="auth_username" autocomplete="username" autocapitalize="none" spellcheck="false" required value="${userName ?? ''}"${described}${nameFocus}></label>
+<label class="field"><span>${words.userName}</span><input name="auth_username" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" required value="${userName ?? ''}"${described}${nameFocus}></label>
 <label class="field"><span>${words.password}</span><input name="auth_password" type="password" autocomplete="current-password" maxlength="2048" required${described}${passwordFocus}></label>
 <button class="button wide">${words.signIn}</button></form>`
 }

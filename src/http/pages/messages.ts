@@ -37,6 +37,7 @@ export const wordKeys = [
   'passwordSet',
   'passwordSetTitle',
   'problem.account-disabled',
+  'problem.codes-locked-out',
   'problem.cross-site-request',
   'problem.invalid-reset-token',
   'problem.not-allowed',

@@ -27,6 +27,7 @@ export const freshRoutes = [
       400: ['invalid-form', 'password-missing', 'password-too-long'],
       403: [
         'second-factor-wrong',
+        'codes-locked-out',
         'fresh-sign-in-required',
         'current-password-wrong',
         'access-token-scope',

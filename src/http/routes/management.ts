@@ -114,7 +114,7 @@ export const managementRoutes = [
     method: 'GET',
     url: '/management/lockouts',
     chapter,
-    summary: 'List the users who are locked out.',
+    summary: 'List the users who are locked out, by wrong passwords or wrong codes.',
     requires: { role: 'admin', to: 'see who is locked out' },
     answers: {
       200: json(
@@ -127,7 +127,7 @@ export const managementRoutes = [
     },
     handle: async ({ database, lockout }: Uses<'database' | 'lockout'>) => {
       const lockouts = []
-      for await (const { userId, unlocks, failures, until } of lockout.lockedUsers()) {
+      for (const { userId, unlocks, failures, until } of await lockout.lockedUsers()) {
         const user = await findUser(database, userId)
         if (user?.unlocks === unlocks) {
           lockouts.push({ id: userId, user: user.name, failures, lockedUntil: isoTime(until) })

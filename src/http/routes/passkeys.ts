@@ -1,7 +1,6 @@
-import { requireSessionOf } from '../../accounts/factors/step-up.ts'
+import { boundTo, requireSessionOf } from '../../accounts/factors/step-up.ts'
 import type { PasskeySignIn } from '../../accounts/factors/passkey-sign-in.ts'
 import type { Passkeys } from '../../accounts/factors/passkeys.ts'
-import { isGuest } from '../../accounts/caller.ts'
 import { Unauthenticated } from '../../base/errors.ts'
 import { json } from '../interface/answer.ts'
 import { jsonBody } from '../interface/inputs.ts'
@@ -89,18 +88,33 @@ export const passkeyRoutes = [
     url: '/auth/factor/passkey-options',
     chapter: 'Sessions',
     summary:
-      'Begin to prove a second factor with a passkey, in a sign-in that waits for it or for `POST /auth/fresh`: the options for `navigator.credentials.get()`.',
-    details: 'Send its result as `passkey`. The options work once, for five minutes.',
+      'Begin to prove the second factor of a sign-in with a passkey: the options for `navigator.credentials.get()`.',
+    details: 'Send its result to `POST /auth/factor` as `passkey`. The options work once, for five minutes.',
     answers: { 200: json('The options, as JSON of WebAuthn.', Options) },
     refusals: { 401: ['sign-in-expired'] },
+    ignoresCaller: true,
     isOffered,
-    handle: async (deps: Uses<'passkeys' | 'signIn' | 'base' | 'options'>, { request, caller }) => {
+    handle: async (deps: Uses<'passkeys' | 'signIn' | 'base' | 'options'>, { request }) => {
       const pending = await deps.signIn.findPending(pendingCookie(deps).read(request.cookies))
-      if (pending) return { ...(await passkeysOf(deps).requestOptions(pending.user, pending.bound)) }
-      if (isGuest(caller) || !caller.session) {
-        throw new Unauthenticated('sign-in-expired', 'No sign-in waits for a second factor.')
-      }
-      return { ...(await passkeysOf(deps).requestOptions(caller.user, `session:${caller.session.id}`)) }
+      if (!pending) throw new Unauthenticated('sign-in-expired', 'No sign-in waits for a second factor.')
+      return { ...(await passkeysOf(deps).requestOptions(pending.user, pending.bound)) }
+    },
+  }),
+  route({
+    id: 'readFreshPasskeyOptions',
+    method: 'POST',
+    url: '/auth/fresh/passkey-options',
+    chapter: 'Sessions',
+    summary:
+      'Begin to prove again who you are with a passkey, in a session: the options for `navigator.credentials.get()`.',
+    details: 'Send its result to `POST /auth/fresh` as `passkey`. The options work once, for five minutes.',
+    requires: { role: 'user', to: 'prove again who you are' },
+    answers: { 200: json('The options, as JSON of WebAuthn.', Options) },
+    refusals: { 403: ['access-token-scope', 'not-allowed'] },
+    isOffered,
+    handle: async (deps: Uses<'passkeys'>, { caller }) => {
+      const session = requireSessionOf(caller, 'prove again who you are')
+      return { ...(await passkeysOf(deps).requestOptions(caller.user, boundTo(session))) }
     },
   }),
   route({

@@ -78,7 +78,7 @@ export const secondStepRoutes = [
     refusals: {
       400: ['invalid-form', 'invalid-json'],
       401: ['sign-in-expired'],
-      403: ['second-factor-wrong', 'cross-site-request'],
+      403: ['second-factor-wrong', 'codes-locked-out', 'cross-site-request'],
       429: ['locked-out'],
     },
     ignoresCaller: true,

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import type { createClient } from '@redis/client'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { Milliseconds } from '../../base/units.ts'
+import { readPrivate } from '../key-file.ts'
 
 /** After this time without a response the connection is closed, and every command on it fails at once. */
 const COMMAND_LIMIT: Milliseconds = 2000
@@ -15,12 +17,19 @@ const OLDEST_VERSION = 7
 
 type Client = ReturnType<typeof createClient>
 
+/** What the service shows to a server that asks for a certificate: paths of PEM files. */
+export interface ClientCertificate {
+  readonly certificateFile: string
+  readonly keyFile: string
+}
+
 /**
  * Connects to `redis://` or `rediss://[user:password@]host[:port][/database]`.
  * @throws {StartupError} which names host and port, never the password
  */
-export async function connectRedis(url: string, log: Log): Promise<RedisConnection> {
+export async function connectRedis(url: string, log: Log, certificate?: ClientCertificate): Promise<RedisConnection> {
   const place = placeOf(url)
+  const tls = certificate && (await readCertificate(certificate))
   // Loaded only where it is used.
   const driver = await import('@redis/client')
   let isStarted = false
@@ -34,6 +43,7 @@ export async function connectRedis(url: string, log: Log): Promise<RedisConnecti
         connectTimeout: COMMAND_LIMIT,
         socketTimeout: GREETING_LIMIT,
         reconnectStrategy: attempts => isStarted && Math.min(MAX_PAUSE, 50 * 2 ** attempts),
+        ...(tls ? { tls: true as const, ...tls } : {}),
       },
     })
   let connection: RedisConnection | undefined
@@ -46,6 +56,22 @@ export async function connectRedis(url: string, log: Log): Promise<RedisConnecti
     await connection?.close()
     if (error instanceof StartupError) throw error
     throw new StartupError(`Redis at ${place} cannot be used: ${withoutPassword(reasonOf(error), url)}`)
+  }
+}
+
+/** @throws {StartupError} which names the file */
+async function readCertificate({ certificateFile, keyFile }: ClientCertificate) {
+  const read = async (path: string, reading: Promise<string>): Promise<string> => {
+    try {
+      return await reading
+    } catch (error) {
+      if (error instanceof StartupError) throw error
+      throw new StartupError(`${path} cannot be read: ${reasonOf(error)}.`)
+    }
+  }
+  return {
+    cert: await read(certificateFile, readFile(certificateFile, 'utf8')),
+    key: await read(keyFile, readPrivate(keyFile)),
   }
 }
 

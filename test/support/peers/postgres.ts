@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -53,6 +53,27 @@ export async function startPostgres(folder: string, port: number, guardian = pro
     'while kill -0 "$1" && kill -0 "$2"; do sleep 1; done; kill -CONT $(cat "/proc/$2/task/$2/children") "$2"; kill -QUIT "$2"'
   spawn('/bin/sh', ['-c', guard, 'sh', String(guardian), String(pid)], { stdio: 'ignore', detached: true }).unref()
   return { pid, port, folder }
+}
+
+/** Lets only connections in that show one of the certificates, except to the database `postgres`. Restarts the server. */
+export async function requireCertificates(
+  server: PostgresServer,
+  own: { readonly key: string; readonly cert: string },
+  clients: readonly string[],
+): Promise<PostgresServer> {
+  const { folder, port } = server
+  await stopPostgres(server)
+  const data = join(folder, 'data')
+  const owner = postgresUser()
+  const files = { 'server.crt': own.cert, 'server.key': own.key, 'clients.crt': clients.join('') }
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(data, name), text, { mode: 0o600 })
+    if (owner) await chown(join(data, name), owner.uid, owner.gid)
+  }
+  await appendFile(join(data, 'postgresql.conf'), "\nssl = on\nssl_ca_file = 'clients.crt'\n")
+  const rules = ['host postgres all all scram-sha-256', 'hostssl all all all scram-sha-256 clientcert=verify-ca']
+  await writeFile(join(data, 'pg_hba.conf'), `${rules.join('\n')}\n`)
+  return await startPostgres(folder, port)
 }
 
 /** Ends a server: `SIGINT` in good order, `SIGQUIT` like a crash. Its folder stays. */
