@@ -40,7 +40,9 @@ test('an upload in the session that adds the first factor goes on; one in anothe
   assert.equal((await other.signIn(user.name, user.password)).status, 200)
   const own = await beginUpload(user.visitor, `${context}/resource/${await entry()}`)
   const theirs = await beginUpload(other, `${context}/resource/${await entry()}`)
-  await addApp(user.visitor, system)
+  // No time may pass here: uploads without progress end.
+  const app = await enrol(user.visitor, system)
+  assert.equal((await user.visitor.post(`auth/factors/${app.id}/confirm`, { code: app.code() })).status, 200)
   assert.equal(await own(), 201)
   assert.equal(await theirs(), 401)
   assert.equal(await nameOf(user.visitor), user.name)

@@ -53,7 +53,10 @@ test('an administrator with a factor proves it again before changing the account
   const admins = `${service.base}_principals/entry/_admins`
   const requests: ReadonlyArray<() => Promise<Answer>> = [
     () => boss.visitor.put('_principals/resource/_admins', ['_admin', boss.id, user.id]),
-    () => boss.visitor.post(`_principals?graphtype=user&groupURI=${encodeURIComponent(admins)}`, { resource: {} }),
+    () =>
+      boss.visitor.post(`_principals?graphtype=user&groupURI=${encodeURIComponent(admins)}`, {
+        resource: { name: 'accomplice' },
+      }),
     () => boss.visitor.put(userPath(user.id), { password: NEXT_PASSWORD }),
     () => boss.visitor.put(userPath(user.id), { disabled: true }),
     () => boss.visitor.delete(`auth/factors?user=${user.name}`),
