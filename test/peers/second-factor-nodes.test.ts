@@ -21,7 +21,7 @@ interface Nodes {
   readonly atOne: () => Visitor
   readonly atOther: () => Visitor
   readonly admin: Visitor
-  pass(time: number): void
+  readonly pass: (time: number) => void
 }
 
 let started: Promise<Nodes> | undefined
