@@ -7,7 +7,7 @@ import { CasProvider } from '../sso/cas/provider.ts'
 import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import { casRules } from './mapping.ts'
 
-/** A reply is parsed on the event loop. Where attributes are used, it has room for thousands of groups. */
+/** Where attributes are used, it has room for thousands of groups. */
 const MAX_REPLY = 65_536
 const MAX_REPLY_WITH_ATTRIBUTES = 524_288
 

@@ -1,7 +1,7 @@
-import { federationSettings, readCertificates } from './federations.ts'
+import { federationSettings, metadataCertificates } from './federations.ts'
 import { createOidcProviders } from './oidc.ts'
 import { createCas } from './cas.ts'
-import { createSamlProviders, ownCertificates } from './saml.ts'
+import { createSamlProviders, logoutUrlOf, ownCertificates } from './saml.ts'
 import { StartupError } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
@@ -11,6 +11,7 @@ import type { BaseAddress } from '../http/base-address.ts'
 import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
+import type { OidcProvider, OidcServer } from '../sso/oidc/provider.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import type { AttributeRules } from '../sso/attributes.ts'
 import { SsoRefused } from '../sso/refusal.ts'
@@ -34,7 +35,7 @@ const MAX_OFFSET = 30_000
 export const examineSso = async (settings: Settings, base: BaseAddress): Promise<Diagnosis[]> => [
   ...(await examineCas(settings, base)),
   ...(await examineSaml(settings, base)),
-  ...(await examineFederations(settings)),
+  ...(await examineFederations(settings, base)),
   ...(await examineOidc(settings, base)),
 ]
 
@@ -44,7 +45,9 @@ async function examineCas(settings: Settings, base: BaseAddress): Promise<Diagno
   const { 'service.auth.cas.server.url': server, 'service.auth.cas.version': version } = settings
   const title = `CAS: ${version} at ${server ?? ''}`
   const rules = examineRules('CAS', cas.policy.rules)
-  return [ok(`${title}, service URL ${base.at('auth/cas')}`), ...rules, await probeCas(title, cas)]
+  const probed = await probeCas(title, cas)
+  await cas.provider.close()
+  return [ok(`${title}, service URL ${base.at('auth/cas')}`), ...rules, probed]
 }
 
 /** A ticket that was never issued must be refused for this very reason. */
@@ -69,7 +72,7 @@ async function examineSaml(settings: Settings, base: BaseAddress): Promise<Diagn
   )
   try {
     const saml = createSamlProviders(settings, { system: realSystem, log: createLog('silent') })
-    const found = await Promise.all(saml?.providers.map(login => examineProvider(login, base)) ?? [])
+    const found = await Promise.all(saml?.providers.map(login => examineProvider(settings, login, base)) ?? [])
     await saml?.close()
     return [...own, ...found.flat()]
   } catch (error) {
@@ -85,13 +88,18 @@ function examineExpiry(title: string, expires: Milliseconds): Diagnosis {
   return days < 0 ? problem(text) : days < SOON ? warning(text) : ok(text)
 }
 
-async function examineProvider({ provider, policy }: SamlLogin, base: BaseAddress): Promise<Diagnosis[]> {
+async function examineProvider(
+  settings: Settings,
+  { provider, policy }: SamlLogin,
+  base: BaseAddress,
+): Promise<Diagnosis[]> {
   const { name, acsUrl, metadata } = provider
   const title = `SAML ${name}`
   const found = [
     ok(`${title}: assertion consumer service ${acsUrl}`),
     ...examineAcs(title, acsUrl, base),
     ...examineRules(title, policy.rules),
+    ...examineSigners(title, settings, name),
   ]
   await metadata.current().catch(() => undefined)
   const { url, metadata: known, problem: reason } = await metadata.status()
@@ -102,6 +110,14 @@ async function examineProvider({ provider, policy }: SamlLogin, base: BaseAddres
   }
   return [...found, ...examineLogout(title, provider, known), ...(await examineClock(title, url))]
 }
+
+/** Who signs the metadata, where the settings name it. @throws {StartupError} */
+const examineSigners = (title: string, settings: Settings, idp: string): Diagnosis[] =>
+  metadataCertificates(settings, idp).map(({ fingerprint256, validTo }) => {
+    const text = `${title}: metadata are signed by the certificate ${fingerprint256}, until ${validTo}`
+    // The key outlives its certificate, which holds nothing but the key.
+    return Date.parse(validTo) < realSystem.now() ? warning(text) : ok(text)
+  })
 
 /** Single logout needs an address at the provider, for requests as well as for responses. */
 function examineLogout(
@@ -134,7 +150,14 @@ async function examineOidcProvider({ provider, policy }: OidcLogin, base: BaseAd
   const { url, metadata: known, problem: reason } = await metadata.status()
   if (!known) return [...found, problem(`${title}: the configuration cannot be used: ${reason ?? 'unknown'}`)]
   found.push(ok(`${title}: ${known.entityId}, ${known.keys.length} key(s), ${known.algorithms.join(', ')}`))
-  return [...found, ...(await examineClock(title, url))]
+  return [...found, ...examineEndSession(title, provider, known), ...(await examineClock(title, url))]
+}
+
+/** Where a sign-out here goes on to. */
+function examineEndSession(title: string, { endsSession }: OidcProvider, { endpoints }: OidcServer): Diagnosis[] {
+  if (!endsSession) return []
+  if (endpoints.endSession !== undefined) return [ok(`${title}: a sign-out here goes on to ${endpoints.endSession}`)]
+  return [warning(`${title}: single-logout is on, but the provider has no end_session_endpoint`)]
 }
 
 /** What the provider decides about, so that an operator sees a misspelt attribute or prefix before the first sign-on. */
@@ -178,25 +201,32 @@ const MAX_AGGREGATE_BYTES = 268_435_456
 const UNKNOWN_ID = 'urn:stowage:nobody'
 
 /** Loads the metadata of each federation once, as the service does, and checks the certificates that sign them. */
-async function examineFederations(settings: Settings): Promise<Diagnosis[]> {
-  const found = await Promise.all(settings['service.auth.saml.idps.<n>'].map(idp => examineFederation(settings, idp)))
+async function examineFederations(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
+  const idps = settings['service.auth.saml.idps.<n>']
+  const found = await Promise.all(idps.map(idp => examineFederation(settings, idp, base)))
   return found.flat()
 }
 
-async function examineFederation(settings: Settings, idp: string): Promise<Diagnosis[]> {
+async function examineFederation(settings: Settings, idp: string, base: BaseAddress): Promise<Diagnosis[]> {
   const title = `SAML federation ${idp}`
   try {
     const options = federationSettings(settings, idp)
     if (!options) return []
-    const file = settings['service.auth.saml.idp.<idp>.metadata.certificate-file'].get(idp) ?? ''
-    const certificates = readCertificates(file).map(({ fingerprint256, validTo }) => {
-      const text = `${title}: metadata are signed by the certificate ${fingerprint256}, until ${validTo}`
-      // Federations keep a key longer than its certificate, which holds nothing but the key.
-      return Date.parse(validTo) < realSystem.now() ? warning(text) : ok(text)
-    })
+    const certificates = examineSigners(title, settings, idp)
+    const logout = settings['service.auth.saml.idp.<idp>.single-logout'].get(idp) ?? 'off'
+    const acs = settings['service.auth.saml.assertion-consumer-service.url'] ?? ''
+    const logouts = logout === 'off' ? [] : [ok(`${title}: single logout (${logout}) at ${logoutUrlOf(acs, idp)}`)]
+    const page = `${base.at('auth/saml/discovery')}?${new URLSearchParams({ idp }).toString()}`
+    const discovery = settings['service.auth.saml.idp.<idp>.discovery-url'].get(idp) ?? page
     const isScoped = settings['service.auth.saml.idp.<idp>.scope-check'].get(idp) ?? true
     const scopes = isScoped ? [] : [warning(`${title}: scopes are not checked`)]
-    return [...certificates, ...scopes, await loadFederation(title, options)]
+    return [
+      ...certificates,
+      ok(`${title}: users choose at ${discovery}`),
+      ...logouts,
+      ...scopes,
+      await loadFederation(title, options),
+    ]
   } catch (error) {
     // The start of the service is refused for the same reason.
     if (error instanceof StartupError) return [problem(`${title}: ${error.message}`)]

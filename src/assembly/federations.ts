@@ -27,16 +27,26 @@ export function federationSettings(settings: Settings, idp: string): FederationO
     kind,
     // The settings have been checked: a federation has what it needs.
     url: settings['service.auth.saml.idp.<idp>.metadata.url'].get(idp) ?? '',
-    keys: readCertificates(settings['service.auth.saml.idp.<idp>.metadata.certificate-file'].get(idp) ?? '').map(
-      ({ publicKey }) => publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    ),
+    keys: metadataKeys(settings, idp),
     maxAge: settings['service.auth.saml.idp.<idp>.metadata.max-age'].get(idp) ?? 0,
     requiredCategories: settings['service.auth.saml.idp.<idp>.required-categories.<n>'].get(idp) ?? [],
   }
 }
 
+/** Keys that sign the metadata of a provider or a federation; none: they need not be signed. @throws {StartupError} */
+export const metadataKeys = (settings: Settings, idp: string): string[] =>
+  metadataCertificates(settings, idp).map(({ publicKey }) =>
+    publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  )
+
+/** @throws {StartupError} for a file without a usable certificate */
+export function metadataCertificates(settings: Settings, idp: string): X509Certificate[] {
+  const file = settings['service.auth.saml.idp.<idp>.metadata.certificate-file'].get(idp)
+  return file === undefined ? [] : readCertificates(file)
+}
+
 /** All certificates of a PEM file. @throws {StartupError} */
-export function readCertificates(file: string): X509Certificate[] {
+function readCertificates(file: string): X509Certificate[] {
   try {
     const blocks = readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
     if (blocks.length > 0) return blocks.map(block => new X509Certificate(block))

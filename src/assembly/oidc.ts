@@ -62,6 +62,7 @@ function createLogin(
     acrValues: settings['service.auth.oidc.idp.<idp>.acr-values'].get(name),
     maxAuthenticationAge: settings['service.auth.oidc.idp.<idp>.max-authentication-age'].get(name),
     prompt: settings['service.auth.oidc.idp.<idp>.prompt'].get(name),
+    endsSession: settings['service.auth.oidc.idp.<idp>.single-logout'].get(name) ?? false,
     rules: {
       nameClaim,
       trustsUnverifiedEmail: settings['service.auth.oidc.idp.<idp>.trust-unverified-email'].get(name) ?? false,

@@ -21,7 +21,13 @@ import { withQuery } from '../sso/with-query.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import type { Database } from '../stores/database.ts'
 import type { ThreadTeam } from '../threads/team.ts'
-import { createFederation, federationLogin, federationSettings, metadataOfFederation } from './federations.ts'
+import {
+  createFederation,
+  federationLogin,
+  federationSettings,
+  metadataKeys,
+  metadataOfFederation,
+} from './federations.ts'
 import type { Machine } from './machine.ts'
 import { samlRules } from './mapping.ts'
 import { shareMetadata } from './team-services.ts'
@@ -99,8 +105,9 @@ export function createSamlProviders(
       const provider = new SamlProvider({ ...options, federation }, metadata, verifier, machine.system)
       return [{ policy, face, provider }]
     }
-    const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge }
-    const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now)
+    const signedBy = metadataKeys(settings, one.name)
+    const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge, signedBy }
+    const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now, signedBy)
     const metadata = shareMetadata(team, one.name, new MetadataSource(source, { ...machine, parse, copies }))
     return [{ policy, face, provider: new SamlProvider(options, metadata, verifier, machine.system) }]
   })
@@ -189,7 +196,7 @@ function authnSettings(
 }
 
 /** Below the assertion consumer service. The name is in the path, because some providers append a query of their own. */
-function logoutUrlOf(acs: string, idp: string): string {
+export function logoutUrlOf(acs: string, idp: string): string {
   const url = new URL(acs)
   return `${url.origin}${url.pathname}/logout/${idp}`
 }

@@ -278,6 +278,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       await first?.end()
       await accounts.mails?.close()
       await sso.saml?.close()
+      await sso.cas?.close()
       await graphs.close()
       await readers.close()
       if (!other) await files.collectGarbage()

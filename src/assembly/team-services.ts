@@ -101,25 +101,29 @@ async function refusable<T>(
  * @param source of the first thread
  */
 export function shareFederation(team: ThreadTeam, name: string, source?: Federation): Federation {
-  const [find, reload, search, status] = ['find', 'reload', 'search', 'status'].map(verb => `${verb} in ${name}`) as [
-    string,
-    string,
-    string,
-    string,
+  const [find, findStored, reload, search, status] = [
+    `find in ${name}`,
+    `find stored in ${name}`,
+    `reload in ${name}`,
+    `search in ${name}`,
+    `status in ${name}`,
   ]
   if (source) {
     team.answer(find, (entityId: string) => refusable(() => source.find(entityId)))
+    team.answer(findStored, (entityId: string) => refusable(() => source.findStored(entityId)))
     team.answer(reload, (entityId: string) => source.reloadForUnknownKey(entityId))
     team.answer(search, (question: DirectoryQuestion) => source.search(question))
     team.answer(status, () => source.status())
     return source
   }
+  const ask = async (how: string, entityId: string): Promise<FederationEntity> => {
+    const answer = await team.callFirst<{ result: FederationEntity } | { refused: FailedCheck }>(how, entityId)
+    if ('refused' in answer) throw new SsoRefused(answer.refused)
+    return answer.result
+  }
   return {
-    find: async entityId => {
-      const answer = await team.callFirst<{ result: FederationEntity } | { refused: FailedCheck }>(find, entityId)
-      if ('refused' in answer) throw new SsoRefused(answer.refused)
-      return answer.result
-    },
+    find: entityId => ask(find, entityId),
+    findStored: entityId => ask(findStored, entityId),
     reloadForUnknownKey: entityId => team.callFirst(reload, entityId),
     search: question => team.callFirst(search, question),
     status: () => team.callFirst(status),

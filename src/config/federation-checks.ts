@@ -18,18 +18,6 @@ export const federationChecks: readonly Check[] = [
     message: 'a login must begin here in a federation, because any of its identity providers could send a response',
   },
   {
-    keys: [FEDERATION, 'service.auth.saml.idp.<idp>.user-name-attribute', 'service.auth.saml.idp.<idp>.single-logout'],
-    wrong: settings =>
-      settings['service.auth.saml.idps.<n>'].some(
-        idp =>
-          (settings['service.auth.saml.idp.<idp>.single-logout'].get(idp) ?? 'off') !== 'off' &&
-          (settings[FEDERATION].get(idp) !== 'off' ||
-            settings['service.auth.saml.idp.<idp>.user-name-attribute'].get(idp) !== undefined),
-      ),
-    message:
-      'messages of single logout name the NameID of one provider: it is not available with federation or user-name-attribute',
-  },
-  {
     keys: [FEDERATION, 'service.auth.saml.idp.<idp>.user-name-attribute'],
     warning: true,
     wrong: settings =>
@@ -55,18 +43,17 @@ export const federationChecks: readonly Check[] = [
     message: 'a discovery service over http is accepted only on this host',
   },
   {
-    keys: [FEDERATION, CERTIFICATE],
+    keys: [FEDERATION, 'service.auth.saml.idp.<idp>.discovery-url'],
     wrong: settings => {
       const others = settings['service.auth.saml.idps.<n>'].filter(idp => !federations(settings).includes(idp))
       return others.some(
         idp =>
-          settings[CERTIFICATE].get(idp) !== undefined ||
           settings['service.auth.saml.idp.<idp>.discovery-url'].get(idp) !== undefined ||
           (settings['service.auth.saml.idp.<idp>.required-categories.<n>'].get(idp) ?? []).length > 0 ||
           (settings['service.auth.saml.idp.<idp>.service-categories.<n>'].get(idp) ?? []).length > 0,
       )
     },
-    message: 'metadata.certificate-file, discovery-url and categories are used only with federation=aggregate or mdq',
+    message: 'discovery-url and categories are used only with federation=aggregate or mdq',
   },
 ]
 

@@ -9,7 +9,7 @@ export const federationKeys = {
   }),
   'service.auth.saml.idp.<idp>.metadata.certificate-file': text({
     expects: 'the path of a file',
-    help: 'Certificates (PEM, one or more) of the keys that sign the metadata of the federation.',
+    help: 'Certificates (PEM, one or more) of the keys that sign the metadata. Required for a federation. For a single identity provider, metadata without a signature by one of these keys are refused.',
   }),
   'service.auth.saml.idp.<idp>.user-name-attribute': text({
     expects: 'the name of an attribute',

@@ -73,6 +73,10 @@ export const oidcKeys = {
     min: 0,
     help: 'Users whose last authentication at the provider is longer ago must authenticate again (`max_age`).',
   }),
+  'service.auth.oidc.idp.<idp>.single-logout': boolean({
+    default: false,
+    help: 'A sign-out here goes on to the provider and ends the session there. The ID token is kept with the login, up to 8,192 characters, and sent along (`id_token_hint`), so that the provider need not ask the user.',
+  }),
   'service.auth.oidc.idp.<idp>.prompt': choice(['login', 'consent', 'select_account'], {
     help: 'What the provider asks the user at each sign-on.',
   }),

@@ -12,7 +12,7 @@ export const samlRequestChecks: readonly Check[] = [
     keys: [idpKey, idpCertificate],
     wrong: settings => {
       const [keys, certificates] = [settings[idpKey], settings[idpCertificate]]
-      return listed(settings).some(idp => keys.has(idp) !== certificates.has(idp))
+      return listed(settings).some(idp => (keys.get(idp) === undefined) !== (certificates.get(idp) === undefined))
     },
     message: 'a key file needs its certificate file, and the other way round',
   },
@@ -75,4 +75,4 @@ const listed = (settings: Settings): readonly string[] =>
   settings['service.auth.saml'] === 'new' ? settings['service.auth.saml.idps.<n>'] : []
 
 const signs = (settings: Settings, idp: string): boolean =>
-  settings['service.auth.saml.signing.key-file'] !== undefined || settings[idpKey].has(idp)
+  settings['service.auth.saml.signing.key-file'] !== undefined || settings[idpKey].get(idp) !== undefined

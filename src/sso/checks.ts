@@ -37,6 +37,7 @@ export const ssoChecks = [
   'logout-status',
   'message',
   'metadata',
+  'metadata-signature',
   'name-attribute',
   'name-id',
   'not-yet-valid',

@@ -3,7 +3,7 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
 import { readDocument } from './fetch.ts'
 import type { MetadataCopies } from './metadata-copies.ts'
-import { SsoRefused } from './refusal.ts'
+import { MetadataRefused, SsoRefused } from './refusal.ts'
 import { metadataLimits } from './xml.ts'
 
 /** What the metadata of every protocol have in common. */
@@ -27,6 +27,8 @@ export interface MetadataSourceOptions {
   /** https, file, or http on this machine. */
   readonly url: string
   readonly maxAge: Seconds
+  /** Public keys, PEM, that sign the document; empty: it need not be signed. */
+  readonly signedBy?: readonly string[]
 }
 
 interface Dependencies<Known> {
@@ -44,7 +46,7 @@ export interface MetadataStatus<Known> {
   /** Wall clock. */
   readonly loadedAt: Milliseconds | undefined
   readonly metadata: Known | undefined
-  /** Why the last attempt failed, if it did. */
+  /** Why the last attempt failed, if it did; a code of its own stands before the reason. */
   readonly problem: string | undefined
 }
 
@@ -83,7 +85,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   #loadedAt: Milliseconds | undefined
   #failed: Milliseconds | undefined
   #reloadedEarly: Milliseconds | undefined
-  #problem: string | undefined
+  #problem: Pick<MetadataRefused, 'check' | 'message'> | undefined
   /** By certificate, the last of the {@link WARNINGS} that was given. */
   readonly #warned = new Map<string, number>()
   #loading: Promise<void> | undefined
@@ -95,7 +97,9 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   }
 
   async status(): Promise<MetadataStatus<Known>> {
-    return { url: this.#options.url, loadedAt: this.#loadedAt, metadata: this.#metadata, problem: this.#problem }
+    const { check, message } = this.#problem ?? {}
+    const problem = check === 'metadata' ? message : this.#problem && `${check}: ${message}`
+    return { url: this.#options.url, loadedAt: this.#loadedAt, metadata: this.#metadata, problem }
   }
 
   async current(): Promise<Known> {
@@ -107,8 +111,8 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     }
     const [metadata, problem] = [this.#metadata, this.#problem]
     if (metadata && this.#isValid()) return metadata
-    const received = problem ?? (metadata ? 'a copy that is no longer valid' : 'nothing')
-    throw new SsoRefused({ check: 'metadata', expected: this.#options.url, received })
+    const received = problem?.message ?? (metadata ? 'a copy that is no longer valid' : 'nothing')
+    throw new SsoRefused({ check: problem?.check ?? 'metadata', expected: this.#options.url, received })
   }
 
   async reloadForUnknownKey(): Promise<boolean> {
@@ -150,8 +154,8 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   /** Reads the stored copy, once per process. It counts as old, so that fresh metadata are asked for. */
   #restore(): Promise<void> {
     this.#restoring ??= (async () => {
-      const { idp, url } = this.#options
-      const copy = await this.#deps.copies?.find(idp, url).catch((error: unknown) => {
+      const { idp } = this.#options
+      const copy = await this.#deps.copies?.find(idp, this.#source).catch((error: unknown) => {
         this.#deps.log.error({ idp, err: error }, 'reading the stored metadata failed')
         return undefined
       })
@@ -159,6 +163,12 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
       this.#loadedAt ??= copy?.loadedAt
     })()
     return this.#restoring
+  }
+
+  /** A stored copy counts only if it came from the same address and was signed by the same keys. */
+  get #source(): string {
+    const { url, signedBy = [] } = this.#options
+    return [url, ...signedBy].join('\n')
   }
 
   #load(): Promise<void> {
@@ -181,11 +191,12 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
       this.#failed = undefined
       this.warnOfExpiry()
       log.info({ idp, url, entityId: metadata.entityId, keys: metadata.keys.length }, 'metadata loaded')
-      await copies?.store(idp, url, { metadata, loadedAt: this.#loadedAt })
+      await copies?.store(idp, this.#source, { metadata, loadedAt: this.#loadedAt })
     } catch (error) {
       this.#failed = system.monotonic()
-      this.#problem = (error as Error).message
-      log.error({ idp, url, err: error, keepsLastCopy: this.#metadata !== undefined }, 'loading metadata failed')
+      const check = error instanceof MetadataRefused ? error.check : 'metadata'
+      this.#problem = { check, message: (error as Error).message }
+      log.error({ idp, url, check, err: error, keepsLastCopy: this.#metadata !== undefined }, 'loading metadata failed')
     }
   }
 

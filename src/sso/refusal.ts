@@ -36,3 +36,18 @@ export class SsoRefused extends Unauthenticated {
     return new SsoRefused(this.failed, { extra: { check, correlation, ...lacking }, failureUrl, cause: this })
   }
 }
+
+/** Unusable metadata of a provider; the message has the reason. */
+export class MetadataRefused extends Error {
+  /** `metadata-signature`: the document is not signed by a key that the settings name. */
+  readonly check: 'metadata' | 'metadata-signature'
+
+  constructor(
+    message: string,
+    { check = 'metadata', ...options }: { cause?: unknown; check?: MetadataRefused['check'] } = {},
+  ) {
+    super(message, options)
+    this.name = 'MetadataRefused'
+    this.check = check
+  }
+}

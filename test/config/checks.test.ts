@@ -349,3 +349,49 @@ test('the content origin is another host than the base address, https if that is
   assert.match(problemOf(...nodes), /service\.auth\.token\.store must be redis or database/)
   assert.deepEqual(check(...nodes, 'service.auth.token.store=database').problems, [])
 })
+
+const fed = 'service.auth.saml.idp.one'
+const federation = [...saml, `${fed}.federation=aggregate`, `${fed}.user-name-attribute=eduPersonPrincipalName`]
+const signed = [...federation, `${fed}.metadata.certificate-file=/etc/signer.crt`]
+const ownKey = ['service.auth.saml.signing.key-file=/k', 'service.auth.saml.signing.certificate-file=/c']
+
+test('a federation needs the certificate of its metadata, and logins that begin here (D31)', () => {
+  assert.deepEqual(check(...signed).problems, [])
+  assert.match(problemOf(...federation), /needs the certificate that signs its metadata/)
+  assert.match(problemOf(...signed, `${fed}.allow-unsolicited=on`), /a login must begin here in a federation/)
+  assert.match(
+    problemOf(...signed, `${fed}.discovery-url=http://ds.example/`),
+    /over http is accepted only on this host/,
+  )
+  const byNameId = signed.filter(line => !line.includes('user-name-attribute'))
+  assert.match(warningOf(...byNameId), /set user-name-attribute/)
+  const queries = signed.map(line => line.replace('=aggregate', '=mdq'))
+  assert.match(warningOf(...queries), /users find new providers only by a discovery-url/)
+  assert.deepEqual(check(...queries, `${fed}.discovery-url=https://ds.example/`).warnings, [])
+})
+
+test('settings of federations have no place at a single provider, but the certificate of its metadata has (D31)', () => {
+  assert.deepEqual(check(...saml, `${fed}.metadata.certificate-file=/etc/signer.crt`).problems, [])
+  for (const line of [
+    `${fed}.discovery-url=https://ds.example/`,
+    `${fed}.required-categories.1=https://refeds.org/sirtfi`,
+    `${fed}.service-categories.1=https://refeds.org/sirtfi`,
+  ]) {
+    assert.match(problemOf(...saml, line), /only with federation=aggregate or mdq/, line)
+  }
+})
+
+test('a signing key of a provider needs its certificate, and signed requests need a key (D30.5)', () => {
+  const [key, certificate] = [`${fed}.signing.key-file=/k`, `${fed}.signing.certificate-file=/c`]
+  assert.match(problemOf(...saml, key), /a key file needs its certificate file/)
+  assert.match(problemOf(...saml, certificate), /a key file needs its certificate file/)
+  assert.deepEqual(check(...saml, key, certificate, `${fed}.sign-requests=on`).problems, [])
+  assert.match(problemOf(...saml, `${fed}.sign-requests=on`), /signed requests need a signing key/)
+})
+
+test('single logout needs a signing key, in a federation too, and also where an attribute has the user name (D31.6)', () => {
+  for (const lines of [saml, signed, [...saml, `${fed}.user-name-attribute=mail`]]) {
+    assert.match(problemOf(...lines, `${fed}.single-logout=on`), /single logout needs a signing key/)
+    assert.deepEqual(check(...lines, ...ownKey, `${fed}.single-logout=on`).problems, [])
+  }
+})

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { verify } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { inflateRawSync } from 'node:zlib'
 import { findForm } from '../support/headless-browser.ts'
 import type { Answer } from '../support/http-client.ts'
 import { encode, keyNamed, signElement } from '../support/saml-idp.ts'
@@ -11,7 +9,11 @@ import {
   type AboutLogout,
   buildLogoutRequest,
   buildLogoutResponse,
+  type LogoutAtProvider,
   PARTIAL,
+  readOnwardPage,
+  readRedirect,
+  requestIdIn,
   signedQuery,
   type SignedQuery,
   SUCCESS,
@@ -79,22 +81,6 @@ const about = (message: AboutLogout, { service = saml, idp = 'a' } = {}): AboutL
 async function byRedirect(xml: string, options: SignedQuery = {}, { service = saml, idp = 'a' } = {}): Promise<Answer> {
   const headers = { accept: 'text/html', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
   return await service.browser().ask(`auth/saml/logout/${idp}?${signedQuery(xml, options)}`, { headers })
-}
-
-/** What a redirect to the provider says, after its signature was verified with our certificate. */
-function readRedirect(answer: Answer | string): {
-  readonly url: URL
-  readonly xml: string
-  readonly relayState: string | null
-} {
-  const location = typeof answer === 'string' ? answer : (answer.headers.location ?? '')
-  const url = new URL(location)
-  const [, covered = '', signature = ''] = /\?(SAML.*)&Signature=(.*)$/.exec(location) ?? []
-  const bytes = Buffer.from(decodeURIComponent(signature), 'base64')
-  assert.ok(verify('sha256', Buffer.from(covered), own.publicKey, bytes), location)
-  const message = url.searchParams.get('SAMLRequest') ?? url.searchParams.get('SAMLResponse') ?? ''
-  const xml = inflateRawSync(Buffer.from(message, 'base64')).toString()
-  return { url, xml, relayState: url.searchParams.get('RelayState') }
 }
 
 /** How many listed refusals have this check. Their order says nothing: the clock stands still, and each thread has a list. */
@@ -207,15 +193,12 @@ test('an assertion of a session that the provider has ended opens no session any
 })
 
 /** Signs out and returns the way to the provider. */
-async function signOut(browser: SamlBrowser): Promise<ReturnType<typeof readRedirect>> {
+async function signOut(browser: SamlBrowser): Promise<LogoutAtProvider> {
   const page = await browser.ask('auth/logout', { method: 'POST', headers: { accept: 'text/html' } })
   assert.equal(page.status, 200, page.text)
   assert.equal(await browser.whoAmI(), 'guest')
-  const url = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(page.text)?.[1] ?? ''
-  return readRedirect(url.replaceAll('&amp;', '&').replaceAll('&#38;', '&'))
+  return readOnwardPage(page)
 }
-
-const requestIdIn = (xml: string): string => / ID="([^"]*)"/.exec(xml)?.[1] ?? ''
 
 test('a sign-out here ends the session here first, then the one at the provider (D30.3)', async () => {
   const browser = await signedIn('hans@a.example', '_h')

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { keyNamed } from '../support/saml-idp.ts'
+import { FEDERATION_ID, signFederation } from '../support/federation.ts'
+import { buildMetadata, keyNamed } from '../support/saml-idp.ts'
 import { startWithSaml } from '../support/saml-service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
 
 const failure = { 'service.auth.saml.redirect-failure.url': 'https://app.example/sorry' }
 
@@ -64,4 +69,58 @@ test('a new key of the provider is found at once by an early reload, at most one
   service.system.pass(60_000)
   assert.equal(await status('_8', 'attacker'), 401)
   assert.equal(await status('_9', 'idp'), 401, 'a key that was taken back')
+})
+
+test('metadata that must be signed: a forged document is refused with its code, and the last good copy serves (D31.7)', async t => {
+  const certificate = join(await temporaryFolder(), 'metadata.crt')
+  await writeFile(certificate, keyNamed('other').certificate)
+  const saml = await startWithSaml(t, {
+    ...failure,
+    'service.auth.saml.idp.a.metadata.certificate-file': certificate,
+    'service.auth.saml.idp.a.metadata.max-age': '1000',
+  })
+  const { browser, idp, service } = saml
+  const admin = await service.admin()
+  const state = async () =>
+    (await admin.get('management/sso')).json<{
+      saml: Array<{ metadata: Record<string, string> }>
+      failures: Array<Record<string, string>>
+    }>()
+  const sorry = await browser().ask('auth/saml')
+  assert.match(sorry.headers.location ?? '', /sorry\?error=metadata-signature&/, 'not signed')
+  assert.equal((await state()).failures[0]?.['check'], 'metadata-signature')
+  assert.match((await state()).saml[0]?.metadata['problem'] ?? '', /^metadata-signature: it is not signed/)
+
+  const plain = buildMetadata({ entityId: idp.entityId, attributes: ` ID="${FEDERATION_ID}"` })
+  idp.publishText(signFederation(plain))
+  service.system.pass(60_000)
+  assert.equal((await browser().signInBy('anna@a.example', '', { assertionId: '_1' })).status, 200)
+  assert.equal((await state()).saml[0]?.metadata['problem'], undefined)
+
+  idp.publishText(signFederation(plain).replace(keyNamed('idp').base64, keyNamed('attacker').base64))
+  service.system.pass(1_000_000)
+  const forger = { assertionId: '_2', key: keyNamed('attacker') }
+  const refused = await browser().signInBy('eve@a.example', '', forger)
+  assert.match(refused.headers.location ?? '', /sorry\?error=signature&/, 'by the key of the forged document')
+  assert.equal((await browser().signInBy('anna@a.example', '', { assertionId: '_3' })).status, 200)
+  await eventually('the refusal is shown', async () =>
+    /^metadata-signature: .*its digest differs/.test((await state()).saml[0]?.metadata['problem'] ?? ''),
+  )
+})
+
+test('a copy that was stored without a check of its signature does not count once a certificate is set (D31.7)', async t => {
+  const first = await startWithSaml(t)
+  assert.equal((await first.browser().signInBy('anna@a.example')).status, 200)
+  await first.service.close()
+  first.idp.misbehave = (_, response) => response.writeHead(500).end()
+  const certificate = join(await temporaryFolder(), 'metadata.crt')
+  await writeFile(certificate, keyNamed('other').certificate)
+  const settings = {
+    ...failure,
+    'service.auth.saml.idp.a.metadata.url': first.idp.metadataUrl,
+    'service.auth.saml.idp.a.metadata.certificate-file': certificate,
+  }
+  const second = await startWithSaml(t, settings, ['a'], first.service.folder)
+  const sorry = await second.browser().ask('auth/saml')
+  assert.match(sorry.headers.location ?? '', /sorry\?error=metadata&/)
 })

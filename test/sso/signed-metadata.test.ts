@@ -19,7 +19,9 @@ interface Read extends SignedMetadataSummary {
 
 function read(xml: string, { pieces = 65_536, now = NOW } = {}): Read {
   const entities: FederationEntity[] = []
-  const reader = new SignedMetadataReader({ keys: [keyNamed('other').publicKey], now }, one => entities.push(one))
+  const reader = new SignedMetadataReader({ keys: [keyNamed('other').publicKey], now, requiresEnd: true }, one =>
+    entities.push(one),
+  )
   const bytes = Buffer.from(xml)
   for (let at = 0; at < bytes.length; at += pieces) reader.write(bytes.subarray(at, at + pieces))
   return { ...reader.end(), entities }
@@ -266,7 +268,10 @@ for (const [what, xml] of Object.entries(attacks)) {
 }
 
 test('bytes that are not UTF-8 are refused (D31.1)', () => {
-  const reader = new SignedMetadataReader({ keys: [keyNamed('other').publicKey], now: NOW }, () => {})
+  const reader = new SignedMetadataReader(
+    { keys: [keyNamed('other').publicKey], now: NOW, requiresEnd: true },
+    () => {},
+  )
   assert.throws(() => reader.write(Buffer.from([0x3c, 0xff, 0xfe])), MetadataRefused)
 })
 
@@ -293,7 +298,7 @@ test('each refusal says what is wrong (D31.1)', () => {
 
 test('a large aggregate is read piece by piece (D31.1)', () => {
   const entities: string[] = []
-  const reader = new SignedMetadataReader({ keys: [keyNamed('other').publicKey], now: NOW }, one =>
+  const reader = new SignedMetadataReader({ keys: [keyNamed('other').publicKey], now: NOW, requiresEnd: true }, one =>
     entities.push(one.entityId),
   )
   for (const text of largeAggregate({ entities: 50, bytes: 400_000 })) reader.write(Buffer.from(text))

@@ -25,6 +25,8 @@ export interface EntityShape {
   readonly categories?: readonly string[]
   readonly assurance?: readonly string[]
   readonly sso?: string
+  /** Where messages of single logout go. */
+  readonly logout?: { readonly redirect?: string; readonly post?: string; readonly responses?: string }
   /** More attributes of EntityDescriptor. */
   readonly attributes?: string
   /** Put into the Extensions of the role. */
@@ -44,7 +46,12 @@ export function entityXml(shape: EntityShape = {}): string {
     names = { en: 'University of Example' },
   } = shape
   const { keywords, scopes = ['uni.example'], patterns = [], categories = [], assurance = [], more = '' } = shape
-  const { attributes = '', sso = 'https://idp.uni.example/sso' } = shape
+  const { attributes = '', sso = 'https://idp.uni.example/sso', logout = {} } = shape
+  const responses = logout.responses === undefined ? '' : ` ResponseLocation="${logout.responses}"`
+  const logoutAt = (binding: string, location: string | undefined): string =>
+    location === undefined
+      ? ''
+      : `<md:SingleLogoutService Binding="${SAML}:bindings:${binding}" Location="${location}"${responses}></md:SingleLogoutService>`
   const category = attribute('http://macedir.org/entity-category', categories)
   const certification = attribute(`${SAML}:attribute:assurance-certification`.replace('SAML:2.0', 'SAML'), assurance)
   const entityAttributes =
@@ -64,6 +71,8 @@ export function entityXml(shape: EntityShape = {}): string {
     patterns.map(one => scope(one, true)).join('') +
     `<mdui:UIInfo xmlns:mdui="urn:oasis:names:tc:SAML:metadata:ui">${shown.join('')}${words}</mdui:UIInfo>${more}</md:Extensions>` +
     `<md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="${DSIG}"><ds:X509Data><ds:X509Certificate>${key.base64}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>` +
+    logoutAt('HTTP-Redirect', logout.redirect) +
+    logoutAt('HTTP-POST', logout.post) +
     `<md:SingleSignOnService Binding="${SAML}:bindings:HTTP-Redirect" Location="${sso}"></md:SingleSignOnService>` +
     `</md:IDPSSODescriptor></md:EntityDescriptor>`
   )

@@ -17,6 +17,8 @@ export interface OidcPair {
   readonly issuer: string
   /** What the provider says about its users, by the name that they sign in with there; `sub` is this name. */
   readonly users: Map<string, Claims>
+  /** The `acr` that the provider states for these users if it is asked for one, by the name that they sign in with. */
+  readonly classes: Map<string, string>
   /** Starts the provider again, at the same address, with a new signing key. */
   changeKey(): Promise<void>
   /** A token with these claims, signed as the provider signs. */
@@ -26,9 +28,16 @@ export interface OidcPair {
 }
 
 export const CLIENT = 'stowage'
+/** Classes of authentication that the provider knows. */
+export const MFA = 'https://refeds.org/profile/mfa'
+export const PASSWORD = 'urn:example:password'
 
-/** @param settings of the service; `op.` stands for those of the provider */
-export async function startWithOidc(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<OidcPair> {
+/** @param settings of the service; `op.` stands for those of the provider. @param more configuration of the provider */
+export async function startWithOidc(
+  t: Test,
+  settings: Readonly<Record<string, string>> = {},
+  more: Claims = {},
+): Promise<OidcPair> {
   let handle: RequestListener = (_request, response) => response.writeHead(503).end()
   const server = createServer((request, response) => {
     if (pair.isAway) response.writeHead(503).end()
@@ -57,10 +66,18 @@ export async function startWithOidc(t: Test, settings: Readonly<Record<string, s
     },
   })
   const users = new Map<string, Claims>()
+  const classes = new Map<string, string>()
   let key: JWK = {}
   const changeKey = async (): Promise<void> => {
     key = await newKey()
-    const provider = new Provider(issuer, configuration(service.base, key, users))
+    const provider = new Provider(issuer, { ...configuration(service.base, key, users), ...more })
+    const finish = provider.interactionFinished.bind(provider)
+    // Its pages for tests know no classes of authentication.
+    provider.interactionFinished = async (request, response, result, options) => {
+      const acr = classes.get(result.login?.accountId ?? '')
+      const login = result.login && { ...result.login, ...(acr === undefined ? {} : { acr }) }
+      await finish(request, response, login ? { ...result, login } : result, options)
+    }
     const callback = provider.callback()
     handle = (request, response) => void callback(request, response)
   }
@@ -68,7 +85,7 @@ export async function startWithOidc(t: Test, settings: Readonly<Record<string, s
     await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', typ, ...(key.kid === undefined ? {} : { kid: key.kid }) })
       .sign(await importJWK(key, 'RS256'))
-  const pair: OidcPair = { service, issuer, users, changeKey, sign, isAway: false }
+  const pair: OidcPair = { service, issuer, users, classes, changeKey, sign, isAway: false }
   await changeKey()
   return pair
 }
@@ -93,6 +110,7 @@ const configuration = (base: string, key: JWK, users: ReadonlyMap<string, Claims
   cookies: { keys: ['a key of the tests'] },
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups', 'locale'] },
   features: { backchannelLogout: { enabled: true }, devInteractions: { enabled: true } },
+  acrValues: [MFA, PASSWORD],
   pkce: { required: () => true },
   // Its own guard lets it send nothing to this machine.
   fetch: (url: URL, options: object) => globalThis.fetch(url, { ...options, dispatcher: undefined } as RequestInit),

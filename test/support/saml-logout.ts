@@ -1,7 +1,9 @@
-import { sign } from 'node:crypto'
-import { deflateRawSync } from 'node:zlib'
+import assert from 'node:assert/strict'
+import { sign, verify } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { ExpectedLogout, ReceivedLogout } from '../../src/sso/saml/logout-message.ts'
 import { escapeXml } from '../../src/sso/xml.ts'
+import type { Answer } from './http-client.ts'
 import {
   DSIG_MORE,
   encode,
@@ -105,3 +107,31 @@ export const expectedLogout = (changes: Partial<ExpectedLogout> = {}): ExpectedL
   clockSkew: 60_000,
   ...changes,
 })
+
+/** A message of this service as it arrives at the provider. */
+export interface LogoutAtProvider {
+  readonly url: URL
+  readonly xml: string
+  readonly relayState: string | undefined
+}
+
+/** What a redirect to the provider says, after its signature was verified with the certificate of the service. */
+export function readRedirect(answer: Answer | string): LogoutAtProvider {
+  const location = typeof answer === 'string' ? answer : (answer.headers.location ?? '')
+  const url = new URL(location)
+  const [, covered = '', signature = ''] = /\?(SAML.*)&Signature=(.*)$/.exec(location) ?? []
+  const bytes = Buffer.from(decodeURIComponent(signature), 'base64')
+  assert.ok(verify('sha256', Buffer.from(covered), keyNamed('service').publicKey, bytes), location)
+  const message = url.searchParams.get('SAMLRequest') ?? url.searchParams.get('SAMLResponse') ?? ''
+  const xml = inflateRawSync(Buffer.from(message, 'base64')).toString()
+  return { url, xml, relayState: url.searchParams.get('RelayState') ?? undefined }
+}
+
+/** The same from the page that leads a browser to the provider. */
+export function readOnwardPage({ text }: Answer): LogoutAtProvider {
+  const url = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(text)?.[1] ?? ''
+  return readRedirect(url.replaceAll('&amp;', '&').replaceAll('&#38;', '&'))
+}
+
+/** The value of the ID in a message of this service. */
+export const requestIdIn = (xml: string): string => / ID="([^"]*)"/.exec(xml)?.[1] ?? ''

@@ -29,6 +29,8 @@ export interface SamlIdp {
   readonly asked: () => number
   /** Replaces the metadata. */
   publish(shape: MetadataShape): void
+  /** Replaces the metadata by this text. */
+  publishText(text: string): void
   /** Replaces the response to requests for metadata until it is set back to `undefined`. */
   misbehave: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
 }
@@ -53,6 +55,7 @@ export async function startSamlIdp(t: Test, name = 'a', port = 0): Promise<SamlI
     metadataUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/metadata`,
     asked: () => asked,
     publish: shape => (metadata = buildMetadata({ entityId, ...shape })),
+    publishText: text => (metadata = text),
     misbehave: undefined,
   }
   return idp
@@ -173,6 +176,7 @@ export async function startWithSaml(
   t: Test,
   settings: Readonly<Record<string, string>> = {},
   names: readonly string[] = ['a'],
+  folder?: string,
 ): Promise<SamlService> {
   const idps: SamlIdp[] = []
   for (const name of names) idps.push(await startSamlIdp(t, name))
@@ -183,7 +187,7 @@ export async function startWithSaml(
     ...settings,
   }
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
-  const service = await startInProcess(t, { settings: given })
+  const service = await startInProcess(t, { settings: given, ...(folder === undefined ? {} : { folder }) })
   const [first] = idps
   assert.ok(first)
   const saml: SamlService = {

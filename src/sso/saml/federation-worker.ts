@@ -58,7 +58,10 @@ export default async function work({ url, keys, now, timeout, maxBytes }: Federa
     if (characters >= PACK_CHARACTERS) pack()
   }
   try {
-    const reader = new SignedMetadataReader({ keys: keys.map(key => createPublicKey(key)), now }, take)
+    const reader = new SignedMetadataReader(
+      { keys: keys.map(key => createPublicKey(key)), now, requiresEnd: true },
+      take,
+    )
     for await (const chunk of streamDocument({ url, timeout, maxBytes, verifyTls: true })) reader.write(chunk)
     const summary = reader.end()
     pack()

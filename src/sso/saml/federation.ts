@@ -12,7 +12,7 @@ import {
 import type { FederationEntity } from './federation-entity.ts'
 import type { EntityRow, FederationHead, FederationStore } from './federation-store.ts'
 import type { FederationReader } from './federation-reader.ts'
-import { MetadataQueries } from './metadata-queries.ts'
+import { MetadataQueries, unknownEntity } from './metadata-queries.ts'
 
 export interface FederationOptions {
   /** Name of the federation in the settings. */
@@ -47,6 +47,11 @@ export interface FederationStatus {
 export interface Federation {
   /** @throws {SsoRefused} `metadata`, `unknown-entity`, `entity-category` */
   find(entityId: string): Promise<FederationEntity>
+  /**
+   * The provider with this entity id if the store has it, whatever its categories are. A message of a stranger can name any id, and must
+   * not lead to a query for it. @throws {SsoRefused} `metadata`, `unknown-entity`
+   */
+  findStored(entityId: string): Promise<FederationEntity>
   /** For a signature by an unknown key: true when the keys have changed. */
   reloadForUnknownKey(entityId: string): Promise<boolean>
   search(question: DirectoryQuestion): Promise<DirectoryHits>
@@ -115,11 +120,19 @@ export class FederationSource implements Federation {
     })
   }
 
+  async findStored(entityId: string): Promise<FederationEntity> {
+    requireEntityId(entityId)
+    await this.#restore()
+    const { name } = this.#options
+    if (await this.#deps.store.find(name, entityId)) return await this.#find(entityId)
+    throw unknownEntity(name, entityId)
+  }
+
   async reloadForUnknownKey(entityId: string): Promise<boolean> {
     const keys = async (): Promise<string | undefined> =>
       (await this.#deps.store.find(this.#options.name, entityId))?.entity.idp.keys.join()
     const before = await keys()
-    if (this.#queries) await this.#queries.ask(entityId).catch(() => undefined)
+    if (this.#queries) await this.#queries.askEarly(entityId).catch(() => undefined)
     else {
       const isPausing = this.#reloadedEarly !== undefined && this.#age(this.#reloadedEarly) < PAUSE_BETWEEN_EARLY
       if (!this.#loading && (isPausing || this.#isPausing())) return false
@@ -159,10 +172,7 @@ export class FederationSource implements Federation {
   }
 
   async #find(entityId: string): Promise<FederationEntity> {
-    if (!isEntityId(entityId)) {
-      const received = entityId.slice(0, MAX_ENTITY_ID)
-      throw new SsoRefused({ check: 'unknown-entity', expected: 'an entity id', received })
-    }
+    requireEntityId(entityId)
     await this.#restore()
     if (this.#queries) {
       const entity = await this.#queries.find(entityId)
@@ -176,9 +186,7 @@ export class FederationSource implements Federation {
       throw new SsoRefused({ check: 'metadata', expected: url, received })
     }
     const stored = await this.#deps.store.find(name, entityId)
-    if (!stored) {
-      throw new SsoRefused({ check: 'unknown-entity', expected: `an identity provider of ${name}`, received: entityId })
-    }
+    if (!stored) throw unknownEntity(name, entityId)
     const end = stored.entity.idp.validUntil
     if (end === undefined || this.#deps.system.now() < end) return stored.entity
     const received = `metadata that were valid until ${new Date(end).toISOString()}`
@@ -292,7 +300,12 @@ export class FederationSource implements Federation {
 
 /** The longest entity id (SAML Core 8.3.6). */
 const MAX_ENTITY_ID = 1024
-const isEntityId = (text: string): boolean => text.length <= MAX_ENTITY_ID && /^[!-~\u00A0-\uFFFF]+$/.test(text)
+
+function requireEntityId(text: string): void {
+  if (text.length <= MAX_ENTITY_ID && /^[!-~\u00A0-\uFFFF]+$/.test(text)) return
+  const received = text.slice(0, MAX_ENTITY_ID)
+  throw new SsoRefused({ check: 'unknown-entity', expected: 'an entity id', received })
+}
 
 const MAX_REASONS = 10
 const emptyHead: FederationHead = { validUntil: undefined, cacheDuration: undefined, unusable: 0, reasons: [] }

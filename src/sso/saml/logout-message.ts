@@ -7,6 +7,7 @@ import {
   decodeUtf8,
   expired,
   parseMessage,
+  readNameId,
   refused,
   requireIssuer,
   requireNameId,
@@ -45,6 +46,8 @@ export interface ExpectedLogout {
 export interface LogoutRequest {
   readonly kind: 'request'
   readonly id: string
+  /** Entity id of the provider. */
+  readonly issuer: string
   /** The NameID of the user. */
   readonly name: string
   /** The sessions at the provider; empty: all of the user. */
@@ -103,8 +106,41 @@ interface Message {
   readonly root: Element
 }
 
+/** An entity id has at most 1,024 characters (SAML Core 8.3.6). */
+const MAX_ISSUER_LENGTH = 1_024
+
+/**
+ * The provider that the message names. Nothing is verified yet: it only selects whose keys are tried, where the sender can be one of many.
+ * @throws {SsoRefused}
+ */
+export function statedIssuer(received: ReceivedLogout): string {
+  const text =
+    received.binding === 'redirect' ? readQuery(received.query).text() : decodeMessage(received.encoded, logoutLimits)
+  const issuer = textOf(requireOne(parseMessage(text, logoutLimits), 'Issuer', 'issuer'))?.trim()
+  if (issuer && issuer.length <= MAX_ISSUER_LENGTH) return issuer
+  throw refused('issuer', 'an entity id', issuer ? `${issuer.length} characters` : 'none')
+}
+
 /** The signature covers the parameters as they are written in the query (SAML bindings 3.4.4.1), so they are not decoded before. */
 function fromQuery(query: string, keys: readonly KeyObject[]): Message {
+  const { kind, signed, algorithm, value, text } = readQuery(query)
+  requireSignedText(signed, { algorithm, value }, keys)
+  const root = parseMessage(text(), logoutLimits)
+  requireUniqueIds(root)
+  return { kind, root }
+}
+
+interface SignedQuery {
+  readonly kind: LogoutKind
+  /** What the signature covers. */
+  readonly signed: string
+  readonly algorithm: string
+  readonly value: Buffer
+  /** Inflates the message. */
+  readonly text: () => string
+}
+
+function readQuery(query: string): SignedQuery {
   const raw = readParameters(query)
   const kinds = (['SAMLRequest', 'SAMLResponse'] as const).filter(name => raw.has(name))
   const [kind] = kinds
@@ -116,11 +152,13 @@ function fromQuery(query: string, keys: readonly KeyObject[]): Message {
   if (algorithm === undefined || signature === undefined)
     throw refused('signature-missing', 'a signed message', 'no signature')
   const signed = [kind, 'RelayState', 'SigAlg'].filter(name => raw.has(name)).map(name => `${name}=${raw.get(name)}`)
-  const value = Buffer.from(decodeParameter(signature), 'base64')
-  requireSignedText(signed.join('&'), { algorithm: decodeParameter(algorithm), value }, keys)
-  const root = parseMessage(inflate(decodeParameter(raw.get(kind) ?? '')), logoutLimits)
-  requireUniqueIds(root)
-  return { kind, root }
+  return {
+    kind,
+    signed: signed.join('&'),
+    algorithm: decodeParameter(algorithm),
+    value: Buffer.from(decodeParameter(signature), 'base64'),
+    text: () => inflate(decodeParameter(raw.get(kind) ?? '')),
+  }
 }
 
 const DEFLATE = 'urn:oasis:names:tc:SAML:2.0:bindings:URL-Encoding:DEFLATE'
@@ -186,19 +224,19 @@ function requireRecent(root: Element, { now, clockSkew }: ExpectedLogout): Milli
   return time + MAX_AGE + clockSkew
 }
 
-function readRequest(root: Element, { now, clockSkew, decryptionKeys }: ExpectedLogout, until: number): LogoutRequest {
+function readRequest(root: Element, expected: ExpectedLogout, until: Milliseconds): LogoutRequest {
+  const { issuer, now, clockSkew, decryptionKeys } = expected
   const id = attributeOf(root, 'ID')
   if (!id || id.length > MAX_ID_LENGTH) throw refused('message', 'an ID', id)
   const end = attributeOf(root, 'NotOnOrAfter')
   if (end !== undefined && now - clockSkew >= requireTime(end, 'expired')) throw expired('expired', end, now)
-  const name = textOf(requireNameId(root, decryptionKeys))?.trim()
-  if (!name) throw refused('name-id', 'a NameID', name === undefined ? 'elements' : 'nothing')
+  const { text: name } = readNameId(requireNameId(root, decryptionKeys), 'a NameID')
   const indexes = childrenNamed(root, SAMLP, 'SessionIndex').map(index => textOf(index)?.trim())
   if (indexes.length > MAX_SESSION_INDEXES)
     throw refused('size', `${MAX_SESSION_INDEXES} sessions`, `${indexes.length}`)
   // An empty one must not widen the message to all sessions of the user.
   if (indexes.some(index => !index)) throw refused('message', 'a SessionIndex with a text', 'none')
-  return { kind: 'request', id, name, sessionIndexes: indexes.filter(index => index !== undefined), until }
+  return { kind: 'request', id, issuer, name, sessionIndexes: indexes.filter(index => index !== undefined), until }
 }
 
 function readResponse(root: Element, { requestId }: ExpectedLogout): LogoutResponse {

@@ -97,9 +97,17 @@ export type NameIdAttributes = Readonly<Partial<Record<(typeof nameIdAttributes)
 
 const nameIdAttributes = ['Format', 'NameQualifier', 'SPNameQualifier', 'SPProvidedID'] as const
 
-export function attributesOfNameId(nameId: Element): NameIdAttributes {
+export interface NameId {
+  readonly text: string
+  readonly attributes: NameIdAttributes
+}
+
+/** A NameID that is nothing but text. @param expected for the refusal */
+export function readNameId(nameId: Element, expected: string): NameId {
+  const text = textOf(nameId)?.trim()
+  if (!text) throw refused('name-id', expected, text === undefined ? 'elements' : 'nothing')
   const pairs = nameIdAttributes.map(name => [name, attributeOf(nameId, name)] as const)
-  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined))
+  return { text, attributes: Object.fromEntries(pairs.filter(([, value]) => value !== undefined)) }
 }
 
 /** The one NameID or EncryptedID of a subject, or of a LogoutRequest. The element around it must have been verified. */

@@ -51,6 +51,8 @@ export class MetadataQueries {
   readonly #paused = new LRUCache<string, { readonly until: Milliseconds; readonly problem: string | undefined }>({
     max: MAX_REMEMBERED,
   })
+  /** By entity id, when it was last asked for before its time. Monotonic. */
+  readonly #askedEarly = new LRUCache<string, Milliseconds>({ max: MAX_REMEMBERED })
   readonly #limiter = new Limiter({ concurrency: 2, queue: 50, what: 'metadata queries' })
   #minute = { begun: -Infinity, queries: 0 }
   #problem: string | undefined
@@ -84,11 +86,20 @@ export class MetadataQueries {
     if (found) return found.entity
     const { problem } = this.#paused.get(entityId) ?? {}
     const { name } = this.#options
-    throw new SsoRefused(
-      problem === undefined
-        ? { check: 'unknown-entity', expected: `an identity provider of ${name}`, received: entityId }
-        : { check: 'metadata', expected: queryAddress(this.#options, entityId), received: problem },
-    )
+    if (problem === undefined) throw unknownEntity(name, entityId)
+    throw new SsoRefused({
+      check: 'metadata',
+      expected: queryAddress(this.#options, entityId),
+      received: problem,
+    })
+  }
+
+  /** Asks for an entity whose signature does not fit, at most once a minute: anyone can send a wrong signature. @throws {Overloaded} */
+  async askEarly(entityId: string): Promise<void> {
+    const now = this.#deps.system.monotonic()
+    if (now - (this.#askedEarly.get(entityId) ?? -Infinity) < PAUSE) return
+    this.#askedEarly.set(entityId, now)
+    await this.ask(entityId)
   }
 
   /** Asks for an entity now, unless it was asked for a moment ago without success. @throws {Overloaded} */
@@ -144,6 +155,9 @@ export class MetadataQueries {
     if (this.#minute.queries > MAX_QUERIES) throw new Overloaded('Too many identity providers are asked for.', 60)
   }
 }
+
+export const unknownEntity = (federation: string, entityId: string): SsoRefused =>
+  new SsoRefused({ check: 'unknown-entity', expected: `an identity provider of ${federation}`, received: entityId })
 
 /** Where a query service has the metadata of an entity: by its id, or by the SHA-1 of that. */
 export function queryAddress({ kind, url }: Pick<QueryOptions, 'kind' | 'url'>, entityId: string): string {

@@ -1,7 +1,10 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { Milliseconds } from '../../base/units.ts'
+import { MetadataRefused } from '../refusal.ts'
 import { attributeOf, childrenNamed, descendantsNamed, metadataLimits, parseXml, withoutComments } from '../xml.ts'
 import { DS, MD, POST_BINDING, REDIRECT_BINDING, SAMLP } from './names.ts'
+
+export { MetadataRefused } from '../refusal.ts'
 
 export interface SigningCertificate {
   readonly subject: string
@@ -34,14 +37,6 @@ export interface IdpMetadata {
   readonly certificates: readonly SigningCertificate[]
   /** After this the document must not be used. */
   readonly validUntil: Milliseconds | undefined
-}
-
-/** Unusable metadata; the message has the reason. */
-export class MetadataRefused extends Error {
-  constructor(message: string, options: { cause?: unknown } = {}) {
-    super(message, options)
-    this.name = 'MetadataRefused'
-  }
 }
 
 const MIN_RSA_BITS = 2048

@@ -1,28 +1,26 @@
 import { SsoRefused } from '../refusal.ts'
 import type { System } from '../../base/system.ts'
-import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
+import type { Seconds } from '../../base/units.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import { FLOW_TTL } from '../login-flows.ts'
 import { authnRequestXml, type RequestedAuthnContext } from './authn-request.ts'
-import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
+import type { ExpectedLogout, LogoutRequest, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
 import { logoutRequestXml, logoutResponseXml } from './logout-xml.ts'
 import type { Federation } from './federation.ts'
-import { type IdpMetadata, MetadataRefused } from './metadata.ts'
+import type { IdpMetadata } from './metadata.ts'
 import type { Metadata } from '../metadata-source.ts'
 import { byForm, byRedirect, type KeyPair } from './outgoing.ts'
 import { logoutDataOf, type NotedSession } from './provider-session.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
 import { requireScopes } from './scopes.ts'
 import { serviceProviderMetadata } from './sp-metadata.ts'
-import { Overloaded } from '../../base/errors.ts'
-import { Limiter } from '../../base/concurrency.ts'
-import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
-import type { Outcome, Task } from './verify-worker.ts'
+import type { Verifier } from './verifier.ts'
 
 export type { RequestedAuthnContext } from './authn-request.ts'
 export type { KeyPair } from './outgoing.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
 export { requestScheme } from './request-signature.ts'
+export { Verifier } from './verifier.ts'
 export { FederationSource, type Federation, type FederationOptions, type FederationStatus } from './federation.ts'
 export { FederationReader } from './federation-reader.ts'
 export { queryAddress } from './metadata-queries.ts'
@@ -93,7 +91,7 @@ export class SamlProvider {
     this.#system = system
   }
 
-  /** Entity id of the provider; `undefined` while its metadata have not been loaded. */
+  /** Entity id of the provider; `undefined` while its metadata have not been loaded, and for a federation. */
   get issuer(): Promise<string | undefined> {
     return this.metadata.status().then(({ metadata }) => metadata?.entityId)
   }
@@ -151,12 +149,11 @@ export class SamlProvider {
       })
     }
     const assertion = await this.#verify(encoded, flow)
-    const { issuer } = assertion
-    const { id, name, attributes, until, sessionEnds, authnContext } = assertion
+    const { id, issuer, name, attributes, until, sessionEnds, authnContext } = assertion
     const { federation } = this.#options
     if (federation?.checksScopes) requireScopes(name, attributes, await federation.members.find(issuer))
     const identity = { name, attributes, issuer, once: { id, until }, sessionEnds, authnContext }
-    return this.logout === 'off' ? identity : { ...identity, ...logoutDataOf(issuer, assertion) }
+    return this.logout === 'off' ? identity : { ...identity, ...logoutDataOf(assertion) }
   }
 
   get takesDeepLinks(): boolean {
@@ -171,21 +168,33 @@ export class SamlProvider {
     return this.#options.logoutUrl
   }
 
-  /** Checks a message of single logout. @param requestId of the request that a response must answer. @throws {SsoRefused} @throws {Overloaded} */
-  async readLogout(received: ReceivedLogout, requestId: string | undefined): Promise<VerifiedLogout> {
-    const check = async (metadata: IdpMetadata): Promise<VerifiedLogout> =>
-      await this.#verifier.verifyLogout(received, this.#expectedLogout(metadata, requestId))
-    return await this.#withKeys(undefined, check)
+  /**
+   * Checks a message of single logout. In a federation, its issuer is read first, or comes from the sign-out: one provider cannot speak
+   * for another. @param flow of the sign-out that a response must end. @throws {SsoRefused} @throws {Overloaded}
+   */
+  async readLogout(received: ReceivedLogout, flow: LoginFlow | undefined): Promise<VerifiedLogout> {
+    const entityId = this.federation && (flow?.entityId ?? (await this.#verifier.statedIssuer(received)))
+    return await this.#withKeys(
+      () => this.#knownMetadata(entityId),
+      entityId,
+      metadata => this.#verifier.verifyLogout(received, this.#expectedLogout(metadata, flow?.requestId)),
+    )
+  }
+
+  /** As {@link metadataOf}, but only of providers that have been used: strangers can send messages of single logout. */
+  async #knownMetadata(entityId: string | undefined): Promise<IdpMetadata> {
+    const { federation } = this
+    return federation ? (await federation.members.findStored(entityId ?? '')).idp : await this.metadata.current()
   }
 
   /**
    * Asks the provider to end its session. @param flow of the sign-out. @param session as {@link logoutDataOf} noted it at the sign-on
-   * @returns `undefined` if the provider has no address for it. @throws {SsoRefused} `metadata`
+   * @returns `undefined` if the provider has no address for it. @throws {SsoRefused} `metadata`, `unknown-entity`
    */
   async requestLogout(flow: LoginFlow, session: string): Promise<AuthRedirect | undefined> {
     const { signing, relyingPartyId } = this.#options
-    const { issuer: _, ...named } = JSON.parse(session) as NotedSession
-    const found = this.#logoutEndpoint(await this.metadata.current())
+    const { issuer, ...named } = JSON.parse(session) as NotedSession
+    const found = this.#logoutEndpoint(await this.#knownMetadata(issuer))
     if (!found) return undefined
     const destination = found.endpoint.url
     const sent = { id: flow.requestId, issued: this.#system.now(), destination, issuer: relyingPartyId }
@@ -196,12 +205,12 @@ export class SamlProvider {
   /** Answers a request of the provider, which has been carried out. @returns `undefined` if the provider has no address for it */
   async answerLogout(
     id: string,
-    inResponseTo: string,
+    { id: inResponseTo, issuer }: LogoutRequest,
     relayState: string | undefined,
   ): Promise<AuthRedirect | undefined> {
     const { signing, relyingPartyId } = this.#options
     // By redirect, if possible: providers open this address in frames, where a page with a form is not shown.
-    const found = this.#logoutEndpoint(await this.metadata.current(), 'get')
+    const found = this.#logoutEndpoint(await this.#knownMetadata(issuer), 'get')
     if (!found) return undefined
     const destination = found.endpoint.responseUrl
     const xml = logoutResponseXml({ id, issued: this.#system.now(), destination, issuer: relyingPartyId }, inResponseTo)
@@ -233,8 +242,11 @@ export class SamlProvider {
   }
 
   async #verify(encoded: string, flow: LoginFlow | undefined): Promise<VerifiedAssertion> {
-    return await this.#withKeys(flow?.entityId, metadata =>
-      this.#verifier.verify(encoded, this.#expected(flow, metadata)),
+    const entityId = flow?.entityId
+    return await this.#withKeys(
+      () => this.metadataOf(entityId),
+      entityId,
+      metadata => this.#verifier.verify(encoded, this.#expected(flow, metadata)),
     )
   }
 
@@ -242,13 +254,17 @@ export class SamlProvider {
    * If a signature matches none of the known keys, it is checked again with fresh metadata, because providers
    * change their keys (D8.6).
    */
-  async #withKeys<T>(entityId: string | undefined, check: (metadata: IdpMetadata) => Promise<T>): Promise<T> {
+  async #withKeys<T>(
+    metadata: () => Promise<IdpMetadata>,
+    entityId: string | undefined,
+    check: (metadata: IdpMetadata) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await check(await this.metadataOf(entityId))
+      return await check(await metadata())
     } catch (error) {
       const isUnknownKey = error instanceof SsoRefused && unknownKeyChecks.includes(error.failed.check)
       if (!isUnknownKey || !(await this.#reload(entityId))) throw error
-      return await check(await this.metadataOf(entityId))
+      return await check(await metadata())
     }
   }
 
@@ -285,92 +301,3 @@ export class SamlProvider {
 
 /** What it shows as; the last when the assertion was encrypted. */
 const unknownKeyChecks = ['signature', 'signature-key', 'decryption']
-
-interface VerifierOptions {
-  /** Threads that check responses; they start when they are needed. */
-  readonly threads: number
-  /** Responses that wait for a thread; the next one is refused. */
-  readonly queue: number
-  /** Bytes of all responses that wait or are being checked. */
-  readonly maxBytes: Bytes
-}
-
-/** Two threads; a morning rush of 2,000 sign-ons waits its turn. */
-const defaultVerifierOptions: VerifierOptions = { threads: 2, queue: 2_000, maxBytes: 268_435_456 }
-
-/** An honest response takes a hundredth of this. A response that takes longer loses its thread. */
-const CHECK_TIMEOUT: Milliseconds = 10_000
-/** Metadata of 8 MiB take about two seconds. */
-const METADATA_TIMEOUT: Milliseconds = 30_000
-
-/**
- * Checks responses and parses metadata on worker threads, each with a limit of time (D8.3). Time spent waiting for a thread does
- * not count. Metadata have a thread of their own, so that a large document delays no sign-on.
- */
-export class Verifier {
-  readonly #options: VerifierOptions
-  readonly #responses: Limiter
-  readonly #metadata = new Limiter({ concurrency: 1, queue: 1_000, what: 'metadata documents' })
-  #bytes: Bytes = 0
-  readonly #threads: { readonly responses: Pool; readonly metadata: Pool }
-
-  constructor(options: VerifierOptions = defaultVerifierOptions) {
-    this.#options = options
-    this.#responses = new Limiter({ concurrency: options.threads, queue: options.queue, what: 'sign-ons' })
-    const module = threadModule('verify-worker', import.meta.url)
-    this.#threads = {
-      responses: new ThreadPool({ module, threads: options.threads }),
-      metadata: new ThreadPool({ module, threads: 1 }),
-    }
-  }
-
-  /** @param encoded base64 as the form carries it. @throws {SsoRefused} @throws {Overloaded} */
-  async verify(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
-    const outcome = await this.#check({ kind: 'response', encoded, expected }, encoded.length)
-    if ('assertion' in outcome) return outcome.assertion
-    throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'an assertion' })
-  }
-
-  /** @throws {SsoRefused} @throws {Overloaded} */
-  async verifyLogout(received: ReceivedLogout, expected: ExpectedLogout): Promise<VerifiedLogout> {
-    const { length } = received.binding === 'redirect' ? received.query : received.encoded
-    const outcome = await this.#check({ kind: 'logout', received, expected }, length)
-    if ('logout' in outcome) return outcome.logout
-    throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'a message' })
-  }
-
-  async #check(task: Task, bytes: Bytes): Promise<Outcome> {
-    if (this.#bytes + bytes > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
-    this.#bytes += bytes
-    try {
-      return await this.#responses.run(() => run(this.#threads.responses, task, CHECK_TIMEOUT))
-    } finally {
-      this.#bytes -= bytes
-    }
-  }
-
-  /** @throws {MetadataRefused} @throws {SsoRefused} `time` */
-  async parseMetadata(text: string, now: Milliseconds): Promise<IdpMetadata> {
-    const outcome = await this.#metadata.run(() =>
-      run(this.#threads.metadata, { kind: 'metadata', text, now }, METADATA_TIMEOUT),
-    )
-    if ('metadata' in outcome) return outcome.metadata
-    throw new MetadataRefused('refused' in outcome ? outcome.refused : 'it could not be read')
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#threads.responses.close(), this.#threads.metadata.close()])
-  }
-}
-
-type Pool = ThreadPool<Task, Outcome>
-
-async function run(pool: Pool, task: Task, timeout: Milliseconds): Promise<Outcome> {
-  try {
-    return await pool.run(task, AbortSignal.timeout(timeout))
-  } catch (error) {
-    if (!(error instanceof Error && error.name === 'AbortError')) throw error
-    const expected = `a result within ${timeout} ms`
-    throw new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
-  }
-}

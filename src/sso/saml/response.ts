@@ -5,11 +5,11 @@ import type { Milliseconds } from '../../base/units.ts'
 import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
 import { decryptElement } from './decryption.ts'
 import {
-  attributesOfNameId,
   decodeMessage,
   expired,
-  type NameIdAttributes,
+  type NameId,
   parseMessage,
+  readNameId,
   refused,
   requireIssuer,
   requireName,
@@ -60,8 +60,8 @@ export interface VerifiedAssertion {
   readonly authnContext: string | undefined
   /** Names the session at the provider. */
   readonly sessionIndex: string | undefined
-  /** What the NameID says beside the name, as a LogoutRequest must repeat it. */
-  readonly nameId: NameIdAttributes
+  /** The NameID as a LogoutRequest must repeat it; absent where an attribute has the name and no NameID can be read. */
+  readonly nameId: NameId | undefined
 }
 
 /**
@@ -206,15 +206,18 @@ function checkAssertion(assertion: Element, expected: ExpectedResponse): Verifie
   const until = checkConfirmation(subject, expected)
   const attributes = readAttributes(assertion)
   const { issuer, nameAttribute } = expected
-  const named = nameAttribute === undefined ? checkName(subject, expected) : nameFrom(attributes, nameAttribute)
+  const named =
+    nameAttribute === undefined
+      ? checkName(subject, expected)
+      : { name: nameFrom(attributes, nameAttribute), nameId: anyNameId(subject, expected) }
   return { id, issuer, ...named, attributes, until, ...authentication }
 }
 
 /** Exactly one value: of several, nobody could say which one identifies the user. */
-function nameFrom(attributes: Attributes, attribute: string): Named {
+function nameFrom(attributes: Attributes, attribute: string): string {
   const values = valuesOf(attributes, attribute)
   const [name] = values
-  if (name !== undefined && values.length === 1) return { name, nameId: {} }
+  if (name !== undefined && values.length === 1) return name
   const received = values.length === 0 ? `none; received ${Object.keys(attributes).join(', ')}` : values.join(', ')
   throw refused('name-attribute', `one value of ${attribute}`, received)
 }
@@ -325,12 +328,19 @@ function checkName(subject: Element, { decryptionKeys }: ExpectedResponse): Name
     child => child.namespaceURI !== SAML || !['NameID', 'EncryptedID', 'SubjectConfirmation'].includes(child.localName),
   )
   if (others.length > 0) throw refused('name-id', 'one NameID', others[0]?.nodeName)
-  const nameId = requireNameId(subject, decryptionKeys)
-  const format = attributeOf(nameId, 'Format')
-  if (format === TRANSIENT_FORMAT) throw refused('name-id', 'an e-mail address', 'a transient NameID')
-  const name = textOf(nameId)?.trim()
-  if (!name) throw refused('name-id', 'an e-mail address', name === undefined ? 'elements' : 'nothing')
-  return { name, nameId: attributesOfNameId(nameId) }
+  const nameId = readNameId(requireNameId(subject, decryptionKeys), 'an e-mail address')
+  if (nameId.attributes.Format === TRANSIENT_FORMAT) throw refused('name-id', 'an e-mail address', 'a transient NameID')
+  return { name: nameId.text, nameId }
+}
+
+/** Only single logout needs it where an attribute has the name: a NameID that cannot be read refuses nobody. */
+function anyNameId(subject: Element, { decryptionKeys }: ExpectedResponse): NameId | undefined {
+  try {
+    return readNameId(requireNameId(subject, decryptionKeys), 'a NameID')
+  } catch (error) {
+    if (error instanceof SsoRefused) return undefined
+    throw error
+  }
 }
 
 function requireTimes(element: Element, { now, clockSkew }: ExpectedResponse): void {

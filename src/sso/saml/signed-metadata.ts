@@ -10,15 +10,17 @@ import { DS, MD, MDUI } from './names.ts'
 import { signatureOf, verifiedReference, type VerifiedReference } from './signature.ts'
 
 export interface SignedMetadataOptions {
-  /** Keys of the federation; one of them must have signed the document. */
+  /** Keys of the federation, or of the publisher of a single provider; one of them must have signed the document. */
   readonly keys: readonly KeyObject[]
   readonly now: Milliseconds
+  /** False accepts a document without `validUntil`: most providers sign their own metadata without one. */
+  readonly requiresEnd: boolean
 }
 
 /** What the document states as a whole. It counts only after {@link SignedMetadataReader.end} has returned. */
 export interface SignedMetadataSummary {
   readonly bytes: Bytes
-  /** Wall clock. Required, because an old copy with a provider that has been removed must not be accepted for ever. */
+  /** Wall clock; infinite for a document without it. Else an old copy with a provider that has been removed could be accepted for ever. */
   readonly validUntil: Milliseconds
   readonly cacheDuration: Milliseconds | undefined
   /** Providers that cannot be used, with the reasons of the first few. */
@@ -128,7 +130,7 @@ export class SignedMetadataReader {
     if (!reference || !hash || this.#validUntil === undefined) throw unsigned()
     hash.update(this.#hashed.join(''))
     if (!hash.digest().equals(reference.digestValue)) {
-      throw refused('it is not what was signed: its digest differs from the one in its signature')
+      throw wronglySigned('it is not what was signed: its digest differs from the one in its signature')
     }
     return {
       bytes: this.#bytes,
@@ -154,9 +156,8 @@ export class SignedMetadataReader {
       if (error instanceof MetadataRefused) throw error
       if (error instanceof SsoRefused) {
         const { check, expected = '', received = 'nothing' } = error.failed
-        throw new MetadataRefused(`its signature is refused (${check}): expected ${expected}, received ${received}`, {
-          cause: error,
-        })
+        const reason = `its signature is refused (${check}): expected ${expected}, received ${received}`
+        throw new MetadataRefused(reason, { cause: error, check: 'metadata-signature' })
       }
       throw new MetadataRefused(`it cannot be read: ${(error as Error).message}`, { cause: error })
     }
@@ -177,7 +178,8 @@ export class SignedMetadataReader {
       throw refused(`it is no metadata of SAML 2.0: its element is ${tag.name}`)
     }
     this.#root = tag
-    const validUntil = timeOf(tag, 'validUntil')
+    const { requiresEnd } = this.#options
+    const validUntil = timeOf(tag, 'validUntil') ?? (requiresEnd ? undefined : Infinity)
     if (validUntil === undefined) throw refused('it has no validUntil, so an old copy could be used for ever')
     if (this.#options.now >= validUntil) throw refused(`it was valid until ${new Date(validUntil).toISOString()}`)
     this.#validUntil = validUntil
@@ -285,7 +287,7 @@ export class SignedMetadataReader {
       const end = Math.min(until, read.idp.validUntil ?? until)
       // The end of an aggregate is kept once, for all.
       const isCommon = end === this.#validUntil && this.#root?.local === 'EntitiesDescriptor'
-      const validUntil = isCommon ? undefined : end
+      const validUntil = isCommon || end === Infinity ? undefined : end
       this.#onEntity({ ...read, idp: { ...read.idp, validUntil } })
     } catch (error) {
       // Whatever is wrong with one of thousands, the others can be used.
@@ -374,5 +376,8 @@ const refused = (reason: string): MetadataRefused => new MetadataRefused(reason)
 const never = (what: string): never => {
   throw refused(`it holds ${what}`)
 }
+const wronglySigned = (reason: string): MetadataRefused => new MetadataRefused(reason, { check: 'metadata-signature' })
 const unsigned = (): MetadataRefused =>
-  refused('it is not signed: the first element in its root must be a ds:Signature that refers to the root by its ID')
+  wronglySigned(
+    'it is not signed: the first element in its root must be a ds:Signature that refers to the root by its ID',
+  )

@@ -7,7 +7,7 @@ import { SsoRefused } from '../refusal.ts'
 import type { SignOn } from '../sign-on.ts'
 import type { LogoutRequest, LogoutResponse, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
 import { SUCCESS } from './names.ts'
-import { isOfUser, sessionKey, userKey } from './provider-session.ts'
+import { isOfUser, issuerOfSession, sessionKey, userKey } from './provider-session.ts'
 import type { SamlProvider } from './provider.ts'
 
 interface Dependencies {
@@ -51,7 +51,8 @@ export class SingleLogout {
     const { signOn, flows } = this.#deps
     const nowhere = { successUrl: undefined, failureUrl: undefined }
     try {
-      const flow = await flows.create({ provider: provider.name, ...nowhere, isLogout: true }, client.address)
+      const entityId = issuerOfSession(providerSession)
+      const flow = await flows.create({ provider: provider.name, entityId, ...nowhere, isLogout: true }, client.address)
       return await provider.requestLogout(flow, providerSession)
     } catch (error) {
       if (!(error instanceof SsoRefused || error instanceof Overloaded)) throw error
@@ -102,19 +103,19 @@ export class SingleLogout {
       const expected = `at most ${MAX_RELAY_STATE} bytes`
       throw new SsoRefused({ check: 'relay-state', expected, received: `${length} bytes` })
     }
-    return await provider.readLogout(received, flow?.requestId)
+    return await provider.readLogout(received, flow)
   }
 
   /** Ends the sessions that the request names, then answers. */
   async #carryOut(
     provider: SamlProvider,
-    { id, name, sessionIndexes, until }: LogoutRequest,
+    request: LogoutRequest,
     { relayState }: LogoutMessage,
     client: Client,
   ): Promise<LogoutStep> {
     const { signOn, flows, system } = this.#deps
-    await flows.consumeAssertionId(provider.name, `logout:${id}`, until)
-    const issuer = (await provider.issuer) ?? ''
+    const { id, issuer, name, sessionIndexes, until } = request
+    await flows.consumeAssertionId(provider.name, `logout:${issuer}:${id}`, until)
     if (sessionIndexes.length === 0) {
       await signOn.endLogins(provider.name, userKey(issuer, name), client, noted => isOfUser(noted, issuer, name))
     } else {
@@ -128,7 +129,7 @@ export class SingleLogout {
       await signOn.endLogins(provider.name, sessionKey(issuer, name), client)
     }
     const answerId = `_${Buffer.from(system.randomBytes(ID_BYTES)).toString('hex')}`
-    const redirect = await provider.answerLogout(answerId, id, relayState)
+    const redirect = await provider.answerLogout(answerId, request, relayState)
     return redirect ? { kind: 'answer', redirect } : { kind: 'done', isComplete: false }
   }
 

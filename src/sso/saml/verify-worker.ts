@@ -2,26 +2,49 @@ import type { Milliseconds } from '../../base/units.ts'
 import { type FailedCheck, SsoRefused } from '../refusal.ts'
 import { XmlRefused } from '../xml.ts'
 import { type IdpMetadata, MetadataRefused, parseMetadata } from './metadata.ts'
-import { type ExpectedLogout, type ReceivedLogout, type VerifiedLogout, verifyLogout } from './logout-message.ts'
+import {
+  type ExpectedLogout,
+  type ReceivedLogout,
+  statedIssuer,
+  type VerifiedLogout,
+  verifyLogout,
+} from './logout-message.ts'
+import { parseSignedMetadata } from './signed-provider.ts'
 import { type ExpectedResponse, verifyResponse, type VerifiedAssertion } from './response.ts'
 
 export type Task =
   | { readonly kind: 'response'; readonly encoded: string; readonly expected: ExpectedResponse }
   | { readonly kind: 'logout'; readonly received: ReceivedLogout; readonly expected: ExpectedLogout }
-  | { readonly kind: 'metadata'; readonly text: string; readonly now: Milliseconds }
+  | { readonly kind: 'logout-issuer'; readonly received: ReceivedLogout }
+  | {
+      readonly kind: 'metadata'
+      readonly text: string
+      readonly now: Milliseconds
+      /** PEM; one of them must have signed the document. Empty: it need not be signed. */
+      readonly keys: readonly string[]
+    }
 
 /** Errors lose their class on the way between threads, so refusals travel as values. */
 export type Outcome =
   | { readonly assertion: VerifiedAssertion }
   | { readonly logout: VerifiedLogout }
+  | { readonly issuer: string }
   | { readonly failed: FailedCheck }
   | { readonly metadata: IdpMetadata }
-  | { readonly refused: string }
+  | { readonly refused: string; readonly check: MetadataRefused['check'] }
 
 /** The work of a worker thread: it takes milliseconds that the event loop does not have. */
 export default async function work(task: Task): Promise<Outcome> {
-  if (task.kind === 'response') return await verify(task)
-  return task.kind === 'logout' ? await checkLogout(task) : readMetadata(task)
+  switch (task.kind) {
+    case 'response':
+      return await verify(task)
+    case 'logout':
+      return await checkLogout(task)
+    case 'logout-issuer':
+      return await orFailed(async () => ({ issuer: statedIssuer(task.received) }))
+    case 'metadata':
+      return readMetadata(task)
+  }
 }
 
 type Checked<T> = Promise<T | { readonly failed: FailedCheck }>
@@ -48,11 +71,12 @@ async function orFailed<T>(check: () => Promise<T>): Checked<T> {
   }
 }
 
-function readMetadata({ text, now }: Extract<Task, { kind: 'metadata' }>): Outcome {
+function readMetadata({ text, now, keys }: Extract<Task, { kind: 'metadata' }>): Outcome {
   try {
-    return { metadata: parseMetadata(text, now) }
+    return { metadata: keys.length > 0 ? parseSignedMetadata(text, keys, now) : parseMetadata(text, now) }
   } catch (error) {
-    if (error instanceof MetadataRefused || error instanceof XmlRefused) return { refused: error.message }
+    if (error instanceof MetadataRefused) return { refused: error.message, check: error.check }
+    if (error instanceof XmlRefused) return { refused: error.message, check: 'metadata' }
     throw error
   }
 }
