@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 
@@ -13,8 +14,13 @@ const MAX_AGE: Milliseconds = 30 * 86_400_000
 /** Maximum number of sessions for one key. A CAS ticket has one. */
 const MAX_SESSIONS = 100
 
-const keyOf = (logoutKey: string): string =>
-  `sessions-by-key:${createHash('sha256').update(logoutKey).digest('base64url')}`
+const shortened = (logoutKey: string): string => createHash('sha256').update(logoutKey).digest('base64url')
+const keyOf = (logoutKey: string): string => `sessions-by-key:${shortened(logoutKey)}`
+const pendingKeyOf = (logoutKey: string): string => `pending-by-key:${shortened(logoutKey)}`
+const MARK_BYTES = 16
+
+/** The logout key by which a provider ends all sign-ins of a user that wait for a second factor. */
+export const userLogoutKey = (provider: string, userId: string): string => `${provider}\nuser:${userId}`
 
 /**
  * The sessions that an identity provider can end, by the logout key of their sign-on (D19.11). Stored beside
@@ -23,9 +29,11 @@ const keyOf = (logoutKey: string): string =>
  */
 export class LogoutKeys {
   readonly #store: EphemeralStore
+  readonly #system: Pick<System, 'randomBytes'>
 
-  constructor(store: EphemeralStore) {
+  constructor(store: EphemeralStore, system: Pick<System, 'randomBytes'>) {
     this.#store = store
+    this.#system = system
   }
 
   async add(logoutKey: string, session: SessionRef, ttl: Milliseconds): Promise<void> {
@@ -36,8 +44,30 @@ export class LogoutKeys {
     }))
   }
 
-  /** Removes the key and returns its sessions: a second logout with the key finds none. */
+  /**
+   * Leaves a mark under each key for a sign-in that waits, and returns the marks. A logout removes them, so a message with an unknown key
+   * stores nothing.
+   */
+  async addPending(logoutKeys: readonly string[], ttl: Milliseconds): Promise<readonly string[]> {
+    const marks: string[] = []
+    for (const key of logoutKeys) {
+      const fresh = Buffer.from(this.#system.randomBytes(MARK_BYTES)).toString('base64url')
+      marks.push((await this.#store.update<string>(pendingKeyOf(key), (old = fresh) => ({ value: old, ttl }))) ?? fresh)
+    }
+    return marks
+  }
+
+  /** Whether no logout with one of these keys has come since their marks were left. */
+  async arePending(logoutKeys: readonly string[], marks: readonly string[]): Promise<boolean> {
+    for (const [at, key] of logoutKeys.entries()) {
+      if ((await this.#store.get<string>(pendingKeyOf(key))) !== marks[at]) return false
+    }
+    return true
+  }
+
+  /** Removes the key and returns its sessions: a second logout with the key finds none. Sign-ins that wait end first. */
   async take(logoutKey: string): Promise<readonly SessionRef[]> {
+    await this.#store.take(pendingKeyOf(logoutKey))
     return (await this.#store.take<readonly SessionRef[]>(keyOf(logoutKey))) ?? []
   }
 }

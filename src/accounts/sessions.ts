@@ -91,7 +91,7 @@ export class Sessions {
     this.#vault = vault
     this.#system = system
     this.#options = options
-    this.#logoutKeys = new LogoutKeys(store)
+    this.#logoutKeys = new LogoutKeys(store, system)
     this.#notes = new AccessWriteBuffer(options.writeDelay, notes => this.#writeNotes(notes))
   }
 

@@ -1,5 +1,6 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { FactorNeeded, SignedIn, SignIn } from '../accounts/factors/sign-in.ts'
+import { userLogoutKey } from '../accounts/logout-keys.ts'
 import type { Client, Session, Sessions } from '../accounts/sessions.ts'
 import { type AccountMatcher, asciiDomain, type SsoSubject } from './account-matcher.ts'
 import { InvalidInput, Overloaded } from '../base/errors.ts'
@@ -136,6 +137,8 @@ export class SignOn {
     const { accounts, sessions, audit } = this.#deps
     const user = await accounts.find(subject)
     if (!user) return
+    // Sign-ins that wait for a second factor.
+    await sessions.endByLogoutKey(userLogoutKey(provider, user.id))
     for (const session of await sessions.list(user)) {
       if (session.provider !== provider || !(await sessions.end(session.token))) continue
       await audit.record({

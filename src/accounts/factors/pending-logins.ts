@@ -2,6 +2,7 @@ import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Database } from '../../stores/database.ts'
 import type { EphemeralStore } from '../../stores/ephemeral-store.ts'
+import { LogoutKeys, userLogoutKey } from '../logout-keys.ts'
 import type { SessionLifetime } from '../session-options.ts'
 import { digestOf } from '../token-digest.ts'
 import { findUser, type User } from '../users.ts'
@@ -28,28 +29,37 @@ interface Stored extends Omit<FirstFactor, 'user'> {
   readonly userId: string
   readonly epoch: number
   readonly attempts: number
+  /** One for each of {@link logoutKeysOf}; absent in those of an earlier version. */
+  readonly logoutMarks?: readonly string[]
 }
 
 export interface PendingLogin extends FirstFactor {
   /** Identifies the pending login to challenges that are made for it. */
   readonly bound: string
+  /** False once the identity provider has ended its session. */
+  readonly isOpenAtProvider: () => Promise<boolean>
 }
 
 /**
  * Sign-ins that wait for a second factor. The browser has a token, the store its digest. It opens no session and grants
- * nothing; it ends when the password changes or the account is disabled.
+ * nothing; it ends when the password changes, the account is disabled, or the identity provider ends its session.
  */
 export class PendingLogins {
   readonly #deps: { readonly database: Database; readonly ephemeral: EphemeralStore; readonly system: System }
 
+  readonly #logoutKeys: LogoutKeys
+
   constructor(deps: { readonly database: Database; readonly ephemeral: EphemeralStore; readonly system: System }) {
     this.#deps = deps
+    this.#logoutKeys = new LogoutKeys(deps.ephemeral, deps.system)
   }
 
   /** Returns the token for the browser. */
   async create({ user, mechanism, lifetime, successUrl }: FirstFactor): Promise<string> {
     const token = Buffer.from(this.#deps.system.randomBytes(TOKEN_BYTES)).toString('base64url')
-    const stored: Stored = { userId: user.id, epoch: user.epoch, mechanism, lifetime, successUrl, attempts: 0 }
+    const logoutMarks = await this.#logoutKeys.addPending(logoutKeysOf(lifetime, user.id), PENDING_TTL)
+    const first = { userId: user.id, epoch: user.epoch, mechanism, lifetime, successUrl }
+    const stored: Stored = { ...first, attempts: 0, logoutMarks }
     await this.#deps.ephemeral.add(keyOf(token), stored, PENDING_TTL)
     return token
   }
@@ -78,9 +88,16 @@ export class PendingLogins {
   async #current(token: string, stored: Stored | undefined): Promise<PendingLogin | undefined> {
     const user = stored && (await findUser(this.#deps.database, stored.userId))
     if (!user || user.disabled || !user.hasSecondFactor || user.epoch !== stored.epoch) return undefined
-    const { mechanism, lifetime, successUrl } = stored
-    return { user, mechanism, lifetime, successUrl, bound: `pending:${digestOf(token)}` }
+    const { mechanism, lifetime, successUrl, logoutMarks = [] } = stored
+    const isOpenAtProvider = (): Promise<boolean> =>
+      this.#logoutKeys.arePending(logoutKeysOf(lifetime, user.id), logoutMarks)
+    if (!(await isOpenAtProvider())) return undefined
+    return { user, mechanism, lifetime, successUrl, bound: `pending:${digestOf(token)}`, isOpenAtProvider }
   }
 }
+
+/** By each of these the provider can end the sign-in. */
+const logoutKeysOf = ({ provider, logoutKeys = [] }: SessionLifetime, userId: string): readonly string[] =>
+  provider === undefined ? [] : [...logoutKeys, userLogoutKey(provider, userId)]
 
 const keyOf = (token: string): string => PENDING_PREFIX + digestOf(token)

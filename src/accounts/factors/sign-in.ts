@@ -72,7 +72,11 @@ export class SignIn {
     // The password may have changed meanwhile; and of two right answers one opens a session.
     const taken = await pending.take(pendingToken)
     if (!taken) throw expired()
-    return await this.#open(taken, client, true, kind)
+    const signedIn = await this.#open(taken, client, true, kind)
+    if (await taken.isOpenAtProvider()) return signedIn
+    // The provider's logout came while the session was being opened, and may have missed it.
+    await this.#deps.sessions.end(signedIn.session.token)
+    throw expired()
   }
 
   async #open(
