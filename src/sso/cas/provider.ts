@@ -7,7 +7,8 @@ import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
 import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
 import { withQuery } from '../with-query.ts'
 import type { CasUser } from './cas-user.ts'
-import { type CasVersion, verifyReply } from './reply.ts'
+import type { CasVersion } from './reply.ts'
+import { ReplyReader } from './reply-reader.ts'
 import { isTicket } from './ticket.ts'
 import { validationRequest } from './validation.ts'
 
@@ -41,6 +42,7 @@ export class CasProvider {
   readonly #options: CasOptions
   readonly #system: System
   readonly #validations = new Limiter(MAX_VALIDATIONS)
+  readonly #replies = new ReplyReader()
 
   constructor(options: CasOptions, system: System) {
     this.name = options.name
@@ -105,8 +107,14 @@ export class CasProvider {
     const renews = this.#isSet('renew')
     const asked = { version, serverUrl, serviceUrl, ticket, requestId, issueInstant, renews }
     const limits = { timeout, maxBytes, verifyTls }
-    const text = await this.#validations.run(() => fetchReply({ ...validationRequest(asked), ...limits }))
-    return verifyReply(version, text, { serviceUrl, now: this.#system.now(), clockSkew })
+    return await this.#validations.run(async () => {
+      const text = await fetchReply({ ...validationRequest(asked), ...limits })
+      return await this.#replies.read({ version, text, expected: { serviceUrl, now: this.#system.now(), clockSkew } })
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#replies.close()
   }
 }
 

@@ -95,6 +95,10 @@ export class CasSignOn {
     return withQuery(face.logoutUrl, { service: returnTo, url: returnTo })
   }
 
+  async close(): Promise<void> {
+    await this.#options.provider.close()
+  }
+
   get isGateway(): boolean {
     return this.#options.provider.isGateway
   }
