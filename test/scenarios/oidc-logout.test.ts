@@ -110,8 +110,11 @@ test('after a sign-out here the page leads to the sign-out at the provider, whic
   assert.equal(url.origin, issuer)
   assert.equal(url.searchParams.get('client_id'), CLIENT)
   assert.equal(url.searchParams.get('post_logout_redirect_uri'), `${service.base}auth/login`)
-  // A token of the user would lie in histories and logs: the provider asks the user instead (D26.8).
-  assert.equal(url.searchParams.get('id_token_hint'), null)
+  assert.equal(
+    url.searchParams.get('id_token_hint'),
+    null,
+    'without single-logout no session keeps its ID token (D26.8)',
+  )
   const question = await browser.visit(link)
   const form = findForm(question, 'xsrf')
   assert.ok(form, question.answer.text)
@@ -126,4 +129,56 @@ test('the sign-in page names the provider in the language of the browser', async
     (await ask(`${service.base}auth/login`, { headers: { accept: 'text/html', 'accept-language': language } })).text
   assert.match(await page('en'), /auth\/oidc\?idp=op[^>]*>[^<]*Example University/)
   assert.match(await page('sv'), /Exempeluniversitetet/)
+})
+
+/** Signs out in a browser and returns where the page leads on to. */
+async function signOut(base: string, cookie: string): Promise<URL> {
+  const page = await ask(`${base}auth/logout`, { method: 'POST', headers: { cookie, accept: 'text/html' } })
+  assert.equal(page.status, 200, page.text)
+  const url = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(page.text)?.[1] ?? ''
+  return new URL(url.replaceAll(/&amp;|&#38;/g, '&'))
+}
+
+test('with single-logout a sign-out here goes on to the provider with the ID token of the session, and comes back (D26.8)', async t => {
+  const onward = await startWithOidc(t, { 'op.single-logout': 'on' })
+  onward.users.set('anna', { email: 'anna@example.org', email_verified: true })
+  const browser = new HeadlessBrowser()
+  assert.equal((await loginAtProvider(onward, 'anna', { browser })).answer.status, 200)
+  const url = await signOut(onward.service.base, cookieOf(browser))
+  assert.equal(url.origin + url.pathname, `${onward.issuer}/session/end`)
+  assert.equal(url.searchParams.get('post_logout_redirect_uri'), `${onward.service.base}auth/login`)
+  const hint = url.searchParams.get('id_token_hint') ?? ''
+  const claims = JSON.parse(Buffer.from(hint.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>
+  assert.deepEqual([claims['iss'], claims['aud'], claims['sub']], [onward.issuer, CLIENT, 'anna'])
+  assert.equal(
+    (await ask(`${onward.service.base}auth/user`, { headers: { cookie: cookieOf(browser) } })).json()['user'],
+    'guest',
+  )
+
+  const forged = new URL(url)
+  forged.searchParams.set('id_token_hint', `${hint.slice(0, -8)}AAAAAAAA`)
+  assert.equal((await browser.visit(forged.href)).answer.status, 400, 'this provider checks the hint')
+  const question = await browser.visit(url.href)
+  const form = findForm(question, 'xsrf')
+  assert.ok(form, question.answer.text)
+  const back = await browser.submit(question, form, { logout: 'yes' })
+  assert.equal(back.url, `${onward.service.base}auth/login`)
+  const again = await browser.visit(`${onward.service.base}auth/oidc`)
+  assert.ok(findForm(again, 'prompt', 'login'), 'the session at the provider has ended')
+
+  const program = new HeadlessBrowser()
+  await loginAtProvider(onward, 'anna', { browser: program })
+  const quiet = await ask(`${onward.service.base}auth/logout`, { headers: { cookie: cookieOf(program) } })
+  assert.equal(quiet.status, 204, 'programs are not sent anywhere')
+})
+
+test('an ID token that is too long for an address is not kept: the provider asks the user (D26.8)', async t => {
+  const onward = await startWithOidc(t, { 'op.single-logout': 'on' }, { conformIdTokenClaims: false })
+  const groups = Array.from({ length: 1_000 }, (_, at) => `group-${at}`)
+  onward.users.set('anna', { email: 'anna@example.org', email_verified: true, groups })
+  const browser = new HeadlessBrowser()
+  assert.equal((await loginAtProvider(onward, 'anna', { browser })).answer.status, 200)
+  const url = await signOut(onward.service.base, cookieOf(browser))
+  assert.equal(url.searchParams.get('client_id'), CLIENT)
+  assert.equal(url.searchParams.get('id_token_hint'), null)
 })

@@ -191,8 +191,9 @@ async function logoutAtProvider(
   session: Session,
   client: Client,
 ): Promise<AuthRedirect | undefined> {
-  const cas = sso.cas?.logoutUrl(session, base.at('auth/login'))
-  if (cas !== undefined) return { kind: 'redirect', url: cas }
+  const returnTo = base.at('auth/login')
+  const url = sso.cas?.logoutUrl(session, returnTo) ?? (await sso.oidc?.logoutUrl(session, returnTo))
+  if (url !== undefined) return { kind: 'redirect', url }
   return await sso.saml?.beginLogout(session, client)
 }
 

@@ -38,6 +38,8 @@ export interface OidcProviderOptions {
   /** Maximum time since the user authenticated at the provider. */
   readonly maxAuthenticationAge: Seconds | undefined
   readonly prompt: string | undefined
+  /** A sign-out here ends the session at the provider as well. */
+  readonly endsSession: boolean
   readonly rules: ClaimRules
   readonly clockSkew: Milliseconds
   /**
@@ -55,6 +57,8 @@ interface Dependencies {
 }
 
 const LIMITS = { timeout: 10_000, maxBytes: 262_144 satisfies Bytes, verifyTls: true }
+/** It becomes part of an address, and the store keeps it for each session. Without it the provider asks the user. */
+const MAX_HINT_CHARACTERS = 8_192
 /** Guests cause these calls, so they must not use up the sockets of the service. */
 const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
@@ -114,12 +118,13 @@ export class OidcProvider {
     const server = await this.metadata.current()
     const configuration = this.#configuration(server)
     const tokens = await this.#exchanges.run(() => this.#exchange(configuration, flow, query))
-    const verified = await this.#verify(tokens.id_token ?? '')
+    const { id_token: text = '' } = tokens
+    const verified = await this.#verify(text)
     requireAccessTokenHash(verified, tokens.access_token)
     const idToken = verified.claims
     this.#requireAuthorizedParty(idToken)
     this.#requireClass(idToken)
-    const { rules } = this.#options
+    const { rules, endsSession } = this.#options
     const claims =
       lacksClaims(idToken, rules) && server.endpoints.userinfo !== undefined
         ? await this.#withUserinfo(configuration, idToken, tokens.access_token)
@@ -132,6 +137,7 @@ export class OidcProvider {
       attributes: claims,
       ...(typeof sid === 'string' ? { logoutKeys: [sid] } : {}),
       ...(typeof acr === 'string' ? { authnContext: acr } : {}),
+      ...(endsSession && text.length <= MAX_HINT_CHARACTERS ? { providerSession: text } : {}),
     }
   }
 
@@ -146,11 +152,20 @@ export class OidcProvider {
     return readLogoutToken(claims, { now: this.#deps.system.now(), clockSkew: this.#options.clockSkew })
   }
 
-  /** The address where users end their session at the provider; `undefined` if the provider has none. */
-  async endSessionUrl(returnTo: string): Promise<string | undefined> {
+  /**
+   * The address where users end their session at the provider (RP-Initiated Logout 1.0); `undefined` if the provider has none.
+   * @param idToken of the session, with which the provider need not ask the user
+   */
+  async endSessionUrl(returnTo: string, idToken?: string): Promise<string | undefined> {
     const { metadata } = await this.metadata.status()
     if (metadata?.endpoints.endSession === undefined) return undefined
-    return client.buildEndSessionUrl(this.#configuration(metadata), { post_logout_redirect_uri: returnTo }).href
+    const hint = idToken === undefined ? {} : { id_token_hint: idToken }
+    const parameters = { post_logout_redirect_uri: returnTo, ...hint }
+    return client.buildEndSessionUrl(this.#configuration(metadata), parameters).href
+  }
+
+  get endsSession(): boolean {
+    return this.#options.endsSession
   }
 
   async #exchange(configuration: client.Configuration, flow: LoginFlow, query: string) {

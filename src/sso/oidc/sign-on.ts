@@ -1,4 +1,4 @@
-import type { Client } from '../../accounts/sessions.ts'
+import type { Client, Session } from '../../accounts/sessions.ts'
 import { digestOf } from '../../accounts/token-digest.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
@@ -121,6 +121,18 @@ export class OidcSignOn {
         return await login.provider.finish(flow, query)
       },
     })
+  }
+
+  /**
+   * Where a browser whose session here has ended goes to end the one at the provider; `undefined` if that stays.
+   * @param returnTo a page of this service that the provider knows
+   */
+  async logoutUrl({ provider: name, providerSession }: Session, returnTo: string): Promise<string | undefined> {
+    const login = name === undefined ? undefined : this.find(name)
+    if (!login?.provider.endsSession) return undefined
+    // After a restart the configuration has not been read yet. If it cannot be, the page says that the session there may be open.
+    await login.provider.metadata.current().catch(() => undefined)
+    return await login.provider.endSessionUrl(returnTo, providerSession)
   }
 
   /** A new secret for the cookie of a browser. */

@@ -173,6 +173,7 @@ export const providerOf = (exchange: Exchange): OidcProvider => {
       clientAuth: 'basic',
       scopes: 'openid email',
       acrValues: undefined,
+      endsSession: false,
       maxAuthenticationAge: undefined,
       prompt: undefined,
       rules: { nameClaim: 'email', trustsUnverifiedEmail: false, others: [...exchange.required.keys()] },
