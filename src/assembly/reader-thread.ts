@@ -10,14 +10,14 @@ import { Revisions } from '../content/revisions.ts'
 import { Statistics } from '../content/statistics.ts'
 import { Ledger } from '../files/quota-ledger.ts'
 import { BaseAddress } from '../http/base-address.ts'
-import type { ReadAnswer, ReadTask } from '../http/readers/read-task.ts'
 import { createReaderApp } from '../http/readers/reader-app.ts'
 import { Search } from '../search/search.ts'
 import { realSystem } from '../base/system.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { lowerPriority } from '../workers/lower-priority.ts'
 import { clocked } from '../workers/task-clock.ts'
-import type { ReaderData } from './readers.ts'
+import { withMoved } from '../workers/moved.ts'
+import type { ReaderData, ReaderResult, ReaderTask } from './readers.ts'
 import { openDatabase } from './stores.ts'
 
 // A thread that answers heavy reads (`http/readers/`), with its own connections and caches.
@@ -39,8 +39,10 @@ const loading = { ...readOnly, kinds }
 const entries = new Entries(loading as unknown as ConstructorParameters<typeof Entries>[0])
 const views = new EntryViews(loading, { publicInfo: settings['service.repository.public-info'] })
 
+const baseAddress = new BaseAddress(base)
 const answer = createReaderApp(
   {
+    contexts: kinds.ofType.Context,
     database,
     entries,
     ledger,
@@ -52,11 +54,17 @@ const answer = createReaderApp(
     views,
   },
   {
-    base: new BaseAddress(base),
+    base: baseAddress,
     options: { search: { maxLimit: settings['service.solr.max-limit'] } } as Parameters<
       typeof createReaderApp
     >[1]['options'],
   },
 )
 
-export default clocked((task: ReadTask): Promise<ReadAnswer> => answer(task))
+export default clocked(async (task: ReaderTask): Promise<ReaderResult> => {
+  if ('url' in task) return await answer(task)
+  // Loaded when it is needed: few services export often.
+  const { readPage } = await import('../content/archive/export-page.ts')
+  const page = await readPage(database, task, baseAddress)
+  return withMoved(page, page.bytes)
+})

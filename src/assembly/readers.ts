@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os'
 import type { Milliseconds } from '../base/units.ts'
+import { shareOf } from '../accounts/caller.ts'
 import type { Settings } from '../config/settings.ts'
+import type { ReadPage } from '../content/archive/export.ts'
+import type { Page, PageTask } from '../content/archive/export-page.ts'
 import type { ReadAnswer, Readers, ReadTask } from '../http/readers/read-task.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import { threadModule } from '../workers/thread-pool.ts'
@@ -17,16 +20,42 @@ const MAX_MEGABYTES = 256
 /** As many as there are serving threads, if those are more. */
 const MAX_THREADS = 4
 
-/**
- * The threads for heavy reads of all serving threads.
- * @param base is called when the first heavy read arrives
- */
-export const createReaders = (settings: Settings, base: () => string, team: ThreadTeam | undefined): Readers =>
-  sharePool(team, 'heavy reads', () => openReaders(settings, base, team?.count ?? 1), {
-    result: answer => ('body' in answer && typeof answer.body !== 'string' ? [answer.body.buffer as ArrayBuffer] : []),
-  })
+/** What a reader thread does: answers a request, or reads a page of an export. */
+export type ReaderTask = ReadTask | PageTask
+export type ReaderResult = ReadAnswer | Page
 
-function openReaders(settings: Settings, base: () => string, servingThreads: number): WorkerPool<ReadTask, ReadAnswer> {
+/**
+ * The threads for heavy reads and exports of all serving threads.
+ * @param base is called when the first task arrives
+ */
+export function createReaders(
+  settings: Settings,
+  base: () => string,
+  team: ThreadTeam | undefined,
+): { readonly readers: Readers; readonly readPage: ReadPage } {
+  const pool = sharePool(team, 'heavy reads', () => openReaders(settings, base, team?.count ?? 1), {
+    task: movedMemory,
+    result: result => {
+      const bytes = 'bytes' in result ? result.bytes : 'body' in result ? result.body : ''
+      return typeof bytes === 'string' ? [] : [bytes.buffer as ArrayBuffer]
+    },
+  })
+  return {
+    readers: {
+      run: async (task, caller, signal) => (await pool.run(task, caller, signal)) as ReadAnswer,
+      close: () => pool.close(),
+    },
+    readPage: async (task, caller, signal) => (await pool.run(task, shareOf(caller), signal)) as Page,
+  }
+}
+
+const movedMemory = (task: ReaderTask): readonly ArrayBuffer[] => ('memory' in task && task.memory ? [task.memory] : [])
+
+function openReaders(
+  settings: Settings,
+  base: () => string,
+  servingThreads: number,
+): WorkerPool<ReaderTask, ReaderResult> {
   // With two threads one is always free for the next caller. They start when they are needed.
   const threads = Math.max(2, Math.min(availableParallelism(), Math.max(MAX_THREADS, servingThreads)))
   return new WorkerPool({
@@ -36,7 +65,8 @@ function openReaders(settings: Settings, base: () => string, servingThreads: num
     maxMegabytes: MAX_MEGABYTES,
     maxWaiting: 500,
     maxWaitingOfOne: 100,
-    what: 'searches and large responses',
+    what: 'searches, exports and large responses',
+    moved: movedMemory,
     data: (): ReaderData => ({ settings, base: base() }),
   })
 }

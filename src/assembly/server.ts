@@ -157,6 +157,13 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     await search.catchUp()
   }
   if (!other) await database.withExclusiveLock(prepare)
+  const configuredBase = other?.base ?? settings['service.baseurl.folder']
+  let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
+  const getBase = (): BaseAddress => {
+    if (!base) throw new Error('the base address is known only after the server has started to listen')
+    return base
+  }
+  const { readers, readPage } = createReaders(settings, () => getBase().href, team)
   const content = createContent(settings, {
     ...accounts,
     database,
@@ -167,14 +174,9 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     stagedImports,
     ledger,
     system,
+    readPage,
   })
 
-  const configuredBase = other?.base ?? settings['service.baseurl.folder']
-  let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
-  const getBase = (): BaseAddress => {
-    if (!base) throw new Error('the base address is known only after the server has started to listen')
-    return base
-  }
   const sso = await createSso(settings, machine, {
     ...accounts,
     ...ephemeralStores,
@@ -191,7 +193,6 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     },
     pool: sharePool(team, 'graphs', openGraphPool, { task: movedMemory }),
   })
-  const readers = createReaders(settings, () => getBase().href, team)
   const storageUsage = new StorageUsage(database, system, books)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
   const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, virusScan, system }, team)

@@ -130,17 +130,19 @@ export function parseGraph(text: string): Graph {
   return graph
 }
 
+/** The graph as RDF/JSON with absolute IRIs. @param base ends in a slash */
+export const absoluteText = (base: string, graph: Graph): string => withAbsoluteIris(base, graphText(graph))
+
 /**
- * The graph as RDF/JSON with absolute IRIs, made from its stored text without parsing it. In that text a
+ * The text of a graph as it is stored, with its IRIs made absolute and without parsing it. In that text a
  * relative IRI is where `"./` opens a key (after a brace or comma) or the value of a term of type `uri`;
  * inside a string the quotes are escaped.
  * @param base ends in a slash
  */
-export function absoluteText(base: string, graph: Graph): string {
-  const text = graphText(graph)
+export function withAbsoluteIris(base: string, text: string): string {
   if (!text.includes('"./')) return text
   // Terms are stored with their type first. Another writer may have stored them otherwise.
-  if (text.includes('{"value":')) return JSON.stringify(graphOutside(base, graph))
+  if (text.includes('{"value":')) return JSON.stringify(graphOutside(base, JSON.parse(text) as Graph))
   return text
     .replaceAll('{"./', `{"${base}`)
     .replaceAll(',"./', `,"${base}`)

@@ -1,5 +1,13 @@
 import { InvalidInput } from '../base/errors.ts'
-import { absoluteText, type Graph, graphInside, graphOutside, toAbsolute, toRelative } from '../graph/graph.ts'
+import {
+  absoluteText,
+  type Graph,
+  graphInside,
+  graphOutside,
+  toAbsolute,
+  toRelative,
+  withAbsoluteIris,
+} from '../graph/graph.ts'
 
 /** The public address of the service (D1.1). Every URI in a response is made from it, none from a request header. */
 export class BaseAddress {
@@ -50,6 +58,11 @@ export class BaseAddress {
     const text = absoluteText(this.href, graph)
     this.#texts.set(graph, text)
     return text
+  }
+
+  /** The stored text of a graph as clients see it. */
+  textOutside(text: string): string {
+    return withAbsoluteIris(this.href, text)
   }
 
   graphInside(graph: Graph): Graph {

@@ -71,7 +71,7 @@ export interface Entry extends EntryHead {
 export const resourceOf = (entry: EntryHead): string => entry.externalResource ?? resourceUri(entry)
 
 /** True when a file can be uploaded to the entry. */
-export const holdsFile = (entry: Entry): boolean =>
+export const holdsFile = (entry: Pick<EntryHead, 'entryType' | 'graphType' | 'resourceType'>): boolean =>
   entry.entryType === 'Local' && entry.graphType === 'None' && entry.resourceType !== 'NamedResource'
 
 /** True when the resource is a graph that is stored in the row of the entry. */

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import type { Audit } from '../../accounts/audit.ts'
 import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
-import { findGroup } from '../../accounts/groups.ts'
-import { findUser } from '../../accounts/users.ts'
-import { InvalidInput } from '../../base/errors.ts'
+import { InvalidInput, Overloaded } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
-import { Turns } from '../../base/concurrency.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { Files } from '../../files/files.ts'
 import type { FileRecord } from '../../files/file-records.ts'
@@ -13,10 +11,7 @@ import { writeZip, type ZipMember } from '../../files/zip-writer.ts'
 import type { Database } from '../../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
 import { getContext, lastNumberOf } from '../contexts.ts'
-import { type Entry, holdsFile } from '../../model/entry.ts'
-import { findEntry, idsAfter } from '../entry-records.ts'
-import { membershipOf } from '../list-records.ts'
-import { findRevision } from '../revisions.ts'
+import { beginning, type Page, type PageTask, type Part } from './export-page.ts'
 import {
   batchName,
   fileName,
@@ -24,30 +19,33 @@ import {
   type Line,
   type Manifest,
   MANIFEST,
-  type OutsideForm,
+  type PrincipalLine,
   SUMMARY,
   type Summary,
   VERSION,
 } from './format.ts'
-import { describeEntry, describeRevision } from './lines.ts'
-import { principalsIn } from './principals.ts'
+
+const PIECE: Bytes = 65_536
+
+/** Reads a page of an export, on another thread. @throws {Overloaded} */
+export type ReadPage = (task: PageTask, caller: Caller, signal: AbortSignal) => Promise<Page>
 
 interface Dependencies {
   readonly database: Database
   readonly files: Files
   readonly system: System
   readonly audit: Audit
+  readonly readPage: ReadPage
 }
 
 export interface ExportOptions {
   /** True to leave out the files. */
   readonly metadataOnly: boolean
-  readonly form: OutsideForm
+  /** The address of the service. */
+  readonly base: string
+  /** Ends the export when the client has left. */
+  readonly signal: AbortSignal
 }
-
-/** Descriptions are collected up to this size before they are written. */
-const BATCH: Bytes = 1_048_576
-const IDS = 500
 
 /** Exports a context as an archive (W3.16). */
 export class ContextExport {
@@ -58,9 +56,9 @@ export class ContextExport {
   }
 
   /**
-   * Returns the archive as a stream, which is produced while it is read. Each entry and its file are from the same moment,
-   * but different entries may be from different moments unless no one writes meanwhile. @throws {NotFound} @throws
-   * {Unauthenticated | Forbidden}
+   * Returns the archive as a stream, which is produced while it is read: the next page is read when the previous one has been
+   * written. Each entry and its file are from the same moment, but different entries may be from different moments unless no one
+   * writes meanwhile. @throws {NotFound} @throws {Unauthenticated | Forbidden} @throws {Overloaded}
    */
   async export(
     caller: Caller,
@@ -70,110 +68,105 @@ export class ContextExport {
     const { context } = await getContext(this.#deps.database, contextKey)
     requireSuperUser(caller, 'export a context')
     requireOrdinary(context.id)
+    const task = { context: context.id, metadataOnly: options.metadataOnly, from: beginning }
+    const first = await this.#deps.readPage(task, caller, options.signal)
     const detail = { context: context.id }
     const { user, client } = caller
     await this.#deps.audit.record({ event: 'context-exported', actorId: user.id, address: client.address, detail })
     const time = new Date(this.#deps.system.now())
-    return { context: context.id, open: () => writeZip(this.#members(context.id, options, time), time) }
+    const pages = this.#pages(task, first, caller, options.signal)
+    return { context: context.id, open: () => writeZip(this.#members(task, pages, options.base, time), time) }
   }
 
-  async *#members(context: string, options: ExportOptions, time: Date): AsyncGenerator<ZipMember> {
-    const { database } = this.#deps
+  async *#members(
+    { context, metadataOnly }: PageTask,
+    pages: AsyncIterable<WholePart>,
+    base: string,
+    time: Date,
+  ): AsyncGenerator<ZipMember> {
     const manifest: Manifest = {
       format: FORMAT,
       version: VERSION,
-      base: options.form.href,
+      base,
       context,
       exported: time.toISOString(),
-      metadataOnly: options.metadataOnly,
-      lastNumber: await lastNumberOf(database, context),
+      metadataOnly,
+      lastNumber: await lastNumberOf(this.#deps.database, context),
     }
-    yield json(MANIFEST, manifest)
+    yield member(MANIFEST, jsonLine(manifest))
     const summary = { entries: 0, revisions: 0, files: 0, bytes: 0 }
-    const batch = new Batch()
-    const turns = new Turns()
-    const principals = new Set<string>()
-    for await (const { entry, found } of this.#entries(context, options)) {
+    const written = new Set<string>()
+    let number = 0
+    for await (const { entries, revisions, principals, lines, file } of pages) {
+      const known = principals.filter(({ id }) => !written.has(id) && written.add(id))
+      const principalLines = known.map(principal => jsonLine({ principal } satisfies Line))
+      yield member(batchName(++number), ...principalLines, lines)
+      summary.entries += entries
+      summary.revisions += revisions
+      if (!file) continue
+      summary.files++
+      summary.bytes += file.size
+      yield { name: fileName(file.entry), isDeflated: false, bytes: file.bytes }
+    }
+    yield member(SUMMARY, jsonLine(summary satisfies Summary))
+  }
+
+  /** Yields the parts of all pages one after the other, each with its opened file. */
+  async *#pages(task: PageTask, first: Page, caller: Caller, signal: AbortSignal): AsyncGenerator<WholePart> {
+    let previous: ArrayBuffer | undefined
+    for (let page = first; ; ) {
+      let from = page.next
+      let begin = 0
+      for (const part of page.parts) {
+        const bytes = part.file && (await this.#open(task.context, part.file))
+        // The file has been replaced meanwhile: its entry is read again.
+        if (part.file && !bytes) {
+          from = part.from
+          break
+        }
+        const { principals } = page
+        const lines = page.bytes.subarray(begin, part.end)
+        try {
+          yield { ...part, principals, lines, file: part.file && bytes && { ...part.file, bytes } }
+        } finally {
+          bytes?.destroy()
+        }
+        begin = part.end
+      }
+      if (!from) return
+      // Once the zip has read from this page, it no longer needs the one before it.
+      const memory = begin > 0 ? previous : undefined
+      previous = page.bytes.buffer
+      page = await this.#next({ ...task, from, memory }, caller, signal)
+    }
+  }
+
+  /** An archive that has begun waits for its turn, because it cannot be refused any more. */
+  async #next(next: PageTask, caller: Caller, signal: AbortSignal): Promise<Page> {
+    for (let task = next; ; ) {
       try {
-        summary.entries++
-        for (const line of await this.#principalLines(principals, principalsIn(entry))) batch.add(line)
-        const list = await membershipOf(database, entry)
-        await turns.after(batch.add({ entry: describeEntry(entry, { list, file: found?.file }, options.form) }))
-        if (found) {
-          summary.files++
-          summary.bytes += found.file.size
-          yield* batch.flush()
-          yield { name: fileName(entry.id), isDeflated: false, bytes: found.bytes }
-        }
-        for (let number = 1; ; number++) {
-          const revision = await findRevision(database, entry, number)
-          if (!revision) break
-          summary.revisions++
-          for (const line of await this.#principalLines(principals, [revision.author])) batch.add(line)
-          await turns.after(batch.add({ revision: describeRevision(entry.id, revision, options.form) }))
-          if (batch.isFull) yield* batch.flush()
-        }
-        if (batch.isFull) yield* batch.flush()
-      } finally {
-        found?.bytes.destroy()
+        return await this.#deps.readPage(task, caller, signal)
+      } catch (error) {
+        if (!(error instanceof Overloaded)) throw error
+        await setTimeout(error.retryAfter * 1000, undefined, { signal })
+        // It may have been moved already.
+        task = { ...next, memory: undefined }
       }
     }
-    yield* batch.flush()
-    yield json(SUMMARY, summary satisfies Summary)
   }
 
-  /** Yields the entries one after the other, each with its opened file. */
-  async *#entries(
-    context: string,
-    options: ExportOptions,
-  ): AsyncGenerator<{ readonly entry: Entry; readonly found: OpenFile | undefined }> {
-    let last = ''
-    for (;;) {
-      const ids = await idsAfter(this.#deps.database, { context, id: last }, IDS)
-      for (const id of ids) {
-        const opened = await this.#open(context, id, options)
-        if (opened) yield opened
-      }
-      const next = ids.at(-1)
-      if (next === undefined) return
-      last = next
-    }
-  }
-
-  /** Returns `undefined` when the entry has been deleted meanwhile. */
-  async #open(context: string, id: string, { metadataOnly }: ExportOptions) {
-    const { database, files } = this.#deps
-    for (;;) {
-      const entry = await findEntry(database, { context, id })
-      if (!entry || metadataOnly || !holdsFile(entry)) return entry && { entry, found: undefined }
-      const found = await files.read(entry, () => 'all')
-      const now = await findEntry(database, entry)
-      const { bytes } = found ?? {}
-      // An upload changes the modification time of its entry. The same time before and after means that entry and file
-      // belong together.
-      if (now?.modified === entry.modified) return { entry, found: found && bytes && { file: found.file, bytes } }
-      bytes?.destroy()
-    }
-  }
-
-  /** Lines for principals not written yet; deleted principals are skipped. */
-  async #principalLines(told: Set<string>, ids: Iterable<string>): Promise<Line[]> {
-    const lines: Line[] = []
-    for (const id of ids) {
-      if (told.has(id)) continue
-      told.add(id)
-      const user = await findUser(this.#deps.database, id)
-      const group = user ? undefined : await findGroup(this.#deps.database, id)
-      if (user) lines.push({ principal: { id, kind: 'user', name: user.name } })
-      else if (group) lines.push({ principal: { id, kind: 'group', name: group.name } })
-    }
-    return lines
+  /** Returns `undefined` when the entry no longer has this file. */
+  async #open(context: string, { entry, blob }: { readonly entry: string; readonly blob: string }) {
+    const isSame = (file: FileRecord): 'all' | undefined => (file.blob === blob ? 'all' : undefined)
+    return (await this.#deps.files.read({ context, id: entry }, isSame))?.bytes
   }
 }
 
-interface OpenFile {
-  readonly file: FileRecord
-  readonly bytes: Readable
+/** A part of a page, with its opened file. */
+interface WholePart extends Pick<Part, 'entries' | 'revisions'> {
+  readonly principals: readonly PrincipalLine[]
+  readonly lines: Uint8Array
+  readonly file: (FileRecord & { readonly entry: string; readonly bytes: Readable }) | undefined
 }
 
 /** Rejects system contexts: users, groups and contexts belong to the store they are in. @throws {InvalidInput} */
@@ -182,36 +175,15 @@ export function requireOrdinary(context: string): void {
   throw new InvalidInput('invalid-type', 'System contexts are neither exported nor imported.')
 }
 
-const json = (name: string, value: unknown): ZipMember => ({
+const jsonLine = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value)}\n`)
+
+const member = (name: string, ...lines: readonly Uint8Array[]): ZipMember => ({
   name,
   isDeflated: true,
-  bytes: Readable.from([Buffer.from(`${JSON.stringify(value)}\n`)]),
+  bytes: Readable.from(pieces(lines), { objectMode: false }),
 })
 
-/** Lines that wait to be written into the next member. */
-class Batch {
-  #lines: Buffer[] = []
-  #size: Bytes = 0
-  #number = 0
-
-  get isFull(): boolean {
-    return this.#size >= BATCH
-  }
-
-  /** Returns the size of the line. */
-  add(line: Line): Bytes {
-    const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
-    this.#lines.push(bytes)
-    this.#size += bytes.length
-    return bytes.length
-  }
-
-  *flush(): Generator<ZipMember> {
-    if (this.#size === 0) return
-    const bytes = Readable.from([Buffer.concat(this.#lines)], { objectMode: false })
-    this.#lines = []
-    this.#size = 0
-    this.#number++
-    yield { name: batchName(this.#number), isDeflated: true, bytes }
-  }
+/** In small pieces, so that other requests get their turn between them. */
+function* pieces(lines: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (const line of lines) for (let at = 0; at < line.length; at += PIECE) yield line.subarray(at, at + PIECE)
 }

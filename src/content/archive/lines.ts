@@ -1,43 +1,54 @@
 import type { Graph } from '../../graph/graph.ts'
-import { type Acl, aclSlots, type Entry, holdsGraph } from '../../model/entry.ts'
+import { type Acl, aclSlots, type Entry, type EntryHead, holdsGraph } from '../../model/entry.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
 import type { EntryLine, FileLine, OutsideForm, RevisionLine } from './format.ts'
 
+/** What stands beside an entry in its line. */
+interface Beside {
+  readonly list: Membership | undefined
+  readonly file: FileLine | undefined
+}
+
 const isoTime = (time: number): string => new Date(time).toISOString()
 
 /** Describes an entry as a line of the archive. */
-export function describeEntry(
-  entry: Entry,
-  { list, file }: { readonly list: Membership | undefined; readonly file: FileLine | undefined },
-  form: OutsideForm,
-): EntryLine {
+export function describeEntry(entry: Entry, beside: Beside, form: OutsideForm): EntryLine {
   const isGraph = holdsGraph(entry)
-  const graph = (given: Graph | undefined): Graph | undefined => given && form.graphOutside(given)
+  const { statements, metadata, cachedExternalMetadata: cached, content } = entry
   return {
-    id: entry.id,
-    entryType: entry.entryType,
-    graphType: entry.graphType,
-    resourceType: entry.resourceType,
-    resource: entry.externalResource === undefined ? undefined : form.toAbsolute(entry.externalResource),
-    externalMetadata: entry.externalMetadata === undefined ? undefined : form.toAbsolute(entry.externalMetadata),
-    created: isoTime(entry.created),
-    modified: isoTime(entry.modified),
-    creator: entry.creator,
-    contributors: entry.contributors,
-    acl: describeAcl(entry.acl, form),
-    info: form.graphOutside(entry.statements),
-    metadata: form.graphOutside(entry.metadata),
-    cachedExternalMetadata: graph(entry.cachedExternalMetadata),
-    cached: entry.cached === undefined ? undefined : isoTime(entry.cached),
-    text: isGraph ? undefined : entry.content,
-    graph: isGraph ? form.graphOutside(JSON.parse(entry.content ?? '{}') as Graph) : undefined,
-    list: list && { id: list.list, position: list.position },
-    file: file && { size: file.size, sha256: file.sha256 },
+    ...describeHead(entry, beside, form),
+    info: form.graphOutside(statements),
+    metadata: form.graphOutside(metadata),
+    cachedExternalMetadata: cached && form.graphOutside(cached),
+    text: isGraph ? undefined : content,
+    graph: isGraph ? form.graphOutside(JSON.parse(content ?? '{}') as Graph) : undefined,
   }
 }
 
-const describeAcl = (acl: Acl, form: OutsideForm): Acl =>
+/** The members of a line that hold no graph and no text. */
+export const describeHead = (
+  entry: EntryHead,
+  { list, file }: Beside,
+  form: Pick<OutsideForm, 'toAbsolute'>,
+): Omit<EntryLine, 'info' | 'metadata'> => ({
+  id: entry.id,
+  entryType: entry.entryType,
+  graphType: entry.graphType,
+  resourceType: entry.resourceType,
+  resource: entry.externalResource === undefined ? undefined : form.toAbsolute(entry.externalResource),
+  externalMetadata: entry.externalMetadata === undefined ? undefined : form.toAbsolute(entry.externalMetadata),
+  created: isoTime(entry.created),
+  modified: isoTime(entry.modified),
+  creator: entry.creator,
+  contributors: entry.contributors,
+  acl: describeAcl(entry.acl, form),
+  cached: entry.cached === undefined ? undefined : isoTime(entry.cached),
+  list: list && { id: list.list, position: list.position },
+  file: file && { size: file.size, sha256: file.sha256 },
+})
+
+const describeAcl = (acl: Acl, form: Pick<OutsideForm, 'toAbsolute'>): Acl =>
   Object.fromEntries(
     aclSlots.flatMap(slot => {
       const principals = acl[slot]

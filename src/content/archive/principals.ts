@@ -2,7 +2,7 @@ import { findGroup, findGroupByName } from '../../accounts/groups.ts'
 import { findUser, findUserByName } from '../../accounts/users.ts'
 import { systemNames } from '../../accounts/principals.ts'
 import type { Queries } from '../../stores/database.ts'
-import { aclSlots, type Entry } from '../../model/entry.ts'
+import { aclSlots, type EntryHead } from '../../model/entry.ts'
 import { principalUri } from '../../model/addresses.ts'
 import type { PrincipalLine } from './format.ts'
 
@@ -14,7 +14,7 @@ export const principalIn = (iri: string): string | undefined =>
 export const unknownPrincipal = (name: string): string => `urn:stowage:unknown-principal:${encodeURIComponent(name)}`
 
 /** Ids of all users and groups that an entry refers to. */
-export function principalsIn({ creator, contributors, acl }: Entry): Set<string> {
+export function principalsIn({ creator, contributors, acl }: EntryHead): Set<string> {
   const named = aclSlots.flatMap(slot => acl[slot] ?? []).flatMap(iri => principalIn(iri) ?? [])
   return new Set([...(creator === undefined ? [] : [creator]), ...contributors, ...named])
 }
