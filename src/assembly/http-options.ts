@@ -1,5 +1,7 @@
+import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { BaseAddress } from '../http/base-address.ts'
+import type { BodyMemoryLimits } from '../http/protocol/body-memory.ts'
 import type { CookieOptions } from '../http/protocol/cookies.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
@@ -16,12 +18,25 @@ export function cookieOptions(settings: Settings, basePath: string): CookieOptio
   }
 }
 
-/** The settings of the HTTP room. */
+/**
+ * The limits of all threads together; each has its share, as most bodies of a caller come to different threads. Every thread can read at
+ * least two bodies of the maximum size for one caller, and four for all.
+ */
+const MEMORY_OF_ONE: Bytes = 64 * 2 ** 20
+const MEMORY_OF_ALL: Bytes = 256 * 2 ** 20
+
+const bodyMemory = (maxJson: Bytes, threads: number): BodyMemoryLimits => ({
+  ofOne: Math.max(2 * maxJson, Math.floor(MEMORY_OF_ONE / threads)),
+  ofAll: Math.max(4 * maxJson, Math.floor(MEMORY_OF_ALL / threads)),
+})
+
+/** The settings of the HTTP room. @param threads the number of serving threads */
 export function httpOptions(
   settings: Settings,
   machine: Machine,
   base: () => BaseAddress,
   basePath: string,
+  threads: number,
 ): HttpOptions {
   return {
     base,
@@ -36,6 +51,7 @@ export function httpOptions(
       idleTimeout: settings['service.http.body.idle-timeout'],
       minimumRate: settings['service.http.body.minimum-rate'],
       maxJson: settings['service.http.json.max-size'],
+      memory: bodyMemory(settings['service.http.json.max-size'], threads),
     },
     cors: {
       enabled: settings['service.cors'],

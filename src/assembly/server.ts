@@ -226,7 +226,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       system,
       log,
     },
-    httpOptions(settings, machine, getBase, base?.path ?? '/'),
+    httpOptions(settings, machine, getBase, base?.path ?? '/', team?.count ?? 1),
   )
   const admin = await findUser(database, ADMIN)
   const sweep = other

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { guestFrom, isGuest } from '../accounts/caller.ts'
+import { guestFrom, isGuest, shareOf } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
@@ -74,6 +74,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = ignoresCaller !== true && request.callback === undefined
     if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
+    if (announcesBody(request.raw)) deps.bodies.belongs(request.raw, shareOf(request.caller))
     requireTokenScope(request)
     if (beforeFactor !== true) await deps.factorPolicy.requirePresent(request.caller)
     // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { TooLarge } from '../../src/base/errors.ts'
+import { Overloaded, TooLarge } from '../../src/base/errors.ts'
 import { Bodies } from '../../src/http/protocol/body.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const LIMIT = 1_500_000
-const bodies = new Bodies(new FakeSystem(), { idleTimeout: 60_000, minimumRate: 1, maxJson: LIMIT })
-const noResponse = {} as ServerResponse
+const bodies = new Bodies(new FakeSystem(), {
+  idleTimeout: 60_000,
+  minimumRate: 1,
+  maxJson: LIMIT,
+  memory: { ofOne: 3 * LIMIT, ofAll: 4 * LIMIT },
+})
+const noResponse = { once: () => {}, closed: true } as unknown as ServerResponse
 
 /** A request with this body, in pieces of a size. */
 function requestOf(body: Uint8Array, headers: Record<string, string>, piece = 50_000): IncomingMessage {
@@ -36,4 +42,36 @@ test('a body beyond its limit is refused: at once if it says so, else when it ha
   await assert.rejects(bodies.bytes(declared, noResponse), refusal)
   await assert.rejects(bodies.bytes(requestOf(new Uint8Array(LIMIT + 1), {}), noResponse), refusal)
   await assert.rejects(bodies.bytes(requestOf(new Uint8Array(101), {}), noResponse, 100), refusal)
+})
+
+test('bodies of one caller, and of all, have a limit on their memory until their responses have ended', async () => {
+  const small = new Bodies(new FakeSystem(), {
+    idleTimeout: 60_000,
+    minimumRate: 1,
+    maxJson: 1000,
+    memory: { ofOne: 2000, ofAll: 3000 },
+  })
+  const read = async (owner: string, declared: number, size = declared): Promise<EventEmitter> => {
+    const request = requestOf(new Uint8Array(size), declared > 0 ? { 'content-length': String(declared) } : {})
+    const response = Object.assign(new EventEmitter(), { closed: false })
+    small.belongs(request, owner)
+    await small.bytes(request, response as unknown as ServerResponse).catch((error: unknown) => {
+      response.emit('close')
+      throw error
+    })
+    return response
+  }
+  const refusal = { constructor: Overloaded, code: 'overloaded' }
+  const first = await read('anna', 1000)
+  await read('anna', 1000)
+  await assert.rejects(read('anna', 1), refusal)
+  await assert.rejects(read('anna', 0, 1), refusal)
+  // What another caller has announced and not sent takes nothing from the others.
+  await read('eve', 1000, 1)
+  await read('bert', 0, 999)
+  await assert.rejects(read('carl', 1), refusal)
+  first.emit('close')
+  await read('carl', 1)
+  await read('anna', 900)
+  await assert.rejects(read('anna', 101), refusal)
 })

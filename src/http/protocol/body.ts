@@ -5,6 +5,7 @@ import { parseJson } from '../../base/json.ts'
 import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
+import { BodyMemory, type BodyMemoryLimits, type BodyReservation } from './body-memory.ts'
 import { Parameters } from './query.ts'
 
 export interface BodyLimits {
@@ -14,6 +15,8 @@ export interface BodyLimits {
   readonly minimumRate: Bytes
   /** The maximum size of a JSON or RDF body. */
   readonly maxJson: Bytes
+  /** For bodies that are read as a whole, until their response has ended. */
+  readonly memory: BodyMemoryLimits
 }
 
 /** The minimum rate applies only after this time. */
@@ -29,10 +32,22 @@ const GROWTH = 16
 export class Bodies {
   readonly #system: System
   readonly #limits: BodyLimits
+  readonly #memory: BodyMemory
 
   constructor(system: System, limits: BodyLimits) {
     this.#system = system
     this.#limits = limits
+    this.#memory = new BodyMemory(limits.memory)
+  }
+
+  /** Says whose request this is: a user, or the address of a guest. */
+  belongs(request: IncomingMessage, owner: string): void {
+    this.#memory.belongs(request, owner)
+  }
+
+  /** For a body that is kept in memory, until its response has ended. */
+  reserve(request: IncomingMessage, response: ServerResponse): BodyReservation {
+    return this.#memory.reserve(request, response)
   }
 
   /**
@@ -65,7 +80,7 @@ export class Bodies {
 
   /**
    * Returns the whole body, alone in its memory, so that it can be given to another thread without a copy.
-   * @throws {TooLarge} `body-too-large`
+   * @throws {TooLarge} `body-too-large` @throws {Overloaded}
    */
   async bytes(
     request: IncomingMessage,
@@ -74,11 +89,14 @@ export class Bodies {
   ): Promise<Uint8Array> {
     const declared = Number(request.headers['content-length'] ?? limit)
     if (declared > limit) throw tooLarge(limit)
+    const memory = this.reserve(request, response)
+    if (request.headers['content-length'] !== undefined) memory.announce(declared)
     // Each chunk is copied to its place and dropped. Reserved bytes that are not yet written take no memory.
     let bytes = new Uint8Array(Math.min(declared, FIRST_RESERVED))
     let size = 0
     for await (const chunk of this.stream(request, response)) {
       if (size + chunk.length > limit) throw tooLarge(limit)
+      memory.add(chunk.length)
       if (size + chunk.length > bytes.length) {
         const larger = new Uint8Array(Math.max(size + chunk.length, Math.min(declared, GROWTH * size)))
         larger.set(bytes.subarray(0, size))

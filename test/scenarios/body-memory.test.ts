@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { test } from 'node:test'
+import { after } from '../support/after.ts'
+import type { Visitor } from '../support/http-client.ts'
+import { newUser, startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+const { visitor: eager } = await newUser(service, admin)
+const { visitor: other } = await newUser(service, admin)
+
+const type = { 'content-type': 'text/turtle' }
+
+/** Announces a body of 8 MiB to the validator. Resolves to the refusal, or to `undefined` when the service asks for the body. */
+async function announce(visitor: Visitor): Promise<{ request: ClientRequest; refusal: IncomingMessage | undefined }> {
+  const headers = { ...type, 'content-length': 8 * 2 ** 20, expect: '100-continue' }
+  const cookie = `auth_token=${visitor.cookie}`
+  const sent = request(`${visitor.base}validator`, { method: 'POST', agent: false, headers: { ...headers, cookie } })
+  sent.flushHeaders()
+  const [refusal] = await Promise.race([once(sent, 'continue'), once(sent, 'response')])
+  return { request: sent, refusal: refusal as IncomingMessage | undefined }
+}
+
+const validate = (visitor: Visitor) =>
+  visitor.ask('validator', { method: 'POST', body: '<urn:a> <urn:b> <urn:c> .', headers: type })
+
+test('one caller has 64 MiB for the bodies of all their requests, and takes nothing from others (D35.2)', async () => {
+  const announced = []
+  for (let n = 0; n < 12; n++) announced.push(await announce(eager))
+  const refusals = announced.flatMap(({ refusal }) => refusal ?? [])
+  assert.deepEqual(
+    refusals.map(({ statusCode, headers }) => [statusCode, headers['retry-after']]),
+    Array.from({ length: 4 }, () => [503, '1']),
+  )
+  assert.equal((await validate(other)).status, 200)
+  for (const { request: sent } of announced) sent.on('error', () => {}).destroy()
+  // As soon as the service has noticed that they have left, the memory is free again.
+  for (;;) {
+    const { request: sent, refusal } = await announce(eager)
+    sent.on('error', () => {}).destroy()
+    if (!refusal) break
+  }
+})
