@@ -12,6 +12,7 @@ import { entrySource } from '../content/entry-records.ts'
 import { initialise } from '../content/setup/initialise.ts'
 import { buildMissingRelations } from '../content/changes.ts'
 import { Revisions } from '../content/revisions.ts'
+import { CatchUp } from '../search/catch-up.ts'
 import { Search } from '../search/search.ts'
 import { hashTestPasswords } from '../content/setup/test-data.ts'
 import { Scrubber } from '../files/scrubber.ts'
@@ -139,6 +140,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
   const stagedImports = new StagedImports({ database, blobs, ledger, garbage, system, log }, fileOptions)
   const search = new Search(database, entrySource)
+  const catchUp = new CatchUp(database, entrySource, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
   const changes = new Changes({ database, system, audit: accounts.audit, revisions })
   const prepare = async (): Promise<void> => {
@@ -154,7 +156,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     })
     if (adminHash !== undefined) await setFirstAdminPassword(database, adminHash)
     await database.transaction(buildMissingRelations, { noTimeout: true })
-    await search.catchUp()
+    await catchUp.begin()
   }
   if (!other) await database.withExclusiveLock(prepare)
   const configuredBase = other?.base ?? settings['service.baseurl.folder']
@@ -246,6 +248,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
         for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
       })
 
+  const indexing = other ? undefined : repeat(log, () => catchUp.run())
   const scrubbing = other ? undefined : repeat(log, () => scrubber.run(SWEEP_INTERVAL))
 
   return {
@@ -265,6 +268,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
       await first?.start({ base: base.href, version: machine.version, tokenKey: machine.tokenKey })
       void files.collectGarbage()
+      catchUp.run().catch((error: unknown) => log.error({ err: error }, 'indexing failed'))
       return base.href
     },
     async close() {
@@ -273,10 +277,12 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       if (!other) await setTimeout(settings['service.http.drain-time'])
       clearInterval(sweep)
       clearInterval(scrubbing)
+      clearInterval(indexing)
       scrubber.close()
       disk?.close()
       await Promise.all([app.close(), first?.tell('stop')])
       await first?.end()
+      await catchUp.stop()
       await accounts.mails?.close()
       await sso.saml?.close()
       await sso.cas?.close()

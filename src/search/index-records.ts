@@ -1,6 +1,7 @@
 import type { Queries } from '../stores/database.ts'
 import { type Engine, sql } from '../stores/sql.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
+import type { Bytes } from '../base/units.ts'
 import type { Entry } from '../model/entry.ts'
 import { postgresIndex } from './postgres-index.ts'
 import type { IndexedEntry, IndexWriter } from './engine.ts'
@@ -39,13 +40,13 @@ export const removeContextFromIndex = (tx: Queries, context: string): Promise<vo
 /** Deletes the fields of some removed entries. Returns true when none are left. */
 export const sweep = (tx: Queries, most: number): Promise<boolean> => writers[tx.engine].sweep(tx, most)
 
-/** The next entries after this address that are missing in the index, for instance after an upgrade. */
+/** The next entries after this address that are missing in the index, with the size of their graphs. */
 export async function unindexed(
   queries: Queries,
   { context, id }: EntryAddress,
   most: number,
-): Promise<EntryAddress[]> {
-  return await queries.all<EntryAddress>(sql`SELECT context, id FROM entries
+): Promise<Array<EntryAddress & { readonly size: Bytes }>> {
+  return await queries.all(sql`SELECT context, id, octet_length(statements) + octet_length(metadata) AS size FROM entries
     WHERE (context, id) > (${context}, ${id}) AND NOT EXISTS (
       SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
     ) ORDER BY context, id LIMIT ${most}`)

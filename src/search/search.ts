@@ -2,15 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Bytes } from '../base/units.ts'
-import type { Database, Queries } from '../stores/database.ts'
+import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import { type Access, accessOf, type EntryInContext } from '../model/rights.ts'
 import { requireAffordable } from './cost.ts'
 import type { Facet, Finder, Reader, SearchRequest } from './engine.ts'
 import type { EntrySource } from './entry-source.ts'
-import { indexEntries, sweep, unindexed } from './index-records.ts'
+import { sweep } from './index-records.ts'
 import { PostgresFinder } from './postgres-finder.ts'
 import { SqliteFinder } from './sqlite-finder.ts'
 
@@ -59,24 +58,6 @@ export class Search {
     requireAffordable([request.query, ...request.filters])
     const { page, ...answer } = await this.#finder.answer(readerOf(caller), request)
     return { ...answer, hits: await this.#readable(caller, page, budget) }
-  }
-
-  /** Indexes the entries that are missing in the index, before the service answers its first request. */
-  async catchUp(): Promise<void> {
-    let last: EntryAddress = { context: '', id: '' }
-    for (;;) {
-      const addresses = await unindexed(this.#database, last, BATCH)
-      last = addresses.at(-1) ?? last
-      if (addresses.length === 0) return
-      await this.#database.transaction(tx => indexEntries(tx, this.#load(tx, addresses)))
-    }
-  }
-
-  async *#load(tx: Queries, addresses: readonly EntryAddress[]): AsyncGenerator<Entry> {
-    for (const address of addresses) {
-      const entry = await this.#entries.findEntry(tx, address)
-      if (entry) yield entry
-    }
   }
 
   /** Deletes what removed contexts left in the index. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/schema.ts'
+import { createLog } from '../../src/base/log.ts'
 import { entrySource } from '../../src/content/entry-records.ts'
-import { Search } from '../../src/search/search.ts'
+import { CatchUp } from '../../src/search/catch-up.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
@@ -35,7 +36,7 @@ test('a store whose full texts are numbered by document is indexed anew by the f
     await database.run(sql`INSERT INTO search_ngrams (rowid, value) VALUES (${doc * 2 ** 20 + 7}, ${`alpha ${id}`})`)
   }
   await migrate(database, schema)
-  await new Search(database, entrySource).catchUp()
+  await new CatchUp(database, entrySource, createLog('silent')).begin()
   const indexed = await database.all(sql`SELECT context, id FROM search_entries ORDER BY id`)
   assert.deepEqual(
     indexed.map(row => ({ ...(row as object) })),

@@ -1,0 +1,98 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Log } from '../base/log.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
+import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
+import type { Entry } from '../model/entry.ts'
+import type { Database, Queries } from '../stores/database.ts'
+import type { EntrySource } from './entry-source.ts'
+import { indexEntries, unindexed } from './index-records.ts'
+
+/** So many missing entries are indexed before the first answer: a small store is complete from then on. */
+const MAX_AT_START = 500
+/** One transaction indexes so many entries, or fewer large ones: it holds up requests and other writes for some milliseconds. */
+const BATCH = 20
+const MAX_BYTES: Bytes = 262_144
+/** Between two transactions, for everything else. */
+const PAUSE: Milliseconds = 10
+
+const first: EntryAddress = { context: '', id: '' }
+
+/**
+ * Indexes the entries that are missing in the index, for instance after an upgrade that has emptied it. What is missing is found by
+ * comparing the tables, so work that was interrupted goes on where it ended. Entries that are written meanwhile are indexed with their
+ * change; the others are found as soon as they are indexed.
+ */
+export class CatchUp {
+  readonly #database: Database
+  readonly #entries: EntrySource
+  readonly #log: Log
+  readonly #stopping = new AbortController()
+  #running: Promise<void> | undefined
+  #isComplete = false
+
+  constructor(database: Database, entries: EntrySource, log: Log) {
+    this.#database = database
+    this.#entries = entries
+    this.#log = log
+  }
+
+  /**
+   * Indexes what is needed before the first answer: all contexts, because a user's contexts are looked up in the index, and some other
+   * entries.
+   */
+  async begin(): Promise<void> {
+    let place: EntryAddress | undefined = { context: CONTEXTS, id: '' }
+    while (place?.context === CONTEXTS) place = await this.#index(place, ({ context }) => context === CONTEXTS)
+    place = first
+    for (let count = 0; place && count < MAX_AT_START; count += BATCH) place = await this.#index(place)
+    this.#isComplete = place === undefined
+    if (!this.#isComplete)
+      this.#log.warn('the search index is being completed; until then searches do not find all entries')
+  }
+
+  /** Indexes the rest while the service answers. Does nothing when all is indexed or this is already running. */
+  run(): Promise<void> {
+    if (this.#isComplete) return Promise.resolve()
+    return (this.#running ??= this.#indexRest().finally(() => (this.#running = undefined)))
+  }
+
+  /** Ends the work; the next start continues it. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running?.catch(() => {})
+  }
+
+  async #indexRest(): Promise<void> {
+    const { signal } = this.#stopping
+    for (let place: EntryAddress | undefined = first; place; ) {
+      const present: EntryAddress = place
+      place = await this.#database.withExclusiveLock(() => this.#index(present))
+      if (place) await setTimeout(PAUSE)
+      if (signal.aborted) return
+    }
+    this.#isComplete = true
+    this.#log.info('the search index is complete')
+  }
+
+  /** Indexes the next missing entries after this place. Returns the place of the last one; `undefined` when none are missing. */
+  async #index(
+    after: EntryAddress,
+    isWanted: (address: EntryAddress) => boolean = () => true,
+  ): Promise<EntryAddress | undefined> {
+    const missing = (await unindexed(this.#database, after, BATCH)).filter(isWanted)
+    let size = 0
+    const tooLarge = missing.findIndex(entry => (size += entry.size) > MAX_BYTES)
+    const some = tooLarge < 0 ? missing : missing.slice(0, Math.max(1, tooLarge))
+    if (some.length === 0) return undefined
+    // Nothing is lost that cannot be indexed again.
+    await this.#database.transaction(tx => indexEntries(tx, this.#load(tx, some)), { durability: 'relaxed' })
+    return some.at(-1)
+  }
+
+  async *#load(tx: Queries, addresses: readonly EntryAddress[]): AsyncGenerator<Entry> {
+    for (const address of addresses) {
+      const entry = await this.#entries.findEntry(tx, address)
+      if (entry) yield entry
+    }
+  }
+}
