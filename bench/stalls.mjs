@@ -137,6 +137,7 @@ async function prepare(service) {
         [subject(id)]: {
           [TITLE]: [{ type: 'literal', value: `entry ${id} about many things` }],
           [P]: [{ type: 'uri', value: `http://example.org/house/Number/${id}` }],
+          'http://example.org/part': [{ type: 'uri', value: subject('e0') }],
           'http://example.org/next': [{ type: 'uri', value: subject(`e${(Number(id.slice(1)) + 1) % ENTRIES}`) }],
         },
       }
@@ -232,6 +233,7 @@ const inputs = {
   },
   'relations of that entry': get(({ context, target }) => `${context}/relations/${target}`, guest, 4),
   'that entry, all of it': get(({ context, target }) => `${context}/entry/${target}?includeAll`, guest, 4),
+  'an entry at which all others point': get(({ context }) => `${context}/entry/e0?includeAll`, guest, 8),
   '2 MB of Turtle that stand for 300,000 statements': async input => {
     const body = turtle(isQuick ? 3000 : 300_000, n => `<${n.toString(36)}>`)
     await put('metadata', () => body, 'text/turtle')(input)

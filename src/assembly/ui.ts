@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import type { Bytes } from '../base/units.ts'
 import { StartupError } from '../base/errors.ts'
 import { type Asset, readWords, type UiAssets } from '../http/page.ts'
+import type { Coding } from '../http/protocol/negotiate.ts'
 
 const folder = new URL('../ui/', import.meta.url)
 const MANIFEST = 'manifest.json'
@@ -12,19 +14,45 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Part of `assembly/server.ts`: the built pages, read once. @throws {StartupError} when they have not been built */
+const suffixes: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' }
+
+/** Part of `assembly/server.ts`: the built pages; their files are read when they are asked for. @throws {StartupError} when they have not been built */
 export async function loadUi(): Promise<UiAssets> {
   try {
     const names = JSON.parse(await readFile(new URL(MANIFEST, folder), 'utf8')) as UiAssets['names']
     const files = new Map<string, Asset>()
-    for (const name of await readdir(folder)) {
+    const present = new Set(await readdir(folder))
+    for (const name of present) {
       const mediaType = mediaTypes[extname(name)]
-      if (mediaType === undefined) continue
-      const read = (suffix: string): Promise<Buffer> => readFile(new URL(name + suffix, folder))
-      files.set(name, { mediaType, bytes: await read(''), coded: { br: await read('.br'), gzip: await read('.gz') } })
+      if (mediaType !== undefined) files.set(name, assetOf(name, mediaType, present))
     }
     return { names, files, words: readWords(await readFile(new URL('words.json', folder), 'utf8')) }
   } catch (error) {
     throw new StartupError('The pages of the user interface are missing. Run `npm run build`.', { cause: error })
   }
+}
+
+function assetOf(name: string, mediaType: string, present: ReadonlySet<string>): Asset {
+  const codings = (['br', 'gzip'] as const).filter(coding => present.has(name + suffixes[coding]))
+  const plain = sharedFile(new URL(name, folder))
+  const coded = new Map(codings.map(coding => [coding, sharedFile(new URL(name + suffixes[coding], folder))]))
+  return { mediaType, codings, read: async coding => await ((coding && coded.get(coding)) ?? plain)() }
+}
+
+/** A larger file is not kept: a thread would hold 2.5 MB for the viewer of PDFs alone. */
+const MAX_KEPT: Bytes = 131_072
+
+/**
+ * Reads a file that never changes when it is first asked for. While the bytes of a large one are in use, all readers get the same: slow
+ * clients must not multiply them.
+ */
+function sharedFile(file: URL): () => Promise<Buffer> {
+  let known: Pick<WeakRef<Buffer>, 'deref'> | undefined
+  let reading: Promise<Buffer> | undefined
+  const load = async (): Promise<Buffer> => {
+    const bytes = await readFile(file)
+    known = bytes.length > MAX_KEPT ? new WeakRef(bytes) : { deref: () => bytes }
+    return bytes
+  }
+  return async () => known?.deref() ?? (await (reading ??= load().finally(() => (reading = undefined))))
 }

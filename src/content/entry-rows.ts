@@ -81,13 +81,13 @@ const MAX_SINGLE_DELETIONS = 8
 
 /** Stores the statements of a new entry about others. The others need not exist yet. */
 export async function addRelations(tx: Queries, entry: Entry): Promise<void> {
-  await insertRelations(tx, entry, [...relationsIn(entry)])
+  await insertRelations(tx, entry, relationsIn(entry))
 }
 
 async function insertRelations(
   tx: Queries,
   { context, id }: EntryAddress,
-  relations: readonly Relation[],
+  relations: Iterable<Relation>,
 ): Promise<void> {
   for (const some of portionsOf(relations, ROWS)) {
     const rows = some.map(
@@ -125,8 +125,10 @@ export async function renewRelations(tx: Queries, before: Entry, after: Entry): 
     before.statements === after.statements &&
     before.externalResource === after.externalResource
   if (isSame) return
-  const [old, present] = [[...relationsIn(before)], [...relationsIn(after)]]
-  if (old.length === 0 && present.length === 0) return
+  const old = [...relationsIn(before)]
+  // Not collected: there can be tens of thousands.
+  if (old.length === 0) return await insertRelations(tx, after, relationsIn(after))
+  const present = [...relationsIn(after)]
   const [oldKeys, presentKeys] = [new Set(old.map(keyOf)), new Set(present.map(keyOf))]
   const gone = old.filter(relation => !presentKeys.has(keyOf(relation)))
   if (gone.length > MAX_SINGLE_DELETIONS) {
@@ -153,10 +155,13 @@ export async function addRevision(tx: Queries, before: Entry | undefined, after:
   if (after.entryType === 'Reference' || before?.metadata === after.metadata) return
   const [present, next] = [graphText(before?.metadata ?? {}), graphText(after.metadata)]
   if (present === next) return
-  const latest = await tx.get<{ number: number; metadata: string }>(sql`SELECT number, metadata
+  // Compared by the engine: each revision can have several megabytes.
+  const latest = await tx.get<{ number: number; holds: number }>(sql`SELECT number,
+      CASE WHEN metadata = ${present} THEN 1 ELSE 0 END AS holds
     FROM metadata_revisions WHERE context = ${after.context} AND entry = ${after.id} ORDER BY number DESC LIMIT 1`)
   let number = latest?.number ?? 0
-  if (before && present !== (latest?.metadata ?? '{}')) {
+  const isKept = latest ? latest.holds === 1 : present === '{}'
+  if (before && !isKept) {
     const earlier = { number: ++number, time: before.modified, author: onlyAuthorOf(before) }
     await insertRevision(tx, after, earlier, present)
   }

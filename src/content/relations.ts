@@ -1,4 +1,5 @@
 import type { Caller } from '../accounts/caller.ts'
+import { Turns } from '../base/concurrency.ts'
 import { groupsOf } from '../accounts/groups.ts'
 import { type Graph, graphOf, type Statement, uri } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
@@ -72,6 +73,8 @@ export async function readableRelations(
 ): Promise<Graph> {
   const readable = new Map<string, boolean>()
   const statements: Statement[] = []
+  // Thousands of entries may refer to this one, and each is checked.
+  const turns = new Turns()
   for (const { source_context: context, source: id, part, subject, predicate, object } of rows) {
     if (statements.length >= most) break
     if (part === 'metadata' || !publicInfo) {
@@ -79,6 +82,7 @@ export async function readableRelations(
       const check = part === 'metadata' ? mayReadMetadata : hasAnyRight
       const isReadable = readable.get(key) ?? (await passes(queries, caller, { context, id }, check))
       readable.set(key, isReadable)
+      await turns.after(0)
       if (!isReadable) continue
     }
     statements.push({ subject, predicate, object: uri(object) })

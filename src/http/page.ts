@@ -39,10 +39,11 @@ export const sendPage = (
 
 /** A file of the user interface, as it is sent. */
 export interface Asset {
-  readonly bytes: Buffer
-  /** The same, compressed at build time. */
-  readonly coded: Readonly<Partial<Record<Coding, Buffer>>>
   readonly mediaType: string
+  /** In which codings it was compressed at build time. */
+  readonly codings: readonly Coding[]
+  /** Responses that are being sent share one copy. */
+  read(coding?: Coding): Promise<Buffer>
 }
 
 /** A page of the application, and what browsers fetch for it together with the script (`ui/preloads.ts`). */

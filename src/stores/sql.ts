@@ -50,8 +50,14 @@ export function name(text: string): Sql {
 const PORTION = 200
 
 /** Splits the items into portions, by default of a size that fits into a statement as values. */
-export function* portionsOf<T>(items: readonly T[], size = PORTION): Generator<readonly T[]> {
-  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
+export function* portionsOf<T>(items: Iterable<T>, size = PORTION): Generator<readonly T[]> {
+  let portion: T[] = []
+  for (const item of items) {
+    if (portion.push(item) < size) continue
+    yield portion
+    portion = []
+  }
+  if (portion.length > 0) yield portion
 }
 
 /** Joins parts of a statement with commas. */

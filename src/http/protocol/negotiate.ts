@@ -76,12 +76,18 @@ export function removeCodingFromTags({ headers }: FastifyRequest['raw']): void {
   }
 }
 
+/** From here on the work counts more than the last bytes: gzip takes a third of the time for two hundredths more. */
+const LARGE: Bytes = 65_536
+
 const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: bytes =>
     promisify(brotliCompress)(bytes, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: bytes.length < LARGE ? 4 : 3,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
     }),
-  gzip: bytes => promisify(gzip)(bytes, { level: 6 }),
+  gzip: bytes => promisify(gzip)(bytes, { level: bytes.length < LARGE ? 6 : 4 }),
 }
 
 let running = 0

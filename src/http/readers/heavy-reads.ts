@@ -29,6 +29,7 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/search': always,
   '/lookup': always,
   '/:context/lookup': always,
+  '/:context': request => !request.parameters.has('entryname'),
   '/:context/statistics/:type': always,
   '/:context/relations/:entry': always,
   '/:context/entry/:entry/index': always,

@@ -6,6 +6,7 @@ import type { RouteDefinition } from '../interface/route.ts'
 import { noSchemas } from '../protocol/no-schemas.ts'
 import { Parameters } from '../protocol/query.ts'
 import { archiveRoutes } from '../routes/archives.ts'
+import { contextRoutes } from '../routes/contexts.ts'
 import { entryRoutes } from '../routes/entries.ts'
 import { listRoutes } from '../routes/lists.ts'
 import { lookupRoutes } from '../routes/lookup.ts'
@@ -20,7 +21,16 @@ import type { ReadAnswer, ReadTask } from './read-task.ts'
 /** The services that the routes of `heavy-reads.ts` use. */
 export type ReaderRooms = Pick<
   Rooms,
-  'database' | 'entries' | 'views' | 'metadata' | 'resources' | 'search' | 'statistics' | 'ledger' | 'system'
+  | 'contexts'
+  | 'database'
+  | 'entries'
+  | 'views'
+  | 'metadata'
+  | 'resources'
+  | 'search'
+  | 'statistics'
+  | 'ledger'
+  | 'system'
 >
 
 /** Only some of the routes, because a thread needs memory for each module that it loads. */
@@ -28,6 +38,7 @@ const routes: readonly RouteDefinition<Services>[] = [
   ...searchRoutes,
   ...lookupRoutes,
   ...archiveRoutes,
+  ...contextRoutes,
   ...entryRoutes,
   ...metadataRoutes,
   ...resourceRoutes,

@@ -77,10 +77,10 @@ export const uiRoutes = [
       addVary(reply, 'accept-encoding')
       if (request.headers['if-none-match'] === `"${name}"`) return await reply.status(304).send()
       const coding = acceptedCoding(request)
-      const coded = coding && asset.coded[coding]
-      if (!coded) return await reply.type(asset.mediaType).send(asset.bytes)
+      reply.type(asset.mediaType)
+      if (!coding || !asset.codings.includes(coding)) return await reply.send(await asset.read())
       reply.headers({ 'content-encoding': coding, etag: codedTag(`"${name}"`, coding) })
-      return await reply.type(asset.mediaType).send(coded)
+      return await reply.send(await asset.read(coding))
     },
   }),
 ]
