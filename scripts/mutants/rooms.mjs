@@ -37,14 +37,28 @@ export const rooms = {
   },
   sso: {
     files: ['src/sso/'],
-    tests: ['scenarios/cas-', 'scenarios/oidc-', 'scenarios/saml-', 'scenarios/sso-', 'sso/'],
+    tests: [
+      'scenarios/cas-',
+      'scenarios/oidc-',
+      'scenarios/provider-',
+      'scenarios/saml-',
+      'scenarios/second-factor-sso',
+      'scenarios/sso-',
+      'sso/',
+      'ui/sso-preview',
+    ],
   },
   stores: {
     files: ['src/stores/'],
     tests: [
+      'accounts/breached-passwords',
       'accounts/session-nodes',
       'backup/',
       'files/faults',
+      // With the real servers, where they are installed.
+      'peers/redis-service',
+      'peers/s3-blob-store',
+      'peers/s3-outage',
       'scenarios/auth-persistent',
       'scenarios/postgres-nodes',
       'scenarios/reset-smtp',

@@ -169,6 +169,14 @@ test('every text is accepted or refused, without any other error', () => {
   )
 })
 
+test('attributes are those of the namespace of CAS with a text', () => {
+  const attributes =
+    '<cas:mail>a@b</cas:mail><cas:group>one</cas:group><cas:group>two</cas:group><cas:empty> </cas:empty><cas:none/>' +
+    '<x:mail xmlns:x="urn:x">evil@b</x:mail><cas:deep><cas:mail>evil@b</cas:mail></cas:deep>'
+  const reply = response(success(`${ANNA}<cas:attributes>${attributes}</cas:attributes>`))
+  assert.deepEqual({ ...verifyReply('cas3', reply, expected).attributes }, { mail: ['a@b'], group: ['one', 'two'] })
+})
+
 test('a second outcome around the element of the name is never accepted', () => {
   const pieces = fc.array(
     fc.constantFrom(ANNA, '</cas:authenticationSuccess>', '<cas:authenticationSuccess>', EVE, failure),

@@ -69,6 +69,17 @@ test('an assertion id is consumed once per provider, as long as the assertion is
   await one.consumeAssertionId('a', '_x', until)
 })
 
+test('a session that its provider has ended is remembered as long as an assertion of it could arrive (D30.1)', async t => {
+  const { system, one, other } = start(t)
+  assert.equal(await other.isSignedOut('a', 'session'), false)
+  await one.noteSignedOut('a', 'session', system.now() + 60_000)
+  assert.equal(await other.isSignedOut('a', 'session'), true)
+  assert.equal(await other.isSignedOut('b', 'session'), false)
+  assert.equal(await other.isSignedOut('a', 'other'), false)
+  system.pass(61_000)
+  assert.equal(await other.isSignedOut('a', 'session'), false)
+})
+
 test('ids with colons do not run into those of another provider', async t => {
   const { one, system } = start(t)
   await one.consumeAssertionId('a', 'b:c', system.now() + 1000)

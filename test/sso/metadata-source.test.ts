@@ -201,6 +201,53 @@ test('a file is read, again after its age, and kept in mind when it is gone (D8.
   assert.equal((await source.current()).entityId, 'urn:new')
 })
 
+test('of a certificate near its end is warned a month, a week and a day before, and once when it has expired (D8.6)', async () => {
+  const DAY = 86_400_000
+  const system = new FakeSystem()
+  const warned: unknown[] = []
+  const file = join(await temporaryFolder(), 'idp.xml')
+  await writeFile(file, '')
+  const expires = system.now() + 31.5 * DAY
+  const metadata = {
+    entityId: IDP,
+    keys: [],
+    validUntil: undefined,
+    certificates: [{ subject: 'CN=idp', sha256: 'aa', expires }],
+  }
+  const source = new MetadataSource(
+    { idp: 'a', url: pathToFileURL(file).href, maxAge: 1000 * DAY },
+    {
+      system,
+      log: { ...log, warn: (entry: unknown, text: string) => warned.push([entry, text]) } as unknown as typeof log,
+      copies: undefined,
+      parse: async () => metadata,
+    },
+  )
+  source.warnOfExpiry()
+  await source.current()
+  const days = () => {
+    const given = warned.splice(0) as Array<[{ readonly daysLeft: number }, string]>
+    return given.map(([{ daysLeft }, text]) => [daysLeft, text])
+  }
+  days()
+  for (const [passed, expected] of [
+    [0, []],
+    [1, [[30, 'a certificate expires soon']]],
+    [10, []],
+    [13, [[7, 'a certificate expires soon']]],
+    [5, []],
+    [1, [[1, 'a certificate expires soon']]],
+    [1, []],
+    [1, [[-1, 'a certificate has expired']]],
+    [10, []],
+  ] as const) {
+    system.pass(passed * DAY)
+    source.warnOfExpiry()
+    source.warnOfExpiry()
+    assert.deepEqual(days(), expected, `${passed}`)
+  }
+})
+
 test('only https, or http from this machine, is fetched (D8.6)', async () => {
   for (const url of [
     'http://idp.example/metadata',

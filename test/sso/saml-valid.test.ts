@@ -7,6 +7,7 @@ import type { ExpectedResponse } from '../../src/sso/saml/response.ts'
 import { verify } from '../../src/sso/saml/verify-worker.ts'
 import { encryptAssertion } from '../support/saml-encryption.ts'
 import {
+  DSIG,
   buildResponse,
   DSIG_MORE,
   edit,
@@ -228,6 +229,15 @@ const shapes: Readonly<Record<string, Shape>> = {
   },
   'an encrypted assertion signed inside and outside': {
     xml: () => signElement(encryptAssertion(signResponse(plain, 'assertion')), '_response'),
+    expected: decrypting,
+  },
+  'encrypted with OAEP and SHA-1 by its name': {
+    xml: () =>
+      edit(
+        encryptAssertion(signResponse(plain, 'assertion')),
+        'rsa-oaep-mgf1p">',
+        `rsa-oaep-mgf1p"><ds:DigestMethod Algorithm="${DSIG}sha1"/>`,
+      ),
     expected: decrypting,
   },
   'encrypted with OAEP and SHA-256': {

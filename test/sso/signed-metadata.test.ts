@@ -167,6 +167,29 @@ test('an entity that cannot be used is left out, and counted with its reason (D3
   }
 })
 
+test('the time for which metadata may be kept is read in days, hours, minutes and seconds (D31.1)', () => {
+  for (const [duration, milliseconds] of [
+    ['P1D', 86_400_000],
+    ['PT6H', 21_600_000],
+    ['PT30M', 1_800_000],
+    ['PT10S', 10_000],
+    ['PT10.5S', 10_000],
+    ['P2DT1M', 172_860_000],
+    ['P1Y', undefined],
+    ['P1M', undefined],
+    ['-P1D', undefined],
+    ['soon', undefined],
+  ] as const) {
+    const { cacheDuration } = read(signFederation(aggregateXml(two, `${valid} cacheDuration="${duration}"`)))
+    assert.equal(cacheDuration, milliseconds, duration)
+  }
+})
+
+test('elements of other namespaces are no entities (D31.1)', () => {
+  const other = '<x:EntityDescriptor xmlns:x="urn:x" entityID="https://evil.example/idp"/>'
+  assert.deepEqual(ids(read(signFederation(aggregateXml([other, ...two])))), both)
+})
+
 test('an entity of an inner aggregate ends with it (D31.1)', () => {
   const inner = `<md:EntitiesDescriptor validUntil="2026-11-22T00:00:00Z">${two[0] ?? ''}</md:EntitiesDescriptor>`
   const { entities } = read(signFederation(aggregateXml([inner, two[1] ?? ''])))
@@ -234,6 +257,16 @@ const attacks: Readonly<Record<string, () => string>> = {
     `<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>${edit(signed, 'University of Example', '&a;')}`,
   'an unknown entity': () => edit(signed, 'University of Example', '&constructor;'),
   'an undeclared prefix': () => edit(signed, '<md:KeyDescriptor', '<evil:KeyDescriptor'),
+  'a space before the address of a namespace': () =>
+    signFederation(edit(aggregateXml(two), 'xmlns:shibmd="', 'xmlns:shibmd=" ')),
+  'a space after the address of a namespace': () =>
+    signFederation(
+      edit(
+        aggregateXml(two),
+        'xmlns:shibmd="urn:mace:shibboleth:metadata:1.0"',
+        'xmlns:shibmd="urn:mace:shibboleth:metadata:1.0 "',
+      ),
+    ),
   'an attribute twice': () => edit(signed, ' use="signing"', ' use="signing" use="signing"'),
   'text after the root': () => `${signed}text`,
   'a second root': () => signed + signed,

@@ -94,6 +94,42 @@ test('a reader that has missed more changes than are kept drops everything', asy
   assert.equal(await get('e'), 'eva')
 })
 
+test('a value that is made of other things than before stays when those change', async () => {
+  const cache = new DependencyCache(one, 100_000)
+  let loads = 0
+  const get = (subject: string) =>
+    cache.get('moving', async () => ({ value: ++loads, subjects: [`_principals/${subject}`], bytes: 100 }))
+  await insertUser(one, 'old')
+  await insertUser(one, 'new')
+  assert.equal(await get('old'), 1)
+  await rename(one, 'old', 'older')
+  assert.equal(await get('new'), 2)
+  await rename(one, 'old', 'oldest')
+  assert.equal(await get('new'), 2, 'it no longer depends on this user')
+  await rename(one, 'new', 'newer')
+  assert.equal(await get('new'), 3)
+})
+
+test('a commit that changes nothing that is cached drops nothing', async () => {
+  const { get, loads } = namesIn(new DependencyCache(one, 100_000), one)
+  await insertUser(one, 'steady')
+  await get('steady')
+  await one.run(sql`INSERT INTO contexts (id) VALUES ('counted')`)
+  await get('steady')
+  const before = loads()
+  await one.run(sql`UPDATE contexts SET last_number = 4 WHERE id = 'counted'`)
+  await get('steady')
+  assert.equal(loads(), before)
+})
+
+test('only so many of the latest changes are kept', async () => {
+  await one.run(sql`UPDATE sqlite_sequence SET seq = seq + 30000 WHERE name = 'change_log'`)
+  await insertUser(one, 'latest')
+  await pruneChangeLog(one)
+  const rows = await one.all<{ subject: string }>(sql`SELECT subject FROM change_log`)
+  assert.deepEqual([...new Set(rows.map(({ subject }) => subject))].sort(), ['_contexts/', '_principals/latest'])
+})
+
 test('memory is bounded, and a value that is too large is not kept', async () => {
   const cache = new DependencyCache(one, 20_000)
   for (let n = 0; n < 100; n++) {

@@ -47,6 +47,10 @@ test('several keys keep their order; blank lines and comments do not count; base
   )
 })
 
+test('up to five keys are read', () => {
+  assert.equal(parseKeys(Array(5).fill(KEY).join('\n'), 'x').length, 5)
+})
+
 const bad = ['', '# none', 'secret', KEY.slice(1), `${KEY}x`, `${KEY} ${KEY}`, Array(6).fill(KEY).join('\n')]
 for (const text of bad) {
   test(`a key file with ${JSON.stringify(text.slice(0, 60))} stops the start and is not quoted`, async () => {

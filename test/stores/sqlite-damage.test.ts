@@ -48,11 +48,21 @@ async function findDamage(path: string): Promise<readonly string[]> {
   }
 }
 
-test('a large database is not checked when a limit is given', async t => {
-  const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
+test('a database larger than a given limit is not checked', async t => {
+  const path = join(await temporaryFolder(), 'store.sqlite')
+  const whole = await openSqliteDatabase(path)
+  await migrate(whole, schema)
+  // A table that nothing reads at the opening.
+  await whole.run(sql`INSERT INTO audit (number, time, event, detail) VALUES (1, 1, 'login', ${'x'.repeat(20_000)})`)
+  await whole.close()
+  const { size } = await stat(path)
+  const file = await open(path, 'r+')
+  await file.write(randomBytes(PAGE), 0, PAGE, size - PAGE)
+  await file.close()
+  const database = await openSqliteDatabase(path)
   t.after(() => database.close())
-  await migrate(database, schema)
-  assert.deepEqual(await database.findDamage({ maxBytes: 1 }), [])
+  assert.notDeepEqual(await database.findDamage({ maxBytes: size }), [])
+  assert.deepEqual(await database.findDamage({ maxBytes: size - 1 }), [])
 })
 
 test('a database that cannot grow refuses rows as StorageFull, goes on reading and deleting, and closes (D20.4)', async () => {

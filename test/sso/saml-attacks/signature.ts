@@ -216,6 +216,11 @@ export const signatureAttacks: readonly Attack[] = [
     xml: () => signElement(buildResponse({ responseId: "_a']|//*[@x='" }), "_a']|//*[@x='"),
   },
   {
+    title: 'an id that begins with no letter',
+    check: 'signature-shape',
+    xml: () => signElement(buildResponse({ responseId: '-_a' }), '-_a'),
+  },
+  {
     title: 'an empty id',
     check: 'signature-shape',
     xml: () => signElement(buildResponse({ responseId: '' }), '', { uri: '#' }),

@@ -160,6 +160,17 @@ export const encryptionAttacks: readonly Attack[] = [
   cipherAttack('cut off, CBC', { cipher: 'aes256-cbc', damage: bytes => bytes.subarray(0, 40) }),
   cipherAttack('nothing', { damage: bytes => bytes.subarray(0, 0) }),
   {
+    title: 'encrypted: a mask for an algorithm that has no choice',
+    check: 'decryption',
+    xml: () =>
+      edit(
+        signedInside(),
+        'rsa-oaep-mgf1p">',
+        'rsa-oaep-mgf1p"><m:MGF xmlns:m="http://www.w3.org/2009/xmlenc11#" Algorithm="http://www.w3.org/2009/xmlenc11#mgf1sha1"/>',
+      ),
+    expected: decrypting,
+  },
+  {
     title: 'encrypted: an unknown cipher',
     check: 'decryption',
     xml: () => edit(signedInside(), 'aes256-gcm', 'x'),

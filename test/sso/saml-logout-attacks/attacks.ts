@@ -235,6 +235,18 @@ export const statementAttacks: readonly LogoutAttack[] = [
   ...issued('a SessionIndex and an empty one', 'message', { sessionIndexes: ['_s', ''] }),
   ...issued('101 sessions', 'size', { sessionIndexes: Array.from({ length: 101 }, (_, index) => `_${index}`) }),
   ...issued('a response in the parameter of a request', 'root', () => buildLogoutResponse()),
+  ...issued('an element of another namespace', 'root', xml =>
+    edit(
+      xml,
+      'xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"',
+      'xmlns:samlp="urn:oasis:names:tc:SAML:1.0:protocol"',
+    ),
+  ),
+  attack('no ID, by redirect', 'message', () => redirected(edit(request, ' ID="_logout"', ''))),
+  attack('an empty ID, by redirect', 'message', () => redirected(buildLogoutRequest({ id: '' }))),
+  attack('an ID of 257 characters, by redirect', 'message', () =>
+    redirected(buildLogoutRequest({ id: `_${'a'.repeat(256)}` })),
+  ),
   ...issued('an assertion', 'root', xml => xml.replaceAll('samlp:LogoutRequest', 'saml:Assertion')),
   attack('an EncryptedID without a key of ours', 'decryption', () =>
     posted(edit(request, /<saml:NameID>.*<\/saml:NameID>/, encryptedId())),
