@@ -185,6 +185,24 @@ export async function idsAfter(queries: Queries, { context, id }: EntryAddress, 
   return rows.map(row => row.id)
 }
 
+/** A row with the columns of its file and of its place in a list. */
+export interface ExportRow extends EntryRow {
+  readonly blob: string | null
+  readonly size: number
+  readonly sha256: string
+  readonly list: string | null
+  readonly position: number
+}
+
+/** The next entry of a context in text order, with its file and its place in a list, all from one moment. */
+export async function findNextRow(queries: Queries, { context, id }: EntryAddress): Promise<ExportRow | undefined> {
+  return await queries.get<ExportRow>(sql`SELECT ${columnsOfE}, f.blob, f.size, f.sha256, m.list, m.position
+    FROM entries e
+    LEFT JOIN files f ON f.context = e.context AND f.entry = e.id
+    LEFT JOIN list_members m ON m.context = e.context AND m.member = e.id
+    WHERE e.context = ${context} AND e.id > ${id} ORDER BY e.id LIMIT 1`)
+}
+
 /** When each entry of a context was last changed, by id. */
 export async function modificationTimes(queries: Queries, context: string): Promise<ReadonlyMap<string, Milliseconds>> {
   const rows = await queries.all<{ id: string; modified: number }>(

@@ -75,11 +75,19 @@ export class Revisions {
 /** Works whether or not revisions are on. */
 export async function findRevision(
   queries: Queries,
-  { context, id }: EntryAddress,
+  address: EntryAddress,
   number: number,
 ): Promise<Revision | undefined> {
-  const row = await queries.get<RevisionRow & { metadata: string }>(sql`SELECT number, time, author, metadata
-    FROM metadata_revisions WHERE context = ${context} AND entry = ${id} AND number = ${number}`)
-  if (!row) return undefined
-  return { number, time: row.time, author: row.author, metadata: JSON.parse(row.metadata) as Graph }
+  const row = await findRevisionText(queries, address, number)
+  return row && { ...row, metadata: JSON.parse(row.metadata) as Graph }
+}
+
+/** The same, with the metadata as text. */
+export async function findRevisionText(
+  queries: Queries,
+  { context, id }: EntryAddress,
+  number: number,
+): Promise<(RevisionRow & { readonly metadata: string }) | undefined> {
+  return await queries.get(sql`SELECT number, time, author, metadata FROM metadata_revisions
+    WHERE context = ${context} AND entry = ${id} AND number = ${number}`)
 }

@@ -1,13 +1,12 @@
-import type { Bytes, Milliseconds } from '../../base/units.ts'
+import type { Bytes } from '../../base/units.ts'
 import type { FileRecord } from '../../files/file-records.ts'
 import { findGroup } from '../../accounts/groups.ts'
 import { findUser } from '../../accounts/users.ts'
-import type { EntryAddress } from '../../model/addresses.ts'
 import { holdsFile, holdsGraph } from '../../model/entry.ts'
 import type { Queries } from '../../stores/database.ts'
-import { sql } from '../../stores/sql.ts'
-import { columnsOfE, type EntryRow, headFromRow } from '../entry-records.ts'
+import { type EntryRow, type ExportRow, findNextRow, headFromRow } from '../entry-records.ts'
 import type { Membership } from '../list-records.ts'
+import { findRevisionText } from '../revisions.ts'
 import type { OutsideForm, PrincipalLine } from './format.ts'
 import { describeHead } from './lines.ts'
 import { principalsIn } from './principals.ts'
@@ -79,7 +78,7 @@ export async function readPage(
   for (;;) {
     if (page.isFull) return page.finish(await principalLines(queries, named), place)
     if (place.revision > 0) {
-      const revision = await revisionAt(queries, { context, id: place.id }, place.revision)
+      const revision = await findRevisionText(queries, { context, id: place.id }, place.revision)
       if (revision) {
         const { number, author } = revision
         named.add(author)
@@ -89,7 +88,7 @@ export async function readPage(
       place = { id: place.id, revision: revision ? place.revision + 1 : 0 }
       continue
     }
-    const row = await entryAfter(queries, { context, id: place.id })
+    const row = await findNextRow(queries, { context, id: place.id })
     if (!row) return page.finish(await principalLines(queries, named), undefined)
     const head = headFromRow(row)
     const file = metadataOnly || !holdsFile(head) ? undefined : fileOf(row)
@@ -178,41 +177,11 @@ function textsOf(row: EntryRow, form: PageForm): Readonly<Record<string, string 
   }
 }
 
-interface ExportRow extends EntryRow {
-  readonly blob: string | null
-  readonly size: number
-  readonly sha256: string
-  readonly list: string | null
-  readonly position: number
-}
-
 const fileOf = ({ blob, size, sha256 }: ExportRow): FileRecord | undefined =>
   blob === null ? undefined : { blob, size, sha256 }
 
 const membershipOf = ({ list, position }: ExportRow): Membership | undefined =>
   list === null ? undefined : { list, position }
-
-/** The next entry, with its file and its place in a list, all from one moment. */
-const entryAfter = (queries: Queries, { context, id }: EntryAddress): Promise<ExportRow | undefined> =>
-  queries.get<ExportRow>(sql`SELECT ${columnsOfE}, f.blob, f.size, f.sha256, m.list, m.position FROM entries e
-    LEFT JOIN files f ON f.context = e.context AND f.entry = e.id
-    LEFT JOIN list_members m ON m.context = e.context AND m.member = e.id
-    WHERE e.context = ${context} AND e.id > ${id} ORDER BY e.id LIMIT 1`)
-
-interface RevisionRow {
-  readonly number: number
-  readonly time: Milliseconds
-  readonly author: string
-  readonly metadata: string
-}
-
-const revisionAt = (
-  queries: Queries,
-  { context, id }: EntryAddress,
-  number: number,
-): Promise<RevisionRow | undefined> =>
-  queries.get<RevisionRow>(sql`SELECT number, time, author, metadata FROM metadata_revisions
-    WHERE context = ${context} AND entry = ${id} AND number = ${number}`)
 
 async function principalLines(queries: Queries, ids: Iterable<string>): Promise<PrincipalLine[]> {
   const lines: PrincipalLine[] = []
