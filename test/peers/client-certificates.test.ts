@@ -67,7 +67,7 @@ test('PostgreSQL and Redis that demand a certificate get one: both ends of each 
   }
   assert.doesNotMatch(await doctor(rowsAs(client), redisAs(client)), /^problem/m)
   for (const refused of [undefined, stranger]) {
-    assert.match(await doctor(rowsAs(refused), redisAs(client)), /^problem: .*PostgreSQL/m)
+    assert.match(await doctor(rowsAs(refused), redisAs(client)), /^problem: store: The database 127\.0\.0\.1/m)
     assert.match(await doctor(rowsAs(client), redisAs(refused)), /^problem: .*Redis at 127\.0\.0\.1/m)
   }
   await writeFile(join(folder, 'open.key'), client.key, { mode: 0o644 })

@@ -24,11 +24,7 @@ interface Nodes {
   readonly pass: (time: number) => void
 }
 
-let started: Promise<Nodes> | undefined
-
 /** Two nodes with common rows in PostgreSQL, and common logins and counters in Redis. */
-const nodes = (): Promise<Nodes> => (started ??= start())
-
 async function start(): Promise<Nodes> {
   const [folder, url, server] = [await temporaryFolder(), await postgresDatabase(), await startRedis({ after })]
   const settings: Readonly<Record<string, string>> = {
@@ -50,8 +46,15 @@ async function start(): Promise<Nodes> {
   return { one, atOne, atOther, admin: await one.admin(), pass }
 }
 
+const shared = [postgres, redis].every(peer => peer.available()) ? await start() : undefined
+
+function nodes(): Nodes {
+  assert.ok(shared)
+  return shared
+}
+
 async function newGuarded() {
-  const { one, admin, pass } = await nodes()
+  const { one, admin, pass } = nodes()
   const user = await newUser(one, admin)
   // Both clocks have to move.
   const added = await addApp(user.visitor, { now: () => one.system.now(), pass })
@@ -63,7 +66,7 @@ const requireNodes = (t: { skip(message: string): void }): boolean =>
 
 test('a code that was used on one node is refused on the other, also at the same moment (D28.1)', async t => {
   if (!requireNodes(t)) return
-  const { atOne, atOther, pass } = await nodes()
+  const { atOne, atOther, pass } = nodes()
   const user = await newGuarded()
   const visitors = [atOne(), atOther(), atOne(), atOther()]
   const cookies = await Promise.all(
@@ -86,7 +89,7 @@ test('a code that was used on one node is refused on the other, also at the same
 
 test('a sign-in that began on one node is completed on the other, once (D28.2)', async t => {
   if (!requireNodes(t)) return
-  const { atOne, atOther } = await nodes()
+  const { atOne, atOther } = nodes()
   const user = await newGuarded()
   const cookie = pendingCookie(await atOne().signIn(user.name, user.password))
   const visitor = atOther()
@@ -97,7 +100,7 @@ test('a sign-in that began on one node is completed on the other, once (D28.2)',
 
 test('a factor that is added or removed on one node counts at once on the other (D28.4, D28.8)', async t => {
   if (!requireNodes(t)) return
-  const { one, atOther, admin, pass } = await nodes()
+  const { one, atOther, admin, pass } = nodes()
   const user = await newUser(one, admin)
   const elsewhere = atOther()
   assert.equal((await elsewhere.signIn(user.name, user.password)).status, 200)
@@ -114,7 +117,7 @@ test('a factor that is added or removed on one node counts at once on the other 
 
 test('wrong codes on both nodes count together, and a new proof on one is recent on the other (D28.3, D28.6)', async t => {
   if (!requireNodes(t)) return
-  const { atOther, admin, pass } = await nodes()
+  const { atOther, admin, pass } = nodes()
   const user = await newGuarded()
   const other = atOther()
   other.cookie = user.visitor.cookie
@@ -134,7 +137,7 @@ test('wrong codes on both nodes count together, and a new proof on one is recent
 
 test('a passkey signs in on either node; a response that one has accepted is refused by the other (D29.3)', async t => {
   if (!requireNodes(t)) return
-  const { one, atOne, atOther, admin } = await nodes()
+  const { one, atOne, atOther, admin } = nodes()
   const user = await newUser(one, admin)
   const { authenticator, id } = await addPasskey(user.visitor)
   const passkey = authenticator.get(await optionsAt(atOne(), 'passkey/options'))
