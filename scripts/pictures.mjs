@@ -16,6 +16,8 @@ const tasks = [
   'find',
   'sign-out',
   'invite',
+  'temporary',
+  'second-factor',
   'unlock',
   'quota',
   'end-session',

@@ -36,6 +36,7 @@ const guestUser: User = {
   keptSessionDigest: undefined,
   disabled: false,
   hasSecondFactor: false,
+  hasTemporaryPassword: false,
   unlocks: 0,
   language: undefined,
   homeContext: undefined,

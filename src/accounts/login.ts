@@ -121,9 +121,15 @@ export class Login {
     return this.#deps.policy.admits(user.name ?? '') && this.#storedPassword(user) !== undefined
   }
 
+  /** Whether the password of the user is a temporary one; the password of the settings never is (D33). */
+  usesTemporaryPassword(user: User): boolean {
+    return user.hasTemporaryPassword && this.#storedPassword(user) === user.password
+  }
+
   /** Whether credentials that were verified recently may be used without a new check (D4.3). @throws {LockedOut} */
   async requireStillGood(user: User, name: string, client: Client): Promise<boolean> {
-    if (user.disabled || user.hasSecondFactor || user.name !== name || !this.#deps.policy.admits(name)) return false
+    const needsMore = user.hasSecondFactor || this.usesTemporaryPassword(user)
+    if (user.disabled || needsMore || user.name !== name || !this.#deps.policy.admits(name)) return false
     if (await this.#isLockable(user))
       await this.#deps.lockout.requireNotLocked((await this.#counted({ client }, user, name)).counted)
     return true
@@ -192,12 +198,24 @@ export class Login {
     if (locked) await this.#deps.audit.record({ event: 'locked-out', ...subject })
   }
 
-  /** @throws {Unauthenticated} `second-factor-required`: HTTP Basic cannot carry a second factor (D28.5) */
-  async #recordBasic({ id, name, hasSecondFactor }: User, { client, mechanism }: Attempt): Promise<void> {
+  /**
+   * @throws {Unauthenticated} `second-factor-required`, `password-change-required`: HTTP Basic cannot carry a second factor
+   * (D28.5) or a new password (D33.3)
+   */
+  async #recordBasic(user: User, { client, mechanism }: Attempt): Promise<void> {
+    const { id, name, hasSecondFactor } = user
     const event = { userId: id, userName: name, address: client.address }
-    if (!hasSecondFactor)
+    const isTemporary = this.usesTemporaryPassword(user)
+    if (!hasSecondFactor && !isTemporary)
       return await this.#deps.audit.record({ event: 'login', ...event, actorId: id, detail: { mechanism } })
-    await this.#deps.audit.record({ event: 'login-failed', ...event, detail: { mechanism, why: 'second-factor' } })
+    const why = hasSecondFactor ? 'second-factor' : 'temporary-password'
+    await this.#deps.audit.record({ event: 'login-failed', ...event, detail: { mechanism, why } })
+    if (!hasSecondFactor) {
+      throw new Unauthenticated(
+        'password-change-required',
+        'This password is temporary. Choose a new one on the sign-in page first.',
+      )
+    }
     throw new Unauthenticated(
       'second-factor-required',
       'HTTP Basic cannot carry the second factor of this user. Programs use an access token.',

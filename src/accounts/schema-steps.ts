@@ -49,4 +49,9 @@ export const accountSteps: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    id: 32,
+    name: 'passwords that must be changed at the next sign-in',
+    statements: [sql`ALTER TABLE principals ADD COLUMN temporary_password INTEGER NOT NULL DEFAULT 0`],
+  },
 ]

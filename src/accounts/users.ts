@@ -19,6 +19,8 @@ export interface User {
   readonly disabled: boolean
   /** A sign-in of this user needs a second factor (D28). */
   readonly hasSecondFactor: boolean
+  /** An administrator has set the password; the user must choose another one at the next sign-in (D33). */
+  readonly hasTemporaryPassword: boolean
   /** How often a lockout of the user has been lifted. Each lift starts a new count of wrong passwords. */
   readonly unlocks: number
   readonly language: string | undefined
@@ -35,13 +37,14 @@ interface UserRow {
   spared_login: string | null
   disabled: number
   factors: number
+  temporary_password: number
   unlocks: number
   language: string | null
   home_context: string | null
   custom_properties: string
 }
 
-const columns = sql`id, name, password, epoch, spared_login, disabled, unlocks, language, home_context, custom_properties,
+const columns = sql`id, name, password, epoch, spared_login, disabled, temporary_password, unlocks, language, home_context, custom_properties,
   (SELECT count(*) FROM second_factors WHERE second_factors.user_id = principals.id) AS factors`
 
 const fromRow = (row: UserRow): User => ({
@@ -52,6 +55,7 @@ const fromRow = (row: UserRow): User => ({
   keptSessionDigest: row.spared_login ?? undefined,
   disabled: row.disabled !== 0,
   hasSecondFactor: row.factors > 0,
+  hasTemporaryPassword: row.temporary_password !== 0,
   unlocks: row.unlocks,
   language: row.language ?? undefined,
   homeContext: row.home_context ?? undefined,
@@ -84,6 +88,7 @@ export interface NewUser {
   readonly id: string
   readonly name?: string | undefined
   readonly password?: string | undefined
+  readonly hasTemporaryPassword?: boolean
   readonly homeContext?: string | undefined
 }
 
@@ -91,15 +96,18 @@ export interface NewUser {
 export async function insertUser(tx: Queries, user: NewUser): Promise<void> {
   await claimingName(
     user.name,
-    tx.run(sql`INSERT INTO principals (id, kind, name, password, home_context)
-      VALUES (${user.id}, 'user', ${user.name ?? null}, ${user.password ?? null}, ${user.homeContext ?? null})`),
+    tx.run(sql`INSERT INTO principals (id, kind, name, password, temporary_password, home_context)
+      VALUES (${user.id}, 'user', ${user.name ?? null}, ${user.password ?? null}, ${user.hasTemporaryPassword ?? false},
+        ${user.homeContext ?? null})`),
   )
 }
 
 /** The changes to a user. An absent member stays as it is; `undefined` clears it. */
 export interface UserChange {
   readonly name?: string
+  /** Also ends a temporary password, unless the change says that this is one. */
   readonly password?: string
+  readonly hasTemporaryPassword?: boolean
   readonly disabled?: boolean
   readonly language?: string | undefined
   readonly homeContext?: string | undefined
@@ -114,12 +122,15 @@ export interface UserChange {
 export async function changeUser(tx: Queries, user: User, change: UserChange, spared?: string): Promise<User> {
   const ends = change.password !== undefined || (change.disabled === true && !user.disabled)
   const raised = { epoch: user.epoch + 1, keptSessionDigest: spared === undefined ? undefined : digestOf(spared) }
-  const changed: User = { ...user, ...change, ...(ends ? raised : {}) }
+  const hasTemporaryPassword =
+    change.password === undefined ? user.hasTemporaryPassword : (change.hasTemporaryPassword ?? false)
+  const changed: User = { ...user, ...change, hasTemporaryPassword, ...(ends ? raised : {}) }
   await claimingName(
     changed.name,
     tx.run(sql`UPDATE principals SET
         name = ${changed.name ?? null},
         password = ${changed.password ?? null},
+        temporary_password = ${hasTemporaryPassword},
         epoch = ${changed.epoch},
         spared_login = ${changed.keptSessionDigest ?? null},
         disabled = ${changed.disabled},

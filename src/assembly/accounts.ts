@@ -119,7 +119,7 @@ export async function createAccounts(
     login,
     users,
     sessions,
-    ...createFactors(settings, machine, { database, ephemeral, tokenKeys, login, sessions, audit }),
+    ...createFactors(settings, machine, { ...reset, tokenKeys, login }),
     accessTokens,
     basic,
     mails,

@@ -7,8 +7,11 @@ import { PendingLogins } from '../accounts/factors/pending-logins.ts'
 import { SecondFactors } from '../accounts/factors/second-factors.ts'
 import { SignIn } from '../accounts/factors/sign-in.ts'
 import { StepUp } from '../accounts/factors/step-up.ts'
+import { TemporaryPasswords } from '../accounts/factors/temporary-passwords.ts'
 import type { Audit } from '../accounts/audit.ts'
 import type { Login } from '../accounts/login.ts'
+import type { PasswordRules } from '../accounts/password-rules.ts'
+import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Machine } from './machine.ts'
@@ -19,6 +22,8 @@ import { readKeyFile } from '../stores/key-file.ts'
 interface Dependencies extends Pick<EphemeralStores, 'ephemeral' | 'tokenKeys'> {
   readonly database: Database
   readonly login: Login
+  readonly passwords: Passwords
+  readonly passwordRules: PasswordRules
   readonly sessions: Sessions
   readonly audit: Audit
 }
@@ -42,7 +47,7 @@ export function createFactors(settings: Settings, machine: Machine, deps: Depend
       passkeys && settings['service.auth.passkeys'] === 'sign-in'
         ? new PasskeySignIn({ ...deps, passkeys, factors })
         : undefined,
-    signIn: new SignIn({ sessions, factors, pending, audit }),
+    signIn: new SignIn({ sessions, factors, pending, temporaryPasswords: new TemporaryPasswords(deps), audit }),
     stepUp: new StepUp({ ...deps, factors, system }, settings['service.auth.step-up']),
   }
 }

@@ -38,6 +38,7 @@ export const errorCodes = {
   'password-missing': { title: 'Password missing', help: 'Send a user name and a password that is not empty.' },
   'password-too-long': { title: 'Password too long', help: 'A password has at most 2048 characters.' },
   'password-rules': { title: 'Password rules not met', help: '`rules` lists the rules that failed.' },
+  'password-unchanged': { title: 'Password unchanged', help: 'The new password must differ from the temporary one.' },
   'invalid-reset-token': {
     title: 'Link expired or already used',
     help: 'The link to set a new password works once, for a day. Request a new one.',
@@ -87,13 +88,17 @@ export const errorCodes = {
     title: 'Second factor required',
     help: 'The password is right. Send the second factor to `POST /auth/factor` with the cookie of this response; `factors` lists the kinds. Programs use an access token.',
   },
+  'password-change-required': {
+    title: 'New password required',
+    help: 'The password is right, but an administrator has set it as a temporary one. Send a new one to `POST /auth/new-password` with the cookie of this response. Where there is no cookie, as with HTTP Basic, sign in on the sign-in page first. Access tokens go on working.',
+  },
   'passkey-refused': {
     title: 'Passkey refused',
     help: 'The passkey is not known here, or its response is wrong, late or was already used. Request new options and try again.',
   },
   'sign-in-expired': {
     title: 'Sign-in expired',
-    help: 'The sign-in that waits for a second factor is unknown, older than five minutes or has had too many attempts: begin again.',
+    help: 'The sign-in that waits for its next step is unknown, older than five minutes or has had too many attempts: begin again.',
   },
   'sso-refused': {
     title: 'Sign-on refused',

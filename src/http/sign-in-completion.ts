@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type FactorNeeded, needsFactor, type SignedIn } from '../accounts/factors/sign-in.ts'
+import { isWaiting, type SignedIn, type WaitingSignIn } from '../accounts/factors/sign-in.ts'
 import { DEVICE_TTL } from '../accounts/trusted-devices.ts'
 import { Unauthenticated } from '../base/errors.ts'
 import { SsoRefused } from '../sso/refusal.ts'
@@ -16,6 +16,8 @@ import type { Uses } from './services.ts'
 
 /** Where a sign-in asks for the second factor. */
 export const FACTOR_PATH = 'auth/factor'
+/** Where a sign-in asks for a new password in place of a temporary one. */
+export const NEW_PASSWORD_PATH = 'auth/new-password'
 
 /** What the end of a sign-in takes. */
 export type CompletionServices = Uses<'base' | 'cookie' | 'devices' | 'options' | 'sessions' | 'signIn'>
@@ -40,26 +42,36 @@ export async function endSignIn(
   return describeCaller({ user, expires: session.expires }, request.headers['accept-language'], base)
 }
 
-/** Gives the browser the token of the sign-in that waits for its second factor. */
-export const waitForFactor = (
+/** Gives the browser the token of the sign-in that waits, and leads it on to the page of the next step. */
+export async function leadOn(
   deps: Uses<'base' | 'options'>,
   reply: FastifyReply,
-  { pendingToken }: FactorNeeded,
-): void => setCookie(reply, pendingCookie(deps).set(pendingToken))
+  { pendingToken, needs }: WaitingSignIn,
+): Promise<FastifyReply> {
+  setCookie(reply, pendingCookie(deps).set(pendingToken))
+  return await reply.redirect(deps.base.at(needs === 'factor' ? FACTOR_PATH : NEW_PASSWORD_PATH), 303)
+}
 
-/** @throws {Unauthenticated} `second-factor-required`, with the kinds that the user has, and the cookie set */
+/**
+ * @throws {Unauthenticated} `second-factor-required`, with the kinds that the user has, or `password-change-required`; the cookie
+ * is set
+ */
 export function requireComplete(
   deps: Uses<'base' | 'options'>,
   reply: FastifyReply,
-  result: SignedIn | FactorNeeded,
+  result: SignedIn | WaitingSignIn,
 ): SignedIn {
-  if (!needsFactor(result)) return result
-  waitForFactor(deps, reply, result)
+  if (!isWaiting(result)) return result
+  setCookie(reply, pendingCookie(deps).set(result.pendingToken))
+  if (result.needs === 'password') {
+    const detail = 'This password is temporary. Send a new one to complete the sign-in.'
+    throw new Unauthenticated('password-change-required', detail)
+  }
   const detail = 'The password is right. Send the second factor to complete the sign-in.'
   throw new Unauthenticated('second-factor-required', detail, { extra: { factors: result.factors } })
 }
 
-/** The cookie that ties a sign-in without its second factor to the browser that began it. */
+/** The cookie that ties an incomplete sign-in to the browser that began it. */
 export const pendingCookie = ({ base, options }: Uses<'base' | 'options'>): FlowCookie =>
   new FlowCookie(base, options.cookie.secure, '2fa')
 
@@ -72,10 +84,7 @@ export async function completeLogin(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   result: CompletedSignOn,
 ): Promise<unknown> {
-  if (needsFactor(result) && prefersHtml(request)) {
-    waitForFactor(deps, reply, result)
-    return await reply.redirect(deps.base.at(FACTOR_PATH), 303)
-  }
+  if (isWaiting(result) && prefersHtml(request)) return await leadOn(deps, reply, result)
   const signedIn = requireComplete(deps, reply, result)
   const { user, successUrl } = signedIn
   const described = await endSignIn(deps, { request, reply }, signedIn)

@@ -1,5 +1,5 @@
 import type { Audit } from '../accounts/audit.ts'
-import type { FactorNeeded, SignedIn, SignIn } from '../accounts/factors/sign-in.ts'
+import type { SignedIn, SignIn, WaitingSignIn } from '../accounts/factors/sign-in.ts'
 import { userLogoutKey } from '../accounts/logout-keys.ts'
 import type { Client, Session, Sessions } from '../accounts/sessions.ts'
 import { type AccountMatcher, asciiDomain, type SsoSubject } from './account-matcher.ts'
@@ -49,7 +49,7 @@ export interface SignOnAttempt extends LoginTarget {
 }
 
 /** A sign-on that the provider and the checks here have accepted. */
-export type CompletedSignOn = SignedIn | FactorNeeded
+export type CompletedSignOn = SignedIn | WaitingSignIn
 
 /**
  * Signs users in through identity providers. Every protocol completes its sign-ons here, so that none can omit a step: each

@@ -79,15 +79,15 @@ test('a misbehaving CAS server signs no user in, is asked once, and its users ge
   assert.ok(service.base)
 })
 
-test('the page for a person names the check and what to quote, and no more (D8.5)', async t => {
+test('the page for a person names the number to quote, and no more (D8.5)', async t => {
   const { cas, browser, service } = await startWithCas(t)
   cas.misbehave = response => response.writeHead(500).end()
   const answer = await browser().signInBy(cas, 'anna')
   assert.equal(answer.status, 401)
   assert.match(answer.headers['content-type'] ?? '', /^text\/html/)
-  assert.match(answer.text, /refused \(cas-unreachable\)\. Give this number to your administrator: [0-9a-f]{10}\./)
+  assert.match(answer.text, /You could not be signed in\. Give this number to your administrator: [0-9a-f]{10}\./)
   // The way back to the service's own login page is on it.
-  assert.doesNotMatch(answer.text.replaceAll(service.base, ''), /127\.0\.0\.1|status 500|ST-/)
+  assert.doesNotMatch(answer.text.replaceAll(service.base, ''), /cas-unreachable|127\.0\.0\.1|status 500|ST-/)
 })
 
 const urls = { successUrl: undefined, failureUrl: undefined }

@@ -243,3 +243,15 @@ test('what is sent as JSON is as short as a form, and holds whole characters (D5
   })
   assert.deepEqual([half.status, codeOf(half)], [400, 'invalid-json'])
 })
+
+test('a new password by e-mail replaces a temporary one, and is final (D33.4)', async () => {
+  const name = 'temporary@example.org'
+  // The session of the tests above has ended: days have passed.
+  const present = await service.admin()
+  const { id } = await addUser(present, name)
+  const change = { password: `${GOOD_PASSWORD}!`, temporaryPassword: true }
+  assert.equal((await present.put(userPath(id), change)).status, 204)
+  const { token } = await another(name)
+  assert.equal((await reset(token)).status, 204)
+  assert.equal((await service.visitor().signIn(name, NEXT_PASSWORD)).status, 200)
+})

@@ -23,7 +23,7 @@ export async function pick(page: Page, file: string, action: string): Promise<vo
  * Toasts are closed first, as they could lie on what is dragged.
  */
 export async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
-  await page.locator('.toast button').evaluateAll(buttons => {
+  await page.locator('.toast button:last-child').evaluateAll(buttons => {
     for (const button of buttons) (button as HTMLElement).click()
   })
   await page.locator('.toast').first().waitFor({ state: 'detached' })

@@ -20,6 +20,7 @@ inBrowser(
     await page.getByRole('button', { name: 'New user' }).click()
     await page.getByLabel('User name', { exact: true }).fill('anna')
     await page.getByLabel('New password', { exact: true }).fill(GOOD_PASSWORD)
+    await page.getByLabel(/^Temporary/).uncheck()
     await page.getByRole('button', { name: 'Create user' }).click()
     await page.waitForSelector('h1:text("anna")')
     await page.goto(`${service.base}ui/admin/contexts`)

@@ -96,3 +96,22 @@ inBrowser(
     await close()
   },
 )
+
+inBrowser(
+  'the overview counts users, groups and contexts as their lists do: system contexts are in neither',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin')
+    const counts = page.locator('dl.counts > div')
+    for (const title of ['Users', 'Groups', 'Contexts']) {
+      const count = counts.filter({ has: page.getByRole('link', { name: title, exact: true }) })
+      const shown = Number(await count.locator('dd').innerText())
+      await count.getByRole('link').click()
+      await page.locator('tbody tr').first().waitFor()
+      assert.equal(await page.locator('tbody tr').count(), shown, title)
+      await page.goto(`${service.base}ui/admin`)
+    }
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)

@@ -46,6 +46,13 @@ inBrowser(
       'reader',
       'the least is offered first',
     )
+    await page.getByLabel('Permission', { exact: true }).selectOption('writer')
+    assert.equal(
+      await page.getByLabel('Permission', { exact: true }).inputValue(),
+      'writer',
+      'the first choice after an error counts',
+    )
+    await page.getByLabel('Permission', { exact: true }).selectOption('reader')
     await grant(ben.name)
     await page.waitForSelector('tbody tr:has-text("ben@example.org")')
 

@@ -74,3 +74,16 @@ test('without domains or without SAML, the page does not ask for an e-mail addre
   const asked = await ask(`${plain.base}auth/login?email=x@example.org`, { headers: html })
   assert.equal(asked.status, 400)
 })
+
+test('the button of CAS leads on to the requested address after the sign-on', async t => {
+  const settings = { 'service.auth.cas': 'on', 'service.auth.cas.server.url': 'https://cas.example/cas' }
+  const withCas = await startInProcess(t, { settings })
+  const wanted = `${withCas.base}ui/contexts/7/files`
+  const query = `?successurl=${encodeURIComponent(wanted)}`
+  const { text } = await ask(`${withCas.base}auth/login${query}`, { headers: html })
+  const button = /href="([^"]*auth\/cas[^"]*)"/.exec(text)?.[1]?.replaceAll('&#38;', '&') ?? ''
+  assert.equal(new URL(button, withCas.base).searchParams.get('successurl'), wanted, text)
+  const leaving = await ask(button, { headers: html })
+  assert.equal(leaving.status, 303, leaving.text)
+  assert.match(leaving.headers.location ?? '', /^https:\/\/cas\.example\/cas\/login\?service=/)
+})

@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core'
 import { addUser, GOOD_PASSWORD, guess } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
 import { MEGA, startFilesService } from '../support/files-page.ts'
+import { App } from '../support/second-factors.ts'
 import { ADMIN_PASSWORD, newContext } from '../support/service.ts'
 import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
 import { enter, newPerson, openBrowser, viewPicture } from '../support/ui.ts'
@@ -161,6 +162,43 @@ task('invite a colleague by e-mail', 'invite', 'admin', async ({ page, click, bu
   await said(page, 'An e-mail with a link is on its way.')
   const { link: address } = linkOf(await smtp.take('cleo@example.org'))
   assert.ok(address.startsWith(`${service.base}auth/pwreset?token=`), 'the mail leads to the page that sets a password')
+})
+
+task(
+  'hand over a password that the user must change',
+  'temporary',
+  'admin',
+  async ({ page, click, button, link, show }) => {
+    const dora = await addUser(admin, 'dora@example.org')
+    await click(link('Administration'))
+    await click(page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Users' }))
+    await click(page.locator('tbody').getByRole('link', { name: dora.name }))
+    const card = page.getByRole('region', { name: 'Set a new password' })
+    await click(button('Generate password'))
+    await card.getByText('Copy the password now').waitFor()
+    assert.ok(await card.getByLabel(/^Temporary/).isChecked())
+    await card.scrollIntoViewIfNeeded()
+    await show()
+    await click(button('Set password'))
+    await said(page, 'Password set.')
+    await page.getByText('temporary, must be changed at the next sign-in').waitFor()
+  },
+)
+
+task('add a second factor', 'second-factor', 'anna', async ({ page, click, button, link, show }) => {
+  await page.clock.setFixedTime(new Date(service.system.now()))
+  await click(link('My account'))
+  await click(button('Add authenticator app'))
+  const dialog = page.getByRole('dialog')
+  await click(dialog.getByRole('button', { name: 'Continue' }))
+  await dialog.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor()
+  const secret = ((await dialog.locator('code').textContent()) ?? '').replaceAll(' ', '')
+  await dialog.getByRole('textbox', { name: 'Code' }).fill(new App('', secret, service.system).code())
+  await show()
+  await click(dialog.getByRole('button', { name: 'Add authenticator app' }))
+  await page.getByRole('dialog', { name: 'Recovery codes' }).locator('li').nth(9).waitFor()
+  // The tests that follow sign in with the password alone.
+  assert.equal((await admin.delete(`auth/factors?user=${name}`)).status, 200)
 })
 
 task('find a locked user and unlock them', 'unlock', 'admin', async ({ page, click, button, link, show }) => {

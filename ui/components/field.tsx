@@ -85,7 +85,7 @@ export function Choice({ label, value, options, onValue }: ChoiceProps) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={event => onValue(event.currentTarget.value)}>
+      <select id={id} value={value} onInput={event => onValue(event.currentTarget.value)}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>
             {text}

@@ -6,7 +6,10 @@ import { focusFirstField } from './dialog.tsx'
 const FIELD_OF_DIALOG = 'dialog :is(input, select, textarea)'
 
 interface FormProps {
-  /** Called when the form is sent. Its error is shown until the user types again. Not called again while it runs. */
+  /**
+   * Called when the form is sent. Its error is shown until the user types again, so its fields take `input` events: at `change`
+   * they may have been drawn again with the old value. Not called again while it runs.
+   */
   readonly work: () => Promise<unknown>
   readonly children: (problem: unknown) => ComponentChildren
 }

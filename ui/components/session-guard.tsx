@@ -3,7 +3,7 @@ import { onSessionEnd } from '../lib/api.ts'
 import { address, uiPath } from '../lib/base.ts'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
-import { checkSession, isSignedIn, type Me, proveFactor, sessionEnd, signInAgain } from '../lib/session.ts'
+import { checkSession, isSignedIn, type Me, sessionEnd, signInAgain, type SignInStep } from '../lib/session.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
@@ -75,9 +75,8 @@ async function keepAlive(me: Me): Promise<void> {
 }
 
 function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood: boolean) => void }) {
-  const [password, setPassword] = useState('')
-  /** Not yet asked for while undefined. */
-  const [code, setCode] = useState<string>()
+  const [step, setStep] = useState<SignInStep>('password')
+  const [text, setText] = useState('')
   const look = async (): Promise<boolean> => {
     if (!(await isSignedIn(me).catch(() => false))) return false
     onOver(true)
@@ -94,8 +93,11 @@ function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood
     }
   }, [])
   const signIn = async (): Promise<void> => {
-    if (code !== undefined) await proveFactor(code)
-    else if (!(await signInAgain(me, password))) return setCode('')
+    const next = await signInAgain(me, step, text)
+    if (next !== undefined) {
+      setText('')
+      return setStep(next)
+    }
     if (!(await look())) location.reload()
   }
   const query = new URLSearchParams({ successurl: uiPath }).toString()
@@ -108,27 +110,14 @@ function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood
             <p>
               {t('userName')}: <Name>{me.name}</Name>
             </p>
-            {code === undefined ? (
-              <Field
-                label={t('password')}
-                type="password"
-                autocomplete="current-password"
-                required
-                value={password}
-                onValue={setPassword}
-                error={problem === undefined ? undefined : tellProblem(problem)}
-              />
-            ) : (
-              <Field
-                label={t('factorCode')}
-                hint={t('factorCodeHint')}
-                autocomplete="one-time-code"
-                required
-                value={code}
-                onValue={setCode}
-                error={problem === undefined ? undefined : tellProblem(problem)}
-              />
-            )}
+            <Field
+              key={step}
+              {...fieldOf(step)}
+              required
+              value={text}
+              onValue={setText}
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
             <div class="buttons">
               <a class="button quiet" href={address(`auth/login?${query}`)} target="_blank" rel="noopener">
                 {t('signInElsewhere')}
@@ -140,4 +129,16 @@ function SignInAgain({ me, onOver }: { readonly me: Me; readonly onOver: (isGood
       </Form>
     </Dialog>
   )
+}
+
+/** What a step of the sign-in asks for. */
+function fieldOf(step: SignInStep) {
+  if (step === 'factor') {
+    return { label: t('factorCode'), hint: t('factorCodeHint'), autocomplete: 'one-time-code' } as const
+  }
+  if (step === 'newPassword') {
+    const hint = t('temporaryPasswordText')
+    return { label: t('newPassword'), hint, type: 'password', autocomplete: 'new-password' } as const
+  }
+  return { label: t('password'), type: 'password', autocomplete: 'current-password' } as const
 }

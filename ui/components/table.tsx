@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ComponentChildren
-  readonly kind?: 'number' | 'wide' | 'actions'
+  /** `whole`: its words are never broken, as those of a time. */
+  readonly kind?: 'number' | 'wide' | 'whole' | 'actions'
 }
 
 interface TableProps<Row> {

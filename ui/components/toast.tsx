@@ -17,6 +17,8 @@ export interface ToastAction {
 }
 
 const TOAST_TIMEOUT = 6000
+/** For a message with an action, which people read before they decide. */
+const ACTION_TIMEOUT = 10_000
 /** A message whose button has the focus stays; it is looked at again after this time. */
 const LOOK_AGAIN = 1000
 
@@ -29,11 +31,28 @@ export const tell = (text: string, action?: ToastAction): void => show({ id: ++c
 /** Shows an error; it stays until it is closed. */
 export const tellFailure = (error: unknown): void => show({ id: ++count, text: tellProblem(error), isBad: true })
 
-/** Runs `work` and reports success or failure. @param done a function if the message depends on the result */
-export async function attempt(work: () => Promise<unknown>, done: string | (() => string)): Promise<boolean> {
+/** Takes a change back and says so. @param changed called afterwards, also after a failure */
+export const undoBy = (work: () => Promise<unknown>, changed: () => void): ToastAction => ({
+  text: t('undo'),
+  work: async () => {
+    await attempt(work, t('undone'))
+    changed()
+  },
+})
+
+/**
+ * Runs `work` and reports success or failure.
+ * @param done a function if the message depends on the result
+ * @param action offered with the message of success
+ */
+export async function attempt(
+  work: () => Promise<unknown>,
+  done: string | (() => string),
+  action?: ToastAction,
+): Promise<boolean> {
   try {
     await work()
-    tell(typeof done === 'string' ? done : done())
+    tell(typeof done === 'string' ? done : done(), action)
     return true
   } catch (error) {
     tellFailure(error)
@@ -53,7 +72,7 @@ export function Toasts() {
   useLayoutEffect(() => {
     show = toast => {
       setToasts(all => [...all.slice(-2), toast])
-      if (!toast.isBad) setTimeout(() => closeWhenLeft(toast.id), TOAST_TIMEOUT)
+      if (!toast.isBad) setTimeout(() => closeWhenLeft(toast.id), toast.action ? ACTION_TIMEOUT : TOAST_TIMEOUT)
     }
   }, [])
   return (

@@ -199,6 +199,18 @@ export async function createFolder(place: Place, name: string): Promise<string> 
   return (await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { metadata } })).entryId
 }
 
+const HAS_MEMBER = 'http://entrystore.org/terms/hasListMember'
+
+/** Id of the folder that an item is in; `undefined` for none. @throws {Problem} */
+export async function folderOf(
+  { context, entryId }: Pick<Item, 'context' | 'entryId'>,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const relations = await ask<Graph>(`${part(context)}/relations/${part(entryId)}`, signal ? { signal } : {})
+  const holder = Object.entries(relations).find(([, properties]) => properties[HAS_MEMBER])?.[0]
+  return holder?.split('/').at(-1)
+}
+
 /** Moves an item into a folder, or out of all folders. @param from the folder that it is in now @throws {Problem} */
 export async function move(item: Item, place: Place, from: string | undefined): Promise<void> {
   if (place.folder !== undefined) {

@@ -84,22 +84,34 @@ export async function checkSession(me: Me): Promise<void> {
   if (!(await signedInAgain())) throw new Problem(401, { code: 'not-signed-in' })
 }
 
-/**
- * Signs in again as the same user, with the password.
- * @returns false if a second factor is needed as well: see {@link proveFactor} @throws {Problem}
- */
-export async function signInAgain(me: Me, password: string): Promise<boolean> {
-  try {
-    await sendForm('auth/cookie', { auth_username: me.name, auth_password: password })
-    return true
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'second-factor-required') return false
-    throw error
-  }
+/** A step of a sign-in: what the user sends, and where. */
+const steps = {
+  password: (me: Me, text: string) => sendForm('auth/cookie', { auth_username: me.name, auth_password: text }),
+  factor: (_me: Me, text: string) => sendForm('auth/factor', { code: text }),
+  newPassword: (_me: Me, text: string) => sendForm('auth/new-password', { password: text }),
+} as const
+
+export type SignInStep = keyof typeof steps
+
+const following: Readonly<Record<string, SignInStep>> = {
+  'second-factor-required': 'factor',
+  'password-change-required': 'newPassword',
 }
 
-/** The second step of a sign-in. @throws {Problem} */
-export const proveFactor = (code: string): Promise<void> => sendForm('auth/factor', { code })
+/**
+ * Signs in again as the same user, from the step `password` on.
+ * @returns the next step, if one is needed @throws {Problem}
+ */
+export async function signInAgain(me: Me, step: SignInStep, text: string): Promise<SignInStep | undefined> {
+  try {
+    await steps[step](me, text)
+    return undefined
+  } catch (error) {
+    const next = error instanceof Problem ? following[error.code] : undefined
+    if (next === undefined) throw error
+    return next
+  }
+}
 
 /** Without {@link ask}: a refusal here does not mean that the session has ended. @throws {Problem} */
 async function sendForm(path: string, fields: Readonly<Record<string, string>>): Promise<void> {

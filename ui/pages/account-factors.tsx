@@ -171,9 +171,10 @@ export function SecondFactorsOf({ user }: { readonly user: string }) {
 const factorColumns = (): ReadonlyArray<Column<Factor>> => [
   { title: t('name'), cell: ({ name }) => visible(name) },
   { title: t('factorKind'), cell: ({ kind }) => t(kind === 'totp' ? 'authenticatorApp' : 'passkey') },
-  { title: t('created'), cell: ({ created }) => dateTime(new Date(created)) },
+  { title: t('created'), kind: 'whole', cell: ({ created }) => dateTime(new Date(created)) },
   {
     title: t('lastAccess'),
+    kind: 'whole',
     cell: ({ lastUsed }) => (lastUsed === undefined ? t('never') : ago(new Date(lastUsed))),
   },
 ]

@@ -8,8 +8,8 @@ import type { Login } from '../lib/logins.ts'
 export const loginColumns = (): ReadonlyArray<Column<Login>> => [
   { title: t('device'), cell: login => <Device {...login} /> },
   { title: t('address'), cell: ({ inetAddress }) => inetAddress.replace(/^\//, '') },
-  { title: t('signedInSince'), cell: ({ loginTime }) => dateTime(utc(loginTime)) },
-  { title: t('lastAccess'), cell: ({ lastAccess }) => ago(utc(lastAccess)) },
+  { title: t('signedInSince'), kind: 'whole', cell: ({ loginTime }) => dateTime(utc(loginTime)) },
+  { title: t('lastAccess'), kind: 'whole', cell: ({ lastAccess }) => ago(utc(lastAccess)) },
 ]
 
 function Device({ userAgent, isThis }: Login) {

@@ -6,8 +6,9 @@ import { LogoutKeys, userLogoutKey } from '../logout-keys.ts'
 import type { SessionLifetime } from '../session-options.ts'
 import { digestOf } from '../token-digest.ts'
 import { findUser, type User } from '../users.ts'
+import type { ProofKind } from './second-factors.ts'
 
-/** How long a user has to prove their second factor. */
+/** How long a user has for the next step: to prove their second factor, or to choose a new password. */
 export const PENDING_TTL: Milliseconds = 300_000
 /** Further attempts need the password again, whose check is expensive. */
 const MAX_ATTEMPTS = 5
@@ -15,7 +16,10 @@ const TOKEN_BYTES = 32
 
 export const PENDING_PREFIX = 'pending-login:'
 
-/** What a sign-in without its second factor has established. */
+/** What an incomplete sign-in waits for: a second factor, or a new password in place of a temporary one. */
+export type NextStep = 'factor' | 'password'
+
+/** What the steps of a sign-in so far have established. */
 export interface FirstFactor {
   readonly user: User
   /** How the user signed in: `form`, or the name of a provider. */
@@ -23,9 +27,12 @@ export interface FirstFactor {
   readonly lifetime: SessionLifetime
   /** Where a browser goes afterwards; already checked. */
   readonly successUrl?: string | undefined
+  /** How the second factor was proven, if it was. */
+  readonly proof?: ProofKind | undefined
 }
 
 interface Stored extends Omit<FirstFactor, 'user'> {
+  readonly needs: NextStep
   readonly userId: string
   readonly epoch: number
   readonly attempts: number
@@ -41,7 +48,7 @@ export interface PendingLogin extends FirstFactor {
 }
 
 /**
- * Sign-ins that wait for a second factor. The browser has a token, the store its digest. It opens no session and grants
+ * Sign-ins that wait for their next step. The browser has a token, the store its digest. It opens no session and grants
  * nothing; it ends when the password changes, the account is disabled, or the identity provider ends its session.
  */
 export class PendingLogins {
@@ -55,44 +62,53 @@ export class PendingLogins {
   }
 
   /** Returns the token for the browser. */
-  async create({ user, mechanism, lifetime, successUrl }: FirstFactor): Promise<string> {
+  async create({ user, mechanism, lifetime, successUrl, proof }: FirstFactor, needs: NextStep): Promise<string> {
     const token = Buffer.from(this.#deps.system.randomBytes(TOKEN_BYTES)).toString('base64url')
-    const logoutMarks = await this.#logoutKeys.addPending(logoutKeysOf(lifetime, user.id), PENDING_TTL)
-    const first = { userId: user.id, epoch: user.epoch, mechanism, lifetime, successUrl }
+    const { id: userId, epoch } = user
+    const logoutMarks = await this.#logoutKeys.addPending(logoutKeysOf(lifetime, userId), PENDING_TTL)
+    const first = { needs, userId, epoch, mechanism, lifetime, successUrl, proof }
     const stored: Stored = { ...first, attempts: 0, logoutMarks }
     await this.#deps.ephemeral.add(keyOf(token), stored, PENDING_TTL)
     return token
   }
 
   /** Leaves it as it is. */
-  async find(token: string | undefined): Promise<PendingLogin | undefined> {
+  async find(token: string | undefined, needs: NextStep): Promise<PendingLogin | undefined> {
     if (token === undefined) return undefined
-    return await this.#current(token, await this.#deps.ephemeral.get<Stored>(keyOf(token)))
+    return await this.#current(token, needs, await this.#deps.ephemeral.get<Stored>(keyOf(token)))
   }
 
   /** The pending login, with one attempt less left; `undefined` when there are none. */
-  async findForAttempt(token: string | undefined): Promise<PendingLogin | undefined> {
+  async findForAttempt(token: string | undefined, needs: NextStep): Promise<PendingLogin | undefined> {
     if (token === undefined) return undefined
     const stored = await this.#deps.ephemeral.update<Stored>(keyOf(token), old =>
       old && old.attempts < MAX_ATTEMPTS ? { value: { ...old, attempts: old.attempts + 1 } } : undefined,
     )
-    return await this.#current(token, stored)
+    return await this.#current(token, needs, stored)
   }
 
   /** Ends it. Of several requests one gets it. */
-  async take(token: string): Promise<PendingLogin | undefined> {
-    return await this.#current(token, await this.#deps.ephemeral.take<Stored>(keyOf(token)))
+  async take(token: string, needs: NextStep): Promise<PendingLogin | undefined> {
+    return await this.#current(token, needs, await this.#deps.ephemeral.take<Stored>(keyOf(token)))
   }
 
-  /** Not after a change of the password, of the user's factors to none, or when the account is disabled or deleted. */
-  async #current(token: string, stored: Stored | undefined): Promise<PendingLogin | undefined> {
+  /**
+   * Not after a change of the password, of the user's factors to none or the first one, or when the account is disabled or
+   * deleted.
+   */
+  async #current(token: string, needs: NextStep, stored: Stored | undefined): Promise<PendingLogin | undefined> {
     const user = stored && (await findUser(this.#deps.database, stored.userId))
-    if (!user || user.disabled || !user.hasSecondFactor || user.epoch !== stored.epoch) return undefined
-    const { mechanism, lifetime, successUrl, logoutMarks = [] } = stored
+    if (!user || user.disabled || user.epoch !== stored.epoch || stored.needs !== needs) return undefined
+    const { mechanism, lifetime, successUrl, proof, logoutMarks = [] } = stored
+    // Where a factor is needed, the step before this one has proven it.
+    const isNeeded =
+      needs === 'factor'
+        ? user.hasSecondFactor
+        : user.hasTemporaryPassword && user.hasSecondFactor === (proof !== undefined)
     const isOpenAtProvider = (): Promise<boolean> =>
       this.#logoutKeys.arePending(logoutKeysOf(lifetime, user.id), logoutMarks)
-    if (!(await isOpenAtProvider())) return undefined
-    return { user, mechanism, lifetime, successUrl, bound: `pending:${digestOf(token)}`, isOpenAtProvider }
+    if (!isNeeded || !(await isOpenAtProvider())) return undefined
+    return { user, mechanism, lifetime, successUrl, proof, bound: `pending:${digestOf(token)}`, isOpenAtProvider }
   }
 }
 

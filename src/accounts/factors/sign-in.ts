@@ -6,13 +6,15 @@ import { normaliseName } from '../names.ts'
 import { ADMIN, ADMINS } from '../principals.ts'
 import type { Client, Session, Sessions } from '../sessions.ts'
 import { findPrincipalNamed } from '../users.ts'
-import type { FirstFactor, PendingLogin, PendingLogins } from './pending-logins.ts'
+import type { FirstFactor, NextStep, PendingLogin, PendingLogins } from './pending-logins.ts'
 import type { FactorAnswer, ProofKind, SecondFactors } from './second-factors.ts'
+import type { TemporaryPasswords } from './temporary-passwords.ts'
 
 interface Dependencies {
   readonly sessions: Sessions
   readonly factors: SecondFactors
   readonly pending: PendingLogins
+  readonly temporaryPasswords: TemporaryPasswords
   readonly audit: Audit
 }
 
@@ -24,20 +26,19 @@ export interface IdentifiedUser extends FirstFactor {
 }
 
 /** A sign-in that is complete. */
-export interface SignedIn extends Omit<FirstFactor, 'lifetime'> {
+export interface SignedIn extends Omit<FirstFactor, 'lifetime' | 'proof'> {
   readonly session: Session
 }
 
-/** A sign-in that waits for a second factor. */
-export interface FactorNeeded {
+/** A sign-in that waits for its next step. */
+export type WaitingSignIn = {
   /** For the browser. */
   readonly pendingToken: string
-  readonly factors: readonly ProofKind[]
-}
+} & ({ readonly needs: 'factor'; readonly factors: readonly ProofKind[] } | { readonly needs: 'password' })
 
 /**
  * The last part of every sign-in, however it began, and the only place that opens sessions: no session exists before the second
- * factor of a user who has one (D28.2).
+ * factor of a user who has one (D28.2), and none before a temporary password has been replaced (D33).
  */
 export class SignIn {
   readonly #deps: Dependencies
@@ -47,43 +48,79 @@ export class SignIn {
   }
 
   /** @throws {Forbidden} `account-disabled` */
-  async begin(identified: IdentifiedUser): Promise<SignedIn | FactorNeeded> {
+  async begin(identified: IdentifiedUser): Promise<SignedIn | WaitingSignIn> {
     const { user, provesFactor = false } = identified
     if (user.disabled) throw new Forbidden('account-disabled', 'This account is disabled.')
-    if (!user.hasSecondFactor || provesFactor) return await this.#open(identified, identified.client, provesFactor)
+    if (!user.hasSecondFactor || provesFactor)
+      return await this.#afterFactor(identified, identified.client, provesFactor)
     const { factors, pending } = this.#deps
-    return { pendingToken: await pending.create(identified), factors: await factors.kindsOf(user.id) }
+    const pendingToken = await pending.create(identified, 'factor')
+    return { needs: 'factor', pendingToken, factors: await factors.kindsOf(user.id) }
   }
 
-  /** The pending login of a browser, to ask for its second factor. */
-  async findPending(pendingToken: string | undefined): Promise<PendingLogin | undefined> {
-    return await this.#deps.pending.find(pendingToken)
+  /** The pending login of a browser, to ask for its next step. */
+  async findPending(pendingToken: string | undefined, needs: NextStep): Promise<PendingLogin | undefined> {
+    return await this.#deps.pending.find(pendingToken, needs)
   }
 
   /**
    * @throws {Unauthenticated} `sign-in-expired` @throws {Forbidden} `second-factor-wrong`, which can be tried again
    * @throws {LockedOut}
    */
-  async complete(pendingToken: string | undefined, answer: FactorAnswer, client: Client): Promise<SignedIn> {
+  async complete(
+    pendingToken: string | undefined,
+    answer: FactorAnswer,
+    client: Client,
+  ): Promise<SignedIn | WaitingSignIn> {
     const { factors, pending } = this.#deps
-    const waiting = await pending.findForAttempt(pendingToken)
+    const waiting = await pending.findForAttempt(pendingToken, 'factor')
     if (!waiting || pendingToken === undefined) throw expired()
     const kind = await factors.verify(waiting.user, answer, { client, bound: waiting.bound })
     // The password may have changed meanwhile; and of two right answers one opens a session.
-    const taken = await pending.take(pendingToken)
+    const taken = await pending.take(pendingToken, 'factor')
     if (!taken) throw expired()
-    const signedIn = await this.#open(taken, client, true, kind)
-    if (await taken.isOpenAtProvider()) return signedIn
+    const result = await this.#afterFactor({ ...taken, proof: kind }, client, true)
+    if (await taken.isOpenAtProvider()) return result
     // The provider's logout came while the session was being opened, and may have missed it.
-    await this.#deps.sessions.end(signedIn.session.token)
+    if (!isWaiting(result)) await this.#deps.sessions.end(result.session.token)
     throw expired()
   }
 
-  async #open(
-    { user, mechanism, lifetime, successUrl }: FirstFactor,
+  /**
+   * Completes a sign-in that waits for a new password in place of a temporary one. All other sessions of the user end.
+   * @throws {Unauthenticated} `sign-in-expired` @throws {InvalidInput} `password-rules` or `password-unchanged`, which can be
+   * tried again @throws {Overloaded}
+   */
+  async completeWithPassword(pendingToken: string | undefined, password: string, client: Client): Promise<SignedIn> {
+    const { pending, temporaryPasswords } = this.#deps
+    const waiting = await pending.find(pendingToken, 'password')
+    if (!waiting || pendingToken === undefined) throw expired()
+    temporaryPasswords.requireAcceptable(waiting.user, password)
+    // Each attempt from here on costs two hashes.
+    if (!(await pending.findForAttempt(pendingToken, 'password'))) throw expired()
+    const user = await temporaryPasswords.replace(waiting.user, password, client)
+    if (!user) throw expired()
+    await pending.take(pendingToken, 'password')
+    return await this.#open({ ...waiting, user }, client, waiting.proof !== undefined)
+  }
+
+  async #afterFactor(
+    established: FirstFactor,
     client: Client,
     hasSecondFactor: boolean,
-    kind?: ProofKind,
+  ): Promise<SignedIn | WaitingSignIn> {
+    const { pending, temporaryPasswords } = this.#deps
+    // A provider or a passkey signs users in whatever their password is.
+    if (established.mechanism !== 'form' || !temporaryPasswords.isUsedBy(established.user)) {
+      return await this.#open(established, client, hasSecondFactor)
+    }
+    return { needs: 'password', pendingToken: await pending.create(established, 'password') }
+  }
+
+  async #open(
+    { user, mechanism, lifetime, successUrl, proof }: FirstFactor,
+    client: Client,
+    hasSecondFactor: boolean,
   ): Promise<SignedIn> {
     const { sessions, audit } = this.#deps
     await audit.record({
@@ -92,16 +129,16 @@ export class SignIn {
       userName: user.name,
       actorId: user.id,
       address: client.address,
-      detail: { mechanism, ...(kind ? { factor: kind } : {}) },
+      detail: { mechanism, ...(proof ? { factor: proof } : {}) },
     })
-    const hasProviderFactor = hasSecondFactor && kind === undefined && lifetime.provider !== undefined
+    const hasProviderFactor = hasSecondFactor && proof === undefined && lifetime.provider !== undefined
     const session = await sessions.open(user, client, { ...lifetime, hasSecondFactor, hasProviderFactor })
     return { user, session, mechanism, successUrl }
   }
 }
 
-/** Whether a sign-in waits for a second factor. */
-export const needsFactor = (result: SignedIn | FactorNeeded): result is FactorNeeded => 'pendingToken' in result
+/** Whether a sign-in waits for its next step. */
+export const isWaiting = (result: SignedIn | WaitingSignIn): result is WaitingSignIn => 'pendingToken' in result
 
 const expired = (): Unauthenticated => new Unauthenticated('sign-in-expired', 'This sign-in has ended. Sign in again.')
 

@@ -7,11 +7,11 @@ import { requireText } from '../values.ts'
 
 const MAX_PROPERTIES_BYTES = 65_536
 
-/** Parses `disabled`. @throws {InvalidInput} `invalid-value`, like the functions below */
-export function readFlag(value: unknown): boolean {
+/** Parses a member that is true or false. @throws {InvalidInput} `invalid-value`, like the functions below */
+export function readFlag(value: unknown, member: string): boolean {
   if (value === true || value === 'true') return true
   if (value === false || value === 'false') return false
-  throw new InvalidInput('invalid-value', '`disabled` is true or false.')
+  throw new InvalidInput('invalid-value', `\`${member}\` is true or false.`)
 }
 
 /** Parses a language tag; an empty one clears the language. */

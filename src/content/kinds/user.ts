@@ -49,16 +49,19 @@ interface UserDescription {
   readonly homecontext?: string
   readonly language?: string
   readonly disabled?: true
+  /** Shown to administrators: the user must choose a new password at the next sign-in (D33). */
+  readonly temporaryPassword?: true
   /** End of a temporary lockout, UTC without a zone. */
   readonly disabledUntil?: string
   readonly customProperties: Readonly<Record<string, string>>
 }
 
-const describeUser = (user: User, lockedUntil: Milliseconds | undefined): UserDescription => ({
+const describeUser = (caller: Caller, user: User, lockedUntil: Milliseconds | undefined): UserDescription => ({
   ...(user.name === undefined ? {} : { name: user.name }),
   ...(user.homeContext === undefined ? {} : { homecontext: user.homeContext }),
   ...(user.language === undefined ? {} : { language: user.language }),
   ...(user.disabled ? { disabled: true } : {}),
+  ...(user.hasTemporaryPassword && isAdmin(caller) ? { temporaryPassword: true } : {}),
   ...(lockedUntil === undefined ? {} : { disabledUntil: new Date(lockedUntil).toISOString().replace(/Z$/, '') }),
   customProperties: user.customProperties,
 })
@@ -83,6 +86,7 @@ export interface UserOptions {
 const members = [
   'name',
   'password',
+  'temporaryPassword',
   'currentPassword',
   'language',
   'homecontext',
@@ -136,18 +140,19 @@ export class UserKind implements ResourceKind {
     return entry
   }
 
-  async view(_caller: Caller, { entry }: EntryInContext): Promise<ResourceView> {
+  async view(caller: Caller, { entry }: EntryInContext): Promise<ResourceView> {
     const user = await findUser(this.#deps.database, entry.id)
-    return { form: 'value', value: user ? await this.#describe(user) : {} }
+    return { form: 'value', value: user ? await this.#describe(caller, user) : {} }
   }
 
   /** A lockout changes what is shown without a change of the entry. */
-  async content(_caller: Caller, { entry }: EntryInContext): Promise<ResourceContent> {
-    return { form: 'json', isVersioned: false, read: async () => await this.#describe(await this.#get(entry.id)) }
+  async content(caller: Caller, { entry }: EntryInContext): Promise<ResourceContent> {
+    const read = async (): Promise<UserDescription> => await this.#describe(caller, await this.#get(entry.id))
+    return { form: 'json', isVersioned: false, read }
   }
 
-  async #describe(user: User): Promise<UserDescription> {
-    return describeUser(user, await this.#deps.lockout.lockedUntil(countedUser(user)))
+  async #describe(caller: Caller, user: User): Promise<UserDescription> {
+    return describeUser(caller, user, await this.#deps.lockout.lockedUntil(countedUser(user)))
   }
 
   /** @throws {NotFound} */
@@ -214,7 +219,7 @@ export class UserKind implements ResourceKind {
     const { name, disabled, language, homecontext, customProperties } = wish
     return {
       ...(name === undefined ? {} : { name: requireName(requireText(name, 'name')) }),
-      ...(disabled === undefined ? {} : { disabled: readFlag(disabled) }),
+      ...(disabled === undefined ? {} : { disabled: readFlag(disabled, 'disabled') }),
       ...(language === undefined ? {} : { language: readLanguage(language) }),
       ...(homecontext === undefined ? {} : { homeContext: await this.#readHomeContext(homecontext) }),
       ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, user.id) }),
@@ -226,14 +231,22 @@ export class UserKind implements ResourceKind {
     return given === '' ? undefined : await requireHomeContext(this.#deps.database, given)
   }
 
-  async #newPassword(caller: Caller, user: User, wish: Wish): Promise<{ readonly password?: string }> {
+  async #newPassword(
+    caller: Caller,
+    user: User,
+    wish: Wish,
+  ): Promise<Pick<UserChange, 'password' | 'hasTemporaryPassword'>> {
+    const hasTemporaryPassword = readTemporary(wish)
+    if (hasTemporaryPassword && isSelf(caller, user)) {
+      throw new InvalidInput('invalid-value', 'Your own password cannot be temporary.')
+    }
     if (wish.password === undefined) return {}
     if (user.id === GUEST) throw new Forbidden('not-allowed', 'The guest has no password.')
     const password = requirePasswordText(wish.password, 'password')
     if (isSelf(caller, user) && this.#options.requireCurrentPassword)
       await this.#requireCurrent(caller, wish.currentPassword)
     this.#deps.passwordRules.require(password, [user.name, requireOptionalName(wish)])
-    return { password: await this.#deps.passwords.hash(password) }
+    return { password: await this.#deps.passwords.hash(password), hasTemporaryPassword }
   }
 
   async #requireCurrent({ user, client }: Caller, current: unknown): Promise<void> {
@@ -249,12 +262,27 @@ function eventsOf({ id: userId, name: userName, ...before }: User, change: UserC
   const isRenamed = change.name !== undefined && change.name !== userName
   const isSwitched = change.disabled !== undefined && change.disabled !== before.disabled
   return [
-    ...(change.password === undefined ? [] : [{ ...subject, event: 'password-changed' as const }]),
+    ...(change.password === undefined
+      ? []
+      : [
+          {
+            ...subject,
+            event: 'password-changed' as const,
+            ...(change.hasTemporaryPassword ? { detail: { temporary: 'true' } } : {}),
+          },
+        ]),
     ...(isRenamed ? [{ ...subject, event: 'user-renamed' as const, detail: { newName: change.name ?? '' } }] : []),
     ...(isSwitched
       ? [{ ...subject, event: change.disabled ? ('user-disabled' as const) : ('user-enabled' as const) }]
       : []),
   ]
+}
+
+/** Whether the password of the request is a temporary one. @throws {InvalidInput} without a password */
+function readTemporary({ password, temporaryPassword }: Wish): boolean {
+  if (temporaryPassword === undefined) return false
+  if (password !== undefined) return readFlag(temporaryPassword, 'temporaryPassword')
+  throw new InvalidInput('invalid-value', 'Send `temporaryPassword` together with `password`.')
 }
 
 const currentPasswordWrong = (): Forbidden =>
@@ -292,7 +320,7 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
   if (renames && !isAdmin(caller)) throw denied(caller, 'change the name of a user')
   if (renames && user.id.startsWith('_'))
     throw new Forbidden('not-allowed', 'The names of system users cannot be changed.')
-  const disables = wish.disabled !== undefined && readFlag(wish.disabled) !== user.disabled
+  const disables = wish.disabled !== undefined && readFlag(wish.disabled, 'disabled') !== user.disabled
   if (disables && !isAdmin(caller)) throw denied(caller, 'disable or enable a user')
   if (disables && (user.id === caller.user.id || user.id.startsWith('_'))) {
     throw new InvalidInput('invalid-value', 'Users cannot disable themselves or a system user.')
@@ -315,12 +343,13 @@ async function insertRequestedUser(
   const name = requireName(requireText(givenName, 'name'))
   const homeContext =
     homecontext === undefined ? undefined : await requireHomeContext(tx, requireText(homecontext, 'homecontext'))
-  await insertUser(tx, { id, name, password, homeContext })
+  const hasTemporaryPassword = readTemporary(resource)
+  await insertUser(tx, { id, name, password, hasTemporaryPassword, homeContext })
   const user = await findUser(tx, id)
   const change: UserChange = {
     ...(language === undefined ? {} : { language: readLanguage(language) }),
     ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, id) }),
-    ...(disabled === undefined ? {} : { disabled: readFlag(disabled) }),
+    ...(disabled === undefined ? {} : { disabled: readFlag(disabled, 'disabled') }),
   }
   if (user && Object.keys(change).length > 0) await changeUser(tx, user, change)
   writer.record({ event: 'user-created', userId: id, userName: name })

@@ -46,6 +46,7 @@ export const wordKeys = [
   'problem.passkey-login-off',
   'problem.passkey-refused',
   'problem.password-login-off',
+  'problem.password-unchanged',
   'problem.second-factor-wrong',
   'problem.sso-refused',
   'problem.sso-refused.required-claim',
@@ -81,6 +82,8 @@ export const wordKeys = [
   'signedInShort',
   'signedOutBoth',
   'signedOutHere',
+  'temporaryPasswordText',
+  'temporaryPasswordTitle',
   'toHome',
   'userName',
 ] as const

@@ -1,7 +1,8 @@
 import type { PasswordRule } from '../../accounts/password-rules.ts'
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { fill, type Html, html, type PageContext, page } from './html.ts'
-import type { Words } from './messages.ts'
+import type { Refusal } from './login-page.ts'
+import { type Words, wordsForProblem } from './messages.ts'
 
 /** The form for the address of the mail. */
 export const askResetPage = (look: PageContext, action: string): string =>
@@ -15,23 +16,49 @@ export const askResetPage = (look: PageContext, action: string): string =>
 
 export interface NewPasswordForm {
   readonly action: string
-  readonly token: string
   readonly rules: readonly PasswordRule[]
   /** What an earlier password was refused for. */
   readonly broken?: readonly PasswordRule[] | undefined
 }
 
 /** Behind the link of the mail: the new password. Nothing happens before it is sent. */
-export const newPasswordPage = (look: PageContext, { action, token, rules, broken }: NewPasswordForm): string =>
+export const newPasswordPage = (look: PageContext, form: NewPasswordForm & { readonly token: string }): string =>
   page(
     look,
     look.words.newPasswordTitle,
-    html`${broken ? html`<div class="notice bad" role="alert"><p>${look.words.rulesBroken}</p>${list(look.words, broken)}</div>` : []}
-<form method="post" action="${action}"><input type="hidden" name="token" value="${token}">
-<label class="field"><span>${look.words.newPassword}</span><input name="password" type="password" autocomplete="new-password" maxlength="${MAX_PASSWORD_CHARACTERS}" required autofocus aria-describedby="rules"></label>
-<div class="hint" id="rules"><p>${look.words.rulesTitle}</p>${list(look.words, rules)}</div>
-<button class="button wide">${look.words.setPassword}</button></form>`,
+    html`${rulesNotice(look, form)}${passwordForm(look, form, html`<input type="hidden" name="token" value="${form.token}">`)}`,
   )
+
+export interface TemporaryPasswordForm extends NewPasswordForm {
+  /** For password managers. */
+  readonly userName: string | undefined
+  /** Another reason why an earlier password was refused. */
+  readonly refusal: Pick<Refusal, 'code' | 'detail'> | undefined
+}
+
+/** The step of a sign-in that replaces a temporary password; works without scripts. */
+export const temporaryPasswordPage = (look: PageContext, form: TemporaryPasswordForm): string => {
+  const { words, home } = look
+  const { userName = '', refusal } = form
+  const refused =
+    refusal && html`<p class="notice bad" role="alert">${wordsForProblem(words, refusal.code) ?? refusal.detail}</p>`
+  return page(
+    look,
+    words.temporaryPasswordTitle,
+    html`${refused ?? rulesNotice(look, form)}<p>${words.temporaryPasswordText}</p>
+${passwordForm(look, form, html`<input type="text" value="${userName}" autocomplete="username" readonly hidden>`)}
+<p class="aside"><a href="${home}">${words.back}</a></p>`,
+  )
+}
+
+const rulesNotice = ({ words }: PageContext, { broken }: NewPasswordForm): Html | [] =>
+  broken ? html`<div class="notice bad" role="alert"><p>${words.rulesBroken}</p>${list(words, broken)}</div>` : []
+
+const passwordForm = ({ words }: PageContext, { action, rules }: NewPasswordForm, hidden: Html): Html =>
+  html`<form method="post" action="${action}">${hidden}
+<label class="field"><span>${words.newPassword}</span><input name="password" type="password" autocomplete="new-password" maxlength="${MAX_PASSWORD_CHARACTERS}" required autofocus aria-describedby="rules"></label>
+<div class="hint" id="rules"><p>${words.rulesTitle}</p>${list(words, rules)}</div>
+<button class="button wide">${words.setPassword}</button></form>`
 
 const list = (words: Words, rules: readonly PasswordRule[]): Html =>
   html`<ul>${rules.map(({ kind, value = '' }) => html`<li>${fill(words[`rule.${kind}`], { count: value, pattern: value })}</li>`)}</ul>`

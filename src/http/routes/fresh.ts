@@ -4,7 +4,7 @@ import { jsonBody } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
 import { anything, object, optional, text } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
-import { requireAnswer } from './second-step.ts'
+import { requireAnswer } from './sign-in-steps.ts'
 
 /** Proof of who the caller is, before a change that matters (D28.6). */
 export const freshRoutes = [

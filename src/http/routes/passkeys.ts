@@ -95,7 +95,7 @@ export const passkeyRoutes = [
     ignoresCaller: true,
     isOffered,
     handle: async (deps: Uses<'passkeys' | 'signIn' | 'base' | 'options'>, { request }) => {
-      const pending = await deps.signIn.findPending(pendingCookie(deps).read(request.cookies))
+      const pending = await deps.signIn.findPending(pendingCookie(deps).read(request.cookies), 'factor')
       if (!pending) throw new Unauthenticated('sign-in-expired', 'No sign-in waits for a second factor.')
       return { ...(await passkeysOf(deps).requestOptions(pending.user, pending.bound)) }
     },

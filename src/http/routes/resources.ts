@@ -99,6 +99,9 @@ export const resourceRoutes = [
     url: '/:context/resource/:entry',
     chapter,
     summary: 'Upload a file; or replace the text, the graph, the members of a list or group, or data of a user.',
+    details:
+      'Of a user: `name`, `password`, `currentPassword`, `language`, `homecontext`, `disabled`, `customProperties`; with `temporaryPassword` ' +
+      'the user must choose another password at the next sign-in.',
     access: 'those who may write the resource',
     query: { mimeType: textParameter('Media type of the file, instead of `Content-Type`.') },
     body: resourceBody,

@@ -25,7 +25,7 @@ import { openApiRoute } from './openapi.ts'
 import { passkeyRoutes } from './passkeys.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { ssoPreviewRoutes } from './sso-preview.ts'
-import { secondStepRoutes } from './second-step.ts'
+import { newPasswordRoutes, secondStepRoutes } from './sign-in-steps.ts'
 import { searchRoutes } from './search.ts'
 import { oidcRoutes } from './oidc.ts'
 import { samlRoutes } from './saml.ts'
@@ -42,6 +42,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...authRoutes,
   ...signInRoutes,
   ...secondStepRoutes,
+  ...newPasswordRoutes,
   ...freshRoutes,
   ...authTokenRoutes,
   ...factorRoutes,

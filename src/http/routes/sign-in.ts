@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isWaiting, type SignedIn, type WaitingSignIn } from '../../accounts/factors/sign-in.ts'
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
@@ -17,7 +18,7 @@ import { type LoginForm, loginPage, type OpenElsewhere, signedInPage, type SignI
 import { pageHeaders, scriptedPageHeaders } from '../pages/html.ts'
 import { onwardPage } from '../pages/sso-pages.ts'
 import { problemOf } from '../problem.ts'
-import { type CompletionServices, endSignIn, FACTOR_PATH, requireComplete } from '../sign-in-completion.ts'
+import { type CompletionServices, endSignIn, leadOn, requireComplete } from '../sign-in-completion.ts'
 import { labelOf } from '../provider-label.ts'
 import type { Uses } from '../services.ts'
 import { CAS_PATH } from './cas.ts'
@@ -47,7 +48,7 @@ export const signInRoutes = [
     },
     refusals: {
       400: ['password-missing', 'password-too-long'],
-      401: ['wrong-credentials', 'second-factor-required'],
+      401: ['wrong-credentials', 'second-factor-required', 'password-change-required'],
       403: ['account-disabled', 'password-login-off', 'cross-site-request'],
       429: ['locked-out'],
       503: ['overloaded'],
@@ -59,13 +60,17 @@ export const signInRoutes = [
       const form = await body()
       const successUrl = readSuccessUrl(deps.base, form.successurl)
       const pair = { request, reply }
-      if (!prefersHtml(request)) return await signInByPassword(deps, pair, form, successUrl)
+      if (!prefersHtml(request)) {
+        const result = await signInByPassword(deps, request, form, successUrl)
+        return await endSignIn(deps, pair, requireComplete(deps, reply, result))
+      }
       try {
-        await signInByPassword(deps, pair, form, successUrl)
+        const result = await signInByPassword(deps, request, form, successUrl)
+        if (isWaiting(result)) return await leadOn(deps, reply, result)
+        await endSignIn(deps, pair, result)
       } catch (error) {
         // A browser gets the form again, with the error.
         if (!(error instanceof ServiceError)) throw error
-        if (error.code === 'second-factor-required') return await reply.redirect(deps.base.at(FACTOR_PATH), 303)
         const { status, headers, body } = problemOf(error, request.id)
         const retryAfter = headers['retry-after'] === undefined ? undefined : Number(headers['retry-after'])
         const refusal = { code: error.code, detail: String(body['detail']), retryAfter }
@@ -144,21 +149,20 @@ type Pair = Pick<Exchange, 'request' | 'reply'>
 type SignInServices = CompletionServices & Uses<'login'>
 type LoginPageServices = Uses<'base' | 'login' | 'passkeySignIn' | 'passwordReset' | 'sso' | 'ui'>
 
-/** Opens the session and sets the cookie, or the cookie of a login that waits for its second factor. */
+/** Opens the session, or begins a sign-in that waits for its next step. */
 async function signInByPassword(
   deps: SignInServices,
-  { request, reply }: Pair,
+  request: FastifyRequest,
   form: Readonly<Record<'auth_username' | 'auth_password' | 'auth_maxage', string | undefined>>,
   successUrl: string | undefined,
-): Promise<Record<string, unknown>> {
+): Promise<SignedIn | WaitingSignIn> {
   const name = requireField(form, 'auth_username')
   const password = requireField(form, 'auth_password')
   const maxAge = readMaxAge(form.auth_maxage)
   const { client } = request.caller
   const user = await deps.login.withPassword({ name, password, mechanism: 'form', client })
   const lifetime = { requested: maxAge }
-  const result = await deps.signIn.begin({ user, mechanism: 'form', lifetime, client, successUrl })
-  return await endSignIn(deps, { request, reply }, requireComplete(deps, reply, result))
+  return await deps.signIn.begin({ user, mechanism: 'form', lifetime, client, successUrl })
 }
 
 /** With a page instead of a redirect, because the policy of the login form allows it to lead to this service only. */

@@ -4,7 +4,7 @@ import { Form } from '../../components/form.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { attempt, tell } from '../../components/toast.tsx'
+import { attempt, tell, undoBy } from '../../components/toast.tsx'
 import { ask, askTagged, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
@@ -49,7 +49,12 @@ function GroupOf({ id }: { readonly id: string }) {
   const name = loaded.state === 'ready' ? (loaded.value.name ?? id) : id
   const remove = async ({ entryId, name = entryId }: Member): Promise<void> => {
     const without = (members: readonly string[]): string[] => members.filter(member => member !== entryId)
-    await attempt(() => changeMembers(id, without), t('memberRemoved', { name }))
+    const withAgain = (members: readonly string[]): string[] => [...without(members), entryId]
+    await attempt(
+      () => changeMembers(id, without),
+      t('memberRemoved', { name }),
+      undoBy(() => changeMembers(id, withAgain), again),
+    )
     again()
   }
   return (

@@ -71,7 +71,7 @@ const columns = (lift: (name: string) => Promise<void>): ReadonlyArray<Column<Lo
     ),
   },
   { title: t('wrongPasswords'), kind: 'number', cell: ({ failures }) => number(failures) },
-  { title: t('lockedUntil'), cell: ({ lockedUntil }) => dateTime(new Date(lockedUntil)) },
+  { title: t('lockedUntil'), kind: 'whole', cell: ({ lockedUntil }) => dateTime(new Date(lockedUntil)) },
   {
     title: t('actions'),
     kind: 'actions',

@@ -13,6 +13,7 @@ import { navigate } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { GeneratePassword } from '../generate-password.tsx'
 import { loadRules, NewPassword } from '../password-field.tsx'
+import { TemporaryPassword } from '../temporary-password.tsx'
 import { NameField } from './name-field.tsx'
 
 /** Creates a user and opens their page. */
@@ -20,9 +21,10 @@ export function NewUser({ onClose }: { readonly onClose: () => void }) {
   const [rules, again] = useLoaded(loadRules, [])
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
+  const [isTemporary, setTemporary] = useState(true)
   const [isInvited, setInvited] = useState(false)
   const create = async (): Promise<void> => {
-    const resource = { name, ...(password === '' ? {} : { password }) }
+    const resource = { name, ...(password === '' ? {} : { password, temporaryPassword: isTemporary }) }
     const path = '_principals?graphtype=user'
     const { entryId } = await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { resource } })
     const isMailed = isInvited && password === '' && (await invite(name))
@@ -53,13 +55,17 @@ export function NewUser({ onClose }: { readonly onClose: () => void }) {
                   error={isAboutPassword(problem) ? tellProblem(problem) : undefined}
                 />
                 <GeneratePassword password={password} onPassword={setPassword} />
-                <p class="hint">{t('withoutPasswordHint')}</p>
+                {password === '' ? (
+                  <p class="hint">{t('withoutPasswordHint')}</p>
+                ) : (
+                  <TemporaryPassword isTemporary={isTemporary} onTemporary={setTemporary} />
+                )}
                 {name.includes('@') && password === '' && (
                   <label class="check">
                     <input
                       type="checkbox"
                       checked={isInvited}
-                      onChange={event => setInvited(event.currentTarget.checked)}
+                      onInput={event => setInvited(event.currentTarget.checked)}
                     />
                     {t('inviteByMail')}
                   </label>

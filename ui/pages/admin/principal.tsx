@@ -3,7 +3,7 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmByName } from '../../components/confirm-by-name.tsx'
 import { Form } from '../../components/form.tsx'
 import { Card } from '../../components/page.tsx'
-import { tell } from '../../components/toast.tsx'
+import { tell, undoBy } from '../../components/toast.tsx'
 import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
@@ -21,9 +21,14 @@ interface RenamePrincipalProps {
 export function RenamePrincipal({ id, name, again }: RenamePrincipalProps) {
   const [typed, setTyped] = useState(name)
   useLayoutEffect(() => setTyped(name), [name])
+  const rename = (to: string): Promise<unknown> =>
+    ask(`_principals/entry/${part(id)}/name`, { method: 'PUT', json: { name: to } })
   const save = async (): Promise<void> => {
-    await ask(`_principals/entry/${part(id)}/name`, { method: 'PUT', json: { name: typed } })
-    tell(t('renamed', { name: visible(typed) }))
+    await rename(typed)
+    tell(
+      t('renamed', { name: visible(typed) }),
+      undoBy(() => rename(name), again),
+    )
     again()
   }
   return (

@@ -26,7 +26,7 @@ export function UserGroups({ id }: { readonly id: string }) {
       <Await loaded={loaded} again={again}>
         {groups =>
           groups.length === 0 ? (
-            <p class="muted">{t('none')}</p>
+            <p class="muted">{t('groupsOfNone')}</p>
           ) : (
             <ul class="badges">
               {groups.map(([group, name]) => (

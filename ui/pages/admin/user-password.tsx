@@ -8,6 +8,7 @@ import { part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { TemporaryPassword } from '../temporary-password.tsx'
 import { GeneratePassword } from '../generate-password.tsx'
 import { loadRules, NewPassword } from '../password-field.tsx'
 
@@ -21,8 +22,9 @@ interface ResetPasswordProps {
 export function ResetPassword({ id, again }: ResetPasswordProps) {
   const [rules, againRules] = useLoaded(loadRules, [])
   const [password, setPassword] = useState('')
+  const [isTemporary, setTemporary] = useState(true)
   const save = async (): Promise<void> => {
-    await ask(`_principals/resource/${part(id)}`, { method: 'PUT', json: { password } })
+    await ask(`_principals/resource/${part(id)}`, { method: 'PUT', json: { password, temporaryPassword: isTemporary } })
     setPassword('')
     tell(t('passwordReset'))
     again()
@@ -43,6 +45,7 @@ export function ResetPassword({ id, again }: ResetPasswordProps) {
                   error={problem === undefined ? undefined : tellProblem(problem)}
                 />
                 <GeneratePassword password={password} onPassword={setPassword} />
+                <TemporaryPassword isTemporary={isTemporary} onTemporary={setTemporary} />
                 <p class="hint">{t('resetPasswordHint')}</p>
                 <div class="buttons">
                   <Button type="submit">{t('setPassword')}</Button>

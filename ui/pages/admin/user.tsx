@@ -29,6 +29,8 @@ export interface UserResource {
   readonly language?: string
   readonly disabled?: true
   readonly disabledUntil?: string
+  /** The user must choose a new password at the next sign-in. */
+  readonly temporaryPassword?: true
 }
 
 /** One user. */
@@ -91,7 +93,7 @@ interface AboutProps {
 }
 
 function About({ id, user, again }: AboutProps) {
-  const { name = t('withoutName'), homecontext, language, disabled = false, disabledUntil } = user
+  const { name = t('withoutName'), homecontext, language, disabled = false, disabledUntil, temporaryPassword } = user
   const { me } = useSession()
   const [isAsking, setAsking] = useState(false)
   const switchTo = async (disabled: boolean): Promise<void> => {
@@ -118,6 +120,7 @@ function About({ id, user, again }: AboutProps) {
           <UserState disabled={disabled} lockedUntil={disabledUntil} />
         </Fact>
         {disabledUntil !== undefined && <Fact name={t('lockedUntil')}>{dateTime(utc(disabledUntil))}</Fact>}
+        {temporaryPassword && <Fact name={t('password')}>{t('temporaryPasswordState')}</Fact>}
         <Fact name={t('homeContext')}>
           {homecontext === undefined ? (
             t('none')

@@ -30,13 +30,13 @@ export function Breadcrumbs({ context, folders, onMoved }: BreadcrumbsProps) {
         <li>
           <Link to="">{t('myFiles')}</Link>
         </li>
-        <li {...(inside === undefined ? {} : dropTarget({ ...place, folder: undefined }, inside, onMoved))}>
+        <li {...(inside === undefined ? {} : dropTarget({ ...place, folder: undefined }, onMoved))}>
           <Link to={root} current={folders.length === 0 ? 'page' : undefined}>
             <Name>{contextTitle(context)}</Name>
           </Link>
         </li>
         {folders.map(({ id, name }) => (
-          <li key={id} {...(id === inside ? {} : dropTarget({ ...place, folder: id }, inside, onMoved))}>
+          <li key={id} {...(id === inside ? {} : dropTarget({ ...place, folder: id }, onMoved))}>
             <Link to={`${root}/${part(id)}`} current={id === inside ? 'page' : undefined}>
               <Name>{name}</Name>
             </Link>

@@ -41,7 +41,7 @@ export function FileRow(props: FileRowProps) {
   const meta = [size === undefined ? undefined : bytes(size), modified && ago(modified)].filter(
     text => text !== undefined,
   )
-  const dropping = isFolder ? dropTarget({ ...target, folder: entryId }, target.folder, onMoved) : {}
+  const dropping = isFolder ? dropTarget({ ...target, folder: entryId }, onMoved) : {}
   return (
     <tr
       aria-rowindex={index + 2}

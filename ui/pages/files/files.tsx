@@ -2,10 +2,10 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Await, Page } from '../../components/page.tsx'
 import { QuotaBar } from '../../components/quota-bar.tsx'
 import { SearchField } from '../../components/search-field.tsx'
-import { ask, Problem } from '../../lib/api.ts'
+import { Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { type Context, contextTitle, type Graph, loadContext } from '../../lib/contexts.ts'
-import { type Listing, loadItem, type SortColumn, columns } from '../../lib/files.ts'
+import { type Context, contextTitle, loadContext } from '../../lib/contexts.ts'
+import { columns, folderOf, type Listing, loadItem, type SortColumn } from '../../lib/files.ts'
 import { useChange } from '../../lib/items.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
@@ -28,7 +28,6 @@ interface Place {
 }
 
 const MAX_DEPTH = 32
-const HAS_MEMBER = 'http://entrystore.org/terms/hasListMember'
 
 /** The files of one context, or of a folder in it. */
 export function Files({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
@@ -77,9 +76,7 @@ async function pathTo(context: string, folder: string | undefined, signal: Abort
   for (let id = folder; id !== undefined && path.length < MAX_DEPTH; ) {
     const { name } = await loadItem(context, id, signal)
     path.unshift({ id, name })
-    const relations = await ask<Graph>(`${part(context)}/relations/${part(id)}`, { signal })
-    const holder = Object.entries(relations).find(([, properties]) => properties[HAS_MEMBER])?.[0]
-    const above = holder?.split('/').at(-1)
+    const above = await folderOf({ context, entryId: id }, signal)
     id = path.some(crumb => crumb.id === above) ? undefined : above
   }
   return path

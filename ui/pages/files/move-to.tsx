@@ -37,7 +37,7 @@ export function MoveTo({ items, target, onClose, onChanged }: MoveToProps) {
           const chosen = folder ?? options[0]?.[0] ?? NO_FOLDER
           const move = async (): Promise<void> => {
             const to = { ...target, folder: chosen === NO_FOLDER ? undefined : chosen }
-            if (await moveAll(items, to, target.folder, onChanged)) onClose()
+            if (await moveAll(items, to, onChanged)) onClose()
           }
           return (
             <>

@@ -1,5 +1,5 @@
-import { attempt } from '../../components/toast.tsx'
-import { type Item, move } from '../../lib/files.ts'
+import { attempt, undoBy } from '../../components/toast.tsx'
+import { folderOf, type Item, move } from '../../lib/files.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import type { Target } from '../../lib/uploads.ts'
@@ -22,24 +22,29 @@ export const endDrag = (): void => {
 
 export const isDragging = (): boolean => dragged.length > 0
 
-/** Moves all items and reports the result. @param from the folder that they are in now */
-export async function moveAll(
-  items: readonly Item[],
-  to: Target,
-  from: string | undefined,
-  onMoved: () => void,
-): Promise<boolean> {
+/** Moves all items, reports the result and offers to undo it. */
+export async function moveAll(items: readonly Item[], to: Target, onMoved: () => void): Promise<boolean> {
   const movable = items.filter(({ entryId }) => entryId !== to.folder)
+  // The items that a search has found can be in different folders.
+  const before: Array<readonly [Item, string | undefined]> = []
   const work = async (): Promise<void> => {
-    for (const item of movable) await move(item, to, from)
+    for (const item of movable) {
+      const from = await folderOf(item)
+      if (from === to.folder) continue
+      await move(item, to, from)
+      before.push([item, from])
+    }
   }
-  const isDone = await attempt(work, t('moved', { count: number(movable.length) }))
+  const back = async (): Promise<void> => {
+    for (const [item, from] of before) await move(item, { ...to, folder: from }, to.folder)
+  }
+  const isDone = await attempt(work, t('moved', { count: number(movable.length) }), undoBy(back, onMoved))
   onMoved()
   return isDone
 }
 
 /** Attributes of an element that accepts dropped files. */
-export const dropTarget = (to: Target, from: string | undefined, onMoved: () => void) => ({
+export const dropTarget = (to: Target, onMoved: () => void) => ({
   onDragOver: (event: DragEvent) => {
     if (!isDragging()) return
     event.preventDefault()
@@ -53,6 +58,6 @@ export const dropTarget = (to: Target, from: string | undefined, onMoved: () => 
     event.stopPropagation()
     const items = dragged
     endDrag()
-    void moveAll(items, to, from, onMoved)
+    void moveAll(items, to, onMoved)
   },
 })

@@ -3,7 +3,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
-import { tell } from '../../components/toast.tsx'
+import { tell, undoBy } from '../../components/toast.tsx'
 import { createFolder, type Item, rename } from '../../lib/files.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
@@ -21,7 +21,10 @@ interface NameDialogProps {
 export function NameDialog({ item, onClose, onChanged }: NameDialogProps) {
   const save = async (name: string): Promise<void> => {
     await rename(item, name)
-    tell(t('renamed', { name }))
+    tell(
+      t('renamed', { name }),
+      undoBy(() => rename(item, item.name), onChanged),
+    )
     onClose()
     onChanged()
   }

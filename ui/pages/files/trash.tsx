@@ -113,15 +113,20 @@ function columnsFor(
       title: t('fileName'),
       kind: 'wide',
       cell: ({ name, graphType }) => (
-        <>
-          <Icon name={graphType === 'List' ? 'folder' : 'file'} /> <Name>{name}</Name>
-        </>
+        <span class="item-name">
+          <Icon name={graphType === 'List' ? 'folder' : 'file'} />
+          <Name>{name}</Name>
+        </span>
       ),
     },
     { title: t('fileSize'), kind: 'number', cell: item => bytes(item.bytes) },
-    { title: t('trashedWhen'), cell: ({ deleted }) => ago(new Date(deleted)) },
+    { title: t('trashedWhen'), kind: 'whole', cell: ({ deleted }) => ago(new Date(deleted)) },
     { title: t('by'), cell: ({ deletedBy }) => <Name>{deletedBy.name ?? deletedBy.id}</Name> },
-    { title: t('trashExpires'), cell: ({ expires }) => (expires === undefined ? '–' : dateTime(new Date(expires))) },
+    {
+      title: t('trashExpires'),
+      kind: 'whole',
+      cell: ({ expires }) => (expires === undefined ? '–' : dateTime(new Date(expires))),
+    },
     {
       title: t('actions'),
       kind: 'actions',

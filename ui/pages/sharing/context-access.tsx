@@ -1,5 +1,5 @@
 import { Await, Card } from '../../components/page.tsx'
-import { attempt } from '../../components/toast.tsx'
+import { attempt, undoBy } from '../../components/toast.tsx'
 import { type Access, accessIn, changeAccess } from '../../lib/access.ts'
 import { ask, askTagged } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
@@ -28,7 +28,12 @@ export function ContextAccess({ id, info, again }: ContextAccessProps) {
     await ask(path, { method: 'PUT', json: changeAccess(value.info, place, access, isGiven), ifMatch: tag })
     again()
   }
-  const remove = (access: Access): Promise<boolean> => attempt(() => change(access, false), t('saved'))
+  const remove = (access: Access): Promise<boolean> =>
+    attempt(
+      () => change(access, false),
+      t('accessRemoved'),
+      undoBy(() => change(access, true), again),
+    )
   return (
     <Card title={t('access')}>
       <AddAccess onAdd={access => change(access, true)} />

@@ -1,6 +1,6 @@
 import { Button } from '../../components/button.tsx'
 import { Await, Card, Page } from '../../components/page.tsx'
-import { attempt } from '../../components/toast.tsx'
+import { attempt, undoBy } from '../../components/toast.tsx'
 import { type Access, accessIn, changeAccess, withoutOwnAccess, withOwnAccess } from '../../lib/access.ts'
 import { ask, askTagged, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
@@ -79,7 +79,13 @@ function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () =
       const isFirst = accessIn(info, place).length === 0
       return changeAccess(isFirst ? withOwnAccess(info, place, ofContext, me.id) : info, place, access, true)
     })
-  const remove = (access: Access): Promise<boolean> => attempt(() => change(withoutOne(access)), t('saved'))
+  const giveBack = (accesses: readonly Access[]) =>
+    undoBy(
+      () => change(info => accesses.reduce((graph, access) => changeAccess(graph, place, access, true), info)),
+      again,
+    )
+  const remove = (access: Access): Promise<boolean> =>
+    attempt(() => change(withoutOne(access)), t('accessRemoved'), giveBack([access]))
   const withoutOne = (access: Access) => (info: Graph) => {
     const rest = changeAccess(info, place, access, false)
     // An empty list would apply the permissions of the context: more access, not less.
@@ -94,7 +100,7 @@ function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () =
           <Button
             kind="quiet"
             size="small"
-            onPress={() => attempt(() => change(info => withoutOwnAccess(info, place)), t('saved'))}
+            onPress={() => attempt(() => change(info => withoutOwnAccess(info, place)), t('saved'), giveBack(listed))}
           >
             {t('useContextAccess')}
           </Button>

@@ -65,5 +65,5 @@ const columns = (onShow: (item: Item) => void): ReadonlyArray<Column<Item>> => [
     cell: ({ isOwner, canWrite }) => t(isOwner ? 'role.owner' : canWrite ? 'role.writer' : 'role.reader'),
   },
   { title: t('fileSize'), kind: 'number', cell: ({ size }) => (size === undefined ? '–' : bytes(size)) },
-  { title: t('changed'), cell: ({ modified }) => (modified ? ago(modified) : '–') },
+  { title: t('changed'), kind: 'whole', cell: ({ modified }) => (modified ? ago(modified) : '–') },
 ]

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { after } from '../support/after.ts'
+import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+
+const service = await startInProcess({ after })
+const admin = await service.admin()
+
+interface Event {
+  readonly event: string
+  readonly actorId?: string
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+/** The latest events, oldest first. */
+async function latest(count: number): Promise<ReadonlyArray<readonly [string, string | undefined, unknown]>> {
+  const { events } = (await admin.get(`management/audit?limit=${count}`)).json<{ events: readonly Event[] }>()
+  return events.map(({ event, actorId, detail }) => [event, actorId, detail] as const).reverse()
+}
+
+test('groups that are created, renamed and deleted are in the audit trail', async () => {
+  const made = await admin.post('_principals?graphtype=group', { resource: { name: 'sailors' } })
+  const { entryId: id } = made.json<{ entryId: string }>()
+  for (const name of ['divers', 'divers']) {
+    assert.equal((await admin.put(`_principals/entry/${id}/name`, { name })).status, 204)
+  }
+  assert.equal((await admin.delete(`_principals/entry/${id}`)).status, 204)
+  const group = `_principals/${id}`
+  assert.deepEqual(await latest(3), [
+    ['group-created', '_admin', { group, name: 'sailors' }],
+    ['group-renamed', '_admin', { group, name: 'sailors', newName: 'divers' }],
+    ['group-deleted', '_admin', { group, name: 'divers' }],
+  ])
+})
+
+test('contexts that are created, renamed and deleted are in the audit trail', async () => {
+  const context = await newContext(admin)
+  for (const name of ['harbour', 'harbour', 'beach']) {
+    assert.equal((await admin.put(`_contexts/entry/${context}/name`, { name })).status, 204)
+  }
+  assert.equal((await admin.delete(`_contexts/entry/${context}`)).status, 204)
+  assert.deepEqual(await latest(4), [
+    ['context-created', '_admin', { context }],
+    ['context-renamed', '_admin', { context, name: '', newName: 'harbour' }],
+    ['context-renamed', '_admin', { context, name: 'harbour', newName: 'beach' }],
+    ['context-deleted', '_admin', { context, name: 'beach' }],
+  ])
+})
+
+test('an entry that is deleted is in the audit trail with its user, a list with the number of its entries', async () => {
+  const owner = await newUser(service, admin)
+  const context = await newContext(admin, [owner.id])
+  const entry = await newEntry(owner.visitor, context)
+  const list = await newEntry(owner.visitor, context, '?graphtype=list')
+  const inList = `?list=${encodeURIComponent(`${service.base}${context}/resource/${list}`)}`
+  await newEntry(owner.visitor, context, inList)
+  await newEntry(owner.visitor, context, inList)
+  assert.equal((await service.visitor().delete(`${context}/entry/${entry}`)).status, 401)
+  assert.equal((await owner.visitor.delete(`${context}/entry/${entry}`)).status, 204)
+  assert.equal((await owner.visitor.delete(`${context}/entry/${list}?recursive=true`)).status, 204)
+  assert.deepEqual(await latest(2), [
+    ['entry-deleted', owner.id, { context, entry, entries: 1 }],
+    ['entry-deleted', owner.id, { context, entry: list, entries: 3 }],
+  ])
+})

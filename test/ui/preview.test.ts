@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { crc32, deflateSync } from 'node:zlib'
+import { startFilesService } from '../support/files-page.ts'
+import { newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
+
+const inBrowser = await openBrowser()
+const { atFiles, store } = await startFilesService()
+
+/** A picture of one red pixel. */
+function png(): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+    length.writeUInt32BE(data.length)
+    sum.writeUInt32BE(crc32(body))
+    return Buffer.concat([length, body, sum])
+  }
+  const head = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0])
+  const pixel = deflateSync(Buffer.from([0, 255, 0, 0]))
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  return Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', pixel), chunk('IEND', Buffer.alloc(0))])
+}
+
+/** One second of silence: PCM, 8000 samples of 8 bits. */
+function wav(): Buffer {
+  const head = Buffer.alloc(44)
+  head.write('RIFF', 0)
+  head.writeUInt32LE(36 + 8000, 4)
+  head.write('WAVEfmt ', 8)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(8000, 24)
+  head.writeUInt32LE(8000, 28)
+  head.writeUInt16LE(1, 32)
+  head.writeUInt16LE(8, 34)
+  head.write('data', 36)
+  head.writeUInt32LE(8000, 40)
+  return Buffer.concat([head, Buffer.alloc(8000, 128)])
+}
+
+inBrowser(
+  'a name opens a preview of an image, a sound, a film or a text; a page of a user is shown as text',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page)
+    await store(context, 'dot.png', png(), 'image/png')
+    await store(context, 'silence.wav', wav(), 'audio/wav')
+    await store(context, 'film.webm', Buffer.alloc(100), 'video/webm')
+    await store(context, 'page.html', '<h1>Hello</h1><script>document.title = "taken over"</script>', 'text/html')
+    await store(context, 'data.bin', Buffer.alloc(10), 'application/octet-stream')
+    await page.reload()
+    const open = async (name: string) => {
+      await page.getByRole('button', { name, exact: true }).click()
+      const dialog = page.getByRole('dialog', { name })
+      await dialog.waitFor()
+      return dialog
+    }
+    const shut = async (): Promise<void> => {
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    const picture = (await open('dot.png')).getByRole('img', { name: 'dot.png' })
+    await picture.evaluate(image => (image as HTMLImageElement).decode())
+    assert.equal(await picture.evaluate(image => (image as HTMLImageElement).naturalWidth), 1)
+    await requireAccessible(page)
+    await shut()
+
+    const sound = (await open('silence.wav')).locator('audio[controls]')
+    const duration = await sound.evaluate(
+      audio =>
+        new Promise<number>(resolve => {
+          const { readyState, duration } = audio as HTMLAudioElement
+          if (readyState > 0) resolve(duration)
+          audio.addEventListener('loadedmetadata', () => resolve((audio as HTMLAudioElement).duration))
+        }),
+    )
+    assert.equal(duration, 1)
+    await requireAccessible(page)
+    await shut()
+
+    const film = (await open('film.webm')).locator('video[controls]')
+    assert.match((await film.getAttribute('src')) ?? '', new RegExp(`${context}/resource/`))
+    await shut()
+
+    await (await open('page.html')).locator('pre.preview').filter({ hasText: '<script>' }).waitFor()
+    assert.notEqual(await page.title(), 'taken over')
+    await shut()
+
+    await (await open('data.bin')).getByText('There is no preview for this kind of file.').waitFor()
+    await shut()
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
