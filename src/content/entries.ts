@@ -52,6 +52,11 @@ export class Entries {
     return await this.#deps.loader.outline(key)
   }
 
+  /** Whether many statements of other entries are about this one, for the same decision. @throws {NotFound} */
+  async hasManyRelations(key: EntryKey): Promise<boolean> {
+    return await this.#deps.loader.hasManyRelations(key)
+  }
+
   /** Replaces the info (W3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */
   async putInfo(
     caller: Caller,

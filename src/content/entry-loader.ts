@@ -8,6 +8,7 @@ import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { type FoundContext, getContext } from './contexts.ts'
 import { findEntry, sizeOf, storedSizeOf } from './entry-records.ts'
 import { findOutline, type Outline } from './outline.ts'
+import { hasManyRelations } from './relations.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -47,6 +48,17 @@ export class EntryLoader {
   async outline({ context, entry: id }: EntryKey): Promise<Outline | undefined> {
     const known = await this.#deps.cache.peek<Entry>(`entry ${context}/${id}`)
     return known ? outlineOf(known) : await findOutline(this.#deps.database, context, id)
+  }
+
+  /** Whether many statements of other entries are about this one, known until they change. @throws {NotFound} */
+  async hasManyRelations({ context: contextKey, entry: id }: EntryKey): Promise<boolean> {
+    const { context } = await this.getContext(contextKey)
+    const subject = `${context.id}/${id}`
+    const found = await this.#deps.cache.get(`many relations ${subject}`, async () => {
+      const value = await hasManyRelations(this.#deps.database, { context: context.id, id })
+      return { value, subjects: [subject], bytes: 0 }
+    })
+    return found === true
   }
 
   /** A context, by its id or name. @throws {NotFound} */

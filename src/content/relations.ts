@@ -53,6 +53,16 @@ export interface RelationsOptions {
   readonly most?: number
 }
 
+/** With more statements about one entry, checking them takes longer than other requests should wait. */
+const MANY = 200
+
+/** Whether many statements of other entries are about this one. */
+export async function hasManyRelations(queries: Queries, { context, id }: EntryAddress): Promise<boolean> {
+  const row = await queries.get<{ count: number }>(sql`SELECT count(*) AS count FROM (SELECT 1 AS one FROM relations
+    WHERE target_context = ${context} AND target = ${id} LIMIT ${MANY + 1}) AS some`)
+  return (row?.count ?? 0) > MANY
+}
+
 export async function loadRelations(queries: Queries, entry: Entry): Promise<Relations> {
   const rows = await queries.all<RelationRow>(sql`SELECT source_context, source, part, subject, predicate, object
     FROM relations WHERE target_context = ${entry.context} AND target = ${entry.id}

@@ -1,7 +1,7 @@
 import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertRefused, graphOf, textTerm, TITLE } from '../support/content.ts'
+import { assertRefused, graphOf, readEntry, textTerm, TITLE } from '../support/content.ts'
 import { find, idsOf, searchPath } from '../support/search.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 
@@ -51,4 +51,24 @@ test('the next request sees a change, and a page of another site gets its script
   assert.deepEqual(idsOf(await find(admin, 'title:enormous')), ['large'])
   const script = await service.visitor().get(searchPath('title:enormous', '&callback=show'))
   assert.match(script.text, /^\/\*\*\/show\(\{"resource"/)
+})
+
+test('an entry at which many others point is read with their statements, as far as the caller may read them (D15.4)', async () => {
+  await newEntry(admin, context, '?id=hub')
+  const hub = { type: 'uri', value: `${admin.base}${context}/resource/hub` }
+  const from = (id: string) => `${admin.base}${context}/resource/${id}`
+  const point = async (id: string, count: number): Promise<void> => {
+    const predicates = Object.fromEntries(Array.from({ length: count }, (_, n) => [`http://ex.org/p${n}`, [hub]]))
+    await newEntry(admin, context, `?id=${id}`, { metadata: { [from(id)]: predicates } })
+  }
+  const relations = async () => (await readEntry(admin, context, 'hub')).relations ?? {}
+  await point('one', 150)
+  assert.deepEqual(Object.keys(await relations()), [from('one')])
+  // From here on another thread answers.
+  await point('two', 100)
+  assert.deepEqual(Object.keys(await relations()).sort(), [from('one'), from('two')])
+  assert.equal((await admin.delete(`${context}/entry/one`)).status, 204)
+  assert.deepEqual(Object.keys(await relations()), [from('two')])
+  assertRefused(await service.visitor().get(`${context}/entry/hub?includeAll`), 401, 'not-signed-in')
+  assertRefused(await admin.get(`nowhere/entry/hub?includeAll`), 404, 'not-found')
 })

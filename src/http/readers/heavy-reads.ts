@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Bytes } from '../../base/units.ts'
 import type { Outline } from '../../content/outline.ts'
+import type { EntryKey } from '../../model/addresses.ts'
 import { holdsContent, isList } from '../../model/entry.ts'
 import type { Services } from '../services.ts'
 import { pathPart } from '../route.ts'
@@ -16,9 +17,14 @@ const always: Rule = () => true
 const byEntry =
   (isHeavy: (entry: Outline, request: FastifyRequest) => boolean): Rule =>
   async (request, entries) => {
-    const entry = await entries.outline({ context: pathPart(request, 'context'), entry: pathPart(request, 'entry') })
+    const entry = await entries.outline(keyOf(request))
     return entry !== undefined && isHeavy(entry, request)
   }
+
+const keyOf = (request: FastifyRequest): EntryKey => ({
+  context: pathPart(request, 'context'),
+  entry: pathPart(request, 'entry'),
+})
 
 const isLarge = ({ size, graphType }: Outline): boolean => size > MAX_LIGHT && graphType !== 'User'
 const hasMembers = (entry: Outline): boolean =>
@@ -35,9 +41,11 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/entry/:entry/index': always,
   '/:context/merged-metadata/:entry': always,
   '/:context/cached-external-metadata/:entry': always,
-  '/:context/entry/:entry': byEntry(
-    (entry, { parameters }) => isLarge(entry) || (parameters.has('includeAll') && hasMembers(entry)),
-  ),
+  '/:context/entry/:entry': async (request, entries) => {
+    const entry = await entries.outline(keyOf(request))
+    if (!entry || !request.parameters.has('includeAll')) return entry !== undefined && isLarge(entry)
+    return isLarge(entry) || hasMembers(entry) || (await entries.hasManyRelations(keyOf(request)))
+  },
   '/:context/metadata/:entry': async (request, entries) =>
     request.parameters.has('recursive') || request.parameters.has('rev') || (await byEntry(isLarge)(request, entries)),
   // Files are streams, so their bytes never block other work.
