@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
+import { after } from '../support/after.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { startBehind } from '../support/other-base.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
+import { after } from '../support/after.ts'
 import { basicAuth, codeOf } from '../support/accounts.ts'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import { addApp, signInWith } from '../support/second-factors.ts'

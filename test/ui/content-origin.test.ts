@@ -33,6 +33,8 @@ inBrowser(
   async browser => {
     const { page, close } = await newPerson(browser)
     await enter(page, service.base, 'admin', ADMIN_PASSWORD)
+    // While it is idle, the first page fetches the code of others.
+    await page.goto('about:blank')
     const requests: Promise<{ readonly url: string; readonly cookie: string | undefined }>[] = []
     page.on('response', response => {
       const headers = response.request().allHeaders()
