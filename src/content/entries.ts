@@ -1,5 +1,6 @@
 import { type Caller, denied } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
 import type { Graph } from '../graph/graph.ts'
 import { CONTEXTS, type EntryKey, PRINCIPALS } from '../model/addresses.ts'
@@ -47,9 +48,12 @@ export class Entries {
     return (await this.#deps.loader.getContext(contextKey)).context.id
   }
 
-  /** What an entry is and how large, for deciding where a request is answered; `undefined` where there is none. */
-  async outline(key: EntryKey): Promise<Outline | undefined> {
-    return await this.#deps.loader.outline(key)
+  /**
+   * What an entry is and how large, for deciding where a request is answered; `undefined` where there is none.
+   * @param small entries up to this size are read where the request has arrived
+   */
+  async outline(key: EntryKey, small: Bytes): Promise<Outline | undefined> {
+    return await this.#deps.loader.outline(key, small)
   }
 
   /** Whether many statements of other entries are about this one, for the same decision. @throws {NotFound} */

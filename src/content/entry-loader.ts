@@ -1,12 +1,12 @@
 import { NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
-import { CONTEXTS, type EntryKey } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
-import type { EntryInContext } from '../model/rights.ts'
+import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
+import type { AccessTarget, EntryInContext } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
-import type { DependencyCache } from '../stores/dependency-cache.ts'
+import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
 import { type FoundContext, getContext } from './contexts.ts'
-import { findEntry, sizeOf, storedSizeOf } from './entry-records.ts'
+import { findEntry, findEntryHead, findSmallEntry, memoryOfEntry, storedSizeOf } from './entry-records.ts'
 import { findOutline, type Outline } from './outline.ts'
 import { hasManyRelations } from './relations.ts'
 
@@ -15,8 +15,10 @@ interface Dependencies {
   readonly cache: DependencyCache
 }
 
-/** The head of an entry of a context, without its access list. */
-const CONTEXT_BYTES: Bytes = 1500
+/** The head of an entry, without its access list. */
+const HEAD_BYTES: Bytes = 500
+/** Of an access list each address is a text with an overhead of its own. */
+const memoryOfHead = ({ acl }: EntryHead): Bytes => HEAD_BYTES + 2 * memoryOf(JSON.stringify(acl))
 
 /**
  * Loads entries before the right has been checked. Only the services of this room have one: what they return to a route has been
@@ -32,22 +34,49 @@ export class EntryLoader {
   /** The present entry, including every acknowledged change. @throws {NotFound} */
   async get({ context: contextKey, entry: id }: EntryKey): Promise<EntryInContext> {
     const { context, entry: contextEntry } = await this.getContext(contextKey)
-    const subject = `${context.id}/${id}`
-    const entry = await this.#deps.cache.get(`entry ${subject}`, async () => {
-      const value = await findEntry(this.#deps.database, { context: context.id, id })
-      return value && { value, subjects: [subject], bytes: sizeOf(value) }
-    })
+    const address = { context: context.id, id }
+    const entry = await this.#entry(address, () => findEntry(this.#deps.database, address))
     if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
     return { entry, contextEntry }
   }
 
   /**
-   * What an entry is and how large, before any right has been checked and without its graphs. An entry in the cache costs no statement.
-   * `undefined` where there is none.
+   * What an entry is and how large, before any right has been checked. `undefined` where there is none.
+   * @param small an entry up to this size is loaded at once, as whoever asks needs it next; of a larger one, only its outline
    */
-  async outline({ context, entry: id }: EntryKey): Promise<Outline | undefined> {
-    const known = await this.#deps.cache.peek<Entry>(`entry ${context}/${id}`)
-    return known ? outlineOf(known) : await findOutline(this.#deps.database, context, id)
+  async outline({ context, entry: id }: EntryKey, small: Bytes): Promise<Outline | undefined> {
+    const { database } = this.#deps
+    // Where nothing is cached, it would be loaded twice.
+    const isCached = database.revision !== undefined
+    const known = isCached
+      ? await this.#entry({ context, id }, () => findSmallEntry(database, { context, id }, small))
+      : undefined
+    return known ? outlineOf(known) : await findOutline(database, context, id)
+  }
+
+  /** What rights on an entry depend on. `undefined` where there is no such entry. */
+  async target(address: EntryAddress): Promise<AccessTarget | undefined> {
+    const [entry, contextEntry] = [
+      await this.#head(address),
+      await this.#head({ context: CONTEXTS, id: address.context }),
+    ]
+    return entry && contextEntry && { entry, contextEntry }
+  }
+
+  async #entry({ context, id }: EntryAddress, load: () => Promise<Entry | undefined>): Promise<Entry | undefined> {
+    const subject = `${context}/${id}`
+    return await this.#deps.cache.get(`entry ${subject}`, async () => {
+      const value = await load()
+      return value && { value, subjects: [subject], bytes: memoryOfEntry(value) }
+    })
+  }
+
+  async #head(address: EntryAddress): Promise<EntryHead | undefined> {
+    const subject = `${address.context}/${address.id}`
+    return await this.#deps.cache.get(`head ${subject}`, async () => {
+      const value = await findEntryHead(this.#deps.database, address)
+      return value && { value, subjects: [subject], bytes: memoryOfHead(value) }
+    })
   }
 
   /** Whether many statements of other entries are about this one, known until they change. @throws {NotFound} */
@@ -65,8 +94,7 @@ export class EntryLoader {
   async getContext(key: string): Promise<FoundContext> {
     const found = await this.#deps.cache.get(`context ${key}`, async () => {
       const value = await getContext(this.#deps.database, key)
-      const bytes = CONTEXT_BYTES + 2 * JSON.stringify(value.entry.acl).length
-      return { value, subjects: [`${CONTEXTS}/${value.context.id}`], bytes }
+      return { value, subjects: [`${CONTEXTS}/${value.context.id}`], bytes: memoryOfHead(value.entry) }
     })
     return found ?? (await getContext(this.#deps.database, key))
   }

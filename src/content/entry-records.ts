@@ -10,10 +10,11 @@ import {
 import type { EntryAddress } from '../model/addresses.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type Graph, parseGraph } from '../graph/graph.ts'
+import { type Graph, graphText, type GraphText, parseGraph } from '../graph/graph.ts'
 import type { EntrySource } from '../search/entry-source.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
+import { memoryOf } from '../stores/dependency-cache.ts'
 
 /** Reads entries: the columns of their rows, and the queries for them. `changes.ts` writes them. */
 
@@ -52,7 +53,7 @@ export const columnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.res
   e.content`
 
 /** The columns of the head for the table alias `e`. */
-const headColumnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri,
+export const headColumnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri,
   e.external_metadata, e.created, e.modified, e.creator, e.contributors, e.acl, e.cached`
 
 export const headFromRow = (row: HeadRow): EntryHead => ({
@@ -71,54 +72,70 @@ export const headFromRow = (row: HeadRow): EntryHead => ({
   cached: row.cached ?? undefined,
 })
 
+/** The entry of a row. Its graphs are parsed when they are read; a copy of it (`{ ...entry }`) has them parsed. */
 export function entryFromRow(row: EntryRow): Entry {
   const { acl, statements, metadata, cached_external_metadata: cachedExternalMetadata, content } = row
-  const entry = withGraphs(
-    { ...headFromRow(row), content: content ?? undefined },
-    { statements, metadata, cachedExternalMetadata },
-  )
-  const texts = acl.length + statements.length + metadata.length
-  storedSizes.set(entry, texts + (cachedExternalMetadata?.length ?? 0) + (content?.length ?? 0))
-  return entry
+  // Not `{ ...head }`: with such a copy the engine would keep a description of its members for each entry.
+  const entry: WithoutGraphs = Object.assign(headFromRow(row), { content: content ?? undefined })
+  const texts = [acl, statements, metadata, cachedExternalMetadata ?? '', content ?? '']
+  const size = texts.reduce((sum, text) => sum + text.length, 0)
+  const bytes = texts.reduce((sum, text) => sum + memoryOf(text), ENTRY_BYTES)
+  const value: Stored = { size, bytes, statements, metadata, cachedExternalMetadata, parsed: undefined }
+  return Object.defineProperties(Object.defineProperty(entry, STORED, { value }), graphs) as Entry
 }
 
 export const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`
 
 /** The names of the members that hold graphs. */
 type GraphName = 'statements' | 'metadata' | 'cachedExternalMetadata'
-type Texts = Readonly<Record<GraphName, string | null>>
+type WithoutGraphs = Omit<Entry, GraphName> & { readonly [STORED]?: Stored }
 
-const storedSizes = new WeakMap<Entry, number>()
+/** The member with what was read from the row. A copy of an entry does not have it. */
+const STORED = Symbol('stored')
 
-/** Approximate memory of an entry that was read from its row, with its graphs parsed. */
-export const sizeOf = (entry: Entry): Bytes => ENTRY_BYTES + 6 * storedSizeOf(entry)
+interface Stored extends Readonly<Record<GraphName, GraphText | null>> {
+  readonly size: number
+  readonly bytes: Bytes
+  /** Weak, so that a cached entry takes the memory of its texts, whoever has asked for its graphs. */
+  parsed: { [Name in GraphName]?: WeakRef<Graph> } | undefined
+}
+
+const storedOf = (entry: WithoutGraphs): Stored | undefined => entry[STORED]
+
+/** Approximate memory of an entry that was read from its row. */
+export const memoryOfEntry = (entry: Entry): Bytes => storedOf(entry)?.bytes ?? ENTRY_BYTES
 
 /** The characters in the row from which an entry was read: of its graphs, its text and its access list. */
-export const storedSizeOf = (entry: Entry): number => storedSizes.get(entry) ?? 0
+export const storedSizeOf = (entry: Entry): number => storedOf(entry)?.size ?? 0
+
+/** The metadata as they are stored; those of an entry that was read from its row are not parsed for it. */
+export const metadataText = (entry: Entry): GraphText => storedOf(entry)?.metadata ?? graphText(entry.metadata)
 
 /** The head of an entry, without its access list. */
-const ENTRY_BYTES: Bytes = 1000
+const ENTRY_BYTES: Bytes = 600
 
-/**
- * Adds the graphs to an entry; each is parsed when it is first read. A copy of the entry (`{ ...entry }`) has them parsed.
- */
-function withGraphs(rest: Omit<Entry, GraphName>, texts: Texts): Entry {
-  let statements: Graph | undefined
-  let metadata: Graph | undefined
-  let external: Graph | undefined
-  return {
-    ...rest,
-    get statements(): Graph {
-      return (statements ??= parseGraph(texts.statements ?? '{}'))
-    },
-    get metadata(): Graph {
-      return (metadata ??= parseGraph(texts.metadata ?? '{}'))
-    },
-    get cachedExternalMetadata(): Graph | undefined {
-      if (texts.cachedExternalMetadata === null) return undefined
-      return (external ??= parseGraph(texts.cachedExternalMetadata))
-    },
-  }
+function parsedGraph(stored: Stored, name: GraphName): Graph | undefined {
+  const text = stored[name]
+  if (text === null) return undefined
+  const known = stored.parsed?.[name]?.deref()
+  if (known) return known
+  const graph = parseGraph(text)
+  stored.parsed = { ...stored.parsed, [name]: new WeakRef(graph) }
+  return graph
+}
+
+const graphProperty = (name: GraphName): PropertyDescriptor & ThisType<WithoutGraphs> => ({
+  enumerable: true,
+  get() {
+    return parsedGraph(storedOf(this) as Stored, name)
+  },
+})
+
+/** The same functions for all entries, for the same reason. */
+const graphs = {
+  statements: graphProperty('statements'),
+  metadata: graphProperty('metadata'),
+  cachedExternalMetadata: graphProperty('cachedExternalMetadata'),
 }
 
 /** Titles in metadata larger than this are ignored when a list is sorted. */
@@ -131,6 +148,13 @@ export async function findEntry(queries: Queries, address: EntryAddress): Promis
 
 const storedSize = sql`octet_length(acl) + octet_length(statements) + octet_length(metadata)
   + coalesce(octet_length(cached_external_metadata), 0)`
+
+/** The entry, unless its graphs and its text are larger than `most`. */
+export async function findSmallEntry(queries: Queries, address: EntryAddress, most: Bytes): Promise<Entry | undefined> {
+  const row = await queries.get<EntryRow>(sql`SELECT ${columns} FROM entries
+    WHERE ${at(address)} AND ${storedSize} + coalesce(octet_length(content), 0) <= ${most}`)
+  return row && entryFromRow(row)
+}
 
 /** For a response with several entries: graphs that exceed the budget are not loaded. */
 export async function findEntryToShow(
@@ -224,6 +248,32 @@ const KEY_CHARACTERS = 500
 export async function findEntryHead(queries: Queries, address: EntryAddress): Promise<EntryHead | undefined> {
   const row = await queries.get<HeadRow>(sql`SELECT ${headColumns} FROM entries WHERE ${at(address)}`)
   return row && headFromRow(row)
+}
+
+/** What other tables hold about an entry. */
+export interface Attached {
+  /** The id of the list that the entry is in. */
+  readonly list: string | undefined
+  /** The digest of its file. */
+  readonly sha256: string | undefined
+  readonly hasRelations: boolean
+  readonly hasRevisions: boolean
+}
+
+/** One statement, because most entries have little of all this. */
+export async function findAttached(queries: Queries, { context, id }: EntryAddress): Promise<Attached> {
+  const row = await queries.get<{ list: string | null; sha256: string | null; relations: unknown; revisions: unknown }>(
+    sql`SELECT (SELECT list FROM list_members WHERE context = ${context} AND member = ${id}) AS list,
+      (SELECT sha256 FROM files WHERE context = ${context} AND entry = ${id}) AS sha256,
+      EXISTS (SELECT 1 FROM relations WHERE target_context = ${context} AND target = ${id}) AS relations,
+      EXISTS (SELECT 1 FROM metadata_revisions WHERE context = ${context} AND entry = ${id}) AS revisions`,
+  )
+  return {
+    list: row?.list ?? undefined,
+    sha256: row?.sha256 ?? undefined,
+    hasRelations: Boolean(row?.relations),
+    hasRevisions: Boolean(row?.revisions),
+  }
 }
 
 /** The functions of this room that the search needs. */

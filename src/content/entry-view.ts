@@ -2,17 +2,18 @@ import { type Caller, denied } from '../accounts/caller.ts'
 import { findGroup } from '../accounts/groups.ts'
 import { findUser, type User } from '../accounts/users.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
-import { emptyGraph, type Graph, graphText, statementsOf } from '../graph/graph.ts'
-import { CONTEXTS, PRINCIPALS, type EntryKey } from '../model/addresses.ts'
+import { emptyGraph, type Graph, type GraphText, statementsOf } from '../graph/graph.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS, type EntryKey } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
-import { type Access, accessOf, type EntryInContext } from '../model/rights.ts'
+import { type Access, type AccessTarget, accessOf, type EntryInContext } from '../model/rights.ts'
 import type { Hit } from '../search/search.ts'
 import type { Database } from '../stores/database.ts'
-import type { DependencyCache } from '../stores/dependency-cache.ts'
+import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
 import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
 import { findContext } from './contexts.ts'
 import type { EntryLoader } from './entry-loader.ts'
+import { findAttached, metadataText } from './entry-records.ts'
 import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
@@ -33,6 +34,9 @@ const MAX_REVISIONS = 100
 const REVISION_BYTES = 400
 const MAX_RELATIONS = 1000
 const RELATION_BYTES = 250
+/** Memory of the surroundings of an entry without their texts, and of each of their relations. */
+const SURROUNDINGS_BYTES = 150
+const MEMORY_OF_RELATION = 300
 
 /** An entry, and what the caller may do with it. */
 interface Shown {
@@ -43,8 +47,10 @@ interface Shown {
 interface Surroundings {
   /** The name of a context. */
   readonly name: string | undefined
-  readonly info: Graph
+  readonly info: GraphText
   readonly relations: Relations
+  /** The digest of the file. */
+  readonly sha256: string | undefined
 }
 
 interface Dependencies {
@@ -108,7 +114,7 @@ export class EntryViews implements Presenter {
   async of(caller: Caller, target: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
     const access = this.#requireInfo(caller, target)
     const { entry } = target
-    const { name, info, relations } = await this.#surroundingsOf(entry)
+    const { name, info, relations, sha256 } = await this.#surroundingsOf(entry)
     const brief: EntryView = {
       entryId: entry.id,
       info,
@@ -120,13 +126,14 @@ export class EntryViews implements Presenter {
     }
     if (!detailed) return brief
     const options = { publicInfo: this.#publicInfo, most: MAX_RELATIONS }
-    const readable = await readableRelations(this.#database, caller, entry, relations, options)
+    const find = (address: EntryAddress): Promise<AccessTarget | undefined> => this.#deps.loader.target(address)
+    const readable = await readableRelations(find, caller, entry, relations, options)
     return {
       ...brief,
       ...(await this.#details(caller, { entry, access }, ResponseBudget.forOne(), readable)),
       resource:
         entry.entryType === 'Local' && access.readsResource
-          ? await this.#deps.kinds.of(entry).view(caller, target, { presenter: this, paging })
+          ? await this.#deps.kinds.of(entry).view(caller, target, { presenter: this, paging, sha256 })
           : undefined,
     }
   }
@@ -137,16 +144,22 @@ export class EntryViews implements Presenter {
    */
   async #surroundingsOf(entry: Entry): Promise<Surroundings> {
     const subject = `${entry.context}/${entry.id}`
-    const load = async (): Promise<Surroundings> => ({
-      name: entry.context === CONTEXTS ? (await findContext(this.#database, entry.id))?.name : undefined,
-      info: await this.#infoOf(entry, await this.#accountOf(entry), ResponseBudget.forOne()),
-      relations: await loadRelations(this.#database, entry),
-    })
+    const load = async (): Promise<Surroundings> => {
+      const attached = await findAttached(this.#database, entry)
+      const budget = ResponseBudget.forOne()
+      return {
+        name: await this.#contextName(entry),
+        info: JSON.stringify(await this.#infoOf(entry, await this.#accountOf(entry), budget, attached.hasRevisions)),
+        relations: await loadRelations(this.#database, entry, attached),
+        sha256: attached.sha256,
+      }
+    }
     // The cache key contains the version of the entry, because a newer version has other surroundings.
     const kept = await this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
       const value = await load()
-      const bytes = 6 * graphText(value.info).length + 2 * RELATION_BYTES * value.relations.rows.length
-      return { value, subjects: [subject], bytes: bytes + 2 * RELATION_BYTES * value.relations.memberships.length }
+      const { rows, memberships } = value.relations
+      const bytes = SURROUNDINGS_BYTES + memoryOf(value.info) + MEMORY_OF_RELATION * (rows.length + memberships.length)
+      return { value, subjects: [subject], bytes }
     })
     return kept ?? (await load())
   }
@@ -164,8 +177,9 @@ export class EntryViews implements Presenter {
     entry: Entry,
     account: Pick<Account, 'homeContext'> | undefined,
     budget: ResponseBudget,
+    hasRevisions = true,
   ): Promise<Graph> {
-    const most = entry.isAbridged ? 0 : budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES)
+    const most = entry.isAbridged || !hasRevisions ? 0 : budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES)
     const revisions = most === 0 ? [] : await this.#deps.revisions.list(this.#database, entry, most)
     budget.spend(revisions.length * REVISION_BYTES)
     return describeInfo(entry, { homeContext: account?.homeContext, revisions })
@@ -183,7 +197,7 @@ export class EntryViews implements Presenter {
     return {
       relations: relations ?? (await this.#relationsOf(caller, entry, budget)),
       rights,
-      metadata: readsMetadata && entry.entryType !== 'Reference' ? entry.metadata : undefined,
+      metadata: readsMetadata && entry.entryType !== 'Reference' ? metadataText(entry) : undefined,
       cachedExternalMetadata: showsCached
         ? (await findCachedMetadata(this.#database, caller, entry, budget))?.graph
         : undefined,
@@ -240,7 +254,7 @@ export class EntryViews implements Presenter {
       name: access.readsMetadata ? user.name : undefined,
       disabled: user.disabled || undefined,
       info: await this.#shownInfo({ entry, access }, user, budget),
-      metadata: access.readsMetadata && !entry.isAbridged ? entry.metadata : undefined,
+      metadata: access.readsMetadata && !entry.isAbridged ? metadataText(entry) : undefined,
       relations: entry.isAbridged ? undefined : await this.#relationsOf(caller, entry, budget),
       rights: access.rights,
       truncated: entry.isAbridged,

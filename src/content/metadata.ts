@@ -10,8 +10,9 @@ import { findCachedMetadata, hasExternalMetadata, liveSourceOf, mergeGraphs } fr
 import type { Changes, Conditions, Precondition } from './changes.ts'
 import type { EntryKey } from '../model/addresses.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { findEntry } from './entry-records.ts'
+import { findEntry, metadataText } from './entry-records.ts'
 import { linkedMetadata, type LinkTraversal, type Lookup, lookUp, metadataIn } from './lookup.ts'
+import type { ShownGraph } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
 
 interface Dependencies {
@@ -25,7 +26,7 @@ interface Dependencies {
 /** Metadata that the caller may read, and their entry. */
 export interface ReadMetadata {
   readonly entry: Entry
-  readonly graph: Graph
+  readonly graph: ShownGraph
   /** Identifies the state of the graph. Absent when it also changes with other entries. */
   readonly modified?: Milliseconds
 }
@@ -56,7 +57,7 @@ export class Metadata {
       return { entry, graph: found.metadata, modified: found.time }
     }
     if (traversal) return { entry, graph: await linkedMetadata(database, caller, entry, traversal) }
-    return { entry, graph: entry.metadata, modified: entry.modified }
+    return { entry, graph: metadataText(entry), modified: entry.modified }
   }
 
   /** The copy of metadata stored elsewhere, or the metadata themselves when they belong to an entry of this service. */

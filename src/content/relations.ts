@@ -5,10 +5,9 @@ import { type Graph, graphOf, type Statement, uri } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
+import { CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, resourceUri } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
-import { findEntryHead } from './entry-records.ts'
-import { listHolding } from './list-records.ts'
+import { type Attached, findAttached, findEntryHead } from './entry-records.ts'
 import { hasAnyRight, type AccessTarget, may } from '../model/rights.ts'
 
 interface RelationRow {
@@ -36,16 +35,21 @@ export interface Relations {
 
 /** A list, group or home context that an entry belongs to. */
 interface Membership {
-  readonly statement: Statement
+  readonly of: keyof typeof memberships
   /** The list or group that has the member, or the user or group that has the home context. */
   readonly holder: EntryAddress
-  /** Whether a caller may read the membership: the members of that list or group, or the info of that user or group. */
-  readonly check: Check
 }
 
 type Check = (caller: Caller, target: AccessTarget) => boolean
 const mayReadMetadata: Check = (caller, target) => may(caller, 'readmetadata', target)
 const mayReadMembers: Check = (caller, target) => may(caller, 'readresource', target)
+
+/** How the resource of the holder is stated to have the entry, and whether a caller may read that. */
+const memberships = {
+  list: { predicate: store.hasListMember, check: mayReadMembers },
+  group: { predicate: store.hasGroupMember, check: mayReadMembers },
+  homeContext: { predicate: store.homeContext, check: hasAnyRight },
+} as const
 
 export interface RelationsOptions {
   /** Every caller may read the info of every entry. */
@@ -63,22 +67,35 @@ export async function hasManyRelations(queries: Queries, { context, id }: EntryA
   return (row?.count ?? 0) > MANY
 }
 
-export async function loadRelations(queries: Queries, entry: Entry): Promise<Relations> {
-  const rows = await queries.all<RelationRow>(sql`SELECT source_context, source, part, subject, predicate, object
-    FROM relations WHERE target_context = ${entry.context} AND target = ${entry.id}
-    LIMIT ${MAX_RELATIONS_CHECKED}`)
-  return { rows, memberships: await partsPlayed(queries, entry) }
+export async function loadRelations(queries: Queries, entry: Entry, attached: Attached): Promise<Relations> {
+  const rows = attached.hasRelations
+    ? await queries.all<RelationRow>(sql`SELECT source_context, source, part, subject, predicate, object
+        FROM relations WHERE target_context = ${entry.context} AND target = ${entry.id}
+        LIMIT ${MAX_RELATIONS_CHECKED}`)
+    : []
+  return { rows, memberships: await partsPlayed(queries, entry, attached) }
 }
+
+/** Loads what rights on an entry depend on. */
+export type FindTarget = (address: EntryAddress) => Promise<AccessTarget | undefined>
+
+const targetIn =
+  (queries: Queries): FindTarget =>
+  async address => {
+    const entry = await findEntryHead(queries, address)
+    const contextEntry = entry && (await findEntryHead(queries, { context: CONTEXTS, id: address.context }))
+    return entry && contextEntry && { entry, contextEntry }
+  }
 
 /**
  * The relations that the caller may read. Statements in metadata or info that they may not read are left out, and
  * memberships in lists and groups whose members they may not read, except their own (D18.12).
  */
 export async function readableRelations(
-  queries: Queries,
+  find: FindTarget,
   caller: Caller,
   entry: EntryAddress,
-  { rows, memberships }: Relations,
+  { rows, memberships: holders }: Relations,
   { publicInfo, most = MAX_RELATIONS }: RelationsOptions,
 ): Promise<Graph> {
   const readable = new Map<string, boolean>()
@@ -90,7 +107,7 @@ export async function readableRelations(
     if (part === 'metadata' || !publicInfo) {
       const key = `${part} ${context}/${id}`
       const check = part === 'metadata' ? mayReadMetadata : hasAnyRight
-      const isReadable = readable.get(key) ?? (await passes(queries, caller, { context, id }, check))
+      const isReadable = readable.get(key) ?? (await passes(find, caller, { context, id }, check))
       readable.set(key, isReadable)
       await turns.after(0)
       if (!isReadable) continue
@@ -98,8 +115,10 @@ export async function readableRelations(
     statements.push({ subject, predicate, object: uri(object) })
   }
   const isSelf = entry.context === PRINCIPALS && entry.id === caller.user.id
-  for (const { statement, holder, check } of memberships) {
-    if (isSelf || (await passes(queries, caller, holder, check))) statements.push(statement)
+  for (const { of, holder } of holders) {
+    const { predicate, check } = memberships[of]
+    if (!isSelf && !(await passes(find, caller, holder, check))) continue
+    statements.push({ subject: resourceUri(holder), predicate, object: uri(entryUri(entry)) })
   }
   return graphOf(statements)
 }
@@ -111,39 +130,26 @@ export async function relationsOf(
   entry: Entry,
   options: RelationsOptions,
 ): Promise<Graph> {
-  return await readableRelations(queries, caller, entry, await loadRelations(queries, entry), options)
+  const relations = await loadRelations(queries, entry, await findAttached(queries, entry))
+  return await readableRelations(targetIn(queries), caller, entry, relations, options)
 }
 
-async function passes(queries: Queries, caller: Caller, address: EntryAddress, check: Check): Promise<boolean> {
-  const entry = await findEntryHead(queries, address)
-  const contextEntry = await findEntryHead(queries, { context: CONTEXTS, id: address.context })
-  return entry !== undefined && contextEntry !== undefined && check(caller, { entry, contextEntry })
+async function passes(find: FindTarget, caller: Caller, address: EntryAddress, check: Check): Promise<boolean> {
+  const target = await find(address)
+  return target !== undefined && check(caller, target)
 }
 
 /** Read directly from the tables of lists and accounts, so that the result cannot contradict them. */
-async function partsPlayed(queries: Queries, entry: Entry): Promise<Membership[]> {
-  const self = uri(entryUri(entry))
-  const list = await listHolding(queries, entry)
-  const memberships: Membership[] = []
-  if (list !== undefined) {
-    const holder = { context: entry.context, id: list }
-    const statement = { subject: resourceUri(holder), predicate: store.hasListMember, object: self }
-    memberships.push({ statement, holder, check: mayReadMembers })
-  }
+async function partsPlayed(queries: Queries, entry: Entry, { list }: Attached): Promise<Membership[]> {
+  const found: Membership[] = list === undefined ? [] : [{ of: 'list', holder: { context: entry.context, id: list } }]
   if (entry.context === PRINCIPALS && entry.entryType === 'Local' && entry.graphType === 'User') {
-    for (const group of await groupsOf(queries, entry.id)) {
-      const statement = { subject: principalUri(group), predicate: store.hasGroupMember, object: self }
-      memberships.push({ statement, holder: { context: PRINCIPALS, id: group }, check: mayReadMembers })
-    }
+    for (const id of await groupsOf(queries, entry.id)) found.push({ of: 'group', holder: { context: PRINCIPALS, id } })
   }
   if (entry.context === CONTEXTS) {
     const rows = await queries.all<{ id: string }>(
       sql`SELECT id FROM principals WHERE home_context = ${entry.id} ORDER BY id`,
     )
-    for (const { id } of rows) {
-      const statement = { subject: principalUri(id), predicate: store.homeContext, object: self }
-      memberships.push({ statement, holder: { context: PRINCIPALS, id }, check: hasAnyRight })
-    }
+    for (const { id } of rows) found.push({ of: 'homeContext', holder: { context: PRINCIPALS, id } })
   }
-  return memberships
+  return found
 }

@@ -4,7 +4,7 @@ import { Forbidden } from '../base/errors.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Incoming } from '../files/files.ts'
 import type { Quota } from '../files/quota-ledger.ts'
-import type { Graph } from '../graph/graph.ts'
+import type { Graph, GraphText } from '../graph/graph.ts'
 import type { Acl, Entry, EntryHead, GraphType } from '../model/entry.ts'
 import { isSystemEntry } from '../model/addresses.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
@@ -90,16 +90,19 @@ export async function setName(naming: Naming, writer: EntryWriter, entry: Entry,
   await naming.set(writer, entry.id, name)
 }
 
-/** An entry as one caller may see it; graphs have relative IRIs (W2.2). */
+/** A graph with relative IRIs, or its stored text: what is only sent need not be parsed. */
+export type ShownGraph = Graph | GraphText
+
+/** An entry as one caller may see it (W2.2). */
 export interface EntryView {
   readonly entryId: string
   readonly name?: string | undefined
   readonly quota?: Quota | undefined
   readonly disabled?: boolean | undefined
-  readonly info: Graph
-  readonly metadata?: Graph | undefined
-  readonly cachedExternalMetadata?: Graph | undefined
-  readonly relations?: Graph | undefined
+  readonly info: ShownGraph
+  readonly metadata?: ShownGraph | undefined
+  readonly cachedExternalMetadata?: ShownGraph | undefined
+  readonly relations?: ShownGraph | undefined
   readonly rights?: readonly Right[] | undefined
   readonly resource?: ResourceView | undefined
   /** The number of members, for a member that is itself a list. */
@@ -123,6 +126,8 @@ export interface Presenter {
 
 export interface Presentation {
   readonly presenter: Presenter
+  /** The digest of the file of the entry, if it has one. */
+  readonly sha256: string | undefined
   /** Which members of a list, in which order. */
   readonly paging: Paging
 }

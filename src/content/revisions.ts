@@ -4,6 +4,7 @@ import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
+import { metadataText } from './entry-records.ts'
 
 /** What `info` contains about a revision (W2.8). */
 export interface RevisionNote {
@@ -47,23 +48,12 @@ export class Revisions {
   /** The latest revisions, oldest of them first; none while revisions are off. */
   async list(queries: Queries, entry: Entry, most: number): Promise<RevisionNote[]> {
     if (!this.#enabled || entry.entryType === 'Reference') return []
-    const latestFirst = await queries.all<RevisionRow>(sql`SELECT number, time, author FROM metadata_revisions
-      WHERE context = ${entry.context} AND entry = ${entry.id} ORDER BY number DESC LIMIT ${most}`)
-    const rows = latestFirst.reverse()
-    const last = rows.at(-1)
-    const isPresent = last !== undefined && (await this.#isPresent(queries, entry, last.number))
-    return rows.map(({ number, time, author }) => ({
-      number,
-      time,
-      author,
-      isPresent: isPresent && number === last.number,
-    }))
-  }
-
-  async #isPresent(queries: Queries, { context, id, metadata }: Entry, number: number): Promise<boolean> {
-    const row = await queries.get(sql`SELECT 1 AS present FROM metadata_revisions
-      WHERE context = ${context} AND entry = ${id} AND number = ${number} AND metadata = ${JSON.stringify(metadata)}`)
-    return row !== undefined
+    const of = sql`context = ${entry.context} AND entry = ${entry.id}`
+    const latestFirst = await queries.all<RevisionRow & { present: unknown }>(sql`SELECT number, time, author,
+        CASE WHEN number = (SELECT max(number) FROM metadata_revisions WHERE ${of})
+          THEN metadata = ${metadataText(entry)} ELSE FALSE END AS present
+      FROM metadata_revisions WHERE ${of} ORDER BY number DESC LIMIT ${most}`)
+    return latestFirst.reverse().map(({ present, ...revision }) => ({ ...revision, isPresent: Boolean(present) }))
   }
 
   /** Returns `undefined` when there is no revision with this number, or revisions are off. */

@@ -112,11 +112,13 @@ export const graphInside = (base: string, graph: Graph): Graph => mapIris(graph,
 /** The graph as clients see it: every IRI absolute. */
 export const graphOutside = (base: string, graph: Graph): Graph => mapIris(graph, iri => toAbsolute(base, iri))
 
-/** The text from which a graph was read, or which was made of it: a graph never changes, so neither does its text. */
-const texts = new WeakMap<Graph, string>()
+/** A graph as RDF/JSON, in the form in which it is stored: IRIs of this service are relative. */
+export type GraphText = string
 
-/** The graph as RDF/JSON, in the form in which it is stored: IRIs of this service are relative. */
-export function graphText(graph: Graph): string {
+/** The text from which a graph was read, or which was made of it: a graph never changes, so neither does its text. */
+const texts = new WeakMap<Graph, GraphText>()
+
+export function graphText(graph: Graph): GraphText {
   const known = texts.get(graph)
   if (known !== undefined) return known
   const text = JSON.stringify(graph)
@@ -124,29 +126,33 @@ export function graphText(graph: Graph): string {
   return text
 }
 
-export function parseGraph(text: string): Graph {
+export function parseGraph(text: GraphText): Graph {
   const graph = JSON.parse(text) as Graph
   texts.set(graph, text)
   return graph
 }
 
-/** The graph as RDF/JSON with absolute IRIs. @param base ends in a slash */
-export const absoluteText = (base: string, graph: Graph): string => withAbsoluteIris(base, graphText(graph))
+const RELATIVE_IRI = `"${RELATIVE}`
+const URI_VALUE = '{"type":"uri","value":'
 
 /**
- * The text of a graph as it is stored, with its IRIs made absolute and without parsing it. In that text a
- * relative IRI is where `"./` opens a key (after a brace or comma) or the value of a term of type `uri`;
- * inside a string the quotes are escaped.
+ * A stored text with absolute IRIs, made without parsing it. A relative IRI is where `"./` opens a key (after a brace or
+ * comma) or the value of a term of type `uri`; inside a string the quotes are escaped.
  * @param base ends in a slash
  */
-export function withAbsoluteIris(base: string, text: string): string {
-  if (!text.includes('"./')) return text
+export function absoluteText(base: string, text: GraphText): string {
+  let at = text.indexOf(RELATIVE_IRI)
+  if (at < 0) return text
   // Terms are stored with their type first. Another writer may have stored them otherwise.
-  if (text.includes('{"value":')) return JSON.stringify(graphOutside(base, JSON.parse(text) as Graph))
-  return text
-    .replaceAll('{"./', `{"${base}`)
-    .replaceAll(',"./', `,"${base}`)
-    .replaceAll('{"type":"uri","value":"./', `{"type":"uri","value":"${base}`)
+  if (text.includes('{"value":')) return JSON.stringify(graphOutside(base, parseGraph(text)))
+  let [absolute, copied] = ['', 0]
+  for (; at >= 0; at = text.indexOf(RELATIVE_IRI, at + 1)) {
+    const before = text[at - 1]
+    if (before !== '{' && before !== ',' && !text.startsWith(URI_VALUE, at - URI_VALUE.length)) continue
+    absolute += text.slice(copied, at + 1) + base
+    copied = at + RELATIVE_IRI.length
+  }
+  return absolute + text.slice(copied)
 }
 
 /**

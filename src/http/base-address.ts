@@ -4,9 +4,9 @@ import {
   type Graph,
   graphInside,
   graphOutside,
+  type GraphText,
   toAbsolute,
   toRelative,
-  withAbsoluteIris,
 } from '../graph/graph.ts'
 
 /** The public address of the service (D1.1). Every URI in a response is made from it, none from a request header. */
@@ -17,7 +17,6 @@ export class BaseAddress {
   readonly path: string
   readonly origin: string
   readonly isHttps: boolean
-  readonly #texts = new WeakMap<Graph, string>()
 
   constructor(href: string) {
     const url = new URL(href)
@@ -51,18 +50,9 @@ export class BaseAddress {
     return graphOutside(this.href, graph)
   }
 
-  /** The graph as clients see it, as RDF/JSON text. A graph that is sent again and again is written once. */
-  graphJson(graph: Graph): string {
-    const known = this.#texts.get(graph)
-    if (known !== undefined) return known
-    const text = absoluteText(this.href, graph)
-    this.#texts.set(graph, text)
-    return text
-  }
-
   /** The stored text of a graph as clients see it. */
-  textOutside(text: string): string {
-    return withAbsoluteIris(this.href, text)
+  textOutside(text: GraphText): string {
+    return absoluteText(this.href, text)
   }
 
   graphInside(graph: Graph): Graph {

@@ -1,5 +1,5 @@
-import type { EntryView, ResourceView } from '../content/resource-kind.ts'
-import type { Graph } from '../graph/graph.ts'
+import type { EntryView, ResourceView, ShownGraph } from '../content/resource-kind.ts'
+import { type Graph, parseGraph } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
 
 /** The form of a graph inside JSON. */
@@ -7,9 +7,15 @@ export type GraphForm = (graph: Graph) => unknown
 
 const asRdfJson: GraphForm = graph => graph
 
+export const asGraph = (given: ShownGraph): Graph => (typeof given === 'string' ? parseGraph(given) : given)
+
+/** A graph as RDF/JSON with absolute IRIs. */
+export const graphJson = (base: BaseAddress, given: ShownGraph): string =>
+  typeof given === 'string' ? base.textOutside(given) : JSON.stringify(base.graphOutside(given))
+
 /** The entry's JSON (W2.2); members that the caller may not see are absent. */
 export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJson): Record<string, unknown> {
-  const graph = (given: Graph | undefined): unknown => given && form(base.graphOutside(given))
+  const graph = (given: ShownGraph | undefined): unknown => given && form(base.graphOutside(asGraph(given)))
   return {
     entryId: view.entryId,
     name: view.name,
@@ -27,9 +33,15 @@ export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJs
   }
 }
 
-/** The same as {@link describeEntry} with graphs in RDF/JSON, put together from texts: a graph that is only sent is not parsed. */
-export function entryJson(view: EntryView, base: BaseAddress): string {
-  const graph = (given: Graph | undefined): string | undefined => given && base.graphJson(given)
+/** Parts of an entry that are not shown where it is a member of another. */
+const notOfMembers: ReadonlySet<string> = new Set(['alias', 'quota', 'resource'])
+
+/**
+ * The same as {@link describeEntry} with graphs in RDF/JSON, put together from texts: a graph that is only sent is not parsed.
+ * @param left names of members that are left out
+ */
+export function entryJson(view: EntryView, base: BaseAddress, left?: ReadonlySet<string>): string {
+  const graph = (given: ShownGraph | undefined): string | undefined => given && graphJson(base, given)
   const members: ReadonlyArray<readonly [name: string, text: string | undefined]> = [
     ['entryId', JSON.stringify(view.entryId)],
     ['name', JSON.stringify(view.name)],
@@ -45,8 +57,10 @@ export function entryJson(view: EntryView, base: BaseAddress): string {
     ['truncated', JSON.stringify(view.truncated)],
     ['resource', view.resource && resourceJson(view.resource, base)],
   ]
-  const written = members.flatMap(([name, text]) => (text === undefined ? [] : [`"${name}":${text}`]))
-  return `{${written.join(',')}}`
+  let written = ''
+  for (const [name, text] of members)
+    if (text !== undefined && left?.has(name) !== true) written += `${written === '' ? '' : ','}"${name}":${text}`
+  return `{${written}}`
 }
 
 /** The resource on its own, in the same form as inside the entry's JSON. */
@@ -67,11 +81,11 @@ export function describeResource(view: ResourceView, base: BaseAddress, form = a
 function resourceJson(view: ResourceView, base: BaseAddress): string {
   if (view.form !== 'list') return JSON.stringify(describeResource(view, base))
   const { children, allUnsorted, ...numbers } = view.page
-  const shown = JSON.stringify(children.map(child => describeMember(child, base, asRdfJson)))
-  return `{"children":${shown},${JSON.stringify(numbers).slice(1, -1)},"allUnsorted":${allUnsorted.json}}`
+  const shown = children.map(child => entryJson(child, base, notOfMembers)).join(',')
+  return `{"children":[${shown}],${JSON.stringify(numbers).slice(1, -1)},"allUnsorted":${allUnsorted.json}}`
 }
 
 function describeMember(view: EntryView, base: BaseAddress, form: GraphForm): Record<string, unknown> {
-  const { alias: _alias, quota: _quota, resource: _resource, ...member } = describeEntry(view, base, form)
-  return member
+  const members = Object.entries(describeEntry(view, base, form))
+  return Object.fromEntries(members.filter(([name]) => !notOfMembers.has(name)))
 }

@@ -9,8 +9,10 @@ import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
 import type { EntryAddress } from '../model/addresses.ts'
+import type { ShownGraph } from '../content/resource-kind.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
 import type { BaseAddress } from './base-address.ts'
+import { asGraph, graphJson } from './describe.ts'
 import { addVary, preferredType } from './protocol/negotiate.ts'
 import { custom } from './interface/inputs.ts'
 import type { Uses } from './services.ts'
@@ -104,15 +106,15 @@ export async function sendGraph(
   return await reply.type(`${mediaType}; charset=utf-8`).send(pieces.join(''))
 }
 
-/** Sends a graph in the form in which it is stored; as RDF/JSON without parsing it. */
+/** Sends a graph with relative IRIs; a stored text as RDF/JSON without parsing it. */
 export async function sendStoredGraph(
   base: BaseAddress,
   reply: FastifyReply,
   representation: Representation,
-  graph: Graph,
+  graph: ShownGraph,
 ): Promise<unknown> {
-  if (representation.mediaType !== JSON_TYPE) return await sendGraph(reply, representation, base.graphOutside(graph))
-  return await reply.type(`${JSON_TYPE}; charset=utf-8`).send(base.graphJson(graph))
+  if (!isPlainJson(representation)) return await sendGraph(reply, representation, base.graphOutside(asGraph(graph)))
+  return await reply.type(`${JSON_TYPE}; charset=utf-8`).send(graphJson(base, graph))
 }
 
 /** The syntax that the type of the body names. @throws {UnsupportedType} */

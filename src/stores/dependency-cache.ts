@@ -21,8 +21,11 @@ interface Kept {
   readonly bytes: Bytes
 }
 
-/** Memory of one cache entry besides its value. */
-const OVERHEAD: Bytes = 500
+/** Memory of one cache entry besides its value, with a subject or two. */
+const OVERHEAD: Bytes = 450
+
+/** The memory of a text: engines of JavaScript take one byte for each character, or two if a character needs them. */
+export const memoryOf = (text: string): Bytes => (/[^\u0000-\u00ff]/.test(text) ? 2 : 1) * text.length
 
 /**
  * Caches values derived from rows, each until one of its rows changes, in any thread or process. One instance caches all
@@ -32,7 +35,8 @@ const OVERHEAD: Bytes = 500
 export class DependencyCache {
   readonly #database: Database
   readonly #values: LRUCache<string, Kept>
-  readonly #dependents = new Map<string, Set<string>>()
+  /** Keys by subject. Few have more than two, for which a set would take several times the memory. */
+  readonly #dependents = new Map<string, string[]>()
   /** The revision of the database up to which the change log has been read. */
   #revision: number | undefined
   /** The number of the latest processed change. */
@@ -71,14 +75,6 @@ export class DependencyCache {
     return loaded?.value
   }
 
-  /** Returns the cached value of the key, if any. Changes committed before the call are respected. */
-  async peek<T>(key: string): Promise<T | undefined> {
-    const { revision } = this.#database
-    if (revision === undefined) return undefined
-    if (revision !== this.#revision) await this.#catchUp()
-    return this.#values.get(key)?.value as T | undefined
-  }
-
   /** Reads the change log; concurrent callers share one read. */
   async #catchUp(): Promise<void> {
     while (this.#database.revision !== this.#revision) {
@@ -103,20 +99,21 @@ export class DependencyCache {
     if (!this.#values.has(key)) return
     for (const subject of subjects) {
       const keys = this.#dependents.get(subject)
-      if (keys) keys.add(key)
-      else this.#dependents.set(subject, new Set([key]))
+      if (keys) keys.push(key)
+      else this.#dependents.set(subject, [key])
     }
   }
 
   #drop(subject: string): void {
-    for (const key of this.#dependents.get(subject) ?? []) this.#values.delete(key)
+    for (const key of [...(this.#dependents.get(subject) ?? [])]) this.#values.delete(key)
   }
 
   #unlink(subjects: readonly string[], key: string): void {
     for (const subject of subjects) {
-      const keys = this.#dependents.get(subject)
-      keys?.delete(key)
-      if (keys?.size === 0) this.#dependents.delete(subject)
+      const keys = this.#dependents.get(subject) ?? []
+      const at = keys.indexOf(key)
+      if (at >= 0) keys.splice(at, 1)
+      if (keys.length === 0) this.#dependents.delete(subject)
     }
   }
 }

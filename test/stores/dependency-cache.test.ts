@@ -50,17 +50,6 @@ test('a value is kept until what it was made of changes, and others stay', async
   assert.deepEqual([await get('a'), await get('b'), loads()], [undefined, 'b', 4])
 })
 
-test('a look into the cache loads nothing, and shows nothing that has changed', async () => {
-  const cache = new DependencyCache(one, 100_000)
-  const { get } = namesIn(cache, one)
-  await insertUser(one, 'peeked')
-  assert.equal(await cache.peek('name peeked'), undefined)
-  await get('peeked')
-  assert.equal(await cache.peek('name peeked'), 'peeked')
-  await rename(one, 'peeked', 'paula')
-  assert.equal(await cache.peek('name peeked'), undefined)
-})
-
 test('a change by another connection counts from the next turn of the event loop on', async () => {
   const { get, loads } = namesIn(new DependencyCache(one, 100_000), one)
   await insertUser(other, 'c')

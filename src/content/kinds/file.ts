@@ -8,6 +8,7 @@ import type { Database } from '../../stores/database.ts'
 import type { Changes } from '../changes.ts'
 import { describeFile, requireHoldsFile } from '../file-description.ts'
 import type {
+  Presentation,
   ResourceBody,
   ResourceConditions,
   ResourceContent,
@@ -34,9 +35,8 @@ export class FileKind implements ResourceKind {
     this.#deps = deps
   }
 
-  async view(_caller: Caller, { entry }: EntryInContext): Promise<ResourceView> {
-    const file = await findFile(this.#deps.database, entry)
-    return { form: 'value', value: file ? { sha256: file.sha256 } : {} }
+  async view(_caller: Caller, _target: EntryInContext, { sha256 }: Presentation): Promise<ResourceView> {
+    return { form: 'value', value: sha256 === undefined ? {} : { sha256 } }
   }
 
   async content(): Promise<ResourceContent> {

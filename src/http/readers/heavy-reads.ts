@@ -17,7 +17,7 @@ const always: Rule = () => true
 const byEntry =
   (isHeavy: (entry: Outline, request: FastifyRequest) => boolean): Rule =>
   async (request, entries) => {
-    const entry = await entries.outline(keyOf(request))
+    const entry = await entries.outline(keyOf(request), MAX_LIGHT)
     return entry !== undefined && isHeavy(entry, request)
   }
 
@@ -42,7 +42,7 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/merged-metadata/:entry': always,
   '/:context/cached-external-metadata/:entry': always,
   '/:context/entry/:entry': async (request, entries) => {
-    const entry = await entries.outline(keyOf(request))
+    const entry = await entries.outline(keyOf(request), MAX_LIGHT)
     if (!entry || !request.parameters.has('includeAll')) return entry !== undefined && isLarge(entry)
     return isLarge(entry) || hasMembers(entry) || (await entries.hasManyRelations(keyOf(request)))
   },

@@ -6,7 +6,7 @@ import { isUnchanged, validatorHeaders } from '../conditional.ts'
 import { unchanged } from '../interface/answer.ts'
 import { choice, invalid, requiredText, type ValuesOf } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
-import { answerFormat, representationFor, sendGraph } from '../rdf.ts'
+import { answerFormat, representationFor, sendStoredGraph } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 import { graphAnswer } from './entries.ts'
 
@@ -78,5 +78,5 @@ async function answer(
       return await reply.status(304).send()
     }
   }
-  return await sendGraph(reply, representation, base.graphOutside(graph))
+  return await sendStoredGraph(base, reply, representation, graph)
 }
