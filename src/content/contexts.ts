@@ -4,7 +4,7 @@ import { sql } from '../stores/sql.ts'
 import { RELATIVE } from '../graph/graph.ts'
 import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from '../model/addresses.ts'
 import type { EntryHead } from '../model/entry.ts'
-import { findEntryHead, isIdFree } from './entry-records.ts'
+import { headColumnsOfE, headFromRow, type HeadRow, isIdFree } from './entry-records.ts'
 
 export interface Context {
   readonly id: string
@@ -36,10 +36,12 @@ export interface FoundContext {
 
 /** @throws {NotFound} */
 export async function getContext(queries: Queries, idOrName: string): Promise<FoundContext> {
-  const context = await findContext(queries, idOrName)
-  const entry = context && (await findEntryHead(queries, { context: CONTEXTS, id: context.id }))
-  if (!entry) throw new NotFound('not-found', `There is no context "${idOrName}".`)
-  return { context, entry }
+  const rows = await queries.all<HeadRow & { name: string | null }>(sql`SELECT c.name, ${headColumnsOfE}
+    FROM contexts c JOIN entries e ON e.context = ${CONTEXTS} AND e.id = c.id
+    WHERE c.id = ${idOrName} OR c.name = ${idOrName}`)
+  const row = rows.find(({ id }) => id === idOrName) ?? rows[0]
+  if (!row) throw new NotFound('not-found', `There is no context "${idOrName}".`)
+  return { context: { id: row.id, name: row.name ?? undefined }, entry: headFromRow(row) }
 }
 
 /** The entry that a URI denotes. The URI may contain the name of the context instead of its id. */

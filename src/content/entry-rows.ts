@@ -4,7 +4,7 @@ import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { listed, portionsOf, sql, type Sql } from '../stores/sql.ts'
-import { at, columns } from './entry-records.ts'
+import { at, columns, metadataText } from './entry-records.ts'
 import { findRevision, type RevisionNote } from './revisions.ts'
 
 /**
@@ -153,12 +153,14 @@ export async function renewRelations(tx: Queries, before: Entry, after: Entry): 
  */
 export async function addRevision(tx: Queries, before: Entry | undefined, after: Entry, by: string): Promise<void> {
   if (after.entryType === 'Reference' || before?.metadata === after.metadata) return
-  const [present, next] = [graphText(before?.metadata ?? {}), graphText(after.metadata)]
+  const [present, next] = [before ? metadataText(before) : '{}', graphText(after.metadata)]
   if (present === next) return
-  // Compared by the engine: each revision can have several megabytes.
-  const latest = await tx.get<{ number: number; holds: number }>(sql`SELECT number,
+  // A new entry has none. Compared by the engine: each revision can have several megabytes.
+  const latest =
+    before &&
+    (await tx.get<{ number: number; holds: number }>(sql`SELECT number,
       CASE WHEN metadata = ${present} THEN 1 ELSE 0 END AS holds
-    FROM metadata_revisions WHERE context = ${after.context} AND entry = ${after.id} ORDER BY number DESC LIMIT 1`)
+    FROM metadata_revisions WHERE context = ${after.context} AND entry = ${after.id} ORDER BY number DESC LIMIT 1`))
   let number = latest?.number ?? 0
   const isKept = latest ? latest.holds === 1 : present === '{}'
   if (before && !isKept) {

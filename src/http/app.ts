@@ -27,8 +27,6 @@ const KEEP_ALIVE = 75_000
 const MAX_PATH_PART = 1024
 const MAX_USER_AGENT = 512
 
-const noParameters = Parameters.parse('', 'invalid-query')
-
 /** The application: the steps below in their order, then the route. Does not listen yet. */
 export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   const deps: Services = {
@@ -57,7 +55,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       ? RequestCookies.none
       : RequestCookies.parse(request.headers.cookie, options.cookie.hostPrefix)
     request.caller = guestFrom(clientOf(request, addresses))
-    request.parameters = noParameters
+    request.parameters = Parameters.none
     setCommonHeaders(deps, request, reply)
     if (isContent) return undefined
     if (options.cors.enabled) reply.headers(cors.headers(request.headers.origin))
@@ -148,7 +146,7 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, commonHeaders(deps)),
     frameworkErrors: (error, request, reply) => {
       // The address could not be read, so none of the steps runs.
-      request.parameters = noParameters
+      request.parameters = Parameters.none
       request.cookies = RequestCookies.none
       request.caller = guestFrom(clientOf(request, addresses))
       setCommonHeaders(deps, request, reply)
@@ -208,7 +206,8 @@ const addsData = ({ method, routeOptions: { url = '' } }: FastifyRequest): boole
 
 function parametersOf(request: FastifyRequest): Parameters {
   if (request.url.includes('%00')) throw new InvalidInput('bad-request', 'The address contains a NUL character.')
-  return Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
+  const { text = '' } = request.query as { readonly text?: string }
+  return text === '' ? Parameters.none : Parameters.parse(text, 'invalid-query')
 }
 
 /** RFC 9112 3.2. @throws {InvalidInput} */

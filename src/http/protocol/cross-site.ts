@@ -113,9 +113,8 @@ export function callbackOf({ method, parameters, routeOptions, url }: FastifyReq
  * wrapped.
  */
 export function asScript(reply: FastifyReply, payload: unknown, callback: string | undefined): unknown {
-  const type = String(reply.getHeader('content-type'))
-  const isJson = typeof payload === 'string' && /^application\/(?:[a-z.-]+\+)?json\b/.test(type)
-  if (callback === undefined || !isJson || reply.statusCode !== 200) return payload
+  if (callback === undefined || typeof payload !== 'string' || reply.statusCode !== 200) return payload
+  if (!/^application\/(?:[a-z.-]+\+)?json\b/.test(String(reply.getHeader('content-type')))) return payload
   reply.type('application/javascript; charset=utf-8')
   // The comment prevents the name from being the first bytes of the response, because other formats have been
   // forged that way. Older browsers treat U+2028 and U+2029 as line ends, even inside strings.

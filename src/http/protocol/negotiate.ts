@@ -14,8 +14,10 @@ const MAX_MEDIA_RANGES = 50
  */
 export function preferredType(request: FastifyRequest, available: readonly string[]): string | undefined {
   const { accept } = request.headers
-  const shortened = accept?.split(',', MAX_MEDIA_RANGES).join(',')
-  return new Negotiator({ headers: shortened === undefined ? {} : { accept: shortened } }).mediaType([...available])
+  // No preference (RFC 9110 12.5.1), as most programs have none.
+  if (accept === undefined || accept === '*/*') return available[0]
+  const shortened = accept.split(',', MAX_MEDIA_RANGES).join(',')
+  return new Negotiator({ headers: { accept: shortened } }).mediaType([...available])
 }
 
 /** True when the request prefers a page to JSON. `*\/*`, which command-line clients send, does not. */
@@ -103,9 +105,10 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
     request.method === 'GET' && reply.statusCode === 200 && reply.getHeader('content-encoding') === undefined
   const isKnown = typeof payload === 'string' || Buffer.isBuffer(payload)
   if (!isWhole || !isKnown || !textTypes.test(String(reply.getHeader('content-type')))) return payload
-  const coding = acceptedCoding(request)
   const bytes = Buffer.byteLength(payload)
-  if (coding === undefined || bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
+  if (bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
+  const coding = acceptedCoding(request)
+  if (coding === undefined) return payload
   running++
   try {
     const coded = await compressors[coding](typeof payload === 'string' ? Buffer.from(payload) : payload)

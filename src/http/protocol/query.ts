@@ -11,6 +11,9 @@ export class Parameters {
     this.#code = code
   }
 
+  /** Of an address without a query. */
+  static readonly none = new Parameters([], 'invalid-query')
+
   /** @throws {InvalidInput} `code` for a malformed percent escape or bytes that are not UTF-8 */
   static parse(text: string, code: ErrorCode): Parameters {
     const decode = (part: string): string => {
@@ -37,9 +40,11 @@ export class Parameters {
 
   /** Returns the single value of a parameter. @throws {InvalidInput} when the parameter occurs more than once */
   get(name: string): string | undefined {
-    const values = this.#pairs.filter(([present]) => present === name)
-    if (values.length > 1) throw new InvalidInput(this.#code, `\`${name}\` is given ${values.length} times.`)
-    return values[0]?.[1]
+    const first = this.#pairs.find(([present]) => present === name)
+    if (first === undefined || this.#pairs.length === 1) return first?.[1]
+    const count = this.#pairs.filter(([present]) => present === name).length
+    if (count > 1) throw new InvalidInput(this.#code, `\`${name}\` is given ${count} times.`)
+    return first[1]
   }
 }
 
