@@ -24,8 +24,8 @@ interface Kept {
 /** Memory of one cache entry besides its value, with a subject or two. */
 const OVERHEAD: Bytes = 450
 
-/** The memory of a text: engines of JavaScript take one byte for each character, or two if a character needs them. */
-export const memoryOf = (text: string): Bytes => (/[^\u0000-\u00ff]/.test(text) ? 2 : 1) * text.length
+/** The memory of a text: the engine takes one byte for each character, or two if a character needs them. */
+export const memoryOf = (text: string): Bytes => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
 
 /**
  * Caches values derived from rows, each until one of its rows changes, in any thread or process. One instance caches all
@@ -105,7 +105,8 @@ export class DependencyCache {
   }
 
   #drop(subject: string): void {
-    for (const key of [...(this.#dependents.get(subject) ?? [])]) this.#values.delete(key)
+    // A copy: each deletion takes its key out of the list.
+    for (const key of this.#dependents.get(subject)?.slice() ?? []) this.#values.delete(key)
   }
 
   #unlink(subjects: readonly string[], key: string): void {
