@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { BaseAddress } from '../http/base-address.ts'
-import type { BodyMemoryLimits } from '../http/protocol/body-memory.ts'
+import type { BodyMemoryLimits } from '../http/protocol/body.ts'
 import type { CookieOptions } from '../http/protocol/cookies.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
