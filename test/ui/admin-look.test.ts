@@ -70,6 +70,9 @@ for (const { look, ...options } of looks) {
       await page.waitForSelector(sign)
       await page.locator('.spinner').first().waitFor({ state: 'detached' })
     }
+    /** Height in pixels of the links to the parts of the administration. */
+    const heightOfTabs = (): Promise<number> =>
+      page.evaluate(() => document.querySelector('.tabs ul')?.getBoundingClientRect().height ?? 0)
     await enter(page, service.base, 'admin', ADMIN_PASSWORD)
     const pages = [
       ['system', 'admin', '.chart canvas'],
@@ -90,6 +93,8 @@ for (const { look, ...options } of looks) {
     for (const [title, path, sign] of pages) {
       await visit(path, sign)
       await judge(title)
+      // On a phone they are one row that scrolls.
+      if (look === 'phone-dark') assert.ok((await heightOfTabs()) < 80, title)
     }
     for (const kind of ['users', 'groups', 'contexts'] as const) {
       await visit(`admin/${kind}`, 'tbody tr')
