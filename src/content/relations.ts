@@ -63,7 +63,7 @@ const MANY = 200
 /** Whether many statements of other entries are about this one. */
 export async function hasManyRelations(queries: Queries, { context, id }: EntryAddress): Promise<boolean> {
   const row = await queries.get<{ count: number }>(sql`SELECT count(*) AS count FROM (SELECT 1 AS one FROM relations
-    WHERE target_context = ${context} AND target = ${id} LIMIT ${MANY + 1}) AS some`)
+    WHERE target_context = ${context} AND target = ${id} LIMIT ${MANY + 1}) AS first_ones`)
   return (row?.count ?? 0) > MANY
 }
 
