@@ -45,6 +45,14 @@ export class ThreadPool<Task, Result> {
   }
 }
 
+/**
+ * Piscina loads the module with `require()` where that takes ES modules. Node 20 ends the whole process if a thread is ended while
+ * `require()` links one, and a caller who leaves ends a thread at any time. Without the option Piscina uses `import()`.
+ */
+const withoutRequire = process.allowedNodeEnvironmentFlags.has('--experimental-require-module')
+  ? ['--no-experimental-require-module']
+  : []
+
 async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<Task, Result>> {
   const { module, threads, idleTimeout = 30_000, isAsynchronous = false, megabytes, data } = options
   const { Piscina } = await import('piscina')
@@ -53,6 +61,7 @@ async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<T
     minThreads: 0,
     maxThreads: threads,
     idleTimeout,
+    execArgv: [...process.execArgv, ...withoutRequire],
     ...(isAsynchronous ? { atomics: 'disabled' as const } : {}),
     ...(data ? { workerData: data() } : {}),
     ...(megabytes

@@ -30,10 +30,10 @@ test('one caller has 64 MiB for the bodies of all their requests, and takes noth
   const announced = []
   for (let n = 0; n < 12; n++) announced.push(await announce(eager))
   const refusals = announced.flatMap(({ refusal }) => refusal ?? [])
-  assert.deepEqual(
-    refusals.map(({ statusCode, headers }) => [statusCode, headers['retry-after']]),
-    Array.from({ length: 4 }, () => [503, '1']),
-  )
+  // Eight bodies fit. With several threads each has its share of the memory, and requests do not reach them evenly.
+  const isOne = process.env['THREADS'] === undefined
+  assert.ok(isOne ? refusals.length === 4 : refusals.length >= 4 && refusals.length < 12, String(refusals.length))
+  for (const { statusCode, headers } of refusals) assert.deepEqual([statusCode, headers['retry-after']], [503, '1'])
   assert.equal((await validate(other)).status, 200)
   for (const { request: sent } of announced) sent.on('error', () => {}).destroy()
   // As soon as the service has noticed that they have left, the memory is free again.

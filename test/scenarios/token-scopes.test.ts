@@ -18,7 +18,7 @@ const admin = await service.admin()
 
 /** Signing in and out, pages and health: whatever credentials come along do not count. */
 const forEverybody =
-  /^\/(auth\/(cookie|login|logout|pwreset|cas|saml|oidc|link|factor)|ui|management\/(health|ready))(\/|$)/
+  /^\/(auth\/(cookie|login|logout|pwreset|cas|saml|oidc|link|factor|new-password)|ui|management\/(health|ready))(\/|$)/
 /** Changes nothing, and is a POST because of its body. */
 const readsByPost = ['POST /echo', 'POST /validator']
 const ofTokens = ['GET /auth/user', 'GET /auth/user/contexts', 'GET /auth/principals', 'GET /auth/basic']

@@ -6,14 +6,25 @@ import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runTasks } from '../support/thread-tasks.ts'
+import { until } from '../support/waiting.ts'
 
 test('one thread has the turn at a time, and each gets it', async () => {
   const turn = new WriteTurn()
   const probe = new SharedArrayBuffer(4)
   const task = { kind: 'turn', turn: turn.shared, probe, rounds: 500 } as const
-  await runTasks([task, task, task, task])
+  const tickets = new Int32Array(turn.shared, 0, 1)
+  let tasks: Promise<unknown> | undefined
+  await turn.run(async () => {
+    tasks = runTasks([task, task, task, task])
+    // All four wait, also on a machine that starts one thread after the other.
+    await until(
+      () => Atomics.load(tickets, 0),
+      count => count === 5,
+    )
+  })
+  await tasks
   assert.equal(new Int32Array(probe)[0], 0)
-  assert.ok(turn.waits.count > 0)
+  assert.ok(turn.waits.count >= 4)
 })
 
 test('those who wait get the turn in order of arrival, and a failure passes it on', async () => {
