@@ -1,7 +1,6 @@
 import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
-import { normaliseName } from './names.ts'
-import { findUser, type User } from './users.ts'
+import { findUser, normaliseName, type User } from './users.ts'
 
 /** Selects a part of a list. */
 export interface Portion {

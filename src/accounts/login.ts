@@ -1,9 +1,9 @@
 import { Forbidden, LockedOut, Overloaded, Unauthenticated } from '../base/errors.ts'
-import { networkOf } from '../base/network.ts'
+import { networkOf } from './caller.ts'
 import type { Database } from '../stores/database.ts'
 import type { Audit } from './audit.ts'
 import { groupsOf } from './groups.ts'
-import { findUserByName, replaceHash, type User } from './users.ts'
+import { findUserByName, normaliseName, replaceHash, type User } from './users.ts'
 import {
   type Counted,
   countedCodes,
@@ -13,7 +13,6 @@ import {
   countedUser,
   type Lockout,
 } from './lockout.ts'
-import { normaliseName } from './names.ts'
 import { type Passwords, requirePasswordShape } from './passwords.ts'
 import { ADMIN, ADMINS } from './principals.ts'
 import type { Client } from './sessions.ts'

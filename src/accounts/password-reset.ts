@@ -6,7 +6,6 @@ import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import { sql } from '../stores/sql.ts'
 import type { Audit } from './audit.ts'
 import type { MailQueue } from './mail-queue.ts'
-import { normaliseName } from './names.ts'
 import type { PasswordLoginPolicy } from './login.ts'
 import type { PasswordRules } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
@@ -14,7 +13,7 @@ import { resetMail } from './reset-mail.ts'
 import type { Client, Sessions } from './sessions.ts'
 import { digestOf } from './token-digest.ts'
 import { forgetDevices } from './trusted-devices.ts'
-import { changeUser, findUser, findUserByName, liftLockout, type User } from './users.ts'
+import { changeUser, findUser, findUserByName, liftLockout, normaliseName, type User } from './users.ts'
 
 interface Dependencies {
   readonly database: Database

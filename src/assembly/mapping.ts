@@ -1,4 +1,4 @@
-import { normaliseName } from '../accounts/names.ts'
+import { normaliseName } from '../accounts/users.ts'
 import type { Settings } from '../config/settings.ts'
 import type { AttributeRules } from '../sso/attributes.ts'
 

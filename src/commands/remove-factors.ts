@@ -1,7 +1,6 @@
 import { Audit } from '../accounts/audit.ts'
 import { removeFactorsOf } from '../accounts/factors/factor-rows.ts'
-import { normaliseName } from '../accounts/names.ts'
-import { findUserByName } from '../accounts/users.ts'
+import { findUserByName, normaliseName } from '../accounts/users.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import { openDatabase } from '../assembly/stores.ts'

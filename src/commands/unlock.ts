@@ -1,6 +1,5 @@
 import { Audit } from '../accounts/audit.ts'
-import { normaliseName } from '../accounts/names.ts'
-import { findUserByName, liftLockout } from '../accounts/users.ts'
+import { findUserByName, liftLockout, normaliseName } from '../accounts/users.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import { openDatabase } from '../assembly/stores.ts'

@@ -1,5 +1,5 @@
 import { type Caller, isAdmin } from '../accounts/caller.ts'
-import { normaliseName, requireName } from '../accounts/names.ts'
+import { normaliseName, requireName } from '../accounts/users.ts'
 
 /**
  * The name of a group as this caller may give it. The names of users and groups are one name space, which administrators and

@@ -1,6 +1,5 @@
 import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
-import { normaliseName } from '../accounts/names.ts'
-import { findUserByName, type User } from '../accounts/users.ts'
+import { findUserByName, normaliseName, type User } from '../accounts/users.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Uses } from './services.ts'
 

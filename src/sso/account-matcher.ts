@@ -1,9 +1,16 @@
 import type { SsoCheck } from './checks.ts'
 import { giveMemberships, takeMemberships } from '../accounts/groups.ts'
-import { normaliseName, requireName } from '../accounts/names.ts'
 import { ADMIN, systemNames } from '../accounts/principals.ts'
 import type { Client } from '../accounts/sessions.ts'
-import { changeUser, findPrincipalNamed, findUser, findUserByName, type User } from '../accounts/users.ts'
+import {
+  changeUser,
+  findPrincipalNamed,
+  findUser,
+  findUserByName,
+  normaliseName,
+  requireName,
+  type User,
+} from '../accounts/users.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { Provisioner, Provisioning } from '../content/provisioning.ts'
 import type { Database, Queries } from '../stores/database.ts'

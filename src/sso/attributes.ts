@@ -1,4 +1,4 @@
-import { normaliseName, requireName } from '../accounts/names.ts'
+import { normaliseName, requireName } from '../accounts/users.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { compilePattern, type Pattern } from '../base/patterns.ts'
 import { isLanguageTag } from '../base/text.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { normaliseName, requireName } from '../../src/accounts/names.ts'
+import { normaliseName, requireName } from '../../src/accounts/users.ts'
 import { InvalidInput } from '../../src/base/errors.ts'
 
 /** Characters whose forms NFKC and lower case pull in different directions, and some that cannot be seen. */

@@ -1,7 +1,6 @@
 import { type Caller, mayManageQuota, requireAdmin, requireQuotaManager } from '../../accounts/caller.ts'
-import { requireName } from '../../accounts/names.ts'
 import { forgetHomeContext } from '../../accounts/groups.ts'
-import { findPrincipalNamed } from '../../accounts/users.ts'
+import { findPrincipalNamed, requireName } from '../../accounts/users.ts'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
 import { type Bytes, UNLIMITED } from '../../base/units.ts'
 import { removeFilesOf } from '../../files/file-records.ts'

@@ -2,7 +2,6 @@ import { type Caller, denied, isAdmin, opensContext, requireNoToken } from '../.
 import type { AuditEntry } from '../../accounts/audit.ts'
 import { countedUser, type Lockout } from '../../accounts/lockout.ts'
 import type { Login } from '../../accounts/login.ts'
-import { requireName } from '../../accounts/names.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
 import { ADMINS, GUEST, USERS } from '../../accounts/principals.ts'
@@ -15,6 +14,7 @@ import {
   findUser,
   insertUser,
   liftLockout,
+  requireName,
   type User,
   type UserChange,
 } from '../../accounts/users.ts'

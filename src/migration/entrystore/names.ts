@@ -1,4 +1,4 @@
-import { normaliseName, requireName } from '../../accounts/names.ts'
+import { normaliseName, requireName } from '../../accounts/users.ts'
 import { systemNames } from '../../accounts/principals.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { requireContextName } from '../../content/contexts.ts'
