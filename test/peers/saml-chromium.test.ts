@@ -59,13 +59,15 @@ test('real Chromium signs in by SAML at a provider of another site', async t => 
     assert.deepEqual(complaints.all, [])
   })
 
-  await t.test('a rejected sign-on shows a page with a code and a correlation id', async t => {
+  await t.test('a rejected sign-on shows a page with its number and no technical reason', async t => {
     const service = await startWithSaml(t, { own: { idp, settings: { 'user-auto-provisioning': 'off' } } })
     const page = await browser.page()
     await page.goto(`${service.base}auth/saml?idp=own`)
     await fillIn(page, alice)
     await page.waitForURL(/127\.0\.0\.1/)
-    assert.match((await page.textContent('main')) ?? '', /unknown-user/)
+    const text = (await page.textContent('main')) ?? ''
+    assert.match(text, /number to your administrator: [0-9a-f]{10}/)
+    assert.doesNotMatch(text, /unknown-user/)
   })
 
   await t.test('the form may post to a provider that redirects to another host, as large providers do', async t => {
