@@ -46,12 +46,13 @@ export class ThreadPool<Task, Result> {
 }
 
 /**
- * Piscina loads the module with `require()` where that takes ES modules. Node 20 ends the whole process if a thread is ended while
- * `require()` links one, and a caller who leaves ends a thread at any time. Without the option Piscina uses `import()`.
+ * Piscina loads the module with `require()` where that takes ES modules. Before Node 24 the whole process ends if a thread is ended while
+ * `require()` links one, and a caller who leaves ends a thread at any time. With these options Piscina uses `import()`.
  */
-const withoutRequire = process.allowedNodeEnvironmentFlags.has('--experimental-require-module')
-  ? ['--no-experimental-require-module']
-  : []
+const withoutRequire =
+  Number.parseInt(process.versions.node, 10) < 24
+    ? { execArgv: [...process.execArgv, '--no-experimental-require-module'] }
+    : {}
 
 async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<Task, Result>> {
   const { module, threads, idleTimeout = 30_000, isAsynchronous = false, megabytes, data } = options
@@ -61,7 +62,7 @@ async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<T
     minThreads: 0,
     maxThreads: threads,
     idleTimeout,
-    execArgv: [...process.execArgv, ...withoutRequire],
+    ...withoutRequire,
     ...(isAsynchronous ? { atomics: 'disabled' as const } : {}),
     ...(data ? { workerData: data() } : {}),
     ...(megabytes
