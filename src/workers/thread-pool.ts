@@ -47,12 +47,11 @@ export class ThreadPool<Task, Result> {
 
 /**
  * Piscina loads the module with `require()` where that takes ES modules. Before Node 24 the whole process ends if a thread is ended while
- * `require()` links one, and a caller who leaves ends a thread at any time. With these options Piscina uses `import()`.
+ * `require()` links one, and a caller who leaves ends a thread at any time. With this option Piscina uses `import()`. Options of the
+ * process are not passed on: threads refuse those of V8, such as `--max-old-space-size`.
  */
 const withoutRequire =
-  Number.parseInt(process.versions.node, 10) < 24
-    ? { execArgv: [...process.execArgv, '--no-experimental-require-module'] }
-    : {}
+  Number.parseInt(process.versions.node, 10) < 24 ? { execArgv: ['--no-experimental-require-module'] } : {}
 
 async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<Task, Result>> {
   const { module, threads, idleTimeout = 30_000, isAsynchronous = false, megabytes, data } = options
