@@ -42,7 +42,7 @@ export class EntryLoader {
 
   /**
    * What an entry is and how large, before any right has been checked. `undefined` where there is none.
-   * @param small an entry up to this size is loaded at once, as whoever asks needs it next; of a larger one, only its outline
+   * @param small an entry up to this size is loaded at once, because the request needs it next; of a larger one, only its outline
    */
   async outline({ context, entry: id }: EntryKey, small: Bytes): Promise<Outline | undefined> {
     const { database } = this.#deps

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
-import type { Bodies } from '../protocol/body.ts'
+import { type Bodies, mediaTypeOf } from '../protocol/body.ts'
 import { isFlagSet, type Parameters } from '../protocol/query.ts'
 import { anything, type JsonSchema, type Schema } from './schema.ts'
 
@@ -193,6 +193,15 @@ export const formBody = <const F extends Fields>(
     })
     return Object.fromEntries(values) as FieldValues<F>
   },
+})
+
+/** The same fields, as a form or as JSON. The description is that of the form. */
+export const formOrJson = <T>(form: RequestBody<T>, json: RequestBody<T>, example: unknown): RequestBody<T> => ({
+  ...form,
+  types: [...form.types, ...json.types],
+  example,
+  read: async (bodies, request, reply) =>
+    await (form.types.includes(mediaTypeOf(request.raw) ?? '') ? form : json).read(bodies, request, reply),
 })
 
 function formSchema(fields: Fields): JsonSchema {

@@ -1,5 +1,6 @@
-import type { PasswordRule } from '../../accounts/password-rules.ts'
+import type { PasswordRule, PasswordRules } from '../../accounts/password-rules.ts'
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
+import { InvalidInput } from '../../base/errors.ts'
 import { fill, type Html, html, type PageContext, page } from './html.ts'
 import type { Refusal } from './login-page.ts'
 import { type Words, wordsForProblem } from './messages.ts'
@@ -19,6 +20,13 @@ export interface NewPasswordForm {
   readonly rules: readonly PasswordRule[]
   /** What an earlier password was refused for. */
   readonly broken?: readonly PasswordRule[] | undefined
+}
+
+/** The rules that a password broke, if the error is about them: a browser gets the form again, with these rules. */
+export function brokenRules({ all }: PasswordRules, error: unknown): readonly PasswordRule[] | undefined {
+  if (!(error instanceof InvalidInput) || error.code !== 'password-rules') return undefined
+  const names = error.extra['rules']
+  return all.filter(({ name }) => Array.isArray(names) && names.includes(name))
 }
 
 /** Behind the link of the mail: the new password. Nothing happens before it is sent. */

@@ -15,10 +15,10 @@ const always: Rule = () => true
 
 /** Decides by the entry that the address names. If the entry does not exist, the request is refused at once. */
 const byEntry =
-  (isHeavy: (entry: Outline, request: FastifyRequest) => boolean): Rule =>
+  (isHeavy: (entry: Outline, ...asked: Parameters<Rule>) => boolean | Promise<boolean>): Rule =>
   async (request, entries) => {
     const entry = await entries.outline(keyOf(request), MAX_LIGHT)
-    return entry !== undefined && isHeavy(entry, request)
+    return entry !== undefined && (await isHeavy(entry, request, entries))
   }
 
 const keyOf = (request: FastifyRequest): EntryKey => ({
@@ -41,11 +41,11 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/entry/:entry/index': always,
   '/:context/merged-metadata/:entry': always,
   '/:context/cached-external-metadata/:entry': always,
-  '/:context/entry/:entry': async (request, entries) => {
-    const entry = await entries.outline(keyOf(request), MAX_LIGHT)
-    if (!entry || !request.parameters.has('includeAll')) return entry !== undefined && isLarge(entry)
-    return isLarge(entry) || hasMembers(entry) || (await entries.hasManyRelations(keyOf(request)))
-  },
+  '/:context/entry/:entry': byEntry(
+    async (entry, request, entries) =>
+      isLarge(entry) ||
+      (request.parameters.has('includeAll') && (hasMembers(entry) || (await entries.hasManyRelations(keyOf(request))))),
+  ),
   '/:context/metadata/:entry': async (request, entries) =>
     request.parameters.has('recursive') || request.parameters.has('rev') || (await byEntry(isLarge)(request, entries)),
   // Files are streams, so their bytes never block other work.

@@ -1,15 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { PasswordRule, PasswordRules } from '../../accounts/password-rules.ts'
 import type { PasswordReset } from '../../accounts/password-reset.ts'
 import { InvalidInput } from '../../base/errors.ts'
-import { MAX_FORM_BYTES, mediaTypeOf } from '../protocol/body.ts'
+import { MAX_FORM_BYTES } from '../protocol/body.ts'
 import { empty, page } from '../interface/answer.ts'
-import { formBody, jsonBody, type RequestBody, text as textParameter } from '../interface/inputs.ts'
+import { formBody, formOrJson, jsonBody, text as textParameter } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
-import { openObject, optional, text, type TypeOf } from '../interface/schema.ts'
+import { openObject, optional, text } from '../interface/schema.ts'
 import { pageContext, sendPage } from '../page.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
-import { askResetPage, newPasswordPage, noticePage } from '../pages/reset-pages.ts'
+import { askResetPage, brokenRules, newPasswordPage, noticePage } from '../pages/reset-pages.ts'
 import type { Uses } from '../services.ts'
 
 const PATH = 'auth/pwreset'
@@ -24,14 +23,7 @@ const asForm = formBody({
 // Any client can send this without a session, so the limit is as small as for a form.
 const asJson = jsonBody(ResetRequest, { limit: MAX_FORM_BYTES })
 
-/** The same fields, as a form or as JSON. */
-const resetBody: RequestBody<TypeOf<typeof ResetRequest>> = {
-  ...asForm,
-  types: [...asForm.types, ...asJson.types],
-  example: { email: 'anna@example.org' },
-  read: async (bodies, request, reply) =>
-    await (asForm.types.includes(mediaTypeOf(request.raw) ?? '') ? asForm : asJson).read(bodies, request, reply),
-}
+const resetBody = formOrJson(asForm, asJson, { email: 'anna@example.org' })
 
 /** Password reset by e-mail (D5.7): the request for a mail, the page behind its link, the new password. */
 export const passwordResetRoutes = [
@@ -109,13 +101,6 @@ type ResetServices = Uses<'base' | 'passwordReset' | 'passwordRules' | 'ui'>
 function requireReset({ passwordReset }: Uses<'passwordReset'>): PasswordReset {
   if (passwordReset) return passwordReset
   throw new TypeError('password reset is off')
-}
-
-/** A browser gets the form again, with the rules that the password breaks. */
-function brokenRules({ all }: PasswordRules, error: unknown): readonly PasswordRule[] | undefined {
-  if (!(error instanceof InvalidInput) || error.code !== 'password-rules') return undefined
-  const names = error.extra['rules']
-  return all.filter(({ name }) => Array.isArray(names) && names.includes(name))
 }
 
 const answer = (request: FastifyRequest, reply: FastifyReply, page: string): FastifyReply => {

@@ -1,17 +1,17 @@
-import type { PasswordRule } from '../../accounts/password-rules.ts'
-import { isWaiting } from '../../accounts/factors/sign-in.ts'
+import type { NextStep, PendingLogin } from '../../accounts/factors/pending-logins.ts'
+import { isWaiting, type SignedIn, type WaitingSignIn } from '../../accounts/factors/sign-in.ts'
 import type { FactorAnswer, ProofKind } from '../../accounts/factors/second-factors.ts'
 import { InvalidInput, LockedOut, ServiceError, Unauthenticated } from '../../base/errors.ts'
-import { MAX_FORM_BYTES, mediaTypeOf } from '../protocol/body.ts'
+import { MAX_FORM_BYTES } from '../protocol/body.ts'
 import { json, page, redirect } from '../interface/answer.ts'
-import { formBody, jsonBody, type RequestBody } from '../interface/inputs.ts'
+import { formBody, formOrJson, jsonBody, type RequestBody } from '../interface/inputs.ts'
 import { type Exchange, route } from '../interface/route.ts'
 import { anything, list, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
 import { CurrentUser } from '../interface/schemas.ts'
 import { assetPath, pageContext, sendPage } from '../page.ts'
 import { factorPage } from '../pages/factor-page.ts'
 import { scriptedPageHeaders } from '../pages/html.ts'
-import { temporaryPasswordPage } from '../pages/reset-pages.ts'
+import { brokenRules, temporaryPasswordPage } from '../pages/reset-pages.ts'
 import { setCookie } from '../protocol/cookies.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
 import { problemOf } from '../problem.ts'
@@ -27,24 +27,19 @@ import {
 } from '../sign-in-completion.ts'
 
 const Answer = openObject({ code: optional(text()), passkey: optional(anything) })
-const asForm = formBody({
+const answerFields = formBody({
   code: { description: 'The code of an authenticator app, or a recovery code.' },
   passkey: { description: 'The assertion of a passkey, as JSON.' },
 })
-// Any client can send this, so the limit is as small as for a form.
-const asJson = jsonBody(Answer, { limit: MAX_FORM_BYTES })
-
-/** As a form or as JSON. */
-const answerBody: RequestBody<TypeOf<typeof Answer>> = {
-  ...asForm,
-  types: [...asForm.types, ...asJson.types],
-  example: { code: '123456' },
+const answerForm: RequestBody<TypeOf<typeof Answer>> = {
+  ...answerFields,
   read: async (bodies, request, reply) => {
-    if (!asForm.types.includes(mediaTypeOf(request.raw) ?? '')) return await asJson.read(bodies, request, reply)
-    const { code, passkey } = await asForm.read(bodies, request, reply)
+    const { code, passkey } = await answerFields.read(bodies, request, reply)
     return { code, passkey: passkey === undefined ? undefined : parseAssertion(passkey) }
   },
 }
+// Any client can send this, so the limit is as small as for a form.
+const answerBody = formOrJson(answerForm, jsonBody(Answer, { limit: MAX_FORM_BYTES }), { code: '123456' })
 
 export const factorKinds = ['totp', 'passkey', 'recovery'] as const
 
@@ -96,26 +91,16 @@ export const secondStepRoutes = [
     visited: true,
     handle: async (deps: StepServices, { request, reply, caller: { client }, body }) => {
       const answer = requireAnswer(await body())
-      const cookie = pendingCookie(deps)
-      const token = cookie.read(request.cookies)
-      try {
-        const result = await deps.signIn.complete(token, answer, client)
-        if (isWaiting(result) && prefersHtml(request)) return await leadOn(deps, reply, result)
-        const signedIn = requireComplete(deps, reply, result)
-        setCookie(reply, cookie.clear())
-        const described = await endSignIn(deps, { request, reply }, signedIn)
-        if (!prefersHtml(request)) return described
-        return await reply.redirect(signedIn.successUrl ?? deps.base.at('auth/login'), 303)
-      } catch (error) {
-        // A browser gets the form again, with the error, while the sign-in waits.
-        if (!prefersHtml(request) || !(error instanceof ServiceError)) throw error
-        const pending = await deps.signIn.findPending(token, 'factor')
-        if (!pending) return await reply.redirect(`${deps.base.at('auth/login')}?ended`, 303)
-        const { status, headers } = problemOf(error, request.id)
-        reply.status(status).headers(headers)
-        const factors = await deps.factors.kindsOf(pending.user.id)
-        return sendFactorPage(deps, { request, reply }, factors, error)
-      }
+      return await takeStep(
+        deps,
+        { request, reply },
+        {
+          needs: 'factor',
+          complete: token => deps.signIn.complete(token, answer, client),
+          askAgain: async ({ user }, error) =>
+            sendFactorPage(deps, { request, reply }, await deps.factors.kindsOf(user.id), error),
+        },
+      )
     },
   }),
 ]
@@ -162,22 +147,11 @@ function parseAssertion(text: string): unknown {
 }
 
 const Chosen = openObject({ password: optional(text()) })
-const passwordForm = formBody({ password: { description: 'The new password.' } })
-// Any client can send this, so the limit is as small as for a form.
-const passwordJson = jsonBody(Chosen, { limit: MAX_FORM_BYTES })
-
-/** As a form or as JSON. */
-const passwordBody: RequestBody<TypeOf<typeof Chosen>> = {
-  ...passwordForm,
-  types: [...passwordForm.types, ...passwordJson.types],
-  example: { password: 'Autumn-Wind-2026' },
-  read: async (bodies, request, reply) =>
-    await (passwordForm.types.includes(mediaTypeOf(request.raw) ?? '') ? passwordForm : passwordJson).read(
-      bodies,
-      request,
-      reply,
-    ),
-}
+const passwordBody = formOrJson(
+  formBody({ password: { description: 'The new password.' } }),
+  jsonBody(Chosen, { limit: MAX_FORM_BYTES }),
+  { password: 'Autumn-Wind-2026' },
+)
 
 /** The step of a sign-in that replaces a temporary password (D33.2). */
 export const newPasswordRoutes = [
@@ -234,23 +208,15 @@ export const newPasswordRoutes = [
     handle: async (deps: NewPasswordServices, { request, reply, caller: { client }, body }) => {
       const { password } = await body()
       if (password === undefined) throw new InvalidInput('invalid-form', 'Send `password`.')
-      const cookie = pendingCookie(deps)
-      const token = cookie.read(request.cookies)
-      try {
-        const signedIn = await deps.signIn.completeWithPassword(token, password, client)
-        setCookie(reply, cookie.clear())
-        const described = await endSignIn(deps, { request, reply }, signedIn)
-        if (!prefersHtml(request)) return described
-        return await reply.redirect(signedIn.successUrl ?? deps.base.at('auth/login'), 303)
-      } catch (error) {
-        // A browser gets the form again, with the error, while the sign-in waits.
-        if (!prefersHtml(request) || !(error instanceof ServiceError)) throw error
-        const pending = await deps.signIn.findPending(token, 'password')
-        if (!pending) return await reply.redirect(`${deps.base.at('auth/login')}?ended`, 303)
-        const { status, headers } = problemOf(error, request.id)
-        reply.status(status).headers(headers)
-        return sendNewPasswordPage(deps, { request, reply }, pending.user.name, error)
-      }
+      return await takeStep(
+        deps,
+        { request, reply },
+        {
+          needs: 'password',
+          complete: token => deps.signIn.completeWithPassword(token, password, client),
+          askAgain: async ({ user }, error) => sendNewPasswordPage(deps, { request, reply }, user.name, error),
+        },
+      )
     },
   }),
 ]
@@ -265,9 +231,41 @@ function sendNewPasswordPage(
 ) {
   const { base, passwordRules } = deps
   const rules = passwordRules.all
-  const named = error?.extra['rules']
-  const broken = Array.isArray(named) ? rules.filter(({ name }: PasswordRule) => named.includes(name)) : undefined
+  const broken = brokenRules(passwordRules, error)
   const refusal = error && !broken ? { code: error.code, detail: error.message } : undefined
   const form = { action: base.at(NEW_PASSWORD_PATH), userName, rules, broken, refusal }
   return sendPage(reply, temporaryPasswordPage(pageContext(deps, request), form))
+}
+
+interface Step {
+  readonly needs: NextStep
+  readonly complete: (token: string | undefined) => Promise<SignedIn | WaitingSignIn>
+  /** Sends the form again, with the error. */
+  readonly askAgain: (pending: PendingLogin, error: ServiceError) => Promise<unknown>
+}
+
+/** Completes a step of a sign-in: the next step, the end, or for a browser the form again while the sign-in waits. */
+async function takeStep(
+  deps: CompletionServices,
+  { request, reply }: Pick<Exchange, 'request' | 'reply'>,
+  { needs, complete, askAgain }: Step,
+): Promise<unknown> {
+  const cookie = pendingCookie(deps)
+  const token = cookie.read(request.cookies)
+  try {
+    const result = await complete(token)
+    if (isWaiting(result) && prefersHtml(request)) return await leadOn(deps, reply, result)
+    const signedIn = requireComplete(deps, reply, result)
+    setCookie(reply, cookie.clear())
+    const described = await endSignIn(deps, { request, reply }, signedIn)
+    if (!prefersHtml(request)) return described
+    return await reply.redirect(signedIn.successUrl ?? deps.base.at('auth/login'), 303)
+  } catch (error) {
+    if (!prefersHtml(request) || !(error instanceof ServiceError)) throw error
+    const pending = await deps.signIn.findPending(token, needs)
+    if (!pending) return await reply.redirect(`${deps.base.at('auth/login')}?ended`, 303)
+    const { status, headers } = problemOf(error, request.id)
+    reply.status(status).headers(headers)
+    return await askAgain(pending, error)
+  }
 }
