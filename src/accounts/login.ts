@@ -1,7 +1,7 @@
 import { Forbidden, LockedOut, Overloaded, Unauthenticated } from '../base/errors.ts'
-import { networkOf } from './caller.ts'
 import type { Database } from '../stores/database.ts'
 import type { Audit } from './audit.ts'
+import { networkOf } from './caller.ts'
 import { groupsOf } from './groups.ts'
 import { findUserByName, normaliseName, replaceHash, type User } from './users.ts'
 import {

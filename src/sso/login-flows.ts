@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { Overloaded } from '../base/errors.ts'
 import { networkOf } from '../accounts/caller.ts'
+import { Overloaded } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'

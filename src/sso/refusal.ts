@@ -1,5 +1,6 @@
 import type { SsoCheck } from './checks.ts'
 import { type ErrorOptions, Unauthenticated } from '../base/errors.ts'
+import type { Milliseconds } from '../base/units.ts'
 
 /** The check that a sign-on failed: for the log and for administrators, not for the user (D8.5). */
 export interface FailedCheck {
@@ -35,6 +36,13 @@ export class SsoRefused extends Unauthenticated {
     const lacking = { ...(missing === undefined ? {} : { missing }), ...(contact === undefined ? {} : { contact }) }
     return new SsoRefused(this.failed, { extra: { check, correlation, ...lacking }, failureUrl, cause: this })
   }
+}
+
+/** For the error of a task on a thread: `time` if the thread was ended because the task took too long, else the error itself. */
+export function afterTimeout(error: unknown, timeout: Milliseconds): unknown {
+  if (!(error instanceof Error && error.name === 'AbortError')) return error
+  const expected = `a result within ${timeout} ms`
+  return new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
 }
 
 /** Unusable metadata of a provider; the message has the reason. */

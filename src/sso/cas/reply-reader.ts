@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../../base/units.ts'
 import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
-import { SsoRefused } from '../refusal.ts'
+import { afterTimeout, SsoRefused } from '../refusal.ts'
 import type { CasUser } from './cas-user.ts'
 import { verifyReply } from './reply.ts'
 import type { ReplyOutcome, ReplyTask } from './reply-worker.ts'
@@ -34,9 +34,7 @@ export class ReplyReader {
     try {
       return await this.#threads.run(task, AbortSignal.timeout(TIMEOUT))
     } catch (error) {
-      if (!(error instanceof Error && error.name === 'AbortError')) throw error
-      const expected = `a result within ${TIMEOUT} ms`
-      throw new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
+      throw afterTimeout(error, TIMEOUT)
     }
   }
 

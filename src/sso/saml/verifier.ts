@@ -2,7 +2,7 @@ import { Limiter } from '../../base/concurrency.ts'
 import { Overloaded } from '../../base/errors.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
-import { SsoRefused } from '../refusal.ts'
+import { afterTimeout, SsoRefused } from '../refusal.ts'
 import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
 import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
@@ -101,8 +101,6 @@ async function run(pool: Pool, task: Task, timeout: Milliseconds): Promise<Outco
   try {
     return await pool.run(task, AbortSignal.timeout(timeout))
   } catch (error) {
-    if (!(error instanceof Error && error.name === 'AbortError')) throw error
-    const expected = `a result within ${timeout} ms`
-    throw new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
+    throw afterTimeout(error, timeout)
   }
 }
