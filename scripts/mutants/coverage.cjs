@@ -5,14 +5,15 @@ const path = require('node:path')
 const { threadId } = require('node:worker_threads')
 
 const reached = openSync(path.join(process.env.MUTANTS_REACHED, `${process.pid}-${threadId}`), 'a')
-const counts = new Proxy(
+// The first time that a mutant is reached, its count is missing, and the prototype is asked. From then on the count is an ordinary
+// property: a proxy for each of them would take minutes where code runs in a loop.
+const firstTimes = new Proxy(
   {},
   {
-    set(target, id) {
-      if (target[id] === undefined) writeSync(reached, `${String(id)}\n`)
-      target[id] = 1
-      return true
+    set(_target, id, value, counts) {
+      writeSync(reached, `${String(id)}\n`)
+      return Reflect.defineProperty(counts, id, { value, writable: true, enumerable: true, configurable: true })
     },
   },
 )
-globalThis.__stryker__ = { mutantCoverage: { static: counts, perTest: {} } }
+globalThis.__stryker__ = { mutantCoverage: { static: Object.create(firstTimes), perTest: {} } }
