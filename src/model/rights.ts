@@ -27,10 +27,8 @@ const slotsFor: Readonly<Record<Exclude<Right, 'administer'>, readonly AclSlot[]
 const names = (list: readonly string[] | undefined, id: string): boolean => list?.includes(principalUri(id)) ?? false
 
 /** True if the list names the caller, or a group that stores them as a member. */
-function namesCaller(list: readonly string[] | undefined, caller: Caller): boolean {
-  if (!list || list.length === 0) return false
-  return names(list, caller.user.id) || [...caller.groups].some(group => names(list, group))
-}
+const namesCaller = (list: readonly string[] | undefined, caller: Caller): boolean =>
+  names(list, caller.user.id) || [...caller.groups].some(group => names(list, group))
 
 /** W4.1: whether a slot of the entry names the caller. */
 function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
@@ -70,9 +68,9 @@ export function may(caller: Caller, right: Right, { entry, contextEntry }: Acces
   return slots.some(slot => has(caller, contextEntry, slot))
 }
 
-/** Whether the caller has any right on an entry. Without one they may not read its info either (D18.11). */
+/** Whether the caller has any right on an entry: each includes a right to read. Without one they may not read its info either (D18.11). */
 export const hasAnyRight = (caller: Caller, target: AccessTarget): boolean =>
-  may(caller, 'administer', target) || may(caller, 'readmetadata', target) || may(caller, 'readresource', target)
+  may(caller, 'readmetadata', target) || may(caller, 'readresource', target)
 
 /** @throws {Unauthenticated | Forbidden} when the caller lacks the right. `what` completes "You may not …". */
 export function requireRight(caller: Caller, right: Right, target: AccessTarget, what: string): void {

@@ -82,3 +82,35 @@ test('strangers who request challenges fill no memory', async () => {
   for (let index = 0; index < 100; index++) await one.issue({ kind: 'sign-in' })
   assert.equal(await store.count('passkey-'), 1)
 })
+
+test('one key makes the challenges that expire on a day, and is kept until the last of them has expired', async () => {
+  const { system, store, one, other } = twoNodes()
+  const keys = (): Promise<number> => store.count('passkey-key:')
+  // The clock stands at 10:00.
+  system.pass(14 * 3_600_000 - CHALLENGE_TTL)
+  await one.issue(purpose)
+  system.pass(86_400_000 - 1)
+  const last = text(await one.issue(purpose))
+  assert.equal(await keys(), 1, 'the first expires at midnight, the last a millisecond before the next one')
+  system.pass(CHALLENGE_TTL - 1)
+  assert.equal(await other.isValid(last, purpose), true)
+  await one.issue(purpose)
+  assert.equal(await keys(), 2)
+})
+
+test('a challenge that is used stays used until it has expired', async () => {
+  const { system, one, other } = twoNodes()
+  const challenge = text(await one.issue(purpose))
+  assert.equal(await one.use(challenge), true)
+  system.pass(CHALLENGE_TTL - 1)
+  assert.equal(await other.use(challenge), false)
+  assert.equal(await other.use(text(await one.issue(purpose))), true, 'another one')
+})
+
+test('a challenge without a user or a session is not one for the user or session with an empty name', async () => {
+  const { one } = twoNodes()
+  const challenge = text(await one.issue({ kind: 'sign-in' }))
+  assert.equal(await one.isValid(challenge, { kind: 'sign-in' }), true)
+  for (const other of [{ userId: '7' }, { boundTo: 'session:a' }])
+    assert.equal(await one.isValid(challenge, { kind: 'sign-in', ...other }), false)
+})

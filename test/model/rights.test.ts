@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
+import { type Caller, guestFrom, type TokenGrant } from '../../src/accounts/caller.ts'
 import { ADMIN, ADMINS, GUEST, USERS } from '../../src/accounts/principals.ts'
 import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
 import { type Acl, type AclSlot, aclSlots, isOwnAcl, newEntry } from '../../src/model/entry.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../../src/model/addresses.ts'
-import { may, type EntryInContext, requireRight, type Right, rightsOf } from '../../src/model/rights.ts'
+import {
+  accessOf,
+  type EntryInContext,
+  hasAnyRight,
+  may,
+  requireRight,
+  requires,
+  type Right,
+  rightsOf,
+} from '../../src/model/rights.ts'
 
 const rights: readonly Right[] = ['administer', 'writemetadata', 'writeresource', 'readmetadata', 'readresource']
 
@@ -112,6 +121,75 @@ test('clients see administer alone, or the stronger right of each half (W4.3)', 
   assert.deepEqual(rightsOf(nora, place(NONE, listed({ rread: '7' }))), ['readmetadata', 'readresource'])
   assert.deepEqual(rightsOf(nora, place(NONE, listed({ rwrite: '7' }))), ['administer'])
   assert.deepEqual(rightsOf(nora, place(NONE, NONE)), [])
+})
+
+test('rule 2 is about users, not about a link with their id, and not about groups (W4.2)', () => {
+  const own = place(NONE, NONE, { context: PRINCIPALS, id: '7' })
+  assert.equal(has(nora, { ...own, entry: { ...own.entry, entryType: 'Link' } }), '')
+  assert.equal(has(nora, place(NONE, NONE, { context: PRINCIPALS, id: '20' })), '')
+})
+
+test('the administrators of an entry are not those of its context: their slot says nothing about other entries', () => {
+  assert.equal(has(nora, place(listed({ admin: '8' }), listed({ rread: '7' }))), '')
+  assert.equal(has(olaf, place(listed({ admin: '7' }), NONE)), '')
+  assert.equal(has(guest, place(listed({ admin: USERS }), NONE)), '')
+})
+
+const tokens: ReadonlyArray<readonly [what: string, grant: Omit<TokenGrant, 'tokenId'>, expected: string]> = [
+  ['to read reads', { scopes: ['read'] }, 'RM RR'],
+  ['to write also reads', { scopes: ['write'] }, ALL],
+  ['for everything', { scopes: ['admin'] }, ALL],
+  ['for quotas sees nothing', { scopes: ['quota'] }, ''],
+  ['without a scope sees nothing', { scopes: [] }, ''],
+  ['for this context', { scopes: ['write'], contexts: ['4', '3'] }, ALL],
+  ['for another context', { scopes: ['write'], contexts: ['4'] }, ''],
+  ['for no context', { scopes: ['admin'], contexts: [] }, ''],
+]
+for (const [what, grant, expected] of tokens) {
+  test(`an access token ${what} (D24.4)`, () => {
+    const target = place(NONE, listed({ admin: '7' }))
+    assert.equal(has({ ...nora, grant: { tokenId: 't', ...grant } }, target), expected)
+    assert.equal(has({ ...olaf, grant: { tokenId: 't', ...grant } }, target), '', 'it widens no right')
+  })
+}
+
+test('the entry of a context belongs to that context, for a token too (D24.4)', () => {
+  const entryOf = (id: string) => place(NONE, listed({ admin: '7' }), { context: CONTEXTS, id })
+  const token: Caller = { ...nora, grant: { tokenId: 't', scopes: ['write'], contexts: ['3'] } }
+  assert.equal(has(token, entryOf('3')), ALL)
+  assert.equal(has(token, entryOf('4')), '')
+})
+
+test('no token makes anyone an administrator: the admin group can only be read with it (D24.5)', () => {
+  const admin: Caller = { ...userWith(ADMIN), grant: { tokenId: 't', scopes: ['admin'] } }
+  assert.equal(has(admin, place(NONE, NONE, { context: PRINCIPALS, id: ADMINS })), 'RM RR')
+  assert.equal(has(admin, place(NONE, NONE, { context: PRINCIPALS, id: '20' })), ALL)
+  assert.equal(has(admin, place(NONE, NONE, { context: '3', id: ADMINS })), ALL)
+})
+
+test('who has any right may read the info, and sees what the rights open (D18.11)', () => {
+  const seen: ReadonlyArray<readonly [acl: Acl, rights: readonly Right[], metadata: boolean, resource: boolean]> = [
+    [listed({ admin: '7' }), ['administer'], true, true],
+    [listed({ mread: '7' }), ['readmetadata'], true, false],
+    [listed({ mwrite: '7' }), ['writemetadata'], true, false],
+    [listed({ rread: '7' }), ['readresource'], false, true],
+    [listed({ rwrite: '7' }), ['writeresource'], false, true],
+    [listed({ mread: '7', rwrite: '7' }), ['readmetadata', 'writeresource'], true, true],
+    [listed({ mread: '8' }), [], false, false],
+  ]
+  for (const [acl, rights, readsMetadata, readsResource] of seen) {
+    const target = place(acl, NONE)
+    assert.deepEqual(accessOf(nora, target), { rights, readsMetadata, readsResource })
+    assert.equal(hasAnyRight(nora, target), rights.length > 0)
+  }
+})
+
+test('a check of a right lets pass who has it, and says what the others may not do', () => {
+  const check = requires('writeresource', 'upload this')
+  check(nora, place(listed({ rwrite: '7' }), NONE))
+  const target = place(listed({ rread: '7' }), NONE)
+  assert.throws(() => check(nora, target), { code: 'not-allowed', message: 'You may not upload this.' })
+  assert.throws(() => check(guest, target), { code: 'not-signed-in', message: 'Sign in to upload this.' })
 })
 
 test('a guest without the right is asked to sign in, a user is refused (D1.5)', () => {

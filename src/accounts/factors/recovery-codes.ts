@@ -16,7 +16,7 @@ export const newRecoveryCodes = (system: System): string[] =>
 function codeText(random: Uint8Array): string {
   let rest = BigInt(`0x${Buffer.from(random).toString('hex')}`)
   let digits = ''
-  for (let count = 0; count < (CODE_BYTES * 8) / 5; count++, rest /= 32n) digits += DIGITS[Number(rest % 32n)] ?? ''
+  for (let count = 0; count < (CODE_BYTES * 8) / 5; count++, rest /= 32n) digits += DIGITS.charAt(Number(rest % 32n))
   return digits.replace(new RegExp(`(.{${GROUP}})(?=.)`, 'g'), '$1-')
 }
 

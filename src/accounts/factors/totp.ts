@@ -4,8 +4,8 @@ import type { Milliseconds, Seconds } from '../../base/units.ts'
 /** What every authenticator app supports: SHA-1, six digits, a new code every 30 seconds. */
 const DIGITS = 6
 const STEP: Seconds = 30
-/** A clock may be wrong by one step in either direction (RFC 6238 5.2). */
-const TOLERANCE = [-1, 0, 1] as const
+/** A clock may be wrong by so many steps in either direction (RFC 6238 5.2). */
+const TOLERANCE = 1
 /** As long as the output of the hash (RFC 4226 4, R6). */
 export const TOTP_SECRET_BYTES = 20
 
@@ -34,9 +34,9 @@ export const looksLikeCode = (text: string): boolean => /^\d{6}$/.test(text)
  */
 export function matchingStep(secret: Uint8Array, code: string, now: Milliseconds, after: number): number | undefined {
   const given = Buffer.from(code)
+  const present = stepAt(now)
   let found: number | undefined
-  for (const distance of TOLERANCE) {
-    const step = stepAt(now) + distance
+  for (let step = present - TOLERANCE; step <= present + TOLERANCE; step++) {
     const expected = Buffer.from(hotp(secret, step))
     const isEqual = given.length === expected.length && timingSafeEqual(given, expected)
     if (isEqual && step > after) found ??= step
@@ -46,16 +46,8 @@ export function matchingStep(secret: Uint8Array, code: string, now: Milliseconds
 
 /** RFC 4648 6, without padding, as apps read it. */
 export function base32(bytes: Uint8Array): string {
-  let text = ''
-  let bits = 0
-  let value = 0
-  for (const byte of bytes) {
-    value = (value << 8) | byte
-    bits += 8
-    for (; bits >= 5; bits -= 5) text += BASE32[(value >>> (bits - 5)) & 31] ?? ''
-    value &= (1 << bits) - 1
-  }
-  return bits === 0 ? text : text + (BASE32[(value << (5 - bits)) & 31] ?? '')
+  const bits = Array.from(bytes, byte => byte.toString(2).padStart(8, '0')).join('')
+  return bits.replace(/.{1,5}/g, five => BASE32.charAt(Number.parseInt(five.padEnd(5, '0'), 2)))
 }
 
 /** The address that apps read from a QR code (the Key URI Format of Google Authenticator). */
