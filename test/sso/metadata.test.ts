@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type IdpMetadata, parseMetadata } from '../../src/sso/saml/metadata.ts'
+import work from '../../src/sso/saml/verify-worker.ts'
+import { Refusals } from '../support/refusals.ts'
 import { buildMetadata, edit, IDP, keyNamed, newEcKey, newRsaKey, NOW } from '../support/saml-idp.ts'
 
 const plain = buildMetadata()
@@ -158,8 +160,13 @@ const refused: Readonly<Record<string, readonly [xml: () => string, message: Reg
   'another namespace': [() => plain.replaceAll(MD, 'urn:x'), /no identity provider/],
 }
 
+const known = new Refusals('metadata')
+
 for (const [title, [xml, message]] of Object.entries(refused)) {
-  test(`metadata are refused: ${title} (D8.6)`, () => {
+  test(`metadata are refused: ${title} (D8.6)`, async () => {
     assert.throws(() => parseMetadata(xml(), NOW), message)
+    const outcome = await work({ kind: 'metadata', text: xml(), now: NOW, keys: [] })
+    assert.ok('refused' in outcome)
+    known.assertKnown(title, { check: outcome.check, received: outcome.refused })
   })
 }

@@ -13,7 +13,7 @@ import type { LoginFlow, VerifiedIdentity } from '../../../src/sso/identity-prov
 import { MetadataSource } from '../../../src/sso/metadata-source.ts'
 import { OidcProvider, type OidcProviderOptions, type OidcServer } from '../../../src/sso/oidc/provider.ts'
 import { readKeys } from '../../../src/sso/oidc/server.ts'
-import { SsoRefused } from '../../../src/sso/refusal.ts'
+import { type FailedCheck, SsoRefused } from '../../../src/sso/refusal.ts'
 import { FakeSystem } from '../../support/fake-system.ts'
 
 export const ISSUER = 'https://op.example'
@@ -205,20 +205,20 @@ const flow: LoginFlow = {
 }
 
 /** What a login comes to: an identity, or the check that it fails. A name that may not be used for an account is refused too. */
-export async function outcomeOf(exchange: Exchange): Promise<VerifiedIdentity | { readonly refused: string }> {
-  return await refusalOr(async () => {
+export async function outcomeOf(exchange: Exchange): Promise<VerifiedIdentity | { readonly refused: FailedCheck }> {
+  return await refusalOr<VerifiedIdentity | { readonly refused: FailedCheck }>(async () => {
     const identity = await providerOf(exchange).finish(flow, `?${exchange.query.toString()}`)
     requireValues(identity.attributes ?? {}, exchange)
-    return identity.nameIsUnverified ? { refused: 'email-verified' } : identity
+    return identity.nameIsUnverified ? { refused: { check: 'email-verified' } } : identity
   })
 }
 
-export async function refusalOr<T>(work: () => Promise<T>): Promise<T | { readonly refused: string }> {
+export async function refusalOr<T>(work: () => Promise<T>): Promise<T | { readonly refused: FailedCheck }> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof SsoRefused)) throw error
-    return { refused: error.failed.check }
+    return { refused: error.failed }
   }
 }
 

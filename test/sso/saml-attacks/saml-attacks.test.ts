@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verify } from '../../../src/sso/saml/verify-worker.ts'
+import { Refusals } from '../../support/refusals.ts'
 import { encode, expected } from '../../support/saml-idp.ts'
 import { signatureAttacks } from './signature.ts'
 import { statementAttacks } from './statements.ts'
@@ -9,12 +10,15 @@ import { encryptionAttacks, xmlAttacks } from './xml.ts'
 
 const corpus = { wrappingAttacks, signatureAttacks, statementAttacks, xmlAttacks, encryptionAttacks }
 
+const known = new Refusals('responses')
+
 for (const attacks of Object.values(corpus)) {
   for (const { title, check, xml, field = (text: string) => text, expected: changes } of attacks) {
     test(`refused: ${title} (D8.3)`, async () => {
       const outcome = await verify({ encoded: field(encode(xml())), expected: expected(changes) })
       assert.ok('failed' in outcome, `accepted as ${JSON.stringify(outcome)}`)
       assert.equal(outcome.failed.check, check, JSON.stringify(outcome.failed))
+      known.assertKnown(title, outcome.failed)
     })
   }
 }
