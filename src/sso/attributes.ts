@@ -14,27 +14,27 @@ export type Attributes = Readonly<Record<string, unknown>>
 const MAX_VALUES = 10_000
 
 /** The same attribute as federations name it (eduPerson, inetOrgPerson, Active Directory), by its short name. */
-const oids: Readonly<Record<string, string>> = {
-  cn: '2.5.4.3',
-  displayName: '2.16.840.1.113730.3.1.241',
-  eduPersonAffiliation: '1.3.6.1.4.1.5923.1.1.1.1',
-  eduPersonAssurance: '1.3.6.1.4.1.5923.1.1.1.11',
-  eduPersonEntitlement: '1.3.6.1.4.1.5923.1.1.1.7',
-  eduPersonPrimaryAffiliation: '1.3.6.1.4.1.5923.1.1.1.5',
-  eduPersonPrincipalName: '1.3.6.1.4.1.5923.1.1.1.6',
-  eduPersonScopedAffiliation: '1.3.6.1.4.1.5923.1.1.1.9',
-  givenName: '2.5.4.42',
-  isMemberOf: '1.3.6.1.4.1.5923.1.5.1.1',
-  mail: '0.9.2342.19200300.100.1.3',
-  memberOf: '1.2.840.113556.1.2.102',
-  o: '2.5.4.10',
-  ou: '2.5.4.11',
-  preferredLanguage: '2.16.840.1.113730.3.1.39',
-  schacHomeOrganization: '1.3.6.1.4.1.25178.1.2.9',
-  sn: '2.5.4.4',
-  telephoneNumber: '2.5.4.20',
-  uid: '0.9.2342.19200300.100.1.1',
-}
+const oids: ReadonlyMap<string, string> = new Map([
+  ['cn', 'urn:oid:2.5.4.3'],
+  ['displayName', 'urn:oid:2.16.840.1.113730.3.1.241'],
+  ['eduPersonAffiliation', 'urn:oid:1.3.6.1.4.1.5923.1.1.1.1'],
+  ['eduPersonAssurance', 'urn:oid:1.3.6.1.4.1.5923.1.1.1.11'],
+  ['eduPersonEntitlement', 'urn:oid:1.3.6.1.4.1.5923.1.1.1.7'],
+  ['eduPersonPrimaryAffiliation', 'urn:oid:1.3.6.1.4.1.5923.1.1.1.5'],
+  ['eduPersonPrincipalName', 'urn:oid:1.3.6.1.4.1.5923.1.1.1.6'],
+  ['eduPersonScopedAffiliation', 'urn:oid:1.3.6.1.4.1.5923.1.1.1.9'],
+  ['givenName', 'urn:oid:2.5.4.42'],
+  ['isMemberOf', 'urn:oid:1.3.6.1.4.1.5923.1.5.1.1'],
+  ['mail', 'urn:oid:0.9.2342.19200300.100.1.3'],
+  ['memberOf', 'urn:oid:1.2.840.113556.1.2.102'],
+  ['o', 'urn:oid:2.5.4.10'],
+  ['ou', 'urn:oid:2.5.4.11'],
+  ['preferredLanguage', 'urn:oid:2.16.840.1.113730.3.1.39'],
+  ['schacHomeOrganization', 'urn:oid:1.3.6.1.4.1.25178.1.2.9'],
+  ['sn', 'urn:oid:2.5.4.4'],
+  ['telephoneNumber', 'urn:oid:2.5.4.20'],
+  ['uid', 'urn:oid:0.9.2342.19200300.100.1.1'],
+])
 
 /**
  * The value as the provider stated it; `undefined` if it did not. If no attribute has the name, dots in it separate the members of a path:
@@ -42,7 +42,7 @@ const oids: Readonly<Record<string, string>> = {
  */
 export function valueAt(attributes: Attributes, name: string): unknown {
   if (Object.hasOwn(attributes, name)) return attributes[name]
-  const oid = Object.hasOwn(oids, name) ? `urn:oid:${oids[name] ?? ''}` : undefined
+  const oid = oids.get(name)
   if (oid !== undefined && Object.hasOwn(attributes, oid)) return attributes[oid]
   let value: unknown = attributes
   for (const part of name.split('.')) {
@@ -144,9 +144,12 @@ const EMAIL = /^[^\s@<>"{}|\\^`%#]+@[^\s@<>"{}|\\^`%#]+$/
 
 /** A value that cannot be stored counts as not stated: a strange address must not keep its owner out. */
 export function readProfile(attributes: Attributes, { map }: Pick<AttributeRules, 'map'>): StatedProfile {
-  const stated = (target: string, isValid: (text: string) => boolean): string | undefined => {
+  const firstOf = (target: string): string | undefined => {
     const attribute = map.get(target)
-    const value = attribute === undefined ? undefined : storable(valuesOf(attributes, attribute)[0])
+    return attribute === undefined ? undefined : valuesOf(attributes, attribute)[0]
+  }
+  const stated = (target: string, isValid: (text: string) => boolean): string | undefined => {
+    const value = storable(firstOf(target))
     return value !== undefined && isValid(value) ? value : undefined
   }
   const properties = [...map].flatMap(([target, attribute]) => {
@@ -157,12 +160,11 @@ export function readProfile(attributes: Attributes, { map }: Pick<AttributeRules
   const name = stated('name', text => text.length <= MAX_NAME)
   const email = stated('email', text => text.length <= MAX_EMAIL && EMAIL.test(text))
   // A list of languages by preference (RFC 2798) begins with the most preferred.
-  const attribute = map.get('language')
-  const [language = ''] = (attribute === undefined ? '' : (valuesOf(attributes, attribute)[0] ?? '')).split(/[,;]/)
+  const language = firstOf('language')?.split(/[,;]/)[0]?.trim()
   return {
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email }),
-    ...(isLanguageTag(language.trim()) ? { language: language.trim() } : {}),
+    ...(language !== undefined && isLanguageTag(language) ? { language } : {}),
     properties: Object.fromEntries(properties),
   }
 }
@@ -172,8 +174,7 @@ const PROPERTY = 'property.'
 /** Without white space around it; `undefined` for a text that is empty or has control characters. */
 function storable(text: string | undefined): string | undefined {
   const trimmed = text?.trim()
-  const isGood = trimmed !== undefined && trimmed !== '' && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(trimmed)
-  return isGood ? trimmed : undefined
+  return !trimmed || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(trimmed) ? undefined : trimmed
 }
 
 /** The groups that a provider wants a user to be in. */

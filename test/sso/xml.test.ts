@@ -7,8 +7,10 @@ import {
   descendantsNamed,
   escapeXml,
   messageLimits,
+  metadataLimits,
   parseXml,
   textOf,
+  withoutComments,
   XmlRefused,
 } from '../../src/sso/xml.ts'
 
@@ -105,4 +107,139 @@ test('a declaration, a mark of byte order and white space around are fine', () =
   ]) {
     assert.equal(parse(text).localName, 'a', JSON.stringify(text))
   }
+})
+
+const refusalOf = (text: string, limits = messageLimits): string => {
+  try {
+    parseXml(text, limits)
+    return 'accepted'
+  } catch (error) {
+    if (error instanceof XmlRefused) return `${error.reason}: ${error.message}`
+    throw error
+  }
+}
+
+const inside = (count: number): string => '<a>'.repeat(count) + '</a>'.repeat(count)
+const attributes = (count: number, at = 0): string =>
+  Array.from({ length: count }, (_, number) => ` a${at + number}=""`).join('')
+const siblings = (count: number, write: (at: number) => string = () => '<b/>'): string =>
+  `<a>${Array.from({ length: count }, (_, at) => write(at)).join('')}</a>`
+
+test('messages and metadata have the limits that the documentation names (D8.3)', () => {
+  const tooMany = 'size: is nested too deeply or has too many parts'
+  for (const [limits, bytes, names] of [
+    [messageLimits, 524_288, 200],
+    [metadataLimits, 8_388_608, 400],
+  ] as const) {
+    assert.equal(refusalOf(`<a>${'x'.repeat(bytes - 7)}</a>`, limits), 'accepted')
+    assert.equal(refusalOf(`<a>${'x'.repeat(bytes - 6)}</a>`, limits), `size: more than ${bytes} bytes`)
+    assert.equal(refusalOf(inside(40), limits), 'accepted')
+    assert.equal(refusalOf(inside(41), limits), tooMany)
+    assert.equal(refusalOf(`<a${attributes(100)}/>`, limits), 'accepted')
+    assert.equal(refusalOf(`<a${attributes(101)}/>`, limits), 'size: has an element with too many attributes')
+    assert.equal(
+      refusalOf(
+        siblings(names - 1, at => `<b${at}/>`),
+        limits,
+      ),
+      'accepted',
+    )
+    assert.equal(
+      refusalOf(
+        siblings(names, at => `<b${at}/>`),
+        limits,
+      ),
+      tooMany,
+    )
+  }
+  assert.equal(refusalOf(siblings(10_000)), tooMany)
+  assert.equal(refusalOf(siblings(301, () => `<b${attributes(100)}/>`)), tooMany)
+})
+
+test('each construct that is refused is named', () => {
+  for (const [text, said] of [
+    ['<?x y?><a/>', 'processing-instruction: holds a processing instruction'],
+    ['<a/><?xml version="1.0"?>', 'processing-instruction: holds a processing instruction'],
+    ['<!-- --><a/>', 'comment: holds a comment'],
+    ['<!DOCTYPE a><a/>', 'doctype: holds a DOCTYPE'],
+    ['<a><![CDATA[x]]></a>', 'markup: holds a CDATA section or a declaration'],
+    ['<a>&x;</a>', 'xml: has a bare ampersand'],
+    ['<a>x & y</a>', 'xml: has a bare ampersand'],
+    ['<a>&#xg;</a>', 'xml: has a bare ampersand'],
+    ['<a>&#1a;</a>', 'xml: has a bare ampersand'],
+    ['<a>&#;</a>', 'xml: has a bare ampersand'],
+    ['<a><b</a>', 'xml: a tag does not end'],
+    ['<a b="<"/>', 'xml: a tag does not end'],
+    ['<a></b>', 'xml: an end tag closes nothing'],
+    ['</a>', 'xml: an end tag closes nothing'],
+    ['<a><b></a></b>', 'xml: an end tag closes nothing'],
+    ['x<a/>', 'xml: has text outside its element'],
+    ['<a/>x', 'xml: has text outside its element'],
+    ['x', 'xml: has text outside its element'],
+    ['<p:a/>', 'xml: undeclared prefix p'],
+    ['<a p:b=""/>', 'xml: undeclared prefix p'],
+    ['<a><p:a/></a>', 'xml: undeclared prefix p'],
+    ['<a xmlns:p="urn:1" xmlns:q="urn:1" p:b="" q:b=""/>', 'xml: the attribute q:b twice'],
+    ['<a xmlns:p=""/>', 'xml: xmlns:p="" declares no namespace'],
+    ['<a xmlns:p="x"/>', 'xml: xmlns:p="x" declares no namespace'],
+    ['<a xmlns="x"/>', 'xml: xmlns="x" declares no namespace'],
+    ['<a xmlns=" urn:x"/>', 'xml: xmlns=" urn:x" declares no namespace'],
+    ['<a xmlns:xml="urn:x"/>', 'xml: xmlns:xml="urn:x" declares no namespace'],
+    ['<a xmlns:xmlns="urn:x"/>', 'xml: xmlns:xmlns="urn:x" declares no namespace'],
+    [
+      '<a xmlns:p="http://www.w3.org/XML/1998/namespace"/>',
+      'xml: xmlns:p="http://www.w3.org/XML/1998/namespace" declares no namespace',
+    ],
+    ['<a xmlns="http://www.w3.org/2000/xmlns/"/>', 'xml: xmlns="http://www.w3.org/2000/xmlns/" declares no namespace'],
+  ] as const)
+    assert.equal(refusalOf(text), said, text)
+  assert.match(refusalOf(''), /^xml: not well-formed: /)
+  assert.match(refusalOf('<a>'), /^xml: not well-formed: /)
+  assert.match(refusalOf('<a b="" b=""/>'), /^xml: not well-formed: /)
+})
+
+test('declarations of namespaces, references and brackets in quotes are read as XML means them', () => {
+  for (const text of [
+    '<a xmlns="urn:x"><b xmlns=""/></a>',
+    '<a xmlns:xml="http://www.w3.org/XML/1998/namespace" xml:lang="de"/>',
+    '<a xmlns="HTTP+a.b-c://x"/>',
+    '<a xmlns:p="urn:1" xmlns:q="urn:2" b="" p:b="" q:b=""/>',
+    '<a b=\'">\' c="\'>"/>',
+    '<a>&amp;&lt;&gt;&quot;&apos;&#65;&#x41;&#xfFfD;</a>',
+    '<?xml version="1.0"?>\n<a/>',
+    ' <?xml version="1.0"?><a/>',
+  ])
+    assert.equal(refusalOf(text), 'accepted', text)
+})
+
+test('characters that XML does not have are refused, as themselves and by number', () => {
+  const said = 'characters: holds characters that XML does not allow'
+  const bad = [0, 1, 8, 0xb, 0xc, 0xe, 0x1f, 0xd800, 0xdfff, 0xfffe, 0xffff, 0x110000]
+  const good = [9, 0xa, 0xd, 0x20, 0xd7ff, 0xe000, 0xfffd, 0x10000, 0x10ffff]
+  for (const [codes, outcome] of [
+    [bad, said],
+    [good, 'accepted'],
+  ] as const) {
+    for (const code of codes) {
+      assert.equal(refusalOf(`<a>&#${code};</a>`), outcome, `${code}`)
+      assert.equal(refusalOf(`<a>&#x${code.toString(16)};</a>`), outcome, code.toString(16))
+      assert.equal(refusalOf(`<a>&#x${code.toString(16).toUpperCase()};</a>`), outcome, code.toString(16))
+      const isHalf = code >= 0xd800 && code <= 0xdfff
+      if (code < 0x110000 && !isHalf)
+        assert.equal(refusalOf(`<a>${String.fromCodePoint(code)}</a>`), outcome, `${code}`)
+    }
+  }
+  assert.equal(refusalOf('<a>&#65;&#0;</a>'), said)
+})
+
+test('comments are taken out, and nothing else', () => {
+  for (const [text, left] of [
+    ['<a/>', '<a/>'],
+    ['<!--x--><a/>', '<a/>'],
+    ['<a><!-- <b> -- > --></a><!---->', '<a></a>'],
+    ['<a/><!-- x', '<a/><!-- x'],
+    ['<a/><!-->', '<a/><!-->'],
+    ['-->a<!--b-->c<!--d-->', '-->ac'],
+  ] as const)
+    assert.equal(withoutComments(text), left)
 })
