@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PreconditionFailed } from '../../src/base/errors.ts'
-import { isRangeCurrent, isUnchanged, requirePreconditions, validatorHeaders } from '../../src/http/conditional.ts'
+import type { FileRecord } from '../../src/files/file-records.ts'
+import {
+  entryValidators,
+  fileValidators,
+  isRangeCurrent,
+  isUnchanged,
+  requirePreconditions,
+  validatorHeaders,
+  withoutVariants,
+} from '../../src/http/conditional.ts'
+import { newEntry } from '../../src/model/entry.ts'
 
 const modified = Date.UTC(2026, 10, 21, 10, 0, 0, 700)
 const state = { etag: '"v2"', modified }
@@ -82,4 +92,46 @@ test('the date that is sent matches itself when it comes back', () => {
   const { 'last-modified': sent = '' } = validatorHeaders(state)
   requirePreconditions({ 'if-unmodified-since': sent }, state)
   assert.equal(isUnchanged({ 'if-modified-since': sent }, state), true)
+})
+
+test('the tag of an entry is its version, and names the syntax unless it is JSON (RFC 9110 8.8.3)', () => {
+  assert.deepEqual(entryValidators({ modified: 5 }), { etag: '"5"', modified: 5 })
+  assert.deepEqual(entryValidators({ modified: 5 }, 'json'), { etag: '"5"', modified: 5 })
+  assert.deepEqual(entryValidators({ modified: 5 }, 'turtle'), { etag: '"5-turtle"', modified: 5 })
+})
+
+test('for a change the tag of any syntax stands for the version; other tags and headers stay', () => {
+  const headers = { 'if-match': '"5-turtle", "6-rdf1", "7", "x-turtle"', 'if-none-match': '"8-json"', host: 'h' }
+  const plain = { 'if-match': '"5", "6", "7", "x-turtle"', 'if-none-match': '"8"', host: 'h' }
+  assert.deepEqual(withoutVariants(headers), plain)
+  assert.deepEqual(withoutVariants({}), { 'if-match': undefined, 'if-none-match': undefined })
+})
+
+test('the tag of a file is its digest; without a file there is none, and no header (W3.0.6)', () => {
+  const entry = newEntry({ context: '3', id: '1', by: undefined, now: modified })
+  const file = fileValidators(entry, { sha256: 'ab' } as FileRecord)
+  assert.deepEqual(file, { etag: '"ab"', modified })
+  const date = 'Sat, 21 Nov 2026 10:00:00 GMT'
+  assert.deepEqual(validatorHeaders(file), { 'last-modified': date, etag: '"ab"' })
+  assert.deepEqual(fileValidators(entry, undefined), { etag: undefined, modified })
+  assert.deepEqual(validatorHeaders(fileValidators(entry, undefined)), { 'last-modified': date })
+})
+
+test('a refusal names the header that does not hold', () => {
+  for (const [name, headers] of [
+    ['If-Match', { 'if-match': '"v1"' }],
+    ['If-None-Match', { 'if-none-match': '*' }],
+    ['If-Unmodified-Since', { 'if-unmodified-since': at(-5000) }],
+  ] as const)
+    assert.throws(() => requirePreconditions(headers, state), {
+      code: 'precondition-failed',
+      message: `${name} does not hold: the resource has changed.`,
+    })
+})
+
+test('a copy counts as old from one second on, because dates have no milliseconds (W3.0.6)', () => {
+  const date = Date.parse(at(0))
+  const header = { 'if-unmodified-since': at(0) }
+  requirePreconditions(header, { etag: undefined, modified: date + 999 })
+  assert.throws(() => requirePreconditions(header, { etag: undefined, modified: date + 1000 }), PreconditionFailed)
 })

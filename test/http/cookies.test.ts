@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import type { FastifyReply } from 'fastify'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { AuthCookie, RequestCookies } from '../../src/http/protocol/cookies.ts'
+import { AuthCookie, RequestCookies, setCookie, setsAuthCookie } from '../../src/http/protocol/cookies.ts'
 
 const A = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 const B = 'BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB'
@@ -108,4 +109,53 @@ test('with the prefix __Host- both cookies have it, and one that another host of
   assert.deepEqual([foreign.authTokens, foreign.hasAuthToken, foreign.deviceToken], [[], false, undefined])
   assert.deepEqual(read(`__Host-stowage_cas=${A}`).tokens('__Host-stowage_cas'), [A], 'other cookies keep their names')
   assert.deepEqual(RequestCookies.parse(`__Host-auth_token=${A}`).authTokens, [], 'without the setting')
+})
+
+test('without its login a request keeps its other cookies, and the token of its device (I4)', () => {
+  const cookies = RequestCookies.parse(`auth_token=${A}; stowage_device=${B}; x=1`)
+  assert.deepEqual([cookies.hasAuthToken, cookies.deviceToken], [true, B])
+  const rest = cookies.withoutAuth()
+  assert.deepEqual([rest.hasAuthToken, rest.authTokens, rest.deviceToken, rest.only('x')], [false, [], B, '1'])
+})
+
+test('a cookie of any form is read if it has one value; an item before it has no effect', () => {
+  const cookies = RequestCookies.parse('a; x= a b ; y=1; y=2; z=3; z=3; =4')
+  assert.deepEqual(
+    ['x', 'y', 'z', '', 'a'].map(name => cookies.only(name)),
+    ['a b', undefined, '3', '4', undefined],
+  )
+  assert.equal(RequestCookies.none.only('x'), undefined)
+})
+
+/** A response as far as cookies need it. Like that of Fastify, it appends to the header. */
+function responseWith(...lines: string[]) {
+  let present: string | string[] | undefined = lines.length > 1 ? lines : lines[0]
+  const reply = {
+    getHeader: () => present,
+    removeHeader: () => (present = undefined),
+    header: (_name: string, value: string | string[]) =>
+      (present = present === undefined ? value : [present, value].flat()),
+  } as unknown as FastifyReply
+  return { reply, sent: () => present }
+}
+
+test('a cookie that is set replaces the one of its name and leaves the others', () => {
+  const { reply, sent } = responseWith()
+  setCookie(reply, 'a=1; Path=/')
+  assert.equal(sent(), 'a=1; Path=/')
+  setCookie(reply, 'aa=2')
+  setCookie(reply, 'a=3')
+  assert.deepEqual(sent(), ['aa=2', 'a=3'])
+  setCookie(reply, 'aa=')
+  assert.deepEqual(sent(), ['a=3', 'aa='])
+})
+
+test('a response that sets or clears the cookie of the login is recognised by its name', () => {
+  for (const line of [`auth_token=${A}`, 'auth_token=; Max-Age=0', `__Host-auth_token=${A}`]) {
+    assert.equal(setsAuthCookie(responseWith(line).reply), true, line)
+    assert.equal(setsAuthCookie(responseWith('x=1', line).reply), true, line)
+  }
+  for (const line of ['x=auth_token=', 'xauth_token=1', 'auth_token2=1', '__Host-x=1'])
+    assert.equal(setsAuthCookie(responseWith(line).reply), false, line)
+  assert.equal(setsAuthCookie(responseWith().reply), false)
 })

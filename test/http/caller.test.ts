@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import type { FastifyRequest } from 'fastify'
+import { test } from 'node:test'
+import { guestFrom, type TokenScope } from '../../src/accounts/caller.ts'
+import type { User } from "../../src/accounts/users.ts"
+import { BaseAddress } from '../../src/http/base-address.ts'
+import { basicCredentials, describeCaller, requireTokenScope } from '../../src/http/caller.ts'
+
+const encoded = (text: string | Uint8Array): string => Buffer.from(text).toString('base64')
+const guest = guestFrom({ address: '192.0.2.7', userAgent: '' })
+const nora = { ...guest.user, id: '7', name: 'nora@example.org' }
+
+test('name and password come from well-formed HTTP Basic in UTF-8, and from nothing else (RFC 7617)', () => {
+  const read: ReadonlyArray<readonly [header: string, name: string, password: string]> = [
+    [`Basic ${encoded('nora:secret')}`, 'nora', 'secret'],
+    [`basic   ${encoded('nora:a:b')}`, 'nora', 'a:b'],
+    [`BASIC ${encoded(':')}`, '', ''],
+    [`Basic ${encoded('åsa:pässwörd')}`, 'åsa', 'pässwörd'],
+  ]
+  for (const [header, name, password] of read) assert.deepEqual(basicCredentials(header), { name, password }, header)
+  const good = encoded('nora:secret')
+  const wrong = [
+    undefined,
+    '',
+    'Basic',
+    'Basic ',
+    `Basic${good}`,
+    `Bearer ${good}`,
+    `x Basic ${good}`,
+    `Basic ${good} x`,
+    `Basic ${good}===`,
+    'Basic a*b=',
+    `Basic ${encoded('nora')}`,
+    `Basic ${encoded(new Uint8Array([0x6e, 0x3a, 0xff]))}`,
+  ]
+  for (const header of wrong) assert.equal(basicCredentials(header), undefined, header)
+})
+
+interface Asked {
+  readonly method?: string
+  readonly url?: string | undefined
+  readonly declared?: readonly TokenScope[]
+  readonly scopes?: readonly TokenScope[]
+}
+
+const ask = ({ method = 'GET', declared, scopes = [], ...rest }: Asked): void =>
+  requireTokenScope({
+    method,
+    caller: { ...guest, grant: { tokenId: 't', scopes } },
+    routeOptions: { url: 'url' in rest ? rest.url : '/:context', config: { tokenScopes: declared } },
+  } as unknown as FastifyRequest)
+
+test('a token reads with `read` and changes with `write`, where the route says nothing else (D24.4)', () => {
+  for (const method of ['GET', 'HEAD']) {
+    for (const scope of ['read', 'write', 'admin'] as const) ask({ method, scopes: [scope] })
+    assert.throws(() => ask({ method, scopes: ['quota'] }), {
+      code: 'access-token-scope',
+      message: 'This access token does not permit this request. It needs the scope read.',
+    })
+  }
+  for (const method of ['PUT', 'POST', 'DELETE', 'OPTIONS']) {
+    for (const scope of ['write', 'admin'] as const) ask({ method, scopes: [scope] })
+    for (const scope of ['read', 'quota'] as const)
+      assert.throws(() => ask({ method, scopes: [scope] }), /It needs the scope write\.$/)
+  }
+})
+
+test('a route may name the scopes of which one is enough (D24.4)', () => {
+  const declared = ['quota', 'admin'] as const
+  for (const scope of declared) ask({ method: 'PUT', declared, scopes: [scope] })
+  assert.throws(() => ask({ method: 'PUT', declared, scopes: ['write'] }), /It needs the scope quota or admin\.$/)
+  assert.throws(() => ask({ declared: [], scopes: ['admin'] }), /does not permit this request\. Sign in instead\.$/)
+})
+
+test('below /auth/ no token counts unless the route says so; an unknown address is not judged (D24.5)', () => {
+  for (const method of ['GET', 'POST'])
+    assert.throws(() => ask({ method, url: '/auth/tokens', scopes: ['admin'] }), /Sign in instead\.$/)
+  ask({ url: '/auth/user', declared: ['read'], scopes: ['read'] })
+  ask({ url: '/other/auth/', scopes: ['read'] })
+  ask({ url: undefined })
+})
+
+test('callers without a token are not judged by scopes', () => {
+  const routeOptions = { url: '/auth/tokens', config: {} }
+  requireTokenScope({ method: 'PUT', caller: guest, routeOptions } as unknown as FastifyRequest)
+})
+
+test('the current user is described as clients expect (I2.2, D3.1)', () => {
+  const base = new BaseAddress('https://store.example/a/')
+  const expires = Date.UTC(2026, 10, 2, 9, 5, 7)
+  const of = (user: User, end?: number) => describeCaller({ user, expires: end }, undefined, base)
+  const { clientAcceptLanguage, ...described } = of({ ...nora, language: 'sv', homeContext: './3' }, expires)
+  assert.deepEqual(described, {
+    id: '7',
+    user: 'nora@example.org',
+    uri: 'https://store.example/a/_principals/entry/7',
+    language: 'sv',
+    homecontext: './3',
+    authTokenExpires: 'Mon Nov 02 09:05:07 UTC 2026',
+  })
+  assert.equal(of(nora)['authTokenExpires'], undefined)
+  assert.deepEqual(of(guest.user, expires), { id: '_guest', user: 'guest', clientAcceptLanguage })
+})
