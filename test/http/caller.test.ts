@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { FastifyRequest } from 'fastify'
 import { test } from 'node:test'
 import { guestFrom, type TokenScope } from '../../src/accounts/caller.ts'
-import type { User } from "../../src/accounts/users.ts"
+import type { User } from '../../src/accounts/users.ts'
 import { BaseAddress } from '../../src/http/base-address.ts'
 import { basicCredentials, describeCaller, requireTokenScope } from '../../src/http/caller.ts'
 
