@@ -47,6 +47,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.decorateRequest('cookies', undefined as never)
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
+  app.decorateReply('repeatedPart', undefined)
 
   app.addHook('onRequest', async (request, reply) => {
     // Set first: the answer to a request that fails half-way through these steps needs them too.

@@ -1,6 +1,7 @@
 import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { assertRefused, graphOf, readEntry, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import { find, type HitJson } from '../support/search.ts'
 import type { Visitor } from '../support/http-client.ts'
@@ -99,7 +100,7 @@ test('hits together have a limit: after four megabytes the rest comes without gr
 
 test('a long list asked for without a limit comes in pages of 500, with all ids (D15.3)', async () => {
   const place = await newContext(admin)
-  const ids = Array.from({ length: 501 }, (_, n) => `m${n}`)
+  const ids = Array.from({ length: 501 }, (_, n) => `m${n}`.padEnd(128, '-'))
   for (const id of ids) await newEntry(admin, place, `?id=${id}`)
   const list = await newEntry(admin, place, '?graphtype=list', { resource: ids })
   const page = (await readEntry(admin, place, list)).resource as {
@@ -110,6 +111,25 @@ test('a long list asked for without a limit comes in pages of 500, with all ids 
   }
   assert.deepEqual([page.children.length, page.limit, page.size], [500, 500, 501])
   assert.deepEqual(page.allUnsorted, ids)
+
+  // So many ids are compressed once for all pages.
+  for (const [accepted, coding] of [
+    ['gzip, deflate, br', 'gzip'],
+    ['br', 'br'],
+    ['identity', undefined],
+  ] as const) {
+    for (const offset of [0, 10]) {
+      const path = `${place}/entry/${list}?includeAll&limit=2&offset=${offset}`
+      const plain = await admin.get(path)
+      const { headers, bytes } = await admin.get(path, { 'accept-encoding': accepted })
+      assert.equal(headers['content-encoding'], coding)
+      const unpacked = coding === 'gzip' ? gunzipSync(bytes) : coding === 'br' ? brotliDecompressSync(bytes) : bytes
+      assert.equal(unpacked.toString(), plain.text)
+      assert.equal(headers.etag, coding ? plain.headers.etag?.replace(/"$/, `.${coding}"`) : plain.headers.etag)
+      const head = await admin.ask(path, { method: 'HEAD', headers: { 'accept-encoding': accepted } })
+      assert.deepEqual([head.status, head.headers['content-encoding']], [200, undefined])
+    }
+  }
 })
 
 test('info lists the hundred latest revisions; the others are read by their number (D15.3)', async () => {

@@ -62,9 +62,9 @@ const MAX_AT_ONCE = 2
 const textTypes = /^(?:text\/(?!html)|application\/(?:json|ld\+json|rdf\+json|rdf\+xml|trig|n-triples|n-quads|xml)\b)/
 
 /** The coding that the client prefers; `undefined` means uncompressed (RFC 9110 12.5.3). */
-export function acceptedCoding(request: FastifyRequest): Coding | undefined {
+export function acceptedCoding(request: FastifyRequest, preferred: readonly Coding[] = codings): Coding | undefined {
   const accepted = new Negotiator(request.raw).encodings([...codings])
-  return codings.find(coding => accepted.includes(coding))
+  return preferred.find(coding => accepted.includes(coding))
 }
 
 /** A strong ETag must not stand for different bytes (RFC 9110 8.8.3). */
@@ -107,11 +107,15 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
   if (!isWhole || !isKnown || !textTypes.test(String(reply.getHeader('content-type')))) return payload
   const bytes = Buffer.byteLength(payload)
   if (bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
-  const coding = acceptedCoding(request)
+  const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
+  const coding = acceptedCoding(request, repeated ? ['gzip', 'br'] : codings)
   if (coding === undefined) return payload
   running++
   try {
-    const coded = await compressors[coding](typeof payload === 'string' ? Buffer.from(payload) : payload)
+    const coded =
+      coding === 'gzip' && repeated && typeof payload === 'string'
+        ? await repeated.gzip(payload)
+        : await compressors[coding](typeof payload === 'string' ? Buffer.from(payload) : payload)
     const etag = reply.getHeader('etag')
     if (typeof etag === 'string') reply.header('etag', codedTag(etag, coding))
     reply.header('content-encoding', coding).removeHeader('content-length')

@@ -11,7 +11,7 @@ export interface ReadTask {
   readonly caller: Caller
 }
 
-/** A large body is UTF-8: it is moved between threads, and sent without another copy. */
+/** A large body is UTF-8, or compressed as the headers say: it is moved between threads, and sent without another copy. */
 export type ReadAnswer =
   | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string | Uint8Array }
   | { readonly refused: PlainRefusal }

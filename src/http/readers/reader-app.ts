@@ -3,6 +3,7 @@ import type { Caller } from '../../accounts/caller.ts'
 import { withMoved } from '../../workers/moved.ts'
 import { plainRefusal } from '../../workers/refusals.ts'
 import type { RouteDefinition } from '../interface/route.ts'
+import { compress, isCompressible } from '../protocol/negotiate.ts'
 import { noSchemas } from '../protocol/no-schemas.ts'
 import { Parameters } from '../protocol/query.ts'
 import { archiveRoutes } from '../routes/archives.ts'
@@ -69,19 +70,20 @@ export function createReaderApp(
   })
   let caller: Caller | undefined
   let failure: unknown
-  let body = ''
+  let body: string | Buffer = ''
   app.decorateRequest('caller', undefined as never)
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
+  app.decorateReply('repeatedPart', undefined)
   app.addHook('onRequest', async request => {
     if (!caller) throw new Error('the read request has no caller')
     request.caller = caller
     request.parameters = Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
   })
   // Taken here, because the response that Fastify would fill copies it four times.
-  app.addHook('onSend', async (_request, _reply, payload) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string') return payload
-    body = payload
+    body = isCompressible(request) ? ((await compress(request, reply, payload)) as string | Buffer) : payload
     return ''
   })
   app.setErrorHandler(async (error, _request, reply) => {
@@ -91,7 +93,8 @@ export function createReaderApp(
   for (const definition of routes) {
     const { method, url } = definition
     const route = method === 'GET' && Object.hasOwn(heavyReads, url) ? definition.bind(deps) : undefined
-    if (route) app.route({ method: 'GET', url, handler: route.handle })
+    if (route)
+      app.route({ method: 'GET', url, handler: route.handle, config: { compressible: route.compressible === true } })
   }
   return async task => {
     caller = task.caller
@@ -109,10 +112,11 @@ export function createReaderApp(
       status: answer.statusCode,
       headers: Object.fromEntries(passedOn.map(([name, value]) => [name, String(value)])),
     }
-    const text = body === '' ? answer.payload : body
+    const sent = body === '' ? answer.payload : body
     body = ''
-    if (text.length < LARGE) return { ...head, body: text }
-    const bytes = encoder.encode(text)
+    if (typeof sent === 'string' && sent.length < LARGE) return { ...head, body: sent }
+    // Moved bytes take their memory with them: a small compressed body may share it with others.
+    const bytes = typeof sent === 'string' ? encoder.encode(sent) : new Uint8Array(sent)
     return withMoved({ ...head, body: bytes }, bytes)
   }
 }

@@ -36,7 +36,10 @@ async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyR
 async function answerOf(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<ReadAnswer> {
   const { caller, url } = request
   // Reading needs neither credentials nor hashes.
-  const { cookie: _cookie, authorization: _authorization, ...headers } = request.raw.headers
+  const { cookie: _cookie, authorization: _authorization, ...others } = request.raw.headers
+  // A script is made of the text, and the response to HEAD describes the text.
+  const isText = request.callback !== undefined || request.method === 'HEAD'
+  const headers = isText ? { ...others, 'accept-encoding': 'identity' } : others
   const { session: _session, ...known } = caller
   const task = { url, headers, caller: { ...known, user: { ...caller.user, password: undefined } } }
   try {

@@ -8,7 +8,7 @@ import {
   validatorHeaders,
   withoutVariants,
 } from '../conditional.ts'
-import { describeEntry, entryJson } from '../describe.ts'
+import { describeEntry, entryJson, repeatedPartOf } from '../describe.ts'
 import { content, done, json, unchanged } from '../interface/answer.ts'
 import { flag, jsonBody, streamedBody } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
@@ -70,8 +70,11 @@ export const entryRoutes = [
       // Rights and the fill level change without the entry, so a 304 could keep an outdated view.
       const isTheSameForAll = !query.includeAll && view.quota === undefined
       if (isCurrent && isTheSameForAll) return await reply.status(304).send()
-      if (form === asRdfJson)
+      if (form === asRdfJson) {
+        const { resource } = view
+        if (resource?.form === 'list') reply.repeatedPart = repeatedPartOf(resource.page)
         return await reply.type('application/json; charset=utf-8').send(entryJson(view, deps.base))
+      }
       return describeEntry(view, deps.base, form)
     },
   }),
