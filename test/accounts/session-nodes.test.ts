@@ -81,30 +81,31 @@ test('what prolongs a login by a twentieth of its life is written at once, also 
   }
 })
 
+const ORDERS = ['ab', 'ba'] as const
+
+/** A session that was used on node a and later on node b, which have written this in the given order and ended. */
+async function usedOnBoth(order: (typeof ORDERS)[number]) {
+  const nodes = openNodes()
+  const { a, b, system } = nodes
+  const session = await a.open(bob, client)
+  system.pass(SECOND)
+  await a.noteAccess(session, true)
+  system.pass(SECOND)
+  await b.noteAccess(session, true)
+  for (const node of order === 'ab' ? [a, b] : [b, a]) await node.close()
+  return { ...nodes, session }
+}
+
 test('notes of two nodes, written in either order, leave the later access', async () => {
-  for (const order of ['ab', 'ba']) {
-    const { a, b, system } = openNodes()
-    const session = await a.open(bob, client)
-    system.pass(SECOND)
-    await a.noteAccess(session, true)
-    system.pass(SECOND)
-    await b.noteAccess(session, true)
-    const nodes = { a, b }
-    for (const name of order) await nodes[name as 'a' | 'b'].close()
+  for (const order of ORDERS) {
+    const { a, session, system } = await usedOnBoth(order)
     assert.equal((await a.find(session.token))?.lastAccess, system.now(), order)
   }
 })
 
 test('the end of a session never moves back, whichever node writes last (D2.6)', async () => {
-  for (const order of ['ab', 'ba']) {
-    const { a, b, system } = openNodes()
-    const session = await a.open(bob, client)
-    system.pass(SECOND)
-    await a.noteAccess(session, true)
-    system.pass(SECOND)
-    await b.noteAccess(session, true)
-    const nodes = { a, b }
-    for (const name of order) await nodes[name as 'a' | 'b'].close()
+  for (const order of ORDERS) {
+    const { a, session, system } = await usedOnBoth(order)
     assert.equal((await a.find(session.token))?.expires, system.now() + 1000 * SECOND, order)
   }
 })

@@ -12,12 +12,12 @@ import { FileKind } from '../../src/content/kinds/file.ts'
 import { appendToList, leaveList } from '../../src/content/list-records.ts'
 import { Revisions } from '../../src/content/revisions.ts'
 import { everybody, newEntry } from '../../src/model/entry.ts'
-import type { Database } from '../../src/stores/database.ts'
 import { DependencyCache } from '../../src/stores/dependency-cache.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { type Sql, sql } from '../../src/stores/sql.ts'
+import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { insertEntry } from '../support/entries.ts'
+import { countStatements } from '../support/statements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const KEY = { context: '3', entry: '1' }
@@ -38,20 +38,12 @@ async function openReads() {
     for (const one of [entry, list]) await insertEntry(tx, one)
     await appendToList(tx, list, entry.id)
   })
-  const asked: Sql[] = []
-  const noted = {
-    engine: 'sqlite',
-    get revision() {
-      return database.revision
-    },
-    all: (statement: Sql) => (asked.push(statement), database.all(statement)),
-    get: (statement: Sql) => (asked.push(statement), database.get(statement)),
-  } as unknown as Database
+  const { counted, statements } = countStatements(database)
   const cache = new DependencyCache(database, 16 * 2 ** 20)
-  const loader = new EntryLoader({ database: noted, cache })
-  const file = new FileKind({ database: noted } as ConstructorParameters<typeof FileKind>[0])
+  const loader = new EntryLoader({ database: counted, cache })
+  const file = new FileKind({ database: counted } as ConstructorParameters<typeof FileKind>[0])
   const deps = {
-    database: noted,
+    database: counted,
     cache,
     loader,
     kinds: { of: () => file },
@@ -61,13 +53,13 @@ async function openReads() {
   const views = new EntryViews(deps, { publicInfo: true })
   const guest = guestFrom({ address: '127.0.0.1' } as Parameters<typeof guestFrom>[0])
   const read = async () => {
-    asked.length = 0
+    statements.length = 0
     const outline = await loader.outline(KEY, SMALL)
     const { view } = await views.read(guest, KEY, true)
     const relations = typeof view.relations === 'string' ? view.relations : JSON.stringify(view.relations)
-    return { outline, resource: view.resource, isInList: relations.includes(list.id), statements: asked.length }
+    return { outline, resource: view.resource, isInList: relations.includes(list.id), statements: statements.length }
   }
-  return { database, cache, loader, views, guest, asked, read, list, close: () => database.close() }
+  return { database, cache, loader, views, guest, statements, read, list, close: () => database.close() }
 }
 
 test('an entry that was read before is read again without a statement, and for the first time with few', async t => {
@@ -99,17 +91,17 @@ test('a change of what other tables hold about an entry is seen by the next read
 })
 
 test('the outline of a large entry is read without its graphs, that of a small one is part of its row', async t => {
-  const { database, loader, asked, close } = await openReads()
+  const { database, loader, statements, close } = await openReads()
   t.after(close)
   const outline = await loader.outline(KEY, SMALL)
   assert.deepEqual([outline?.entryType, outline?.graphType, outline?.size], ['Local', 'None', 6])
-  assert.equal(asked.length, 1)
+  assert.equal(statements.length, 1)
   const metadata = JSON.stringify({ './3/resource/1': { 'x:p': [{ type: 'literal', value: 'a'.repeat(SMALL) }] } })
   await database.run(sql`UPDATE entries SET metadata = ${metadata} WHERE id = '1'`)
-  asked.length = 0
+  statements.length = 0
   assert.equal((await loader.outline(KEY, SMALL))?.size, metadata.length + 4)
-  assert.ok(asked.length > 1)
-  assert.ok(!asked.at(-1)?.parts.join('?').includes('created'))
+  assert.ok(statements.length > 1)
+  assert.ok(!statements.at(-1)?.parts.join('?').includes('created'))
 })
 
 setFlagsFromString('--expose-gc')
@@ -121,7 +113,7 @@ function usedHeap(): number {
 }
 
 test('the cache counts about the memory that entries take, also when their graphs were read', async t => {
-  const { database, cache, loader, views, guest, asked, close } = await openReads()
+  const { database, cache, loader, views, guest, statements, close } = await openReads()
   t.after(close)
   const count = 2000
   await database.transaction(async tx => {
@@ -136,10 +128,10 @@ test('the cache counts about the memory that entries take, also when their graph
     return Object.keys((await loader.get({ context: '3', entry: id })).entry.metadata).length
   }
   for (let n = 0; n < 20; n++) await read(`e${n}`)
-  asked.length = 0
+  statements.length = 0
   const [before, counted] = [usedHeap(), cache.load.bytes]
   for (let n = 20; n < count; n++) assert.equal(await read(`e${n}`), 1)
-  asked.length = 0
+  statements.length = 0
   const ratio = (usedHeap() - before) / (cache.load.bytes - counted)
   assert.ok(cache.load.values > 2 * count, 'all are in the cache')
   assert.ok(ratio > 0.5 && ratio < 1.6, `${ratio} times as much as counted`)

@@ -10,12 +10,12 @@ import { newEntry } from '../../src/model/entry.ts'
 import { wholeList } from '../../src/model/list-order.ts'
 import { MemberIds } from '../../src/model/member-ids.ts'
 import { ResponseBudget } from '../../src/model/response-budget.ts'
-import type { Database } from '../../src/stores/database.ts'
 import { DependencyCache } from '../../src/stores/dependency-cache.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { type Sql, sql } from '../../src/stores/sql.ts'
+import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { insertEntry } from '../support/entries.ts'
+import { countStatements } from '../support/statements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('a part of the members is cut out of their text, wherever it begins and ends', () => {
@@ -60,28 +60,20 @@ test('a page of a long list takes the statements of a short one, and none reads 
     }
   })
 
-  const asked: Sql[] = []
-  const noted = {
-    engine: 'sqlite',
-    get revision() {
-      return database.revision
-    },
-    all: (statement: Sql) => (asked.push(statement), database.all(statement)),
-    get: (statement: Sql) => (asked.push(statement), database.get(statement)),
-  } as unknown as Database
+  const { counted, statements } = countStatements(database)
   const cache = new DependencyCache(database, 4 * 2 ** 20)
   const guest = guestFrom({ address: '127.0.0.1' } as Parameters<typeof guestFrom>[0])
   const page = async (id: 'long' | 'short') => {
-    asked.length = 0
+    statements.length = 0
     const read = await listPage(
-      { database: noted, cache },
+      { database: counted, cache },
       guest,
       { entry: lists[id], contextEntry },
       PAGE,
       ResponseBudget.forMany(),
     )
-    const ofMembers = asked.filter(({ parts }) => parts.join('?').includes('list_members'))
-    return { ...read, statements: asked.length, readsMembers: ofMembers.length }
+    const ofMembers = statements.filter(({ parts }) => parts.join('?').includes('list_members'))
+    return { ...read, statements: statements.length, readsMembers: ofMembers.length }
   }
 
   const first = { long: await page('long'), short: await page('short') }

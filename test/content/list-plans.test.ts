@@ -15,47 +15,40 @@ import {
 import { entriesBelow } from '../../src/content/entry-records.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { relationsOf } from '../../src/content/relations.ts'
-import type { Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'
-import type { Sql } from '../../src/stores/sql.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { countStatements } from '../support/statements.ts'
 
 test('no statement about lists and relations goes through a whole table, so that large contexts are as quick as small', async t => {
   const database = await openSqliteDatabase(':memory:')
   t.after(() => database.close())
   await migrate(database, schema)
-  const asked: Sql[] = []
-  const noted: Queries = {
-    engine: 'sqlite',
-    all: statement => (asked.push(statement), database.all(statement)),
-    get: statement => (asked.push(statement), database.get(statement)),
-    run: statement => (asked.push(statement), database.run(statement)),
-  }
+  const { counted, statements: asked } = countStatements(database)
   await database.run(sql`INSERT INTO contexts (id) VALUES ('3'), ('_contexts'), ('_principals')`)
   const entry = newEntry({ context: '3', id: '1', by: undefined, now: 0 })
   const list = newEntry({ context: '3', id: '2', by: undefined, now: 0, graphType: 'List' })
   const statements = { './3/resource/1': { 'http://ex.org/in': [{ type: 'uri', value: './3/entry/2' }] } } as const
-  for (const one of [entry, list]) await insertEntry(noted, one)
+  for (const one of [entry, list]) await insertEntry(counted, one)
 
-  await appendToList(noted, list, entry.id)
-  assert.equal(await listHolding(noted, entry), list.id)
-  assert.deepEqual(await listMembers(noted, list), [entry.id])
-  assert.equal(await countListMembers(noted, list), 1)
-  assert.equal((await entriesBelow(noted, list)).length, 1)
-  await addRelations(noted, { ...entry, statements })
-  await renewRelations(noted, entry, { ...entry, statements })
+  await appendToList(counted, list, entry.id)
+  assert.equal(await listHolding(counted, entry), list.id)
+  assert.deepEqual(await listMembers(counted, list), [entry.id])
+  assert.equal(await countListMembers(counted, list), 1)
+  assert.equal((await entriesBelow(counted, list)).length, 1)
+  await addRelations(counted, { ...entry, statements })
+  await renewRelations(counted, entry, { ...entry, statements })
   const guest = guestFrom({ address: '127.0.0.1' } as Parameters<typeof guestFrom>[0])
   const options = { publicInfo: true }
-  assert.deepEqual(await relationsOf(noted, guest, list, options), statements)
-  await relationsOf(noted, guest, newEntry({ context: '_contexts', id: '3', by: undefined, now: 0 }), options)
+  assert.deepEqual(await relationsOf(counted, guest, list, options), statements)
+  await relationsOf(counted, guest, newEntry({ context: '_contexts', id: '3', by: undefined, now: 0 }), options)
   const user = newEntry({ context: '_principals', id: '3', graphType: 'User', by: undefined, now: 0 })
-  await relationsOf(noted, guest, user, options)
-  await replaceListMembers(noted, list, [])
-  await leaveList(noted, entry)
-  await forgetList(noted, list)
-  await dropRelations(noted, entry)
+  await relationsOf(counted, guest, user, options)
+  await replaceListMembers(counted, list, [])
+  await leaveList(counted, entry)
+  await forgetList(counted, list)
+  await dropRelations(counted, entry)
 
   // The index for searching has small tables that are read whole; its own tests and bench look after its speed.
   const own = asked.filter(({ parts }) => !parts.join('?').includes('search_'))

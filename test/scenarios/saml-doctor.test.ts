@@ -10,6 +10,7 @@ import { aggregateXml, entityXml, FEDERATION_ID, signFederation, singleXml } fro
 import { startFederationServer } from '../support/federation-service.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { buildMetadata, keyNamed, newRsaKey } from '../support/saml-idp.ts'
+import { signingSettings } from '../support/saml-logout.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // The doctor goes by the clock of the machine.
@@ -28,13 +29,7 @@ const write = async (name: string, text: string): Promise<string> => {
   return file
 }
 const certificateFile = await write('signer.crt', keyNamed('other').certificate)
-const signing = {
-  'service.auth.saml.signing.key-file': await write(
-    'key.pem',
-    keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  ),
-  'service.auth.saml.signing.certificate-file': await write('key.crt', keyNamed('service').certificate),
-}
+const signing = await signingSettings()
 
 /** What the doctor finds with these settings; those that begin with a dot are of the identity provider `fed`. */
 async function examine(

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { after } from '../support/after.ts'
@@ -18,20 +16,12 @@ import {
   readRedirect,
   requestIdIn,
   signedQuery,
+  signingSettings,
   type SignedQuery,
   SUCCESS,
 } from '../support/saml-logout.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const folder = await temporaryFolder()
-const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-await writeFile(keyFile, keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }))
-await writeFile(certificateFile, keyNamed('service').certificate)
-const settings = {
-  'service.auth.saml.signing.key-file': keyFile,
-  'service.auth.saml.signing.certificate-file': certificateFile,
-  'service.auth.saml.idp.fed.single-logout': 'on',
-}
+const settings = { ...(await signingSettings()), 'service.auth.saml.idp.fed.single-logout': 'on' }
 
 const EPPN = 'urn:oid:1.3.6.1.4.1.5923.1.1.1.6'
 const LOGOUT = 'https://store.example/auth/saml/logout/fed'

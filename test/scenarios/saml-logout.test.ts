@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { after } from '../support/after.ts'
 import { findForm } from '../support/headless-browser.ts'
@@ -16,11 +14,11 @@ import {
   readRedirect,
   requestIdIn,
   signedQuery,
+  signingSettings,
   type SignedQuery,
   SUCCESS,
 } from '../support/saml-logout.ts'
 import { type SamlBrowser, startWithSaml } from '../support/saml-service.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ends: Array<() => Promise<void>> = []
 after(async () => {
@@ -28,15 +26,7 @@ after(async () => {
 })
 const t = { after: (work: () => Promise<void>) => void ends.push(work) }
 
-const folder = await temporaryFolder()
-const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-const own = keyNamed('service')
-await writeFile(keyFile, own.privateKey.export({ type: 'pkcs8', format: 'pem' }))
-await writeFile(certificateFile, own.certificate)
-const signing = {
-  'service.auth.saml.signing.key-file': keyFile,
-  'service.auth.saml.signing.certificate-file': certificateFile,
-}
+const signing = await signingSettings()
 const LOGOUT = 'https://store.example/auth/saml/logout/a'
 const AT_IDP = 'https://idp.example/logout'
 

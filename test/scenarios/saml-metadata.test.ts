@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FEDERATION_ID, signFederation } from '../support/federation.ts'
+import type { Visitor } from '../support/http-client.ts'
 import { buildMetadata, keyNamed } from '../support/saml-idp.ts'
 import { startWithSaml } from '../support/saml-service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -10,18 +11,20 @@ import { eventually } from '../support/waiting.ts'
 
 const failure = { 'service.auth.saml.redirect-failure.url': 'https://app.example/sorry' }
 
+/** Reads what the management page shows about the providers. */
+const stateFor = (admin: Visitor) => async () =>
+  (await admin.get('management/sso')).json<{
+    saml: Array<{ metadata: Record<string, string> }>
+    failures: Array<Record<string, string>>
+  }>()
+
 test('while the metadata cannot be loaded, users are redirected to the failure URL; later the sign-on works (D8.6)', async t => {
   const { browser, idp, service } = await startWithSaml(t, failure)
   idp.misbehave = (_, response) => response.writeHead(500).end()
   const sorry = await browser().ask('auth/saml')
   assert.equal(sorry.status, 303)
   assert.match(sorry.headers.location ?? '', /^https:\/\/app\.example\/sorry\?error=metadata&correlation=/)
-  const admin = await service.admin()
-  const state = async () =>
-    (await admin.get('management/sso')).json<{
-      saml: Array<{ metadata: Record<string, string> }>
-      failures: Array<Record<string, string>>
-    }>()
+  const state = stateFor(await service.admin())
   assert.match((await state()).saml[0]?.metadata['problem'] ?? '', /status 500/)
   assert.match((await state()).failures[0]?.['received'] ?? '', /status 500/)
 
@@ -80,12 +83,7 @@ test('metadata that must be signed: a forged document is refused with its code, 
     'service.auth.saml.idp.a.metadata.max-age': '1000',
   })
   const { browser, idp, service } = saml
-  const admin = await service.admin()
-  const state = async () =>
-    (await admin.get('management/sso')).json<{
-      saml: Array<{ metadata: Record<string, string> }>
-      failures: Array<Record<string, string>>
-    }>()
+  const state = stateFor(await service.admin())
   const sorry = await browser().ask('auth/saml')
   assert.match(sorry.headers.location ?? '', /sorry\?error=metadata-signature&/, 'not signed')
   assert.equal((await state()).failures[0]?.['check'], 'metadata-signature')

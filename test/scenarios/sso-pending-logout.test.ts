@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { codeOf } from '../support/accounts.ts'
 import { startWithCas } from '../support/cas-service.ts'
 import { HeadlessBrowser } from '../support/headless-browser.ts'
 import { type Answer, ask, Visitor } from '../support/http-client.ts'
 import { CLIENT, loginAtProvider, logoutAtProvider, startWithOidc } from '../support/oidc-at-provider.ts'
-import { keyNamed } from '../support/saml-idp.ts'
-import { buildLogoutRequest, signedQuery } from '../support/saml-logout.ts'
+import { buildLogoutRequest, signedQuery, signingSettings } from '../support/saml-logout.ts'
 import { type SamlBrowser, startWithSaml } from '../support/saml-service.ts'
 import { addApp, pendingCookie, prove } from '../support/second-factors.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
 
 /** The answer to a right code: a session, or the refusal of a sign-in that is over. */
@@ -19,13 +15,8 @@ const outcome = (answer: Answer): unknown => (answer.status === 200 ? 'signed in
 const ENDED = [401, 'sign-in-expired']
 
 test('a SAML logout ends a sign-in that still waits for its second factor, and no other (D28.11)', async t => {
-  const folder = await temporaryFolder()
-  const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-  await writeFile(keyFile, keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }))
-  await writeFile(certificateFile, keyNamed('service').certificate)
   const saml = await startWithSaml(t, {
-    'service.auth.saml.signing.key-file': keyFile,
-    'service.auth.saml.signing.certificate-file': certificateFile,
+    ...(await signingSettings()),
     'service.auth.saml.idp.a.single-logout': 'accept',
   })
   const { service, idp } = saml

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { sign, verify } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { ExpectedLogout, ReceivedLogout } from '../../src/sso/saml/logout-message.ts'
 import { escapeXml } from '../../src/sso/xml.ts'
@@ -16,6 +18,7 @@ import {
   signElement,
   type Signing,
 } from './saml-idp.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export const LOGOUT = 'https://store.example/store/auth/saml/logout/a'
 const SAML = 'urn:oasis:names:tc:SAML:2.0'
@@ -95,6 +98,19 @@ export const redirected = (xml: string, options: SignedQuery = {}): ReceivedLogo
   binding: 'redirect',
   query: signedQuery(xml, options),
 })
+
+/** The settings with which the service signs its messages by the key `service`. */
+export async function signingSettings(): Promise<Readonly<Record<string, string>>> {
+  const folder = await temporaryFolder()
+  const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const { privateKey, certificate } = keyNamed('service')
+  await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  await writeFile(certificateFile, certificate)
+  return {
+    'service.auth.saml.signing.key-file': keyFile,
+    'service.auth.saml.signing.certificate-file': certificateFile,
+  }
+}
 
 /** What this service expects of the messages above. */
 export const expectedLogout = (changes: Partial<ExpectedLogout> = {}): ExpectedLogout => ({

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after } from '../support/after.ts'
 import type { Page } from 'playwright-core'
 import { passkeySettings } from '../support/passkeys.ts'
+import type { Chromium } from '../support/peers/chromium.ts'
 import { newUser, startInProcess } from '../support/service.ts'
 import { enter, newPerson, openBrowser, requireAccessible, sendPassword } from '../support/ui.ts'
 
@@ -48,6 +49,22 @@ async function addPasskey(page: Page, name: string): Promise<void> {
   await dialog.getByRole('button', { name: 'Add passkey' }).click()
 }
 
+/** Closes the dialog with the recovery codes. */
+const closeCodes = (page: Page): Promise<void> =>
+  page.getByRole('dialog', { name: 'Recovery codes' }).getByRole('button', { name: 'Close' }).click()
+
+/** A new user with one passkey, in a browser without their session. */
+async function signedOutWithPasskey(browser: Chromium) {
+  const user = await newUser(service, admin)
+  const person = await newPerson(browser, { refusals: [401] })
+  const device = await addDevice(person.page)
+  await enter(person.page, base, user.name, user.password)
+  await addPasskey(person.page, 'Laptop')
+  await closeCodes(person.page)
+  await person.page.context().clearCookies()
+  return { ...person, user, device }
+}
+
 /** Opens the sign-in page of a browser whose user does not react to the passkeys that it offers in the field for the name. */
 async function openSignIn(page: Page, device: Device, query = ''): Promise<void> {
   await device.isTouched(false)
@@ -63,7 +80,7 @@ inBrowser('a user adds a passkey, and signs in with it after the password, then 
   const device = await addDevice(page)
   await enter(page, base, user.name, user.password)
   await addPasskey(page, 'Laptop')
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+  await closeCodes(page)
   await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor()
   await requireAccessible(page)
   assert.equal((await device.passkeys()).length, 1)
@@ -101,7 +118,7 @@ inBrowser(
     await codes.first().waitFor()
     assert.equal(await codes.count(), 10)
     await requireAccessible(page)
-    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await closeCodes(page)
     await page.getByRole('button', { name: 'Rename: Laptop' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('Old laptop')
     await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
@@ -122,13 +139,7 @@ inBrowser(
 inBrowser(
   'the browser offers passkeys in the field for the user name, and one that is chosen signs in (D29.5)',
   async b => {
-    const user = await newUser(service, admin)
-    const { page, complaints, close } = await newPerson(b, { refusals: [401] })
-    const device = await addDevice(page)
-    await enter(page, base, user.name, user.password)
-    await addPasskey(page, 'Laptop')
-    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
-    await page.context().clearCookies()
+    const { page, user, device, complaints, close } = await signedOutWithPasskey(b)
     await page.addInitScript(() => {
       const asked: unknown[] = []
       const credentials = navigator.credentials
@@ -156,13 +167,7 @@ inBrowser(
 )
 
 inBrowser('without user verification, and with a passkey that is not known here, the page says so (D29.5)', async b => {
-  const user = await newUser(service, admin)
-  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
-  const device = await addDevice(page)
-  await enter(page, base, user.name, user.password)
-  await addPasskey(page, 'Key')
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
-  await page.context().clearCookies()
+  const { page, user, device, complaints, close } = await signedOutWithPasskey(b)
   await openSignIn(page, device)
   await device.isTouched(true)
   await device.verifiesUser(false)
