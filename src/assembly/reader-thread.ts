@@ -27,7 +27,7 @@ const SEARCH_BYTES = 16 * 2 ** 20
 const CACHE_BYTES = 4 * 2 ** 20
 
 const database = await openDatabase(settings, realSystem, { readOnly: true })
-const cache = new DependencyCache(database, CACHE_BYTES)
+const cache = new DependencyCache(database, CACHE_BYTES, realSystem)
 const books = { enforced: settings['service.data.quota'], defaultQuota: settings['service.data.quota.default'] }
 const ledger = new Ledger(database, realSystem, books)
 const revisions = new Revisions(settings['service.repository.provenance'])
@@ -62,7 +62,7 @@ const answer = createReaderApp(
 )
 
 export default clocked(async (task: ReaderTask): Promise<ReaderResult> => {
-  if ('url' in task) return await answer(task)
+  if ('url' in task) return await cache.during(() => answer(task))
   // Loaded when it is needed: few services export often.
   const { readPage } = await import('../content/archive/export-page.ts')
   const page = await readPage(database, task, baseAddress)

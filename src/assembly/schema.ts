@@ -3,7 +3,7 @@ import { accountSteps } from '../accounts/schema-steps.ts'
 import { linkSteps } from '../content/links/schema-steps.ts'
 import { ssoSteps } from '../sso/schema-steps.ts'
 import { searchSteps } from '../search/schema-steps.ts'
-import { changeLogSteps } from '../stores/dependency-cache.ts'
+import { changeLogSteps } from '../stores/change-log.ts'
 import { commonSteps } from '../stores/schema.ts'
 import type { Migration } from '../stores/migrations.ts'
 

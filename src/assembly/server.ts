@@ -46,7 +46,8 @@ import { createVirusScan } from './virus-scan.ts'
 import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
 import { loadUi } from './ui.ts'
-import { DependencyCache, pruneChangeLog } from '../stores/dependency-cache.ts'
+import { pruneChangeLog } from '../stores/change-log.ts'
+import { DependencyCache } from '../stores/dependency-cache.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import { ping } from '../stores/sql.ts'
 
@@ -126,7 +127,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const garbage = new Garbage(database, blobs, ledger, system)
   // If no other process uses the store, a crash has interrupted every upload on record.
   if (!other) await garbage.recover(stores.isExclusive)
-  const cache = new DependencyCache(database, CACHE_BYTES)
+  const cache = new DependencyCache(database, CACHE_BYTES, system)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, team })
   const virusScan = createVirusScan(settings, machine, { ...accounts, blobs, threads: team?.count ?? 1 })
   const fileOptions: FilesOptions = {
@@ -211,6 +212,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       search,
       sso,
       database,
+      cache,
       files,
       ledger,
       graphs,

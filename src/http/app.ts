@@ -49,6 +49,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.decorateRequest('callback', undefined)
   app.decorateReply('repeatedPart', undefined)
 
+  if (deps.cache.asks) app.addHook('onRequest', (_request, _reply, done) => deps.cache.during(done))
   app.addHook('onRequest', async (request, reply) => {
     // Set first: the answer to a request that fails half-way through these steps needs them too.
     const isContent = isForContent(deps, request)

@@ -42,6 +42,7 @@ import type { OidcSignOn } from '../sso/oidc/sign-on.ts'
 import type { SamlSignOn } from '../sso/saml/sign-on.ts'
 import type { SignOnPreview } from '../sso/sign-on-preview.ts'
 import type { Database } from '../stores/database.ts'
+import type { DependencyCache } from '../stores/dependency-cache.ts'
 import type { ForwardingHeader } from './protocol/client-address.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { ContentOrigin } from './content-origin.ts'
@@ -117,6 +118,7 @@ export interface Insight {
 /** The rooms below, as the routes need them. */
 export interface Rooms {
   readonly database: Database
+  readonly cache: DependencyCache
   readonly sessions: Sessions
   readonly users: UserCache
   readonly login: Login

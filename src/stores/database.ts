@@ -35,8 +35,9 @@ export interface TransactionOptions {
  */
 export interface Database extends Queries {
   /**
-   * Changes with each commit; commits of another process count from the next turn of the event loop on. `undefined` if the
-   * engine cannot provide it. While it is unchanged, reads outside a transaction return the same data.
+   * Changes with each commit. On SQLite, commits of another process count from the next turn of the event loop on; while it is
+   * unchanged, reads outside a transaction return the same data. On PostgreSQL only the commits of this object count.
+   * `undefined` if the engine cannot provide it.
    */
   readonly revision: number | undefined
   /**

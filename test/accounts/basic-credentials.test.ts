@@ -30,10 +30,14 @@ test('a check that began before a change of the password admits neither its call
     },
     requireStillGood: () => Promise.resolve(true),
   }
-  const basic = new BasicCredentials(new UserCache(database, new DependencyCache(database, 100_000)), login, {
-    store: new MemoryEphemeralStore(new FakeSystem()),
-    key: new Uint8Array(32),
-  })
+  const basic = new BasicCredentials(
+    new UserCache(database, new DependencyCache(database, 100_000, new FakeSystem())),
+    login,
+    {
+      store: new MemoryEphemeralStore(new FakeSystem()),
+      key: new Uint8Array(32),
+    },
+  )
   const ask = (): Promise<KnownUser> => basic.user({ name: 'ann', password: 'old' }, { address: '::1', userAgent: '' })
   const before = ask()
   await changeUser(database, await present(), { password: 'new' })
@@ -63,10 +67,14 @@ test('a request that waits for the check of another one is refused when the user
     },
     requireStillGood: () => (isLocked ? Promise.reject(new LockedOut(60)) : Promise.resolve(true)),
   }
-  const basic = new BasicCredentials(new UserCache(database, new DependencyCache(database, 100_000)), login, {
-    store: new MemoryEphemeralStore(new FakeSystem()),
-    key: new Uint8Array(32),
-  })
+  const basic = new BasicCredentials(
+    new UserCache(database, new DependencyCache(database, 100_000, new FakeSystem())),
+    login,
+    {
+      store: new MemoryEphemeralStore(new FakeSystem()),
+      key: new Uint8Array(32),
+    },
+  )
   const ask = (): Promise<KnownUser> =>
     basic.user({ name: 'ann', password: 'right' }, { address: '::1', userAgent: '' })
   const first = ask()

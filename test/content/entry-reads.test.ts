@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { realSystem } from '../../src/base/system.ts'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { EntryLoader } from '../../src/content/entry-loader.ts'
@@ -39,7 +40,7 @@ async function openReads() {
     await appendToList(tx, list, entry.id)
   })
   const { counted, statements } = countStatements(database)
-  const cache = new DependencyCache(database, 16 * 2 ** 20)
+  const cache = new DependencyCache(database, 16 * 2 ** 20, realSystem)
   const loader = new EntryLoader({ database: counted, cache })
   const file = new FileKind({ database: counted } as ConstructorParameters<typeof FileKind>[0])
   const deps = {

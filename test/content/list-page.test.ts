@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { realSystem } from '../../src/base/system.ts'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { appendToList, leaveList } from '../../src/content/list-records.ts'
@@ -61,7 +62,7 @@ test('a page of a long list takes the statements of a short one, and none reads 
   })
 
   const { counted, statements } = countStatements(database)
-  const cache = new DependencyCache(database, 4 * 2 ** 20)
+  const cache = new DependencyCache(database, 4 * 2 ** 20, realSystem)
   const guest = guestFrom({ address: '127.0.0.1' } as Parameters<typeof guestFrom>[0])
   const page = async (id: 'long' | 'short') => {
     statements.length = 0

@@ -26,7 +26,7 @@ async function openTrash(t: TestContext, days: number) {
   const ledger = new Ledger(database, system, { enforced: true, defaultQuota: -1 })
   const garbage = new Garbage(database, blobs, ledger, system)
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize: -1 })
-  const loader = new EntryLoader({ database, cache: new DependencyCache(database, 1000) })
+  const loader = new EntryLoader({ database, cache: new DependencyCache(database, 1000, new FakeSystem()) })
   const trash = () =>
     new Trash({ database, loader, changes: changesOf(database), files, system }, { retention: days * DAY })
   await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)

@@ -1,6 +1,12 @@
-import { changeTrigger } from '../../stores/dependency-cache.ts'
+import { type LoggedChange, postgresTrigger, sqliteTrigger } from '../../stores/change-log.ts'
 import type { Migration } from '../../stores/migrations.ts'
 import { sql } from '../../stores/sql.ts'
+
+/** Whether a user has a factor is cached with the user. A use of a factor changes nothing that a cache holds. */
+const changes: readonly LoggedChange[] = [
+  { table: 'second_factors', event: 'INSERT', subjects: [`'_principals/' || NEW.user_id`] },
+  { table: 'second_factors', event: 'DELETE', subjects: [`'_principals/' || OLD.user_id`] },
+]
 
 /** Schema migrations for the tables that only this room uses. */
 export const factorSteps: readonly Migration[] = [
@@ -30,13 +36,14 @@ export const factorSteps: readonly Migration[] = [
         PRIMARY KEY (user_id, digest)
       )`,
       {
-        // Whether a user has a factor is cached with the user. A use of a factor changes nothing that a cache holds.
-        sqlite: [
-          changeTrigger('second_factors', 'INSERT', [`'_principals/' || NEW.user_id`]),
-          changeTrigger('second_factors', 'DELETE', [`'_principals/' || OLD.user_id`]),
-        ],
+        sqlite: changes.map(sqliteTrigger),
         postgres: [],
       },
     ],
+  },
+  {
+    id: 34,
+    name: 'change log of second factors on PostgreSQL',
+    statements: [{ sqlite: [], postgres: changes.flatMap(postgresTrigger) }],
   },
 ]

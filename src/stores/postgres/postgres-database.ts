@@ -66,7 +66,6 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
  */
 class PostgresDatabase implements Database {
   readonly engine = 'postgres'
-  readonly revision = undefined
   readonly #pool: Pool
   readonly #system: PostgresOptions['system']
   readonly #timeout: Milliseconds
@@ -74,6 +73,7 @@ class PostgresDatabase implements Database {
   /** The number of transactions in that queue, including the running one. */
   #inFile = 0
   #running = 0
+  #commits = 0
   #idle: (() => void) | undefined
   #closed: Promise<void> | undefined
   /** The connection that holds the exclusive lock. */
@@ -85,6 +85,10 @@ class PostgresDatabase implements Database {
     this.#timeout = timeout
   }
 
+  get revision(): number {
+    return this.#commits
+  }
+
   async all<Row>(statement: Sql): Promise<Row[]> {
     return await this.#use(async connection => (await connection.query(statement)).rows as Row[])
   }
@@ -94,7 +98,9 @@ class PostgresDatabase implements Database {
   }
 
   async run(statement: Sql): Promise<number> {
-    return await this.#use(async connection => changesOf(await connection.query(statement)))
+    return await this.#use(async connection => changesOf(await connection.query(statement))).finally(
+      () => this.#commits++,
+    )
   }
 
   async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -196,7 +202,7 @@ class PostgresDatabase implements Database {
         await connection.execute(beginning(options))
         try {
           const result = await work(transaction)
-          await transaction.commit()
+          await transaction.commit().finally(() => this.#commits++)
           return result
         } catch (error) {
           await transaction.rollback()
