@@ -50,21 +50,21 @@ export class Verifier {
   async verify(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
     const outcome = await this.#check({ kind: 'response', encoded, expected }, encoded.length)
     if ('assertion' in outcome) return outcome.assertion
-    throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'an assertion' })
+    throw refusalIn(outcome, 'an assertion')
   }
 
   /** @throws {SsoRefused} @throws {Overloaded} */
   async verifyLogout(received: ReceivedLogout, expected: ExpectedLogout): Promise<VerifiedLogout> {
     const outcome = await this.#check({ kind: 'logout', received, expected }, sizeOf(received))
     if ('logout' in outcome) return outcome.logout
-    throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'a message' })
+    throw refusalIn(outcome, 'a message')
   }
 
   /** The provider that a message of single logout names; nothing is verified. @throws {SsoRefused} @throws {Overloaded} */
   async statedIssuer(received: ReceivedLogout): Promise<string> {
     const outcome = await this.#check({ kind: 'logout-issuer', received }, sizeOf(received))
     if ('issuer' in outcome) return outcome.issuer
-    throw new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected: 'a message' })
+    throw refusalIn(outcome, 'a message')
   }
 
   async #check(task: Task, bytes: Bytes): Promise<Outcome> {
@@ -94,6 +94,10 @@ export class Verifier {
 
 const sizeOf = (received: ReceivedLogout): Bytes =>
   received.binding === 'redirect' ? received.query.length : received.encoded.length
+
+/** The refusal that a thread reported in place of what was expected. */
+const refusalIn = (outcome: Outcome, expected: string): SsoRefused =>
+  new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected })
 
 type Pool = ThreadPool<Task, Outcome>
 
