@@ -52,14 +52,20 @@ test('every member is found; another password is found by mistake with a probabi
 })
 
 test('whatever number of passwords was expected, the answers are the same (D32.2)', async () => {
-  const some = lines.slice(0, 3000)
+  const some = lines.slice(0, 1000)
   const given = new Set(some.map(line => line.slice(0, 40)))
-  const member = members.filter(text => given.has(sha1(text)))
-  for (const expected of [0, 1, 3000, 10_000_000]) {
+  const isGiven = members.map(text => given.has(sha1(text)))
+  // A filter for too few passwords has one bucket, all of which is decoded for each answer: not every other password is tried.
+  const asked = members.filter((_, index) => isGiven[index] === true || index % 20 === 0)
+  const found = members.filter((_, index) => isGiven[index])
+  assert.equal(found.length, some.length)
+  for (const expected of [0, 1, 1000, 10_000_000]) {
     const { filter } = await filterOf(some, { expected, size: 7 })
     const list = new BreachedPasswords(filter)
-    for (const text of member) assert.ok(list.has(text))
-    assert.equal(members.filter(text => list.has(text)).length, member.length)
+    assert.deepEqual(
+      asked.filter(text => list.has(text)),
+      found,
+    )
     filter.close()
   }
 })

@@ -30,6 +30,6 @@ test('an aggregate of 40 MB with 5,000 providers is read within 150 MB (D31.1)',
   assert.ok((old + young) * 1_048_576 + handedOver < 150 * MEGABYTE, `${handedOver} bytes are handed over`)
   const rows = outcome.packs.flatMap(pack => JSON.parse(Buffer.from(pack).toString('utf8')) as unknown[][])
   assert.equal(new Set(rows.map(([id]) => id)).size, ALL.entities)
-  const cut = await reader.read({ ...task, maxBytes: 30 * MEGABYTE })
-  assert.match('refused' in cut ? cut.refused : '', /more than 30000000 bytes/)
+  const cut = await reader.read({ ...task, maxBytes: 3 * MEGABYTE })
+  assert.match('refused' in cut ? cut.refused : '', /more than 3000000 bytes/)
 })

@@ -1,23 +1,35 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { tables } from '../../src/backup/tables.ts'
+import { after } from '../support/after.ts'
 import { backUp, fill, fsckIsClean, holds, place, restore, succeeded } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
+import type { Test } from '../support/peers/peer-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { putFile } from '../support/uploads.ts'
 
 /** A stopped store with something of everything, and a backup of it. */
-async function backedUp(t: TestContext) {
+async function backedUp(t: Test) {
   const service = await startProcess(t, { settings: { 'service.data.quota': 'on' } })
   const contents = await fill(service, await service.admin())
   await service.stop()
   const backup = join(await temporaryFolder(), 'backup')
   succeeded(await backUp(service.folder, backup))
   return { folder: service.folder, contents, backup }
+}
+
+/** For tests that only read them. */
+const original = await backedUp({ after })
+
+/** A copy of the backup, which a test may change. */
+async function copiedBackup(): Promise<string> {
+  const copy = join(await temporaryFolder(), 'backup')
+  await cp(original.backup, copy, { recursive: true })
+  return copy
 }
 
 test('a backup made while the service runs is, restored, the store as it was: rights, files, levels, search (D7.5)', async t => {
@@ -35,8 +47,8 @@ test('a backup made while the service runs is, restored, the store as it was: ri
   await holds(service, contents)
 })
 
-test('only the owner may look at a backup, which holds the hashes of passwords', async t => {
-  const { backup } = await backedUp(t)
+test('only the owner may look at a backup, which holds the hashes of passwords', async () => {
+  const { backup } = original
   for (const name of ['', ...(await readdir(backup, { recursive: true }))]) {
     const found = await stat(join(backup, name))
     assert.equal(found.mode & 0o777, found.isDirectory() ? 0o700 : 0o600, name)
@@ -88,7 +100,8 @@ test('a second backup into the folder copies only what is new, and drops what is
 })
 
 test('bytes in a backup that have changed are copied anew by the next one, and refused by a restore', async t => {
-  const { folder, contents, backup } = await backedUp(t)
+  const { folder, contents } = original
+  const backup = await copiedBackup()
   const blobs = (await readdir(join(backup, 'files'), { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name))
   const largest = join(backup, 'files', await largestOf(join(backup, 'files'), blobs))
   await writeFile(largest, 'x'.repeat(40_000))
@@ -112,8 +125,8 @@ test('a restore refuses a store that holds something, and leaves it as it is', a
   assert.match(inUse.stderr, /in use by another Stowage process/)
 })
 
-test('a restore refuses rows that are not those that were written, a backup that has no end, and one of the future', async t => {
-  const { backup } = await backedUp(t)
+test('a restore refuses rows that are not those that were written, a backup that has no end, and one of the future', async () => {
+  const backup = await copiedBackup()
   const target = await temporaryFolder()
   const refusal = async (): Promise<string> => {
     const { status, stderr } = await restore(backup, target)
@@ -134,7 +147,8 @@ test('a restore refuses rows that are not those that were written, a backup that
 })
 
 test('a backup of an older schema is restored and taken through the later steps', async t => {
-  const { contents, backup } = await backedUp(t)
+  const { contents } = original
+  const backup = await copiedBackup()
   const [manifest, schema] = [join(backup, 'manifest.json'), 7]
   const reported = JSON.parse(await readFile(manifest, 'utf8')) as { tables: Array<{ name: string; sha256: string }> }
   // As it was then: without the tables and columns that came later.
@@ -162,8 +176,8 @@ test('a backup of an older schema is restored and taken through the later steps'
   await holds(await startProcess(t, { folder, settings: { 'service.data.quota': 'on' } }), contents)
 })
 
-test('a backup does not go into a folder that holds something else, nor beside another backup at work', async t => {
-  const { folder } = await backedUp(t)
+test('a backup does not go into a folder that holds something else, nor beside another backup at work', async () => {
+  const { folder } = original
   const other = await temporaryFolder()
   await writeFile(join(other, 'letters.txt'), 'dear')
   for (const taken of [other, folder]) {
