@@ -1,4 +1,5 @@
 import { DOMParser } from '@xmldom/xmldom'
+import { SaxesParser } from 'saxes'
 import type { Bytes } from '../base/units.ts'
 
 /** Why XML is refused. */
@@ -50,7 +51,7 @@ export const metadataLimits: XmlLimits = {
  * {XmlRefused}
  */
 export function parseXml(text: string, limits: XmlLimits): Document {
-  scan(text, limits)
+  requireWellFormed(text, limits)
   const problems: string[] = []
   const collect = (message: string): unknown => problems.push(message)
   const parser = new DOMParser({ errorHandler: { warning: collect, error: collect, fatalError: collect } })
@@ -58,7 +59,6 @@ export function parseXml(text: string, limits: XmlLimits): Document {
   if (problems.length > 0 || !document?.documentElement) {
     throw new XmlRefused('xml', `not well-formed: ${problems[0] ?? 'no element'}`)
   }
-  requireNamespaces(document.documentElement)
   return document
 }
 
@@ -71,90 +71,48 @@ function parseWith(parser: DOMParser, text: string, problems: string[]): Documen
   }
 }
 
-/** One pass over the text, without a parser: what it finds would cost a parser dearly or lead it astray. */
-function scan(text: string, { bytes, depth, elements, attributes, attributesEach, names }: XmlLimits): void {
-  if (Buffer.byteLength(text) > bytes) throw new XmlRefused('size', `more than ${bytes} bytes`)
+const FORBIDDEN_CHARACTERS = 'holds characters that XML does not allow'
+/** The message of a parser may quote a name of any length. */
+const MAX_MESSAGE = 200
+
+/**
+ * Rejects what a strict parser rejects, and documents that are expensive for the other parser, which makes the tree: that one accepts what
+ * XML forbids, such as elements without an end, undeclared prefixes and one attribute under two prefixes.
+ */
+function requireWellFormed(text: string, limits: XmlLimits): void {
+  if (Buffer.byteLength(text) > limits.bytes) throw new XmlRefused('size', `more than ${limits.bytes} bytes`)
   const body = text.replace(/^\uFEFF?\s*<\?xml [^<>?]*\?>/, '')
   if (body.includes('<?')) throw new XmlRefused('processing-instruction', 'holds a processing instruction')
   if (body.includes('<!--')) throw new XmlRefused('comment', 'holds a comment')
   if (/<!DOCTYPE/i.test(body)) throw new XmlRefused('doctype', 'holds a DOCTYPE')
   if (body.includes('<!')) throw new XmlRefused('markup', 'holds a CDATA section or a declaration')
-  // The parser takes it for text; servers that do not escape what they write are not to be believed.
+  // For parsers the reference would end much later, so that their message would not help.
   if (/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\dA-Fa-f]+);)/.test(body)) throw new XmlRefused('xml', 'has a bare ampersand')
-  requireCharacters(body)
-  const open: string[] = []
-  const seen = new Set<string>()
-  const counts = { elements: 0, attributes: 0 }
-  for (let at = body.indexOf('<'); at >= 0; at = body.indexOf('<', at + 1)) {
-    restOfTag.lastIndex = at + 1
-    const tag = restOfTag.exec(body)?.[0].slice(0, -1)
-    if (tag === undefined) throw new XmlRefused('xml', 'a tag does not end')
-    if (tag.startsWith('/')) {
-      // The parser closes open elements by itself and continues.
-      if (tag.slice(1).trimEnd() !== open.pop()) throw new XmlRefused('xml', 'an end tag closes nothing')
-    } else {
-      counts.elements++
-      const name = /^[^\s/]*/.exec(tag)?.[0] ?? ''
-      seen.add(name)
-      if (!tag.endsWith('/')) open.push(name)
-      const own = count(tag, '=')
-      counts.attributes += own
-      if (own > attributesEach) throw new XmlRefused('size', 'has an element with too many attributes')
-    }
-    const hasTooMany = counts.elements > elements || counts.attributes > attributes || seen.size > names
-    if (hasTooMany || open.length > depth) throw new XmlRefused('size', 'is nested too deeply or has too many parts')
-  }
-  const content = body.trim()
-  const hasText = content !== '' && (!content.startsWith('<') || !content.endsWith('>'))
-  if (hasText) throw new XmlRefused('xml', 'has text outside its element')
-}
-
-function count(text: string, sign: string): number {
-  let found = 0
-  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) found++
-  return found
-}
-
-/** Up to the bracket that ends it, one inside quotes not counted. One character at a time, so that it cannot backtrack. */
-const restOfTag = /(?:[^<>"']|"[^"<]*"|'[^'<]*')*>/y
-
-/** As themselves or by number. */
-function requireCharacters(text: string): void {
   // oxlint-disable-next-line no-control-regex -- characters that XML does not have
-  const isPlain = !/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.test(text)
-  const codes = [...text.matchAll(/&#(?:x([\da-f]+)|(\d+));/gi)]
-  const isSound = codes.every(([, hex, decimal]) => {
-    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-    if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd
-    return code < 0xd800 || (code > 0xdfff && code < 0xfffe) || (code > 0xffff && code < 0x110000)
+  const isPlain = !/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.test(body)
+  if (!isPlain) throw new XmlRefused('characters', FORBIDDEN_CHARACTERS)
+  const parser = new SaxesParser({ xmlns: true, position: false })
+  const names = new Set<string>()
+  const counts = { depth: 0, elements: 0, attributes: 0, own: 0 }
+  const requireFew = (isFew: boolean, what = 'is nested too deeply or has too many parts'): void => {
+    if (!isFew) throw new XmlRefused('size', what)
+  }
+  parser.on('error', ({ message }) => {
+    if (message.startsWith('malformed character entity')) throw new XmlRefused('characters', FORBIDDEN_CHARACTERS)
+    throw new XmlRefused('xml', `not well-formed: ${message.slice(0, MAX_MESSAGE)}`)
   })
-  if (!isPlain || !isSound) throw new XmlRefused('characters', 'holds characters that XML does not allow')
-}
-
-/**
- * The parser accepts what XML names forbid: an undeclared prefix, one attribute under two prefixes,
- * namespaces that are not absolute addresses. Two readers could interpret such elements differently.
- */
-function requireNamespaces(root: Element): void {
-  const pending: Element[] = [root]
-  for (let element = pending.pop(); element; element = pending.pop()) {
-    if (element.prefix && !element.namespaceURI) throw new XmlRefused('xml', `undeclared prefix ${element.prefix}`)
-    requireAttributes(element)
-    pending.push(...childElements(element))
-  }
-}
-
-function requireAttributes(element: Element): void {
-  const seen = new Set<string>()
-  const { attributes } = element
-  for (let at = 0; at < attributes.length; at++) {
-    const { name, prefix, localName, namespaceURI, value } = attributes.item(at) as Attr
-    if (name === 'xmlns' || prefix === 'xmlns') requireDeclaration(name, value)
-    else if (prefix && !namespaceURI) throw new XmlRefused('xml', `undeclared prefix ${prefix}`)
-    const full = `${prefix ? namespaceURI : ''} ${localName}`
-    if (seen.has(full)) throw new XmlRefused('xml', `the attribute ${name} twice`)
-    seen.add(full)
-  }
+  parser.on('opentagstart', ({ name }) => {
+    names.add(name)
+    counts.own = 0
+    requireFew(++counts.depth <= limits.depth && ++counts.elements <= limits.elements && names.size <= limits.names)
+  })
+  parser.on('attribute', ({ name, value }) => {
+    requireFew(++counts.own <= limits.attributesEach, 'has an element with too many attributes')
+    requireFew(++counts.attributes <= limits.attributes)
+    if (name === 'xmlns' || name.startsWith('xmlns:')) requireDeclaration(name, value)
+  })
+  parser.on('closetag', () => counts.depth--)
+  parser.write(body).close()
 }
 
 function requireDeclaration(name: string, value: string): void {

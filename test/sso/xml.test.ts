@@ -168,18 +168,18 @@ test('each construct that is refused is named', () => {
     ['<a>&#xg;</a>', 'xml: has a bare ampersand'],
     ['<a>&#1a;</a>', 'xml: has a bare ampersand'],
     ['<a>&#;</a>', 'xml: has a bare ampersand'],
-    ['<a><b</a>', 'xml: a tag does not end'],
-    ['<a b="<"/>', 'xml: a tag does not end'],
-    ['<a></b>', 'xml: an end tag closes nothing'],
-    ['</a>', 'xml: an end tag closes nothing'],
-    ['<a><b></a></b>', 'xml: an end tag closes nothing'],
-    ['x<a/>', 'xml: has text outside its element'],
-    ['<a/>x', 'xml: has text outside its element'],
-    ['x', 'xml: has text outside its element'],
-    ['<p:a/>', 'xml: undeclared prefix p'],
-    ['<a p:b=""/>', 'xml: undeclared prefix p'],
-    ['<a><p:a/></a>', 'xml: undeclared prefix p'],
-    ['<a xmlns:p="urn:1" xmlns:q="urn:1" p:b="" q:b=""/>', 'xml: the attribute q:b twice'],
+    ['<a><b</a>', 'xml: not well-formed: disallowed character in tag name.'],
+    ['<a b="<"/>', 'xml: not well-formed: disallowed character.'],
+    ['<a></b>', 'xml: not well-formed: unexpected close tag.'],
+    ['</a>', 'xml: not well-formed: unmatched closing tag: a.'],
+    ['<a><b></a></b>', 'xml: not well-formed: unexpected close tag.'],
+    ['x<a/>', 'xml: not well-formed: text data outside of root node.'],
+    ['<a/>x', 'xml: not well-formed: text data outside of root node.'],
+    ['x', 'xml: not well-formed: text data outside of root node.'],
+    ['<p:a/>', 'xml: not well-formed: unbound namespace prefix: "p".'],
+    ['<a p:b=""/>', 'xml: not well-formed: unbound namespace prefix: "p".'],
+    ['<a><p:a/></a>', 'xml: not well-formed: unbound namespace prefix: "p".'],
+    ['<a xmlns:p="urn:1" xmlns:q="urn:1" p:b="" q:b=""/>', 'xml: not well-formed: duplicate attribute: {urn:1}b.'],
     ['<a xmlns:p=""/>', 'xml: xmlns:p="" declares no namespace'],
     ['<a xmlns:p="x"/>', 'xml: xmlns:p="x" declares no namespace'],
     ['<a xmlns="x"/>', 'xml: xmlns="x" declares no namespace'],
@@ -242,4 +242,26 @@ test('comments are taken out, and nothing else', () => {
     ['-->a<!--b-->c<!--d-->', '-->ac'],
   ] as const)
     assert.equal(withoutComments(text), left)
+})
+
+test('what the parser of the tree would accept, although XML forbids it, is refused', () => {
+  const malformed = {
+    'the end of a CDATA section in a text': '<a>]]></a>',
+    'half a character': '<a>\uD800</a>',
+    'two slashes at the end of a tag': '<a//>',
+    'a character that is no white space in XML': '<a\u0085b=""/>',
+    'no white space between attributes': '<a b=""c=""/>',
+    'an end tag with an attribute': '<a></a b="">',
+    'an element that does not end': '<a><b></a>',
+    'an attribute twice by its namespace': '<a xmlns:p="urn:p" xmlns:q="urn:p" p:b="" q:b=""/>',
+    'an undeclared prefix': '<p:a/>',
+    'a second root': '<a/><b/>',
+  }
+  for (const [what, text] of Object.entries(malformed)) {
+    assert.throws(() => parse(text), { name: 'XmlRefused', reason: 'xml', message: /^not well-formed: / }, what)
+  }
+  assert.throws(
+    () => parse(`<${'a'.repeat(1000)}>`),
+    ({ message }: Error) => message.length < 250,
+  )
 })
