@@ -33,6 +33,8 @@ const COVERAGE = fileURLToPath(new URL('mutants/coverage.cjs', import.meta.url))
 /** A test file with a mutant may take this many times as long as without, and a minute more, before it counts as a timeout. */
 const SLOWER = 5
 const MIN_TIMEOUT = 60_000
+/** A test file that takes longer with mutants, though all are off, tries none of them: each one would cost as much. */
+const MAX_DURATION = 240_000
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -67,11 +69,15 @@ const isNamed = ({ path }) => paths.some(wanted => (wanted.endsWith('/') ? path.
 const mutants = (await prepareCopy(work, paths)).filter(isNamed)
 const reached = await findReached([...new Set(named.map(name => (rooms[name] ? name : roomOf(name))))])
 const drawn = draw()
-await Promise.all(Array.from({ length: Number(values.concurrency) }, tryMutants))
+await atOnce(tryMutants)
 const text = report({ mutants, results: read('results'), seed: values.seed })
 writeFileSync(join(root, 'build/mutants.md'), text)
 process.stdout.write(text)
 process.exit(0)
+
+function atOnce(work) {
+  return Promise.all(Array.from({ length: Number(values.concurrency) }, work))
+}
 
 /** In the order of a hash: the same seed draws the same mutants, and the first ones of them are a sample too. */
 function draw() {
@@ -87,23 +93,28 @@ function draw() {
 /** Runs each test file without a mutant, and notes which ones it reaches. */
 async function findReached(names) {
   const known = new Set(read('files').map(({ file }) => file))
-  for (const file of testFilesOf(names)) {
-    if (known.has(file) || isOver()) continue
-    const folder = mkdtempSync(join(work, 'reached-'))
-    const env = { MUTANTS_REACHED: folder, NODE_OPTIONS: `--require=${COVERAGE}` }
-    const { isGood, ms } = await runTestFile(work, file, { env })
-    const ids = readdirSync(folder).flatMap(name => readFileSync(join(folder, name), 'utf8').split('\n'))
-    rmSync(folder, { recursive: true, force: true })
-    note('files', { file, ms, isGood, ids: [...new Set(ids.filter(Boolean))] })
-    const result = isGood ? '' : ', left out: it fails on a program with mutants, though all are off'
-    process.stderr.write(`${(ms / 1000).toFixed(1)} s ${file}${result}\n`)
-  }
+  const files = testFilesOf(names).filter(file => !known.has(file))
+  await atOnce(async () => {
+    for (let file = files.shift(); file !== undefined && !isOver(); file = files.shift()) await noteReached(file)
+  })
   const reachedBy = new Map()
   for (const { file, ms, isGood, ids } of read('files')) {
     if (!isGood) continue
     for (const id of ids) reachedBy.set(id, [...(reachedBy.get(id) ?? []), { file, ms }])
   }
   return reachedBy
+}
+
+async function noteReached(file) {
+  const folder = mkdtempSync(join(work, 'reached-'))
+  const env = { MUTANTS_REACHED: folder, NODE_OPTIONS: `--require=${COVERAGE}` }
+  const { isGood, hasTimedOut, ms } = await runTestFile(work, file, { env, timeout: MAX_DURATION })
+  const ids = readdirSync(folder).flatMap(name => readFileSync(join(folder, name), 'utf8').split('\n'))
+  rmSync(folder, { recursive: true, force: true })
+  note('files', { file, ms, isGood, ids: [...new Set(ids.filter(Boolean))] })
+  const reason = hasTimedOut ? 'takes too long' : 'fails'
+  const result = isGood ? '' : `, left out: it ${reason} on a program with mutants, though all are off`
+  process.stderr.write(`${(ms / 1000).toFixed(1)} s ${file}${result}\n`)
 }
 
 async function tryMutants() {
