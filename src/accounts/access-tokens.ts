@@ -327,6 +327,6 @@ const checksumOf = (secret: string): string => base62(BigInt(crc32(secret)), CHE
 
 function base62(value: bigint, length: number): string {
   let digits = ''
-  for (let rest = value; rest > 0n; rest /= 62n) digits = (DIGITS[Number(rest % 62n)] ?? '') + digits
+  for (let rest = value; rest > 0n; rest /= 62n) digits = DIGITS.charAt(Number(rest % 62n)) + digits
   return digits.padStart(length, '0')
 }
