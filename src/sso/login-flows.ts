@@ -104,11 +104,10 @@ export class LoginFlows {
 
   async #uncount(key: string, { expires }: LoginFlow): Promise<void> {
     const minute = minuteOf(expires - FLOW_TTL)
-    await this.#store.update<Counts>(key, old => {
-      const count = old?.[minute]
-      if (!old || count === undefined) return old && { value: old }
-      return { value: { ...old, [minute]: Math.max(0, count - 1) } }
-    })
+    await this.#store.update<Counts>(
+      key,
+      old => old && { value: { ...old, [minute]: Math.max(0, (old[minute] ?? 0) - 1) } },
+    )
   }
 
   #random(): string {

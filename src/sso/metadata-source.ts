@@ -81,10 +81,10 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   readonly #deps: Dependencies<Known>
   #metadata: Known | undefined
   /** Monotonic, for the age. */
-  #loaded: Milliseconds | undefined
+  #loaded: Milliseconds = -Infinity
   #loadedAt: Milliseconds | undefined
-  #failed: Milliseconds | undefined
-  #reloadedEarly: Milliseconds | undefined
+  #failed: Milliseconds = -Infinity
+  #reloadedEarly: Milliseconds = -Infinity
   #problem: Pick<MetadataRefused, 'check' | 'message'> | undefined
   /** By certificate, the last of the {@link WARNINGS} that was given. */
   readonly #warned = new Map<string, number>()
@@ -104,7 +104,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
 
   async current(): Promise<Known> {
     await this.#restore()
-    const isOld = this.#loaded === undefined || this.#age(this.#loaded) >= this.#options.maxAge * 1000
+    const isOld = this.#age(this.#loaded) >= this.#options.maxAge * 1000
     if ((isOld || !this.#isValid()) && this.#canLoad()) {
       const loading = this.#load()
       await (this.#isValid() && this.#metadata ? withinTimeout(loading) : loading)
@@ -117,7 +117,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
 
   async reloadForUnknownKey(): Promise<boolean> {
     const before = this.#metadata?.keys.join()
-    const isPausing = this.#reloadedEarly !== undefined && this.#age(this.#reloadedEarly) < PAUSE
+    const isPausing = this.#age(this.#reloadedEarly) < PAUSE
     if (this.#loading) await this.#loading
     else if (isPausing || !this.#canLoad()) return false
     else {
@@ -148,7 +148,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   }
 
   #canLoad(): boolean {
-    return this.#loading !== undefined || this.#failed === undefined || this.#age(this.#failed) >= PAUSE
+    return this.#loading !== undefined || this.#age(this.#failed) >= PAUSE
   }
 
   /** Reads the stored copy, once per process. It counts as old, so that fresh metadata are asked for. */
@@ -188,7 +188,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
       this.#loaded = system.monotonic()
       this.#loadedAt = system.now()
       this.#problem = undefined
-      this.#failed = undefined
+      this.#failed = -Infinity
       this.warnOfExpiry()
       log.info({ idp, url, entityId: metadata.entityId, keys: metadata.keys.length }, 'metadata loaded')
       await copies?.store(idp, this.#source, { metadata, loadedAt: this.#loadedAt })

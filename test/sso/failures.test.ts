@@ -50,3 +50,24 @@ test('what was compared is cut to 300 characters, and no character in two', asyn
   assert.equal(received, `${'😀'.repeat(299)}…`)
   assert.equal(lines()[0]?.['received'], received)
 })
+
+test('the lists of all threads are shown as one, the latest first, a hundred at most', async () => {
+  const { system } = setUp()
+  const failure = (time: number) => ({
+    time,
+    provider: 'a',
+    correlation: `${time}`,
+    check: 'name',
+    expected: undefined,
+    received: undefined,
+  })
+  const threads = [
+    Array.from({ length: 60 }, (_, at) => failure(1000 - 2 * at)),
+    Array.from({ length: 60 }, (_, at) => failure(1001 - 2 * at)),
+  ]
+  const failures = new SsoFailures({ system, log: createLog('silent') }, async () => threads)
+  assert.deepEqual(
+    (await failures.list()).map(({ time }) => time),
+    Array.from({ length: 100 }, (_, at) => 1001 - at),
+  )
+})

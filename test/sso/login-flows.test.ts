@@ -112,3 +112,57 @@ test('a flow that is put back is found again, but lives no longer', async t => {
   system.pass(1)
   assert.equal(await one.consume(flow.id), undefined)
 })
+
+test('logins that were begun count for fifteen minutes, by the minute (D8.2)', async t => {
+  const { one, system } = start(t)
+  await Promise.all(Array.from({ length: 2000 }, () => one.create(given, ADDRESS)))
+  const full = {
+    code: 'overloaded',
+    message: 'Too many logins from your address are in progress. Try again in a minute.',
+  }
+  system.pass(15 * 60_000)
+  await assert.rejects(one.create(given, ADDRESS), full)
+  system.pass(60_000)
+  await one.create(given, ADDRESS)
+})
+
+test('each finished login makes room for one, in the minute in which it began', async t => {
+  const { one, system } = start(t)
+  const [first] = [await one.create(given, ADDRESS)]
+  system.pass(5 * 60_000)
+  await Promise.all(Array.from({ length: 1999 }, () => one.create(given, ADDRESS)))
+  await assert.rejects(one.create(given, ADDRESS), { code: 'overloaded' })
+  await one.consume(first.id)
+  await one.create(given, ADDRESS)
+  await assert.rejects(one.create(given, ADDRESS), { code: 'overloaded' })
+  // A flow that is put back and finished again makes no room a second time.
+  await one.restore(first)
+  await one.consume(first.id)
+  await assert.rejects(one.create(given, ADDRESS), { code: 'overloaded' })
+})
+
+test('a flow whose time is over is not put back', async t => {
+  const { one, system } = start(t)
+  const flow = await one.create(given, ADDRESS)
+  await one.consume(flow.id)
+  system.pass(900_000)
+  await one.restore(flow)
+  assert.equal(await one.consume(flow.id), undefined)
+})
+
+test('an ended session is remembered to the millisecond', async t => {
+  const { one, system } = start(t)
+  await one.noteSignedOut('a', 'session', system.now() + 60_000)
+  system.pass(59_999)
+  assert.equal(await one.isSignedOut('a', 'session'), true)
+  system.pass(1)
+  assert.equal(await one.isSignedOut('a', 'session'), false)
+})
+
+test('an assertion whose time is over can be used once all the same, not twice', async t => {
+  const { one, system } = start(t)
+  await one.consumeAssertionId('a', '_x', system.now() - 5)
+  await assert.rejects(one.consumeAssertionId('a', '_x', system.now() - 5), {
+    failed: { check: 'replay', expected: 'an assertion that has not been used', received: '_x' },
+  })
+})

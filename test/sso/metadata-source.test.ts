@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { createLog } from '../../src/base/log.ts'
 import { type IdpMetadata, parseMetadata } from '../../src/sso/saml/metadata.ts'
 import { MetadataCopies } from '../../src/sso/metadata-copies.ts'
+import { MetadataRefused } from '../../src/sso/refusal.ts'
 import { MetadataSource, type MetadataSourceOptions } from '../../src/sso/metadata-source.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { buildMetadata, IDP, keyNamed } from '../support/saml-idp.ts'
@@ -259,4 +260,40 @@ test('only https, or http from this machine, is fetched (D8.6)', async () => {
     await assert.rejects(source.current(), { name: 'SsoRefused' })
     assert.match((await source.status()).problem ?? '', /only https/)
   }
+})
+
+const parsing = (parse: () => Promise<IdpMetadata>, system = new FakeSystem()) =>
+  new MetadataSource<IdpMetadata>({ idp: 'a', url: fileWithNothing, maxAge: 1000 }, { system, log, parse })
+const emptyFile = join(await temporaryFolder(), 'empty.xml')
+await writeFile(emptyFile, '')
+const fileWithNothing = pathToFileURL(emptyFile).href
+
+test('a document that its publisher has not signed is refused under a check of its own (D31.1)', async () => {
+  const source = parsing(() => Promise.reject(new MetadataRefused('not by us', { check: 'metadata-signature' })))
+  await assert.rejects(source.current(), {
+    failed: { check: 'metadata-signature', expected: fileWithNothing, received: 'not by us' },
+  })
+  assert.equal((await source.status()).problem, 'metadata-signature: not by us')
+  const other = parsing(() => Promise.reject(new Error('no XML')))
+  await assert.rejects(other.current(), {
+    failed: { check: 'metadata', expected: fileWithNothing, received: 'no XML' },
+  })
+  assert.equal((await other.status()).problem, 'no XML')
+})
+
+test('a document that is over when it is loaded is refused with the reason (D8.6)', async () => {
+  const system = new FakeSystem()
+  const metadata = { ...parseMetadata(buildMetadata(), system.now()), validUntil: system.now() }
+  const source = parsing(async () => metadata, system)
+  await assert.rejects(source.current(), {
+    failed: { check: 'metadata', expected: fileWithNothing, received: 'a copy that is no longer valid' },
+  })
+  assert.equal((await source.status()).problem, undefined)
+})
+
+test('an unknown key before the first load loads; a failure changes no keys (D8.6)', async () => {
+  const system = new FakeSystem()
+  const metadata = parseMetadata(buildMetadata(), system.now())
+  assert.equal(await parsing(async () => metadata).reloadForUnknownKey(), true)
+  assert.equal(await parsing(() => Promise.reject(new Error('x'))).reloadForUnknownKey(), false)
 })
