@@ -50,6 +50,17 @@ for (const [shape, text] of Object.entries(valid)) {
 
 const hostile: ReadonlyArray<readonly [what: string, check: string, text: string]> = [
   ['a failure', 'cas-failure', response(failure)],
+  [
+    'a failure without a code',
+    'cas-failure',
+    response('<cas:authenticationFailure> no \n</cas:authenticationFailure>'),
+  ],
+  [
+    'a failure without a text',
+    'cas-failure',
+    response('<cas:authenticationFailure code="INVALID"> </cas:authenticationFailure>'),
+  ],
+  ['another element of CAS', 'cas-reply', response(success(ANNA)).replaceAll('serviceResponse', 'otherResponse')],
   ['success inside failure', 'cas-reply', response(failure.replace('no such ticket', success(ANNA)))],
   ['failure inside success', 'cas-reply', response(success(ANNA + failure))],
   ['success beside failure', 'cas-reply', response(success(ANNA) + failure)],
@@ -147,7 +158,14 @@ test('CAS 1: nothing else is a yes (D9.2)', () => {
     assert.equal(failed.check, 'cas-reply', JSON.stringify(text))
     known.assertKnown(`CAS 1: ${JSON.stringify(text)}`, failed)
   }
-  for (const text of ['no\n\n', 'no\n', 'no', 'no\nanna\n']) assert.equal(refusal('cas1', text).check, 'cas-failure')
+  for (const [text, received] of [
+    ['no\n\n', 'no'],
+    ['no\n', 'no'],
+    ['no', 'no'],
+    ['no\nanna\n', 'no\nanna'],
+  ] as const)
+    assert.deepEqual(refusal('cas1', text), { check: 'cas-failure', expected: 'yes', received })
+  for (const text of ['yes and no', 'nobody', 'yes\nno\n\n']) assert.equal(refusal('cas1', text).check, 'cas-reply')
 })
 
 test('every text is accepted or refused, without any other error', () => {

@@ -51,6 +51,7 @@ const valid: Readonly<Record<string, string>> = {
   'that ended within the tolerance': good(conditions(time(-90_000), time(-59_999), audience(SERVICE))),
   'with a padded name': good(FITS, authentication('\n\t anna\n')),
   'with another prefix in the status': good().replace('samlp:Success', 'saml1p:Success'),
+  'with a status without a prefix': good().replace('samlp:Success', 'Success'),
   'with the audience in several': good(
     conditions(
       time(0),
@@ -132,6 +133,32 @@ const hostile: ReadonlyArray<readonly [what: string, check: string, text: string
   ['two bodies', 'cas-reply', good().replace('</SOAP-ENV:Body>', '</SOAP-ENV:Body><SOAP-ENV:Body/>')],
   ['another envelope', 'cas-reply', good().replace('schemas.xmlsoap.org', 'evil.example')],
   ['no envelope', 'cas-reply', /<Response.*<\/Response>/s.exec(good())?.[0] ?? ''],
+  ['an element of SOAP that is no envelope', 'cas-reply', good().replaceAll('SOAP-ENV:Envelope', 'SOAP-ENV:Fault')],
+  ['a root without a namespace', 'cas-reply', '<Envelope/>'],
+  ['an empty body', 'cas-reply', good().replace(/<Response.*<\/Response>/s, '')],
+  ['a request in the body', 'cas-reply', good().replaceAll('Response', 'Request')],
+  ['a response of SAML 2', 'cas-reply', good().replace('SAML:1.0:protocol', 'SAML:2.0:protocol')],
+  ['no version', 'cas-reply', good().replace(' MajorVersion="1"', '')],
+  ['no status code', 'cas-reply', reply('<Status/>' + assertion(FITS + authentication('anna')))],
+  ['two status codes', 'cas-reply', good().replace('</StatusCode>', '</StatusCode><StatusCode Value="Success"/>')],
+  ['a status code without a value', 'cas-failure', good().replace(' Value="samlp:Success"', '')],
+  ['a code that begins like success', 'cas-failure', good().replace('samlp:Success', 'samlp:SuccessOrNot')],
+  ['a code with two prefixes', 'cas-failure', good().replace('samlp:Success', 'a:b:Success')],
+  [
+    'two other audiences',
+    'audience',
+    good(conditions(time(0), time(1000), audience('https://a</Audience><Audience><b/></Audience><Audience>https://c'))),
+  ],
+  ['no subject', 'cas-reply', good(FITS, authentication('anna').replaceAll('Subject', 'Object'))],
+  [
+    'two subjects',
+    'cas-reply',
+    good(
+      FITS,
+      authentication('anna').replace('</AuthenticationStatement>', found => subject('anna') + found),
+    ),
+  ],
+  ['no name', 'cas-reply', good(FITS, authentication('anna').replace(/<NameIdentifier>.*<\/NameIdentifier>/, ''))],
   ['an XML that is not one', 'cas-reply', good().replace('</Response>', '')],
 ]
 
@@ -151,4 +178,17 @@ test('SAML 1.1: a refusal contains the compared values, times in milliseconds (D
   assert.match(late.received ?? '', /^over since 100000 ms, 2026/)
   const denied = refusal(reply('<Status><StatusCode Value="samlp:RequestDenied">ticket unknown</StatusCode></Status>'))
   assert.equal(denied.received, 'samlp:RequestDenied: ticket unknown')
+})
+
+test('SAML 1.1: attributes are read by their name, without values that are empty or have elements (D27.6)', () => {
+  const attribute = (name: string, ...values: readonly string[]): string =>
+    `<Attribute AttributeName="${name}">${values.map(value => `<AttributeValue>${value}</AttributeValue>`).join('')}</Attribute>`
+  const all = attribute('mail', ' a@b\n', '', '<x/>', 'c@d') + attribute('', 'x') + attribute('group', 'one')
+  const statement = `<AttributeStatement>${subject('anna')}${all}<Other AttributeName="other"><AttributeValue>x</AttributeValue></Other></AttributeStatement>`
+  const { attributes: read } = verifyReply('saml11', good(FITS, authentication('anna') + statement), {
+    serviceUrl: SERVICE,
+    now: NOW,
+    clockSkew: SKEW,
+  })
+  assert.deepEqual({ ...read }, { mail: ['a@b', 'c@d'], group: ['one'] })
 })
