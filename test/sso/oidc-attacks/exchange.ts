@@ -193,7 +193,7 @@ export const providerOf = (exchange: Exchange): OidcProvider => {
   )
 }
 
-const flow: LoginFlow = {
+export const flow: LoginFlow = {
   id: STATE,
   provider: 'op',
   requestId: NONCE,
