@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { giveMemberships, insertGroup, membershipsOf, setMembers } from '../../src/accounts/groups.ts'
+import { changeUser, findUser, insertUser } from '../../src/accounts/users.ts'
+import { Conflict } from '../../src/base/errors.ts'
+import type { Provisioner, Provisioning } from '../../src/content/provisioning.ts'
+import { AccountMatcher, asciiDomain } from '../../src/sso/account-matcher.ts'
+import type { AttributeRules } from '../../src/sso/attributes.ts'
+import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
+import { SsoRefused } from '../../src/sso/refusal.ts'
+import { newDatabase } from '../support/store.ts'
+
+const client = { address: '192.0.2.1', userAgent: '' }
+const policy: ProviderPolicy = { name: 'a', provisions: true, domains: [], maxAge: undefined }
+const others: readonly ProviderPolicy[] = [{ ...policy, name: 'b', domains: ['b.example', 'xn--mnchen-3ya.example'] }]
+const identity: VerifiedIdentity = { name: 'Anna@A.example', issuer: 'https://idp.a', subject: 'anna-1' }
+const rules: AttributeRules = {
+  required: new Map(),
+  map: new Map([
+    ['language', 'lang'],
+    ['property.phone', 'phone'],
+    ['property.room', 'room'],
+  ]),
+  replaces: true,
+  groups: { attribute: 'groups', prefix: 'a-', adminValue: 'a-', provisions: true },
+  contact: undefined,
+}
+
+/** A matcher on a database, whose changes to metadata and whose records are noted. */
+async function setUp(t: Parameters<typeof newDatabase>[0]) {
+  const database = await newDatabase(t)
+  const records: object[] = []
+  const personal: object[] = []
+  let next = 100
+  let conflicts = 0
+  const provisioning = {
+    run: async <T>(_: unknown, work: (provisioner: Provisioner) => Promise<T>) => {
+      if (conflicts-- > 0) throw new Conflict('name-taken', 'another sign-on was faster')
+      return await database.transaction(async tx => {
+        const provisioner = {
+          tx,
+          createUser: async (name: string) => {
+            const id = `${next++}`
+            await insertUser(tx, { id, name })
+            return await findUser(tx, id)
+          },
+          createGroup: async (name: string) => {
+            const id = `${next++}`
+            await insertGroup(tx, { id, name })
+            return id
+          },
+          setPersonalData: async (id: string, data: object) => void personal.push({ id, ...data }),
+          record: (event: object) => void records.push(event),
+        }
+        return await work(provisioner as unknown as Provisioner)
+      })
+    },
+  } as unknown as Provisioning
+  const matcher = new AccountMatcher({ database, provisioning }, [policy, ...others])
+  const addUser = (id: string, name?: string) => database.transaction(tx => insertUser(tx, { id, name }))
+  const addGroup = (id: string, name?: string) => database.transaction(tx => insertGroup(tx, { id, name }))
+  const signOn = (changes: Partial<VerifiedIdentity> = {}, provider: Partial<ProviderPolicy> = {}) =>
+    matcher.match({ ...identity, ...changes }, { ...policy, ...provider }, client)
+  const plan = (changes: Partial<VerifiedIdentity> = {}, provider: Partial<ProviderPolicy> = {}) =>
+    matcher.plan({ ...identity, ...changes }, { ...policy, ...provider })
+  const groupsOf = async (id: string) =>
+    (await membershipsOf(database, id))
+      .map(({ name, providers }) => [name, [...providers].sort().join()] as const)
+      .sort(([one = ''], [other = '']) => (one < other ? -1 : 1))
+  const beBusy = (times: number) => (conflicts = times)
+  return { database, matcher, addUser, addGroup, signOn, plan, groupsOf, records, personal, beBusy }
+}
+
+const refused = (check: string, expected: string, received: string) => ({ failed: { check, expected, received } })
+
+test('a first sign-on creates the user and the link, a second one finds them and changes nothing (D8.4)', async t => {
+  const { database, matcher, signOn, plan, records } = await setUp(t)
+  const first = await plan()
+  assert.deepEqual(
+    [first.name, first.link, first.isLinked, first.user],
+    ['anna@a.example', { issuer: 'https://idp.a', subject: 'anna-1' }, false, undefined],
+  )
+  const user = await signOn()
+  assert.equal(user.name, 'anna@a.example')
+  assert.deepEqual(await signOn({ name: 'renamed@a.example' }), user, 'the link counts, not the name')
+  assert.equal((await plan()).isLinked, true)
+  assert.deepEqual(await matcher.find({ issuer: 'https://idp.a', subject: 'anna-1' }), user)
+  assert.equal(await matcher.find({ issuer: 'https://idp.b', subject: 'anna-1' }), undefined)
+  assert.equal(await matcher.find({ issuer: 'https://idp.a', subject: 'anna-2' }), undefined)
+  assert.deepEqual(records, [])
+  await database.transaction(tx => changeUser(tx, user, { name: 'other@a.example' }))
+  assert.equal((await signOn()).name, 'other@a.example')
+})
+
+test('without a subject the name identifies the user (D9.2)', async t => {
+  const { plan } = await setUp(t)
+  const { link } = await plan({ subject: undefined as never })
+  assert.deepEqual(link, { issuer: 'https://idp.a', subject: 'anna@a.example' })
+})
+
+test('an existing account is linked by its verified name, once per provider (D8.4)', async t => {
+  const { addUser, signOn, plan } = await setUp(t)
+  await addUser('7', 'anna@a.example')
+  assert.equal((await plan()).user?.id, '7')
+  assert.equal((await signOn()).id, '7')
+  await assert.rejects(
+    signOn({ subject: 'anna-2' }),
+    refused('account-linked', 'an account without a link to another user of this provider', 'anna@a.example'),
+  )
+  assert.equal((await signOn({ issuer: 'https://idp.c', subject: 'x' })).id, '7', 'another provider may')
+  assert.equal((await signOn({ subject: undefined as never })).id, '7', 'a protocol without subjects may')
+})
+
+test('who cannot sign on is refused with the reason (D8.4)', async t => {
+  const { database, addUser, addGroup, signOn, plan } = await setUp(t)
+  await addUser('8', 'off@a.example')
+  await addGroup('9', 'team@a.example')
+  const off = await findUser(database, '8')
+  assert.ok(off)
+  await database.transaction(tx => changeUser(tx, off, { disabled: true }))
+  await addUser('_x', 'own@a.example')
+  const own = 'a user other than admin'
+  for (const [changes, provider, expected] of [
+    [{ name: 'admin' }, { domains: undefined }, refused('reserved-user', own, 'admin')],
+    [{ name: 'Admin ' }, { domains: undefined }, refused('reserved-user', own, 'admin')],
+    [{ name: 'own@a.example' }, {}, refused('reserved-user', own, 'own@a.example')],
+    [{ name: 'off@a.example' }, {}, refused('account-disabled', 'an account that is not disabled', 'off@a.example')],
+    [{ name: 'team@a.example' }, {}, refused('unknown-user', 'a name that no group has', 'team@a.example')],
+    [{}, { provisions: false }, refused('unknown-user', 'a user who is known', 'anna@a.example')],
+    [
+      { nameIsUnverified: true },
+      {},
+      refused('email-verified', 'an address that the provider has verified', 'anna@a.example'),
+    ],
+    [{ name: '' }, {}, refused('name', 'a name that a user can have', '')],
+    [{ name: 'anna' }, {}, refused('name', 'an e-mail address', 'anna')],
+    [{ name: '@a.example' }, {}, refused('name', 'an e-mail address', '@a.example')],
+    [{ name: 'anna@' }, {}, refused('name', 'an e-mail address', 'anna@')],
+    [{ name: 'a@b@a.example' }, {}, refused('name', 'an e-mail address', 'a@b@a.example')],
+    [{ name: 'x@b.example' }, {}, refused('domain', 'a domain of no other provider', 'b.example')],
+    [{ name: 'x@münchen.example' }, {}, refused('domain', 'a domain of no other provider', 'münchen.example')],
+    [{}, { domains: ['x.example', 'y.example'] }, refused('domain', 'x.example, y.example', 'a.example')],
+    [
+      { name: 'x@b.example' },
+      { acceptsPlainNames: true },
+      refused('domain', 'a domain of no other provider', 'b.example'),
+    ],
+  ] as ReadonlyArray<readonly [Partial<VerifiedIdentity>, Partial<ProviderPolicy>, object]>) {
+    await assert.rejects(plan(changes, provider), expected, JSON.stringify(changes))
+    await assert.rejects(signOn(changes, provider), expected, JSON.stringify(changes))
+  }
+  const required = { rules: { ...rules, required: new Map([['x', 'y']]) } }
+  await assert.rejects(
+    plan({ name: 'admin' }, required),
+    (error: unknown) => error instanceof SsoRefused && error.failed.check === 'required-claim',
+    'a lacking value is found before anything about accounts',
+  )
+})
+
+test('names and domains that a provider may sign in (D8.4)', async t => {
+  const { plan } = await setUp(t)
+  for (const [name, provider] of [
+    ['anna', { domains: undefined }],
+    ['anna', { acceptsPlainNames: true }],
+    ['anna', { acceptsPlainNames: true, domains: ['x.example'] }],
+    ['x@b.example', { domains: undefined }],
+    ['x@b.example', { domains: ['a.example', 'b.example'] }],
+    ['x@münchen.example', { domains: ['xn--mnchen-3ya.example'] }],
+    ['x@c.example', {}],
+  ] as ReadonlyArray<readonly [string, Partial<ProviderPolicy>]>)
+    assert.equal((await plan({ name }, provider)).name, name)
+  assert.equal(asciiDomain('MÜNCHEN.example'), 'xn--mnchen-3ya.example')
+  assert.equal(asciiDomain('no domain'), 'no domain')
+})
+
+test('an unverified name signs in to a linked account (D26.6)', async t => {
+  const { signOn } = await setUp(t)
+  const user = await signOn()
+  assert.equal((await signOn({ nameIsUnverified: true })).id, user.id)
+})
+
+test('language and properties follow the provider, with old and new values on record (D27.4)', async t => {
+  const { signOn, records, plan } = await setUp(t)
+  const created = await signOn({ attributes: { lang: 'sv', phone: '1' } }, { rules })
+  assert.deepEqual([created.language, created.customProperties], ['sv', { phone: '1' }])
+  const subject = { userId: created.id, userName: 'anna@a.example' }
+  assert.deepEqual(records.splice(0), [
+    {
+      event: 'profile-changed',
+      ...subject,
+      detail: { mechanism: 'a', before: 'language: , property.phone: ', after: 'language: sv, property.phone: 1' },
+    },
+  ])
+  const changed = await signOn({ attributes: { lang: 'de', phone: '1', room: '2' } }, { rules })
+  assert.deepEqual([changed.language, changed.customProperties], ['de', { phone: '1', room: '2' }])
+  assert.deepEqual(records.splice(0), [
+    {
+      event: 'profile-changed',
+      ...subject,
+      detail: { mechanism: 'a', before: 'language: sv, property.room: ', after: 'language: de, property.room: 2' },
+    },
+  ])
+  const keeps = { rules: { ...rules, replaces: false } }
+  assert.deepEqual((await plan({ attributes: { lang: 'fi', phone: '9' } }, keeps)).profile.changes, [])
+  await signOn({ attributes: {} }, { rules })
+  assert.deepEqual(records, [], 'what is not stated stays')
+})
+
+test('properties are limited in total (D27.4)', async t => {
+  const { plan } = await setUp(t)
+  const map = new Map(Array.from({ length: 20 }, (_, at) => [`property.p${at}`, `v${at}`] as const))
+  const attributes = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`v${at}`, 'x'.repeat(4096)]))
+  const { profile } = await plan({ attributes }, { rules: { ...rules, map } })
+  assert.equal(Object.keys(profile.user.customProperties ?? {}).length, 15)
+  assert.ok(profile.changes.every(({ target }) => target.startsWith('property.')))
+  const { profile: none } = await plan({}, { rules: { ...rules, map } })
+  assert.deepEqual([none.changes, none.user, none.personal], [[], {}, {}])
+})
+
+test('name and address of a new user are given to their metadata (D27.4)', async t => {
+  const { signOn, personal } = await setUp(t)
+  const map = new Map([
+    ['name', 'cn'],
+    ['email', 'mail'],
+  ])
+  const user = await signOn({ attributes: { cn: 'Anna', mail: 'a@a.example' } }, { rules: { ...rules, map } })
+  assert.deepEqual(personal, [{ id: user.id, name: 'Anna', email: 'a@a.example' }])
+})
+
+test('memberships follow the provider; those by hand and of other providers stay (D27.2)', async t => {
+  const { database, addGroup, signOn, groupsOf, records } = await setUp(t)
+  await addGroup('20', 'a-one')
+  await addGroup('21', 'a-hand')
+  await addGroup('22', 'a-both')
+  await addGroup('_admins', 'admins')
+  const groups = (...values: string[]) => signOn({ attributes: { groups: values } }, { rules })
+  const user = await groups('one', 'new', 'both', '', 'a-')
+  await database.transaction(async tx => {
+    await setMembers(tx, '21', [user.id])
+    await giveMemberships(tx, 'b', user.id, ['22'])
+  })
+  assert.deepEqual(await groupsOf(user.id), [
+    ['a-both', 'a,b'],
+    ['a-hand', ''],
+    ['a-new', 'a'],
+    ['a-one', 'a'],
+    ['admins', 'a'],
+  ])
+  const subject = { event: 'groups-changed', userId: user.id, userName: 'anna@a.example' }
+  const all = 'a-both, a-new, a-one, admins'
+  assert.deepEqual(records.splice(0), [
+    { ...subject, detail: { mechanism: 'a', added: all, removed: '', before: '', after: all } },
+  ])
+  await groups('one', 'hand')
+  assert.deepEqual(await groupsOf(user.id), [
+    ['a-both', 'b'],
+    ['a-hand', ''],
+    ['a-one', 'a'],
+  ])
+  assert.deepEqual(records.splice(0), [
+    {
+      ...subject,
+      detail: {
+        mechanism: 'a',
+        added: '',
+        removed: 'a-new, admins',
+        before: 'a-both, a-hand, a-new, a-one, admins',
+        after: 'a-both, a-hand, a-one',
+      },
+    },
+  ])
+  await groups('one', 'both')
+  assert.deepEqual(records, [], 'what another provider gave already is no change')
+  assert.deepEqual((await groupsOf(user.id))[0], ['a-both', 'a,b'])
+})
+
+test('memberships of a provider that is not configured any more end (D27.2)', async t => {
+  const { database, addGroup, signOn, groupsOf, records, plan } = await setUp(t)
+  const user = await signOn()
+  await addGroup('30', 'old')
+  await addGroup('31')
+  await database.transaction(async tx => {
+    await giveMemberships(tx, 'gone', user.id, ['30', '31'])
+    await giveMemberships(tx, 'b', user.id, ['31'])
+  })
+  const { groups } = await plan()
+  assert.deepEqual(
+    groups.orphans.toSorted((a, b) => Number(a.groupId) - Number(b.groupId)),
+    [
+      { provider: 'gone', groupId: '30' },
+      { provider: 'gone', groupId: '31' },
+    ],
+  )
+  assert.deepEqual([groups.before, groups.after], [['31', 'old'], ['31']])
+  await signOn()
+  assert.deepEqual(await groupsOf(user.id), [[undefined, 'b']])
+  assert.equal(records.length, 1)
+})
+
+test('a plan lists what is created, missing and unusable (D27.2)', async t => {
+  const { addUser, addGroup, plan, signOn } = await setUp(t)
+  await addUser('40', 'a-person')
+  await addGroup('_own', 'a-own')
+  await addGroup('41', 'a-there')
+  const attributes = { groups: ['person', 'own', 'there', 'new', 'other', 'x\u200By'] }
+  const { groups } = await plan({ attributes }, { rules })
+  assert.deepEqual(
+    { ...groups, unusable: groups.unusable.toSorted() },
+    {
+      before: [],
+      after: ['a-new', 'a-other', 'a-there'],
+      given: [{ id: '41', name: 'a-there', isGroup: true }],
+      taken: [],
+      orphans: [],
+      created: ['a-new', 'a-other'],
+      missing: [],
+      unusable: ['a-own', 'a-person', 'x\u200By'],
+    },
+  )
+  const asTheyAre = { rules: { ...rules, groups: { ...rules.groups, provisions: false } as AttributeRules['groups'] } }
+  const { groups: fewer } = await plan({ attributes }, asTheyAre)
+  assert.deepEqual([fewer.created, fewer.missing, fewer.after], [[], ['a-new', 'a-other'], ['a-there']])
+  const many = { groups: Array.from({ length: 201 }, (_, at) => `g${at}`) }
+  const { groups: first } = await plan({ attributes: many }, { rules })
+  assert.deepEqual([first.created.length, first.missing], [200, ['a-g200']])
+  await signOn({ attributes }, asTheyAre)
+  const { groups: without } = await plan({ attributes })
+  assert.deepEqual(without.taken, [{ id: '41', name: 'a-there' }], 'without rules for groups the provider gives none')
+})
+
+test('a long list of changes is shortened on record', async t => {
+  const { signOn, records } = await setUp(t)
+  const long = Array.from({ length: 51 }, (_, at) => String(at).padStart(2, '0'))
+  await signOn({ attributes: { groups: long } }, { rules })
+  const shown = long
+    .slice(0, 50)
+    .map(name => `a-${name}`)
+    .join(', ')
+  const { detail } = records.splice(0)[0] as { detail: { added: string } }
+  assert.equal(detail.added, `${shown} and 1 more`)
+  await signOn({ attributes: { groups: long.slice(0, 10).map(name => `${name}${'x'.repeat(240)}`) } }, { rules })
+  const { detail: longer } = records[0] as { detail: { added: string } }
+  assert.match(longer.added, /^a-00x/)
+  assert.equal(longer.added.length, 2002)
+  assert.ok(longer.added.endsWith('x …'))
+})
+
+test('a sign-on that another one has overtaken is tried once more (D8.4)', async t => {
+  const { signOn, beBusy } = await setUp(t)
+  beBusy(1)
+  assert.equal((await signOn()).name, 'anna@a.example')
+  beBusy(2)
+  await assert.rejects(signOn({ name: 'bea@a.example', subject: 'bea' }), Conflict)
+})

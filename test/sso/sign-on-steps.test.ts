@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Audit } from '../../src/accounts/audit.ts'
+import type { IdentifiedUser, SignIn } from '../../src/accounts/factors/sign-in.ts'
+import { userLogoutKey } from '../../src/accounts/logout-keys.ts'
+import type { Session, Sessions } from '../../src/accounts/sessions.ts'
+import type { User } from '../../src/accounts/users.ts'
+import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import type { AccountMatcher, SsoSubject } from '../../src/sso/account-matcher.ts'
+import { SsoFailures } from '../../src/sso/failures.ts'
+import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
+import { LoginFlows } from '../../src/sso/login-flows.ts'
+import { SsoRefused } from '../../src/sso/refusal.ts'
+import { chooseProvider, LatestSignOns, ownerOfDomain, SignOn } from '../../src/sso/sign-on.ts'
+import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+const client = { address: '192.0.2.1', userAgent: '' }
+const policy: ProviderPolicy = { name: 'a', provisions: true, domains: [], maxAge: 600 }
+const anna = { id: '7', name: 'anna' } as User
+const identity: VerifiedIdentity = { name: 'anna', issuer: 'https://idp.a', subject: 's' }
+type Fits = (session: Session) => boolean
+
+function setUp(t: { after(work: () => Promise<void>): void }, { maxAge }: { readonly maxAge?: number } = {}) {
+  const system = new FakeSystem()
+  const store = new MemoryEphemeralStore(system)
+  t.after(() => store.close())
+  const flows = new LoginFlows(store, system)
+  const failures = new SsoFailures({ system, log: createLog('silent') })
+  const recorded: unknown[] = []
+  const begun: IdentifiedUser[] = []
+  const ended: Array<readonly [key: string, fits?: Fits | undefined]> = []
+  const open = new Map<string, Session>()
+  const latest = new LatestSignOns(system)
+  const signOn = new SignOn(
+    {
+      flows,
+      accounts: {
+        match: async () => anna,
+        find: async ({ subject }: SsoSubject) => (subject === 's' ? anna : undefined),
+      } as unknown as AccountMatcher,
+      sessions: {
+        endByLogoutKey: async (key: string, fits?: Fits) => {
+          ended.push([key, fits])
+          return [{ userId: '7' }, { userId: '8' }]
+        },
+        list: async () => [...open.values()],
+        end: async (token: string) => open.delete(token) && token !== 'raced',
+      } as unknown as Sessions,
+      signIn: {
+        begin: async (user: IdentifiedUser) => {
+          begun.push(user)
+          return { session: { token: 't' } }
+        },
+      } as unknown as SignIn,
+      failures,
+      audit: { record: async (entry: unknown) => void recorded.push(entry) } as unknown as Audit,
+      latest,
+      system,
+    },
+    maxAge,
+  )
+  const target = { successUrl: 'https://ok.example/', failureUrl: 'https://failed.example/' }
+  const complete = (changes: Partial<VerifiedIdentity> = {}) =>
+    signOn.complete({ policy, client, flow: undefined, ...target, verify: async () => ({ ...identity, ...changes }) })
+  return { begun, complete, ended, failures, flows, latest, open, recorded, signOn, system }
+}
+
+test('a login begins with a flow that has what the request decided (D8.2)', async t => {
+  const { signOn, flows } = setUp(t)
+  const bound = { browser: 'digest', verifier: 'secret', entityId: 'urn:idp' }
+  const login = { successUrl: 'https://ok.example/', failureUrl: undefined, bound }
+  const { flow, redirect } = await signOn.begin('a', login, client, ({ id }) => ({ kind: 'redirect', url: `x:${id}` }))
+  assert.deepEqual(redirect, { kind: 'redirect', url: `x:${flow.id}` })
+  const { id: _, requestId: __, expires: ___, ...rest } = flow
+  assert.deepEqual(rest, {
+    provider: 'a',
+    successUrl: 'https://ok.example/',
+    failureUrl: undefined,
+    ...bound,
+    network: '192.0.2.1',
+  })
+  assert.deepEqual(await flows.consume(flow.id), flow)
+})
+
+test('a login that cannot begin is reported, with the address for failures or the one that stands in (D8.5)', async t => {
+  const { signOn, recorded, failures } = setUp(t)
+  const begin = (urls: object, error: Error = new SsoRefused({ check: 'metadata', received: 'x' })) =>
+    signOn.begin('a', { successUrl: undefined, failureUrl: undefined, ...urls }, client, () => Promise.reject(error))
+  await assert.rejects(begin({ failureUrl: 'https://f/', fallbackFailureUrl: 'https://g/' }), {
+    failureUrl: 'https://f/',
+  })
+  await assert.rejects(begin({ fallbackFailureUrl: 'https://g/' }), { failureUrl: 'https://g/' })
+  await assert.rejects(begin({}), { failureUrl: undefined })
+  const words = (await failures.list()).map(({ correlation }) => correlation).reverse()
+  assert.deepEqual(
+    recorded,
+    words.map(correlation => ({
+      event: 'login-failed',
+      address: '192.0.2.1',
+      detail: { mechanism: 'a', why: 'metadata', correlation },
+    })),
+  )
+  const other = new Error('not a refusal')
+  await assert.rejects(begin({}, other), other)
+  assert.equal(recorded.length, 3)
+})
+
+test('a login gets the limits and keys of its provider (D8.4)', async t => {
+  const { begun, complete, system } = setUp(t)
+  await complete()
+  assert.deepEqual(begun[0], {
+    user: anna,
+    mechanism: 'a',
+    lifetime: { maximum: 600, notAfter: undefined, provider: 'a', logoutKeys: undefined, providerSession: undefined },
+    client,
+    successUrl: 'https://ok.example/',
+    provesFactor: false,
+  })
+  const sessionEnds = system.now() + 5000
+  await complete({ sessionEnds, logoutKeys: ['k1', 'k2'], providerSession: 'p' })
+  assert.deepEqual(begun[1]?.lifetime, {
+    maximum: 600,
+    notAfter: sessionEnds,
+    provider: 'a',
+    logoutKeys: ['a\nk1', 'a\nk2'],
+    providerSession: 'p',
+  })
+})
+
+test('a login ends with the session of the provider or after the longest life of any login, whichever is earlier', async t => {
+  const { begun, complete, system } = setUp(t, { maxAge: 10_000 })
+  await complete()
+  await complete({ sessionEnds: system.now() + 9_999 })
+  await complete({ sessionEnds: system.now() + 10_001 })
+  assert.deepEqual(
+    begun.map(({ lifetime }) => (lifetime?.notAfter ?? 0) - system.now()),
+    [10_000, 9_999, 10_000],
+  )
+})
+
+test('a provider ends logins by its own keys only, each on record (D30.1)', async t => {
+  const { signOn, ended, recorded } = setUp(t)
+  await signOn.endLogins('a', 'key', client)
+  assert.deepEqual(ended, [['a\nkey', undefined]])
+  const logout = (userId: string) => ({ event: 'logout', userId, address: '192.0.2.1', detail: { mechanism: 'a' } })
+  assert.deepEqual(recorded, [logout('7'), logout('8')])
+  await signOn.endLogins('a', 'key', client, session => session === 'mine')
+  const fits = ended[1]?.[1]
+  const session = (provider: string, providerSession: string) => ({ provider, providerSession }) as Session
+  assert.equal(fits?.(session('a', 'mine')), true)
+  assert.equal(fits?.(session('a', 'other')), false)
+  assert.equal(fits?.(session('b', 'mine')), false)
+})
+
+test('all logins of a subject end that its provider opened, and no others (D26.5)', async t => {
+  const { signOn, ended, recorded, open } = setUp(t)
+  for (const [token, provider] of [
+    ['one', 'a'],
+    ['two', 'b'],
+    ['three', undefined],
+    ['raced', 'a'],
+    ['four', 'a'],
+  ] as const)
+    open.set(token, { token, provider } as Session)
+  await signOn.endLoginsOf('a', { issuer: 'https://idp.a', subject: 'unknown' }, client)
+  assert.deepEqual([ended.length, recorded.length, open.size], [0, 0, 5])
+  await signOn.endLoginsOf('a', { issuer: 'https://idp.a', subject: 's' }, client)
+  assert.deepEqual([...open.keys()], ['two', 'three'])
+  assert.deepEqual(ended, [[userLogoutKey('a', '7'), undefined]])
+  const logout = { event: 'logout', userId: '7', address: '192.0.2.1', detail: { mechanism: 'a' } }
+  assert.deepEqual(recorded, [logout, logout])
+})
+
+test('what each provider stated last is kept, if it is not too large (D27.7)', async t => {
+  const { complete, latest, system } = setUp(t)
+  assert.equal(await latest.find('a'), undefined)
+  await complete({ attributes: { a: '1' } })
+  const first = { time: system.now(), provider: 'a', name: 'anna', subject: 's', attributes: { a: '1' } }
+  assert.deepEqual(await latest.find('a'), first)
+  assert.equal(await latest.find('b'), undefined)
+  system.pass(1)
+  await complete({ name: 'bea', subject: undefined as never })
+  assert.deepEqual(await latest.find('a'), {
+    ...first,
+    time: system.now(),
+    name: 'bea',
+    subject: undefined,
+    attributes: {},
+  })
+  await complete({ attributes: { a: 'x'.repeat(65_536 - 8) } })
+  assert.ok((await latest.find('a'))?.attributes)
+  await complete({ attributes: { a: 'x'.repeat(65_536 - 7) } })
+  assert.equal((await latest.find('a'))?.attributes, undefined)
+  const one = (time: number, provider = 'a') => ({ ...first, time, provider })
+  const ofAll = async () => [[one(1), one(9, 'b')], [one(3)], [one(2)]]
+  assert.deepEqual(await new LatestSignOns(system, ofAll).find('a'), one(3))
+})
+
+const providers = [
+  { policy: { ...policy, name: 'a', domains: [] } },
+  { policy: { ...policy, name: 'b', domains: ['b.example', 'xn--mnchen-3ya.example'] } },
+  { policy: { ...policy, name: 'c', domains: undefined } },
+]
+
+test('a provider is chosen by its name, else by the domain of the user name, else it is the default (D8.1)', () => {
+  const choose = (request: { idp?: string; username?: string }, byDefault?: string) =>
+    chooseProvider(providers, byDefault, { idp: undefined, username: undefined, ...request }).policy.name
+  assert.equal(choose({ idp: 'c', username: 'x@b.example' }, 'a'), 'c')
+  assert.equal(choose({ username: 'x@B.Example' }, 'a'), 'b')
+  assert.equal(choose({ username: 'x@München.example' }, 'a'), 'b')
+  assert.equal(choose({ username: 'x@other.example' }, 'a'), 'a')
+  assert.equal(choose({}, 'c'), 'c')
+  const refused = (message: string) => (error: unknown) => {
+    assert.ok(error instanceof InvalidInput)
+    assert.deepEqual([error.code, error.message], ['unknown-idp', message])
+    return true
+  }
+  assert.throws(() => choose({ idp: 'x' }, 'a'), refused('There is no identity provider "x"; there is a, b, c.'))
+  assert.throws(() => choose({}), refused('The request names no identity provider; there is a, b, c.'))
+  assert.equal(ownerOfDomain(providers, undefined), undefined)
+  assert.equal(ownerOfDomain(providers, 'b.example')?.policy.name, 'b')
+})
+
+test('an overload during the checks puts the flow back, other errors do not (D8.2)', async t => {
+  const { signOn, flows } = setUp(t)
+  const attempt = async (error: Error) => {
+    const flow = await flows.create({ provider: 'a', successUrl: undefined, failureUrl: undefined }, '192.0.2.1')
+    const consumed = await flows.consume(flow.id)
+    const common = {
+      policy,
+      client,
+      successUrl: undefined,
+      failureUrl: undefined,
+      verify: async (): Promise<never> => {
+        throw error
+      },
+    }
+    await assert.rejects(signOn.complete({ ...common, flow: consumed }), error)
+    await assert.rejects(signOn.complete({ ...common, flow: undefined }), error)
+    return (await flows.consume(flow.id)) !== undefined
+  }
+  assert.equal(await attempt(new Overloaded('busy')), true)
+  assert.equal(await attempt(new Error('broken')), false)
+})
