@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import { Overloaded, StorageFull, StorageReadOnly, StoreDamaged } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { DiskSpace, translateDiskError, withDiskErrors } from '../../src/stores/disk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const errorWith = (more: object, message = 'x'): Error => Object.assign(new Error(message), more)
+
+test('errors of a disk become those that tell an operator what to do (D20.4)', () => {
+  for (const [error, kind] of [
+    [errorWith({ code: 'ENOSPC' }), StorageFull],
+    [errorWith({ code: 'EDQUOT' }), StorageFull],
+    [errorWith({ code: 'EROFS' }), StorageReadOnly],
+    [errorWith({ code: 'EMFILE' }), Overloaded],
+    [errorWith({ code: 'ENFILE' }), Overloaded],
+    [errorWith({ errcode: 13 }), StorageFull],
+    [errorWith({ errcode: 8 }), StorageReadOnly],
+    [errorWith({ errcode: 8 + 256 }), StorageReadOnly],
+    [errorWith({ errcode: 11 }), StoreDamaged],
+    [errorWith({ errcode: 11 + 512 }), StoreDamaged],
+    [errorWith({ errcode: 26 }), StoreDamaged],
+    [errorWith({ errcode: 4874 }), StorageFull],
+    [errorWith({ code: 'ERR_SQLITE_ERROR' }, 'database disk image is malformed'), StoreDamaged],
+    [errorWith({ code: 'ERR_SQLITE_ERROR' }, 'file is not a database'), StoreDamaged],
+    [errorWith({ code: 'ERR_SQLITE_ERROR' }, 'database or disk is full'), StorageFull],
+    [errorWith({ code: 'ERR_SQLITE_ERROR' }, 'attempt to write a readonly database'), StorageReadOnly],
+  ] as const) {
+    const translated = translateDiskError(error)
+    assert.ok(translated instanceof kind, JSON.stringify(error))
+    assert.equal(translated.cause, error)
+  }
+  const { message, retryAfter } = translateDiskError(errorWith({ code: 'EMFILE' })) as Overloaded
+  assert.deepEqual([message, retryAfter], ['The service has too many files open.', 5])
+})
+
+test('all other errors stay as they are', async () => {
+  for (const error of [
+    new Error('database or disk is full'),
+    errorWith({ code: 'ENOENT' }),
+    errorWith({ code: 'ERR_SQLITE_ERROR' }, 'syntax error'),
+    errorWith({ errcode: 1 }),
+    errorWith({ errcode: 5 }),
+    errorWith({ errcode: 10 }),
+    Object.assign(new StorageFull(), { code: 'EROFS' }),
+    'a text',
+    undefined,
+  ])
+    assert.equal(translateDiskError(error), error)
+  assert.equal(await withDiskErrors(Promise.resolve(7)), 7)
+  await assert.rejects(withDiskErrors(Promise.reject(errorWith({ code: 'EROFS' }))), StorageReadOnly)
+})
+
+async function openSpace(t: TestContext, { size = 100_000_000, alarm = 10_000_000, reserve = 4_000_000 } = {}) {
+  const folder = await temporaryFolder()
+  const disk = { size, free: size, isWritable: true }
+  const output = new PassThrough()
+  let failure: Error | undefined
+  const measure = async () => {
+    if (failure) throw failure
+    return { ...disk }
+  }
+  const space = await DiskSpace.open({ folder, alarm, reserve, log: createLog('info', output), measure })
+  t.after(() => space.close())
+  const said = () =>
+    String(output.read() ?? '')
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => {
+        const { level, msg, time: _, ...facts } = JSON.parse(line) as Record<string, unknown>
+        return [level, msg, facts] as const
+      })
+  return { folder, disk, space, said, fail: (error: Error | undefined) => (failure = error) }
+}
+
+test('each change of the state is logged with its facts, at the level of its urgency (D20.4)', async t => {
+  const { folder, disk, space, said } = await openSpace(t)
+  for (const [change, level, text, before] of [
+    [{ free: 9_999_999 }, 'warn', 'the disk of the data folder is getting full', 'ok'],
+    [{ free: 3_999_999 }, 'error', 'the disk of the data folder is full: new data are refused', 'low'],
+    [{ isWritable: false }, 'error', 'the data folder is read-only: changes are refused', 'full'],
+    [
+      { free: 10_000_000, isWritable: true },
+      'info',
+      'the disk of the data folder has enough free space again',
+      'read-only',
+    ],
+  ] as const) {
+    Object.assign(disk, change)
+    const state = await space.check()
+    const facts = { folder, state, before, free: disk.free, size: disk.size }
+    assert.deepEqual(said(), [[level, text, facts]])
+    await space.check()
+    assert.deepEqual(said(), [])
+  }
+  assert.deepEqual([space.free, space.size], [10_000_000, 100_000_000])
+})
+
+test('alarm and reserve are limited to a part of a small disk (D20.4)', async t => {
+  const { disk, space } = await openSpace(t, { size: 1000, alarm: 10_000, reserve: 10_000 })
+  for (const [free, state] of [
+    [200, 'ok'],
+    [199, 'low'],
+    [50, 'low'],
+    [49, 'full'],
+  ] as const) {
+    disk.free = free
+    assert.equal(await space.check(), state, `${free}`)
+  }
+})
+
+test('the reserve is a quarter of what is reserved, at most 16 MiB, and stays as it is when it is there (D20.4)', async t => {
+  const { folder, space } = await openSpace(t)
+  await space.restoreReserve()
+  const file = join(folder, 'reserve')
+  assert.equal((await readFile(file)).length, 1_000_000)
+  await writeFile(file, 'x'.repeat(1_000_000))
+  await space.restoreReserve()
+  assert.equal((await readFile(file))[0], 120, 'a file of this size is not written again')
+  await writeFile(file, 'short')
+  await space.restoreReserve()
+  assert.equal((await readFile(file)).length, 1_000_000)
+  const large = await openSpace(t, { size: 1e12, reserve: 1e10 })
+  await large.space.restoreReserve()
+  assert.equal((await readFile(join(large.folder, 'reserve'))).length, 2 ** 24)
+  const none = await openSpace(t, { reserve: 3 })
+  await none.space.restoreReserve()
+  assert.deepEqual(await readdir(none.folder), [])
+})
+
+test('the reserve is released once less than half of its size is free, and not before (D20.4)', async t => {
+  const { folder, disk, space, said } = await openSpace(t)
+  await space.restoreReserve()
+  disk.free = 500_000
+  await space.check()
+  assert.deepEqual(await readdir(folder), ['reserve'])
+  said()
+  disk.free = 499_999
+  await space.check()
+  assert.deepEqual(await readdir(folder), [])
+  const [[level, text, { freed }] = ['', '', {}]] = said() as ReadonlyArray<
+    readonly [unknown, unknown, Record<string, unknown>]
+  >
+  assert.deepEqual([level, text, freed], ['warn', 'the reserve was released so that data can be deleted', 1_000_000])
+})
+
+test('a disk that cannot be measured keeps its state, and one that cannot be written says so', async t => {
+  const { folder, disk, space, said, fail } = await openSpace(t)
+  disk.free = 9_999_999
+  await space.check()
+  said()
+  fail(new Error('gone'))
+  assert.equal(await space.check(), 'low')
+  assert.deepEqual(
+    said().map(([level, text]) => [level, text]),
+    [['warn', 'the free space of the data folder could not be measured']],
+  )
+  fail(undefined)
+  disk.free = disk.size
+  await space.check()
+  said()
+  const broken = await openSpace(t)
+  const blocked = await DiskSpace.open({
+    folder: join(folder, 'not', 'there'),
+    alarm: 10,
+    reserve: 1_000_000,
+    log: createLog('silent'),
+    measure: async () => ({ ...disk }),
+  })
+  t.after(() => blocked.close())
+  await blocked.restoreReserve()
+  assert.equal(broken.space.state, 'ok')
+})
