@@ -30,15 +30,10 @@ const names = (list: readonly string[] | undefined, id: string): boolean => list
 const namesCaller = (list: readonly string[] | undefined, caller: Caller): boolean =>
   names(list, caller.user.id) || [...caller.groups].some(group => names(list, group))
 
-/** W4.1: whether a slot of the entry names the caller. */
+/** W4.1: whether a slot of the entry names the caller. The slot `admin` comes before all others ({@link may}). */
 function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
   const list = entry.acl[slot]
-  return (
-    names(list, GUEST) ||
-    (names(list, USERS) && !isGuest(caller)) ||
-    namesCaller(list, caller) ||
-    (slot !== 'admin' && namesCaller(entry.acl.admin, caller))
-  )
+  return names(list, GUEST) || (names(list, USERS) && !isGuest(caller)) || namesCaller(list, caller)
 }
 
 const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>

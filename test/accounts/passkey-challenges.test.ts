@@ -77,6 +77,12 @@ test('an altered, invented or foreign challenge is not valid', async () => {
     assert.equal(await one.isValid(invented, purpose), false, invented)
 })
 
+test('a challenge whose key the store has lost is not valid, and no fault', async () => {
+  const { one } = twoNodes()
+  const challenge = text(await one.issue(purpose))
+  assert.equal(await twoNodes().one.isValid(challenge, purpose), false)
+})
+
 test('strangers who request challenges fill no memory', async () => {
   const { one, store } = twoNodes()
   for (let index = 0; index < 100; index++) await one.issue({ kind: 'sign-in' })
@@ -89,7 +95,10 @@ test('one key makes the challenges that expire on a day, and is kept until the l
   // The clock stands at 10:00.
   system.pass(14 * 3_600_000 - CHALLENGE_TTL)
   await one.issue(purpose)
-  system.pass(86_400_000 - 1)
+  system.pass(86_400_000 - CHALLENGE_TTL)
+  const earlier = text(await one.issue(purpose))
+  system.pass(CHALLENGE_TTL - 1)
+  assert.equal(await other.isValid(earlier, purpose), true)
   const last = text(await one.issue(purpose))
   assert.equal(await keys(), 1, 'the first expires at midnight, the last a millisecond before the next one')
   system.pass(CHALLENGE_TTL - 1)

@@ -125,6 +125,7 @@ test('a new password is asked for while it is temporary, and after the factor of
     assert.equal((await pending.find(without, 'password')) !== undefined, !hasFactor)
     assert.equal((await pending.find(proven, 'password')) !== undefined, hasFactor)
     assert.equal((await pending.find(proven, 'password'))?.proof, hasFactor ? 'totp' : undefined)
+    for (const token of [without, proven]) assert.equal(await pending.find(token, 'factor'), undefined)
     await database.run(sql`UPDATE principals SET temporary_password = ${false}`)
     for (const token of [without, proven]) assert.equal(await pending.find(token, 'password'), undefined)
   }

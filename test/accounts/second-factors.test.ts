@@ -7,6 +7,7 @@ import { hotp, stepAt } from '../../src/accounts/factors/totp.ts'
 import { ADMIN } from '../../src/accounts/principals.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
+import { sql } from '../../src/stores/sql.ts'
 import { callerOf, client, disable, keptAudit, presentUser, sessionOf, storedUser } from '../support/factor-rooms.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
@@ -107,10 +108,17 @@ test('an app counts once its first code was sent, within ten minutes, and only t
 })
 
 test('of two confirmations at once one adds the app', async t => {
-  const { factors, addApp } = await setUp(t)
+  const { factors, addApp, nora } = await setUp(t)
   const app = await addApp()
-  const results = await Promise.allSettled([app.confirm(), app.confirm()])
+  const caller = await nora()
+  const confirm = () => factors.confirmTotp(caller, app.id, app.code())
+  const results = await Promise.allSettled([confirm(), confirm()])
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  const reasons = results.flatMap(result => (result.status === 'rejected' ? [result.reason as Error] : []))
+  assert.deepEqual(
+    reasons.map(({ message }) => message),
+    ['This enrolment is over.'],
+  )
   assert.equal((await factors.list('7')).length, 1)
 })
 
@@ -144,10 +152,24 @@ test('the first factor ends the other sessions and brings ten codes; the next on
   const stored = { ...passkey, id, userId: '7', created: system.now(), lastUsed: undefined }
   assert.deepEqual(await factors.list('7'), [stored])
 
-  const second = await factors.add(await nora(), { ...passkey, credentialId: 'd' })
+  const second = await factors.add(await nora(), { ...passkey, credentialId: 'd', isSyncable: false })
   assert.deepEqual(Object.keys(second), ['id'])
+  const syncable = (await factors.list('7')).map(({ credentialId, isSyncable }) => [credentialId, isSyncable])
+  assert.deepEqual(
+    new Map(syncable as never),
+    new Map([
+      ['c', true],
+      ['d', false],
+    ]),
+  )
   assert.equal((await present()).epoch, user.epoch + 1)
   assert.deepEqual(calls, [['proof', caller.session?.id, true]])
+  const code = recoveryCodes?.[0] ?? ''
+  assert.equal(
+    await factors.verify(await present(), { code }, { client, bound: 'b' }),
+    'recovery',
+    'the codes stay good',
+  )
 })
 
 test('without a session, as with HTTP Basic, the first factor ends all sessions', async t => {
@@ -248,7 +270,8 @@ test('ten new recovery codes end the old ones, and are for users with a factor (
 })
 
 test('each code of an app counts once, for each of the apps, and the trail names the app (D28.1, D28.7)', async t => {
-  const { factors, addApp, system, present, inserted, calls } = await setUp(t)
+  const { factors, addApp, system, present, inserted, calls, nora, lines } = await setUp(t)
+  await factors.add(await nora(), passkey)
   const phone = await addApp('Phone')
   await phone.confirm()
   const tablet = await addApp('Tablet')
@@ -271,10 +294,12 @@ test('each code of an app counts once, for each of the apps, and the trail names
     calls,
     Array.from({ length: 4 }, () => ['attempt', 'totp']),
   )
+  const apps = (await factors.list('7')).filter(({ kind }) => kind === 'totp')
   assert.deepEqual(
-    (await factors.list('7')).map(({ lastUsed }) => lastUsed),
+    apps.map(({ lastUsed }) => lastUsed),
     [system.now(), system.now()],
   )
+  assert.deepEqual(lines, [], 'a passkey is no app whose key is missing')
 })
 
 test('a recovery code counts once, and the trail says how many are left (D28.7)', async t => {
@@ -308,16 +333,21 @@ test('a passkey is verified for its user and what asked for it; the trail names 
 
 test('a page asks for what the user has and the service offers', async t => {
   for (const offersPasskeys of [true, false]) {
-    const { factors, nora, addApp } = await setUp(t, { offersPasskeys })
+    const { factors, nora, addApp, database } = await setUp(t, { offersPasskeys })
     assert.deepEqual(await factors.kindsOf('7'), [])
     await (await addApp()).confirm()
     assert.deepEqual(await factors.kindsOf('7'), ['totp', 'recovery'])
+    const [{ credentialId, transports, isSyncable } = assert.fail()] = await factors.list('7')
+    assert.deepEqual([credentialId, transports, isSyncable], [undefined, undefined, undefined])
     await factors.add(await nora(), passkey)
     assert.deepEqual([...(await factors.kindsOf('7'))].sort(), [
       ...(offersPasskeys ? ['passkey'] : []),
       'recovery',
       'totp',
     ])
+    await database.run(sql`DELETE FROM recovery_codes`)
+    assert.ok(!(await factors.kindsOf('7')).includes('recovery'))
+    assert.ok((await factors.kindsOf('7')).includes('totp'))
     if (!offersPasskeys) {
       const user = (await nora()).user
       await assert.rejects(factors.verify(user, { passkey: 'right' }, { client, bound: 'b' }), wrong)

@@ -25,6 +25,7 @@ const changes: ReadonlyArray<readonly [headers: Headers, allowed: boolean]> = [
   [{ 'if-match': '"v2"' }, true],
   [{ 'if-match': '"v1", "v2"' }, true],
   [{ 'if-match': '*' }, true],
+  [{ 'if-match': ' * ' }, true],
   [{ 'if-match': '"v1"' }, false],
   [{ 'if-match': 'W/"v2"' }, false],
   [{ 'if-match': 'v2' }, false],
@@ -101,8 +102,8 @@ test('the tag of an entry is its version, and names the syntax unless it is JSON
 })
 
 test('for a change the tag of any syntax stands for the version; other tags and headers stay', () => {
-  const headers = { 'if-match': '"5-turtle", "6-rdf1", "7", "x-turtle"', 'if-none-match': '"8-json"', host: 'h' }
-  const plain = { 'if-match': '"5", "6", "7", "x-turtle"', 'if-none-match': '"8"', host: 'h' }
+  const headers = { 'if-match': '"15-turtle", "6-rdf1", "7", "x-turtle"', 'if-none-match': '"8-json"', host: 'h' }
+  const plain = { 'if-match': '"15", "6", "7", "x-turtle"', 'if-none-match': '"8"', host: 'h' }
   assert.deepEqual(withoutVariants(headers), plain)
   assert.deepEqual(withoutVariants({}), { 'if-match': undefined, 'if-none-match': undefined })
 })

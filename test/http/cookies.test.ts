@@ -119,7 +119,7 @@ test('without its login a request keeps its other cookies, and the token of its 
 })
 
 test('a cookie of any form is read if it has one value; an item before it has no effect', () => {
-  const cookies = RequestCookies.parse('a; x= a b ; y=1; y=2; z=3; z=3; =4')
+  const cookies = RequestCookies.parse('a; x= a b ; y=1; y=2; z=3; z=3;=4')
   assert.deepEqual(
     ['x', 'y', 'z', '', 'a'].map(name => cookies.only(name)),
     ['a b', undefined, '3', '4', undefined],

@@ -125,6 +125,10 @@ test('feeds are refused, and nothing else is', () => {
   })
 })
 
+test('empty parts of a query are no parameters', () => {
+  for (const text of ['', '&', 'a=1&', '&&a=1&&']) assert.equal(parse(text).has(''), false, text)
+})
+
 test('an address without a query has no parameters', () => {
   assert.equal(Parameters.none.has(''), false)
   assert.equal(Parameters.none.get('a'), undefined)

@@ -23,9 +23,11 @@ test('the text and the parts of a list are those of its ids, at both sides of ea
   }
 })
 
-test('a list takes the memory of its text and of a place for each 128 ids', () => {
-  assert.equal(new MemberIds('').bytes, 2)
-  assert.equal(new MemberIds('a/b').bytes, '["a","b"]'.length + 8)
-  const members = new MemberIds(ids(129).join('/'))
-  assert.equal(members.bytes, members.json.length + 16)
+test('a list counts the memory of its text, of its compressed form and of a place for each 128 ids', () => {
+  for (const count of [0, 1, 128, 129, 1000]) {
+    const { bytes, json } = new MemberIds(ids(count).join('/'))
+    const places = 8 * Math.ceil(count / 128)
+    assert.ok(bytes >= json.length + places, `${count}: ${bytes}`)
+    assert.ok(bytes <= 1.5 * json.length + places + 1, `${count}: ${bytes}`)
+  }
 })
