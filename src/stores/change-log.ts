@@ -11,7 +11,7 @@ import { type Sql, sql } from './sql.ts'
 /** How many of the latest changes are kept. A reader that has missed more drops everything it has cached. */
 const KEPT_CHANGES = 20_000
 
-/** On PostgreSQL, the subject of the row that stands for all deleted ones. */
+/** On PostgreSQL, the subject of the row that stands for all deleted ones. An index of the log and the query for it contain it too. */
 export const DELETED = '*'
 
 /** When the log gets rows, and their subjects: SQL expressions over `NEW` or `OLD`. */
@@ -120,6 +120,7 @@ export const changeLogSteps: readonly Migration[] = [
         postgres: [
           sql`CREATE TABLE change_log (transaction xid8 NOT NULL DEFAULT pg_current_xact_id(), subject TEXT NOT NULL)`,
           sql`CREATE INDEX change_log_by_transaction ON change_log (transaction)`,
+          sql`CREATE INDEX change_log_deleted ON change_log (transaction) WHERE subject = '*'`,
           ...[...changesOfContent, endOfToken].flatMap(postgresTrigger),
         ],
       },

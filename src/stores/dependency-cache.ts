@@ -196,16 +196,29 @@ async function changesAfter(queries: Queries, known: Position | undefined): Prom
   return { position: last.number, subjects: isComplete ? new Set(rows.map(({ subject }) => subject ?? '')) : undefined }
 }
 
-/** PostgreSQL knows for each transaction whether it had committed when the known snapshot was taken (D37.2). */
+/** From so many changes on, everything is dropped: sorting them out would take longer than loading again what is needed. */
+const MAX_SUBJECTS = 5000
+
+/**
+ * The changes of transactions that are visible now and were not in the known snapshot (D37.2): those that had not begun then, and
+ * those that were in progress. Rows of a transaction that still is, such as a long import, are not even looked at.
+ */
 async function changesOutside(queries: Queries, known: Position | undefined): Promise<Changes> {
-  const rows = await queries.all<{ position: string; subject: string | null }>(
+  const rows = await queries.all<{ position: string | null; subject: string | null }>(
     known === undefined
       ? sql`SELECT pg_current_snapshot()::text AS position, ${DELETED} AS subject`
-      : // The row for deleted ones counts whenever one of them may be outside the snapshot.
-        sql`SELECT pg_current_snapshot()::text AS position, subject FROM (SELECT 1) AS always LEFT JOIN change_log
-          ON transaction >= pg_snapshot_xmin(${known}::pg_snapshot)
-            AND (subject = ${DELETED} OR NOT pg_visible_in_snapshot(transaction, ${known}::pg_snapshot))`,
+      : sql`SELECT pg_current_snapshot()::text AS position, NULL AS subject
+        UNION ALL (SELECT NULL, subject FROM change_log
+          WHERE transaction >= pg_snapshot_xmax(${known}::pg_snapshot)
+            AND transaction < pg_snapshot_xmax(pg_current_snapshot()) LIMIT ${MAX_SUBJECTS})
+        UNION ALL (SELECT NULL, subject FROM change_log
+          WHERE transaction = ANY (ARRAY(SELECT one FROM pg_snapshot_xip(${known}::pg_snapshot) AS one
+            WHERE pg_visible_in_snapshot(one, pg_current_snapshot()))) LIMIT ${MAX_SUBJECTS})
+        UNION ALL SELECT NULL, subject FROM change_log
+          WHERE subject = '*' AND transaction >= pg_snapshot_xmin(${known}::pg_snapshot)`,
   )
   const subjects = new Set(rows.flatMap(({ subject }) => subject ?? []))
-  return { position: rows[0]?.position ?? '', subjects: subjects.has(DELETED) ? undefined : subjects }
+  const isTooMuch = subjects.has(DELETED) || rows.length > MAX_SUBJECTS
+  const position = rows.find(row => row.position !== null)?.position ?? ''
+  return { position, subjects: isTooMuch ? undefined : subjects }
 }

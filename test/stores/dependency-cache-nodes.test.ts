@@ -106,6 +106,20 @@ test('a transaction that began before others and commits after them is not misse
   assert.equal(await one.name('a'), 'anna')
 })
 
+test('a commit of more changes than are worth sorting out drops everything', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { one, other } = await twoNodes()
+  assert.deepEqual([await one.name('a'), await one.name('b')], ['a', 'b'])
+  const note = (count: number) =>
+    other.database.transaction(tx =>
+      tx.run(sql`INSERT INTO change_log (subject) SELECT 'many' FROM generate_series(1, ${count}::int)`),
+    )
+  await note(4999)
+  assert.deepEqual([await one.name('a'), one.done.loads], ['a', 2])
+  await note(5000)
+  assert.deepEqual([await one.name('a'), one.done.loads], ['a', 3])
+})
+
 test('one question confirms all that a request reads, until its node commits something', async t => {
   if (!requirePeer(t, postgres)) return
   const { one, other } = await twoNodes()
