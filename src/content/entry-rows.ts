@@ -118,22 +118,30 @@ export async function dropRelationsOf(tx: Queries, context: string): Promise<voi
 const keyOf = ({ part, statement: { subject, predicate, object } }: Relation): string =>
   JSON.stringify([part, subject, predicate, object.value])
 
-/** Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. */
+/**
+ * Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. They are read from
+ * the graphs more than once instead of being collected, because there can be a hundred thousand.
+ */
 export async function renewRelations(tx: Queries, before: Entry, after: Entry): Promise<void> {
   const isSame =
     before.metadata === after.metadata &&
     before.statements === after.statements &&
     before.externalResource === after.externalResource
   if (isSame) return
-  const old = [...relationsIn(before)]
-  // Not collected: there can be tens of thousands.
-  if (old.length === 0) return await insertRelations(tx, after, relationsIn(after))
-  const present = [...relationsIn(after)]
-  const [oldKeys, presentKeys] = [new Set(old.map(keyOf)), new Set(present.map(keyOf))]
-  const gone = old.filter(relation => !presentKeys.has(keyOf(relation)))
-  if (gone.length > MAX_SINGLE_DELETIONS) {
+  if (relationsIn(before).next().done === true) return await insertRelations(tx, after, relationsIn(after))
+  const isKept = new Map<string, boolean>()
+  for (const relation of relationsIn(after)) isKept.set(keyOf(relation), false)
+  const gone: Relation[] = []
+  for (const relation of relationsIn(before)) {
+    const key = keyOf(relation)
+    if (isKept.has(key)) {
+      isKept.set(key, true)
+      continue
+    }
+    gone.push(relation)
+    if (gone.length <= MAX_SINGLE_DELETIONS) continue
     await dropRelations(tx, after)
-    return await insertRelations(tx, after, present)
+    return await insertRelations(tx, after, relationsIn(after))
   }
   for (const { part, statement } of gone) {
     const { subject, predicate, object } = statement
@@ -143,8 +151,12 @@ export async function renewRelations(tx: Queries, before: Entry, after: Entry): 
   await insertRelations(
     tx,
     after,
-    present.filter(relation => !oldKeys.has(keyOf(relation))),
+    selected(relationsIn(after), relation => isKept.get(keyOf(relation)) === false),
   )
+}
+
+function* selected<T>(values: Iterable<T>, isWanted: (value: T) => boolean): Generator<T> {
+  for (const value of values) if (isWanted(value)) yield value
 }
 
 /**
