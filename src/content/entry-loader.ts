@@ -6,9 +6,18 @@ import type { AccessTarget, EntryInContext } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
 import { type FoundContext, getContext } from './contexts.ts'
-import { findEntry, findEntryHead, findSmallEntry, memoryOfEntry, storedSizeOf } from './entry-records.ts'
+import {
+  type Attached,
+  ATTACHED_BYTES,
+  findAttached,
+  findEntry,
+  findEntryHead,
+  findLoadedEntry,
+  type LoadedEntry,
+  memoryOfEntry,
+  storedSizeOf,
+} from './entry-records.ts'
 import { findOutline, type Outline } from './outline.ts'
-import { hasManyRelations } from './relations.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -35,7 +44,7 @@ export class EntryLoader {
   async get({ context: contextKey, entry: id }: EntryKey): Promise<EntryInContext> {
     const { context, entry: contextEntry } = await this.getContext(contextKey)
     const address = { context: context.id, id }
-    const entry = await this.#entry(address, () => findEntry(this.#deps.database, address))
+    const entry = this.#isCaching ? (await this.#loaded(address))?.entry : await findEntry(this.#deps.database, address)
     if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
     return { entry, contextEntry }
   }
@@ -45,13 +54,14 @@ export class EntryLoader {
    * @param small an entry up to this size is loaded at once, because the request needs it next; of a larger one, only its outline
    */
   async outline({ context, entry: id }: EntryKey, small: Bytes): Promise<Outline | undefined> {
-    const { database } = this.#deps
-    // Where nothing is cached, it would be loaded twice.
-    const isCached = database.revision !== undefined
-    const known = isCached
-      ? await this.#entry({ context, id }, () => findSmallEntry(database, { context, id }, small))
-      : undefined
-    return known ? outlineOf(known) : await findOutline(database, context, id)
+    const known = this.#isCaching ? await this.#loaded({ context, id }, small) : undefined
+    return known ? outlineOf(known.entry) : await findOutline(this.#deps.database, context, id)
+  }
+
+  /** What other tables hold about an entry. */
+  async attached(address: EntryAddress): Promise<Attached> {
+    const loaded = this.#isCaching ? await this.#loaded(address) : undefined
+    return loaded?.attached ?? (await findAttached(this.#deps.database, address))
   }
 
   /** What rights on an entry depend on. `undefined` where there is no such entry. */
@@ -63,11 +73,16 @@ export class EntryLoader {
     return entry && contextEntry && { entry, contextEntry }
   }
 
-  async #entry({ context, id }: EntryAddress, load: () => Promise<Entry | undefined>): Promise<Entry | undefined> {
+  /** Where nothing is cached, an entry is not loaded for a part of it. */
+  get #isCaching(): boolean {
+    return this.#deps.database.revision !== undefined
+  }
+
+  async #loaded({ context, id }: EntryAddress, most?: Bytes): Promise<LoadedEntry | undefined> {
     const subject = `${context}/${id}`
     return await this.#deps.cache.get(`entry ${subject}`, async () => {
-      const value = await load()
-      return value && { value, subjects: [subject], bytes: memoryOfEntry(value) }
+      const value = await findLoadedEntry(this.#deps.database, { context, id }, most)
+      return value && { value, subjects: [subject], bytes: memoryOfEntry(value.entry) + ATTACHED_BYTES }
     })
   }
 
@@ -79,15 +94,10 @@ export class EntryLoader {
     })
   }
 
-  /** Whether many statements of other entries are about this one, known until they change. @throws {NotFound} */
+  /** Whether many statements of other entries are about this one. @throws {NotFound} */
   async hasManyRelations({ context: contextKey, entry: id }: EntryKey): Promise<boolean> {
     const { context } = await this.getContext(contextKey)
-    const subject = `${context.id}/${id}`
-    const found = await this.#deps.cache.get(`many relations ${subject}`, async () => {
-      const value = await hasManyRelations(this.#deps.database, { context: context.id, id })
-      return { value, subjects: [subject], bytes: 0 }
-    })
-    return found === true
+    return (await this.attached({ context: context.id, id })).hasManyRelations
   }
 
   /** A context, by its id or name. @throws {NotFound} */

@@ -149,11 +149,23 @@ export async function findEntry(queries: Queries, address: EntryAddress): Promis
 const storedSize = sql`octet_length(acl) + octet_length(statements) + octet_length(metadata)
   + coalesce(octet_length(cached_external_metadata), 0)`
 
-/** The entry, unless its graphs and its text are larger than `most`. */
-export async function findSmallEntry(queries: Queries, address: EntryAddress, most: Bytes): Promise<Entry | undefined> {
-  const row = await queries.get<EntryRow>(sql`SELECT ${columns} FROM entries
-    WHERE ${at(address)} AND ${storedSize} + coalesce(octet_length(content), 0) <= ${most}`)
-  return row && entryFromRow(row)
+/** An entry with what other tables hold about it. */
+export interface LoadedEntry {
+  readonly entry: Entry
+  readonly attached: Attached
+}
+
+/** Both by one statement. @param most of a larger entry nothing is read */
+export async function findLoadedEntry(
+  queries: Queries,
+  address: EntryAddress,
+  most?: Bytes,
+): Promise<LoadedEntry | undefined> {
+  const isSmall = most === undefined ? sql`` : sql`AND ${storedSize} + coalesce(octet_length(content), 0) <= ${most}`
+  const row = await queries.get<EntryRow & AttachedRow>(
+    sql`SELECT ${columns}, ${attachedTo(address)} FROM entries WHERE ${at(address)} ${isSmall}`,
+  )
+  return row && { entry: entryFromRow(row), attached: attachedFromRow(row) }
 }
 
 /** For a response with several entries: graphs that exceed the budget are not loaded. */
@@ -257,23 +269,45 @@ export interface Attached {
   /** The digest of its file. */
   readonly sha256: string | undefined
   readonly hasRelations: boolean
+  /** Checking them takes longer than other requests should wait. */
+  readonly hasManyRelations: boolean
   readonly hasRevisions: boolean
 }
 
-/** One statement, because most entries have little of all this. */
-export async function findAttached(queries: Queries, { context, id }: EntryAddress): Promise<Attached> {
-  const row = await queries.get<{ list: string | null; sha256: string | null; relations: unknown; revisions: unknown }>(
-    sql`SELECT (SELECT list FROM list_members WHERE context = ${context} AND member = ${id}) AS list,
-      (SELECT sha256 FROM files WHERE context = ${context} AND entry = ${id}) AS sha256,
-      EXISTS (SELECT 1 FROM relations WHERE target_context = ${context} AND target = ${id}) AS relations,
-      EXISTS (SELECT 1 FROM metadata_revisions WHERE context = ${context} AND entry = ${id}) AS revisions`,
-  )
-  return {
-    list: row?.list ?? undefined,
-    sha256: row?.sha256 ?? undefined,
-    hasRelations: Boolean(row?.relations),
-    hasRevisions: Boolean(row?.revisions),
-  }
+/** Its memory, with that of a {@link LoadedEntry}. */
+export const ATTACHED_BYTES: Bytes = 120
+
+const MANY_RELATIONS = 200
+
+interface AttachedRow {
+  readonly list: string | null
+  readonly sha256: string | null
+  readonly relations: unknown
+  readonly many: unknown
+  readonly revisions: unknown
+}
+
+/** Part of one statement, because most entries have little of all this. */
+const attachedTo = ({ context, id }: EntryAddress): Sql =>
+  sql`(SELECT list FROM list_members WHERE context = ${context} AND member = ${id}) AS list,
+    (SELECT sha256 FROM files WHERE context = ${context} AND entry = ${id}) AS sha256,
+    EXISTS (SELECT 1 FROM relations WHERE target_context = ${context} AND target = ${id}) AS relations,
+    EXISTS (SELECT 1 FROM relations WHERE target_context = ${context} AND target = ${id}
+      LIMIT 1 OFFSET ${MANY_RELATIONS}) AS many,
+    EXISTS (SELECT 1 FROM metadata_revisions WHERE context = ${context} AND entry = ${id}) AS revisions`
+
+const attachedFromRow = ({ list, sha256, relations, many, revisions }: AttachedRow): Attached => ({
+  list: list ?? undefined,
+  sha256: sha256 ?? undefined,
+  hasRelations: Boolean(relations),
+  hasManyRelations: Boolean(many),
+  hasRevisions: Boolean(revisions),
+})
+
+export async function findAttached(queries: Queries, address: EntryAddress): Promise<Attached> {
+  const row = await queries.get<AttachedRow>(sql`SELECT ${attachedTo(address)}`)
+  if (!row) throw new Error('a statement without a table returned no row')
+  return attachedFromRow(row)
 }
 
 /** The functions of this room that the search needs. */

@@ -13,7 +13,7 @@ import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
 import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
 import { findContext } from './contexts.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { findAttached, metadataText } from './entry-records.ts'
+import { metadataText } from './entry-records.ts'
 import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
@@ -145,7 +145,7 @@ export class EntryViews implements Presenter {
   async #surroundingsOf(entry: Entry): Promise<Surroundings> {
     const subject = `${entry.context}/${entry.id}`
     const load = async (): Promise<Surroundings> => {
-      const attached = await findAttached(this.#database, entry)
+      const attached = await this.#deps.loader.attached(entry)
       const budget = ResponseBudget.forOne()
       return {
         name: await this.#contextName(entry),

@@ -57,16 +57,6 @@ export interface RelationsOptions {
   readonly most?: number
 }
 
-/** With more statements about one entry, checking them takes longer than other requests should wait. */
-const MANY = 200
-
-/** Whether many statements of other entries are about this one. */
-export async function hasManyRelations(queries: Queries, { context, id }: EntryAddress): Promise<boolean> {
-  const row = await queries.get<{ count: number }>(sql`SELECT count(*) AS count FROM (SELECT 1 AS one FROM relations
-    WHERE target_context = ${context} AND target = ${id} LIMIT ${MANY + 1}) AS first_ones`)
-  return (row?.count ?? 0) > MANY
-}
-
 export async function loadRelations(queries: Queries, entry: Entry, attached: Attached): Promise<Relations> {
   const rows = attached.hasRelations
     ? await queries.all<RelationRow>(sql`SELECT source_context, source, part, subject, predicate, object

@@ -56,6 +56,7 @@ async function openReads() {
   const read = async () => {
     statements.length = 0
     const outline = await loader.outline(KEY, SMALL)
+    assert.equal(await loader.hasManyRelations(KEY), false)
     const { view } = await views.read(guest, KEY, true)
     const relations = typeof view.relations === 'string' ? view.relations : JSON.stringify(view.relations)
     return { outline, resource: view.resource, isInList: relations.includes(list.id), statements: statements.length }
@@ -67,11 +68,34 @@ test('an entry that was read before is read again without a statement, and for t
   const { read, close } = await openReads()
   t.after(close)
   const first = await read()
-  // The entry, its context (three), what other tables hold about it, the heads of its list and of the context of that.
-  assert.ok(first.statements <= 7, String(first.statements))
+  // The entry with what other tables hold about it, its context (three), the heads of its list and of the context of that.
+  assert.ok(first.statements <= 6, String(first.statements))
   assert.ok(first.isInList)
   const again = await read()
   assert.deepEqual(again, { ...first, statements: 0 })
+})
+
+test('an entry of a known context is read with one statement, with what other tables hold about it', async t => {
+  const { read, statements, loader, views, guest, close } = await openReads()
+  t.after(close)
+  await read()
+  statements.length = 0
+  const key = { context: '3', entry: '2' }
+  await loader.outline(key, SMALL)
+  await loader.hasManyRelations(key)
+  await views.read(guest, key, true)
+  assert.equal(statements.length, 1)
+})
+
+test('an entry at which many others point is known as such until they do not', async t => {
+  const { database, loader, close } = await openReads()
+  t.after(close)
+  const columns = sql`target_context, target, source_context, source, part, subject, predicate, object`
+  await database.run(sql`WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 201)
+    INSERT INTO relations (${columns}) SELECT '3', '1', '3', '2', 'info', './3/resource/2', 'urn:' || value, './3/entry/1' FROM n`)
+  assert.equal(await loader.hasManyRelations(KEY), true)
+  await database.run(sql`DELETE FROM relations WHERE predicate = 'urn:1'`)
+  assert.equal(await loader.hasManyRelations(KEY), false)
 })
 
 test('a change of what other tables hold about an entry is seen by the next read', async t => {
