@@ -142,6 +142,32 @@ export function ephemeralStoreSuite(name: string, open: (t: TestContext) => Prom
       assert.deepEqual([await store.count('a:'), await store.count('*'), await store.count('c')], [10, 1, 0])
     })
 
+    test('a scan of many keys gives each of them once', async t => {
+      const { store } = await opened(t)
+      for (const count of [200, 400, 401]) {
+        const keys = Array.from({ length: count }, (_, index) => `${count}:${String(index).padStart(3, '0')}`)
+        await Promise.all(keys.map((key, index) => store.add(key, index, LONG)))
+        const found = await pairs(store, `${count}:`)
+        assert.deepEqual(
+          found,
+          keys.map((key, index) => [key, index]),
+        )
+        assert.equal(await store.count(`${count}:`), count)
+      }
+    })
+
+    test('a change without a time keeps the remaining one', async t => {
+      const { store, pass } = await opened(t)
+      await store.add('a:1', 1, SHORT)
+      await pass(SHORT / 3)
+      assert.equal(await store.update<number>('a:1', (old = 0) => ({ value: old + 1 })), 2)
+      await store.updateAll<number>(['a:1', 'a:2'], (_, old) => ({ value: old + 1 }))
+      assert.equal(await store.get('a:1'), 3)
+      assert.equal(await store.get('a:2'), undefined)
+      await pass((SHORT * 2) / 3)
+      assert.equal(await store.get('a:1'), undefined)
+    })
+
     test('keys that a Map or an object could confuse are keys like others', async t => {
       const { store } = await opened(t)
       for (const key of ['__proto__', 'constructor', 'a', 'a:', 'ä:1', 'a b']) {

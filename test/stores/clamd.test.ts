@@ -119,3 +119,28 @@ test('a scan ends with its signal and with an error of the source (D32.1)', asyn
   await assert.rejects(clamd.scan(failing()), TypeError)
   await eventually('every connection is closed', () => fake.connections() === 0)
 })
+
+test('each failure says what clamd did, in a form that can be logged (D32.1)', async t => {
+  const fake = await startFakeClamd(t)
+  const clamd = clamdAt(fake.place)
+  assert.equal(clamd.place, fake.place)
+  assert.equal(new Clamd({ address: { path: '/run/clamd' }, timeout: 1 }).place, '/run/clamd')
+  const failure = async (reply: string): Promise<ScannerFailure> => {
+    fake.misbehave = socket => (reply === 'nothing' ? socket.end() : socket.write(reply))
+    const error = await clamd.scan(of('x')).catch((error: unknown) => error)
+    assert.ok(error instanceof ScannerFailure, String(error))
+    assert.equal(error.name, 'ScannerFailure')
+    return error
+  }
+  const closed = await failure('nothing')
+  assert.equal(closed.message, `clamd at ${fake.place}: the connection was closed without a reply`)
+  assert.ok(closed.cause instanceof Error)
+  assert.equal((await failure('x'.repeat(4097))).message, `clamd at ${fake.place}: the reply is not that of clamd`)
+  assert.equal((await failure('x'.repeat(4095) + '\0')).message, `clamd replied: ${'x'.repeat(200)}`)
+  const odd = await failure('no stream: X FOUND\u0007ü\0')
+  assert.deepEqual([odd.message, odd.cause], ['clamd replied: no stream: X FOUND??', undefined])
+  fake.misbehave = socket => socket.write('INSTREAM size limit exceeded. ERROR\0')
+  assert.deepEqual(await clamd.scan(of('x')), { kind: 'too-large' })
+  fake.misbehave = socket => socket.write(`stream: ${'v'.repeat(201)} FOUND\0`)
+  await assert.rejects(clamd.scan(of('x')), { name: 'ScannerFailure' })
+})
