@@ -44,19 +44,11 @@ export async function runTestFile(work, file, { env = {}, timeout } = {}) {
   running.delete(test)
   // A browser that is being ended may still write; the folder goes with the work.
   try {
-    remove(temporary)
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 })
   } catch (error) {
     if (error.code !== 'ENOTEMPTY') throw error
   }
   return { isGood: status === 0 && !hasFailed, hasTimedOut, ms: Math.round(performance.now() - began) }
-}
-
-function remove(folder) {
-  try {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
-  } catch {
-    // A browser that is ending still writes into it. The folder of the whole proof goes at its end.
-  }
 }
 
 function end(test) {
