@@ -135,13 +135,13 @@ test('the lists decide who may use a password; others are refused like those wit
     assert.equal(login.admits(user), admitted, what)
     assert.equal(await login.requireStillGood(user, 'nora', client), admitted, what)
     const acts = [
-      [login.withPassword(attempt('hash')), wrong],
+      [() => login.withPassword(attempt('hash')), wrong],
       [
-        login.requireCurrentPassword(user, 'hash', client),
+        () => login.requireCurrentPassword(user, 'hash', client),
         { code: 'current-password-wrong', message: 'The current password is wrong.' },
       ],
     ] as const
-    for (const [act, refusal] of acts) await (admitted ? act : assert.rejects(act, refusal, what))
+    for (const [act, refusal] of acts) await (admitted ? act() : assert.rejects(act, refusal, what))
   }
 })
 
