@@ -152,11 +152,12 @@ export class Lockout {
    * The wall-clock end of a present lock. For display only, not for decisions: it is unknown while the store is unreachable.
    */
   async lockedUntil({ key }: Counted): Promise<Milliseconds | undefined> {
-    const counter = await this.#store.get<Counter>(key).catch((error: unknown) => {
+    try {
+      return (await this.#store.get<Counter>(key))?.lockedUntil
+    } catch (error) {
       if (error instanceof StoreUnavailable) return undefined
       throw error
-    })
-    return counter?.lockedUntil
+    }
   }
 
   /**

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { andThen, type Awaitable } from '../base/concurrency.ts'
 import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
@@ -130,13 +131,17 @@ export class Sessions {
   }
 
   /** The live session of a token. The caller must check its user and epoch. */
-  async find(token: string): Promise<Session | undefined> {
-    if (!TOKEN.test(token)) return undefined
-    for (const id of this.#vault.idsOf(token)) {
-      const stored = await this.#get(id)
+  find(token: string): Awaitable<Session | undefined> {
+    return TOKEN.test(token) ? this.#findUnder(this.#vault.idsOf(token), token) : undefined
+  }
+
+  /** The session of the token under one of these ids, of which the first is by far the most likely. */
+  #findUnder([id, ...others]: readonly string[], token: string): Awaitable<Session | undefined> {
+    if (id === undefined) return undefined
+    return andThen(this.#get(id), stored => {
       if (stored && this.#vault.isOf(stored.sealed, token, stored.userId)) return { ...stored, id, token }
-    }
-    return undefined
+      return this.#findUnder(others, token)
+    })
   }
 
   /** When the session ends if the current request succeeds. */
@@ -148,7 +153,7 @@ export class Sessions {
    * Records the access of a finished request. A successful request extends the session when refreshing is on. Returns the
    * stored session if the browser needs the cookie again, else `undefined`.
    */
-  async noteAccess(session: Session, successful: boolean): Promise<Session | undefined> {
+  noteAccess(session: Session, successful: boolean): Awaitable<Session | undefined> {
     const now = this.#system.now()
     const prolongs = successful && this.#options.refreshOnAccess
     const renews = prolongs && now - session.cookieSent >= session.maxAge * 1000 * COOKIE_RENEWAL
@@ -162,11 +167,22 @@ export class Sessions {
     const { writeDelay, writesFirstAtOnce } = this.#options
     const isFirst = writesFirstAtOnce === true && now - session.lastAccess >= writeDelay
     const waits = !renews && !isFirst && writeDelay > 0
-    const kept = waits ? undefined : await this.#change(session.id, withAccess(access)).catch(unlessUnreachable)
+    const later = { ...access, cookieSent: session.cookieSent }
+    if (waits) {
+      this.#notes.add(session.id, later)
+      return undefined
+    }
     // The cookie is sent only when the access has been written.
-    if (waits || kept === UNREACHABLE) this.#notes.add(session.id, { ...access, cookieSent: session.cookieSent })
-    if (!renews || session.endsWithBrowser || !kept || kept === UNREACHABLE) return undefined
-    return { ...session, ...access }
+    const sendsCookie = renews && !session.endsWithBrowser
+    const written = (kept: Stored | undefined): Session | undefined =>
+      sendsCookie && kept ? { ...session, ...access } : undefined
+    const kept = this.#change(session.id, withAccess(access))
+    if (!(kept instanceof Promise)) return written(kept)
+    return kept.then(written, (error: unknown) => {
+      unlessUnreachable(error)
+      this.#notes.add(session.id, later)
+      return undefined
+    })
   }
 
   /** Notes that the user has just proved again who they are, by a second factor or otherwise. */
@@ -279,11 +295,12 @@ export class Sessions {
   }
 
   /** The live session with this id, including its access that waits to be written. */
-  async #get(id: string): Promise<Stored | undefined> {
-    const stored = await this.#store.get<Stored>(sessionKey(id))
-    const noted = stored && this.#notes.of(id)
-    const present = stored && noted ? withAccess(noted)(stored) : stored
-    return present && this.#system.now() < present.expires ? present : undefined
+  #get(id: string): Awaitable<Stored | undefined> {
+    return andThen(this.#store.get<Stored>(sessionKey(id)), stored => {
+      const noted = stored && this.#notes.of(id)
+      const present = stored && noted ? withAccess(noted)(stored) : stored
+      return present && this.#system.now() < present.expires ? present : undefined
+    })
   }
 
   #expiry(session: Pick<Session, 'loginTime' | 'maxAge' | 'notAfter'>, from: Milliseconds): Milliseconds {
@@ -293,7 +310,7 @@ export class Sessions {
   }
 
   /** A session that was ended meanwhile stays ended. */
-  #change(id: string, change: (current: Stored) => Stored): Promise<Stored | undefined> {
+  #change(id: string, change: (current: Stored) => Stored): Awaitable<Stored | undefined> {
     return this.#store.update<Stored>(sessionKey(id), current => current && this.#kept(change(current)))
   }
 
@@ -313,7 +330,7 @@ export class Sessions {
   async #enlist(userId: string, id: string): Promise<void> {
     const ids = await this.#changeList(userId, list => [...list, id])
     if (ids.length <= this.#options.maxPerUser) return
-    const found = await Promise.all(ids.map(id => this.#get(id)))
+    const found = await Promise.all(ids.map(async id => await this.#get(id)))
     const live = ids.filter((_id, index) => found[index] !== undefined)
     const surplus = live.slice(0, Math.max(0, live.length - this.#options.maxPerUser))
     for (const id of surplus) await this.#store.take(sessionKey(id))

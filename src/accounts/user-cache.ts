@@ -1,3 +1,4 @@
+import type { Awaitable } from '../base/concurrency.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
@@ -24,8 +25,8 @@ export class UserCache {
     this.#cache = cache
   }
 
-  async find(id: string): Promise<KnownUser | undefined> {
-    return await this.#cache.get(`user ${id}`, async () => {
+  find(id: string): Awaitable<KnownUser | undefined> {
+    return this.#cache.get(`user ${id}`, async () => {
       const user = await findUser(this.#database, id)
       if (!user) return undefined
       const groups = new Set(await groupsOf(this.#database, id))

@@ -91,7 +91,7 @@ export class Creation {
   /** Checks what can be checked before the transaction, and reads the body. @throws {ServiceError} */
   async #prepare(caller: Caller, contextKey: string, request: CreationRequest): Promise<PreparedCreation> {
     const { database, loader } = this.#deps
-    const findContext = (key: string): Promise<FoundContext> => loader.getContext(key)
+    const findContext = async (key: string): Promise<FoundContext> => await loader.getContext(key)
     const { context } = await placeFor(database, caller, contextKey, request.listUri, findContext)
     requirePossible(this.#deps.kinds, context, request)
     const readBody = await request.body()

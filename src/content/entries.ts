@@ -1,4 +1,5 @@
 import { type Caller, denied } from '../accounts/caller.ts'
+import type { Awaitable } from '../base/concurrency.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
@@ -52,13 +53,13 @@ export class Entries {
    * What an entry is and how large, for deciding where a request is answered; `undefined` where there is none.
    * @param small entries up to this size are read where the request has arrived
    */
-  async outline(key: EntryKey, small: Bytes): Promise<Outline | undefined> {
-    return await this.#deps.loader.outline(key, small)
+  outline(key: EntryKey, small: Bytes): Awaitable<Outline | undefined> {
+    return this.#deps.loader.outline(key, small)
   }
 
   /** Whether many statements of other entries are about this one, for the same decision. @throws {NotFound} */
-  async hasManyRelations(key: EntryKey): Promise<boolean> {
-    return await this.#deps.loader.hasManyRelations(key)
+  hasManyRelations(key: EntryKey): Awaitable<boolean> {
+    return this.#deps.loader.hasManyRelations(key)
   }
 
   /** Replaces the info (W3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */

@@ -1,4 +1,5 @@
 import { NotFound } from '../base/errors.ts'
+import { andThen, type Awaitable } from '../base/concurrency.ts'
 import type { Bytes } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
@@ -41,27 +42,33 @@ export class EntryLoader {
   }
 
   /** The present entry, including every acknowledged change. @throws {NotFound} */
-  async get({ context: contextKey, entry: id }: EntryKey): Promise<EntryInContext> {
-    const { context, entry: contextEntry } = await this.getContext(contextKey)
-    const address = { context: context.id, id }
-    const entry = this.#isCaching ? (await this.#loaded(address))?.entry : await findEntry(this.#deps.database, address)
-    if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
-    return { entry, contextEntry }
+  get({ context: contextKey, entry: id }: EntryKey): Awaitable<EntryInContext> {
+    return andThen(this.getContext(contextKey), ({ context, entry: contextEntry }) => {
+      const address = { context: context.id, id }
+      const { database } = this.#deps
+      const found = this.#isCaching
+        ? andThen(this.#loaded(address), loaded => loaded?.entry)
+        : findEntry(database, address)
+      return andThen(found, entry => {
+        if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
+        return { entry, contextEntry }
+      })
+    })
   }
 
   /**
    * What an entry is and how large, before any right has been checked. `undefined` where there is none.
    * @param small an entry up to this size is loaded at once, because the request needs it next; of a larger one, only its outline
    */
-  async outline({ context, entry: id }: EntryKey, small: Bytes): Promise<Outline | undefined> {
-    const known = this.#isCaching ? await this.#loaded({ context, id }, small) : undefined
-    return known ? outlineOf(known.entry) : await findOutline(this.#deps.database, context, id)
+  outline({ context, entry: id }: EntryKey, small: Bytes): Awaitable<Outline | undefined> {
+    const loaded = this.#isCaching ? this.#loaded({ context, id }, small) : undefined
+    return andThen(loaded, known => (known ? outlineOf(known.entry) : findOutline(this.#deps.database, context, id)))
   }
 
   /** What other tables hold about an entry. */
-  async attached(address: EntryAddress): Promise<Attached> {
-    const loaded = this.#isCaching ? await this.#loaded(address) : undefined
-    return loaded?.attached ?? (await findAttached(this.#deps.database, address))
+  attached(address: EntryAddress): Awaitable<Attached> {
+    const loaded = this.#isCaching ? this.#loaded(address) : undefined
+    return andThen(loaded, known => known?.attached ?? findAttached(this.#deps.database, address))
   }
 
   /** What rights on an entry depend on. `undefined` where there is no such entry. */
@@ -78,35 +85,36 @@ export class EntryLoader {
     return this.#deps.database.revision !== undefined
   }
 
-  async #loaded({ context, id }: EntryAddress, most?: Bytes): Promise<LoadedEntry | undefined> {
+  #loaded({ context, id }: EntryAddress, most?: Bytes): Awaitable<LoadedEntry | undefined> {
     const subject = `${context}/${id}`
-    return await this.#deps.cache.get(`entry ${subject}`, async () => {
+    return this.#deps.cache.get(`entry ${subject}`, async () => {
       const value = await findLoadedEntry(this.#deps.database, { context, id }, most)
       return value && { value, subjects: [subject], bytes: memoryOfEntry(value.entry) + ATTACHED_BYTES }
     })
   }
 
-  async #head(address: EntryAddress): Promise<EntryHead | undefined> {
+  #head(address: EntryAddress): Awaitable<EntryHead | undefined> {
     const subject = `${address.context}/${address.id}`
-    return await this.#deps.cache.get(`head ${subject}`, async () => {
+    return this.#deps.cache.get(`head ${subject}`, async () => {
       const value = await findEntryHead(this.#deps.database, address)
       return value && { value, subjects: [subject], bytes: memoryOfHead(value) }
     })
   }
 
   /** Whether many statements of other entries are about this one. @throws {NotFound} */
-  async hasManyRelations({ context: contextKey, entry: id }: EntryKey): Promise<boolean> {
-    const { context } = await this.getContext(contextKey)
-    return (await this.attached({ context: context.id, id })).hasManyRelations
+  hasManyRelations({ context: contextKey, entry: id }: EntryKey): Awaitable<boolean> {
+    return andThen(this.getContext(contextKey), ({ context }) =>
+      andThen(this.attached({ context: context.id, id }), attached => attached.hasManyRelations),
+    )
   }
 
   /** A context, by its id or name. @throws {NotFound} */
-  async getContext(key: string): Promise<FoundContext> {
-    const found = await this.#deps.cache.get(`context ${key}`, async () => {
+  getContext(key: string): Awaitable<FoundContext> {
+    const found = this.#deps.cache.get(`context ${key}`, async () => {
       const value = await getContext(this.#deps.database, key)
       return { value, subjects: [`${CONTEXTS}/${value.context.id}`], bytes: memoryOfHead(value.entry) }
     })
-    return found ?? (await getContext(this.#deps.database, key))
+    return andThen(found, context => context ?? getContext(this.#deps.database, key))
   }
 
   /** The entry of a context itself. @throws {NotFound} */

@@ -1,6 +1,7 @@
 import { type Caller, denied } from '../accounts/caller.ts'
 import { findGroup } from '../accounts/groups.ts'
 import { findUser, type User } from '../accounts/users.ts'
+import { andThen, type Awaitable } from '../base/concurrency.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { emptyGraph, type Graph, type GraphText, statementsOf } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, type EntryKey } from '../model/addresses.ts'
@@ -127,7 +128,8 @@ export class EntryViews implements Presenter {
     if (!detailed) return brief
     const options = { publicInfo: this.#publicInfo, most: MAX_RELATIONS }
     const find = (address: EntryAddress): Promise<AccessTarget | undefined> => this.#deps.loader.target(address)
-    const readable = await readableRelations(find, caller, entry, relations, options)
+    const isAlone = relations.rows.length === 0 && relations.memberships.length === 0
+    const readable = isAlone ? emptyGraph : await readableRelations(find, caller, entry, relations, options)
     return {
       ...brief,
       ...(await this.#details(caller, { entry, access }, ResponseBudget.forOne(), readable)),
@@ -142,7 +144,7 @@ export class EntryViews implements Presenter {
    * The parts of the view that are stored outside the entry's row and are the same for all callers; cached until one of
    * their rows changes.
    */
-  async #surroundingsOf(entry: Entry): Promise<Surroundings> {
+  #surroundingsOf(entry: Entry): Awaitable<Surroundings> {
     const subject = `${entry.context}/${entry.id}`
     const load = async (): Promise<Surroundings> => {
       const attached = await this.#deps.loader.attached(entry)
@@ -155,13 +157,13 @@ export class EntryViews implements Presenter {
       }
     }
     // The cache key contains the version of the entry, because a newer version has other surroundings.
-    const kept = await this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
+    const kept = this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
       const value = await load()
       const { rows, memberships } = value.relations
       const bytes = SURROUNDINGS_BYTES + memoryOf(value.info) + MEMORY_OF_RELATION * (rows.length + memberships.length)
       return { value, subjects: [subject], bytes }
     })
-    return kept ?? (await load())
+    return andThen(kept, surroundings => surroundings ?? load())
   }
 
   /** The info of an entry inside a list or search result: empty if the caller may not read it. */

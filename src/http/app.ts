@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { guestFrom, isGuest, shareOf } from '../accounts/caller.ts'
+import { type Caller, guestFrom, isGuest, shareOf } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
+import { andThen, type Awaitable } from '../base/concurrency.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
+import type { Milliseconds } from '../base/units.ts'
 import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
 import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
 import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
@@ -43,6 +44,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   const app = createFastify(deps, addresses)
   const cors = new Cors(options.cors)
 
+  app.decorateRequest('route', undefined as never)
   app.decorateRequest('caller', undefined as never)
   app.decorateRequest('cookies', undefined as never)
   app.decorateRequest('parameters', undefined as never)
@@ -50,59 +52,47 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.decorateReply('repeatedPart', undefined)
 
   if (deps.cache.asks) app.addHook('onRequest', (_request, _reply, done) => deps.cache.during(done))
-  app.addHook('onRequest', async (request, reply) => {
-    // Set first: the answer to a request that fails half-way through these steps needs them too.
+  app.addHook('onRequest', (request, reply, done) => {
     const isContent = isForContent(deps, request)
-    request.cookies = isContent
+    const cookies = isContent
       ? RequestCookies.none
       : RequestCookies.parse(request.headers.cookie, options.cookie.hostPrefix)
-    request.caller = guestFrom(clientOf(request, addresses))
-    request.parameters = Parameters.none
-    setCommonHeaders(deps, request, reply)
-    if (isContent) return undefined
+    beginExchange(deps, request, reply, { cookies, addresses })
+    if (isContent) return done()
     if (options.cors.enabled) reply.headers(cors.headers(request.headers.origin))
     if (announcesBody(request.raw)) drainUnreadBody(request.raw, reply.raw)
     removeCodingFromTags(request.raw)
     requireHost(request)
     if (cors.isPreflight(request.method, request.headers)) {
-      return await reply.status(204).headers(cors.preflightHeaders()).send()
+      return void reply.status(204).headers(cors.preflightHeaders()).send()
     }
     request.parameters = parametersOf(request)
     // `ignoreAuth` (I4): from here on the request has no `auth_token`, on any route.
     if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
-    const { ignoresCaller, fromElsewhere, beforeFactor } = request.routeOptions.config
     request.callback = options.jsonp ? callbackOf(request) : undefined
-    const isKnown = ignoresCaller !== true && request.callback === undefined
-    if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
-    if (announcesBody(request.raw)) deps.bodies.belongs(request.raw, shareOf(request.caller))
-    requireTokenScope(request)
-    if (beforeFactor !== true) await deps.factorPolicy.requirePresent(request.caller)
-    // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
-    const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(request.caller))
-    const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
-    if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
-    if (addsData(request)) deps.requireSpace()
-    return undefined
+    const isKnown = request.route.ignoresCaller !== true && request.callback === undefined
+    const caller = isKnown ? recogniseCaller(deps, request, reply) : request.caller
+    return orDone(
+      andThen(caller, known => admit(deps, cors, request, known)),
+      () => done(),
+    )
   })
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
   })
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     // An idle kept-alive connection would delay the end of the service, or be cut off by it.
     if (closing || deps.readiness.isDraining) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     if (options.cspReportUrl !== undefined) addReports(reply, options.cspReportUrl)
-    // Most requests wait for nothing here: each `await` would cost them a turn.
-    if (request.caller.session) await noteAccess(deps, request, reply)
-    if (isLateListener(request.raw)) await holdForLateListener(request.raw)
-    if (payload instanceof Readable) noteWhenLeft(deps, request, reply)
-    const body = asScript(reply, payload, request.callback)
-    return isCompressible(request) ? await compress(request, reply, body) : body
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    noteAnswer(deps, request, reply)
-    done()
+    const noted = noteAccess(deps, request, reply)
+    const held = andThen(noted, () => (isLateListener(request.raw) ? holdForLateListener(request.raw) : undefined))
+    const body = andThen(held, () => {
+      const text = asScript(reply, payload, request.callback)
+      return isCompressible(request) ? compress(request, reply, text) : text
+    })
+    return orDone(body, () => done(null, body))
   })
 
   // Handlers read bodies themselves, after they have checked the caller, so Fastify parses no body beforehand.
@@ -148,12 +138,8 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, commonHeaders(deps)),
     frameworkErrors: (error, request, reply) => {
       // The address could not be read, so none of the steps runs.
-      request.parameters = Parameters.none
-      request.cookies = RequestCookies.none
-      request.caller = guestFrom(clientOf(request, addresses))
-      setCommonHeaders(deps, request, reply)
+      beginExchange(deps, request, reply, { cookies: RequestCookies.none, addresses })
       reply.header('cache-control', 'no-store')
-      reply.raw.once('close', () => noteAnswer(deps, request, reply))
       void sendProblem(deps, error, request, reply)
     },
   })
@@ -193,6 +179,48 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
   }
 }
 
+/** Sets what every answer needs, also the answer to a request that fails half-way through the steps. */
+function beginExchange(
+  deps: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { cookies, addresses }: { readonly cookies: RequestCookies; readonly addresses: ClientAddresses },
+): void {
+  const begun = deps.system.monotonic()
+  // The response is closed when it has been handed on as a whole, or when the client has left.
+  reply.raw.on('close', () => {
+    if (reply.raw.headersSent) noteAnswer(deps, request, reply, deps.system.monotonic() - begun)
+  })
+  // Read once: the framework makes a new object of options each time.
+  request.route = request.routeOptions.config
+  request.cookies = cookies
+  request.caller = guestFrom(clientOf(request, addresses))
+  request.parameters = Parameters.none
+  setCommonHeaders(deps, request, reply)
+}
+
+/** The steps after the caller has been recognised. */
+function admit(deps: Services, cors: Cors, request: FastifyRequest, caller: Caller): Awaitable<void> {
+  request.caller = caller
+  if (announcesBody(request.raw)) deps.bodies.belongs(request.raw, shareOf(caller))
+  requireTokenScope(request)
+  const { ignoresCaller, fromElsewhere, beforeFactor } = request.route
+  return andThen(beforeFactor === true ? undefined : deps.factorPolicy.requirePresent(caller), () => {
+    // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
+    const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(caller))
+    const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
+    if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
+    if (addsData(request)) deps.requireSpace()
+  })
+}
+
+/** Ends a step: the framework waits for a promise, and is called at once where there is nothing to wait for. */
+function orDone(result: Awaitable<unknown>, done: () => void): Promise<unknown> | undefined {
+  if (result instanceof Promise) return result
+  done()
+  return undefined
+}
+
 function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
   const { 'user-agent': userAgent = '' } = request.headers
   return {
@@ -203,8 +231,10 @@ function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
 }
 
 /** Everything that may store new rows. Signing in and operating the service stay possible while the disk is full. */
-const addsData = ({ method, routeOptions: { url = '' } }: FastifyRequest): boolean =>
-  ['POST', 'PUT', 'PATCH'].includes(method) && !/^\/(auth|management|echo|validator)\b/.test(url)
+const addsData = ({ method, route: { url = '' } }: FastifyRequest): boolean =>
+  writing.has(method) && !/^\/(auth|management|echo|validator)\b/.test(url)
+
+const writing: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 function parametersOf(request: FastifyRequest): Parameters {
   if (request.url.includes('%00')) throw new InvalidInput('bad-request', 'The address contains a NUL character.')
@@ -242,7 +272,7 @@ function addReports(reply: FastifyReply, url: string): void {
 
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
   // The address of the route, because the requested one may contain escapes.
-  if ((request.routeOptions.url ?? request.url).startsWith('/auth/')) reply.header('cache-control', 'no-store')
+  if ((request.route.url ?? request.url).startsWith('/auth/')) reply.header('cache-control', 'no-store')
   else if (!isGuest(request.caller) && reply.getHeader('cache-control') !== 'no-store')
     reply.header('cache-control', 'private')
 }
@@ -251,29 +281,22 @@ function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
 const isForContent = ({ contentOrigin }: Services, { headers }: FastifyRequest): boolean =>
   contentOrigin?.isAt(headers.host) === true
 
-/** Fastify reports no end of a response whose client leaves with the last byte of a file, or before it. */
-function noteWhenLeft(deps: Services, request: FastifyRequest, reply: FastifyReply): void {
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) noteAnswer(deps, request, reply)
-  })
-}
-
 /**
  * Counts the request and writes one log line. The query is left out, because it may contain private data; so is the ticket in an
  * address of the content origin.
  */
-function noteAnswer(deps: Services, request: FastifyRequest, reply: FastifyReply): void {
+function noteAnswer(deps: Services, request: FastifyRequest, reply: FastifyReply, ms: Milliseconds): void {
   const { log, metrics } = deps
-  const { method, routeOptions } = request
-  metrics.answered({ method, route: routeOptions.url, status: reply.statusCode, seconds: reply.elapsedTime / 1000 })
+  const { method, route } = request
+  metrics.answered({ method, route: route.url, status: reply.statusCode, seconds: ms / 1000 })
   if (!log.isLevelEnabled('info')) return
   log.info(
     {
       requestId: request.id,
       method: request.method,
-      path: isForContent(deps, request) ? (routeOptions.url ?? '') : request.url.split('?')[0],
+      path: isForContent(deps, request) ? (route.url ?? '') : request.url.split('?')[0],
       status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime),
+      ms: Math.round(ms),
       user: request.caller.user.id,
       address: request.caller.client.address,
     },

@@ -17,6 +17,8 @@ export class BaseAddress {
   readonly path: string
   readonly origin: string
   readonly isHttps: boolean
+  /** Paths that stand before the address of a route, each with its slash at the end; the equivalent of none is not among them. */
+  readonly #prefixes: readonly string[]
 
   constructor(href: string) {
     const url = new URL(href)
@@ -24,6 +26,7 @@ export class BaseAddress {
     this.path = new URL(this.href).pathname
     this.origin = url.origin
     this.isHttps = url.protocol === 'https:'
+    this.#prefixes = [this.path, '/store/'].filter(prefix => prefix !== '/')
   }
 
   /**
@@ -67,11 +70,10 @@ export class BaseAddress {
   /** The address under which the routes are registered, for any of the equivalent addresses (D1.2). */
   route(asked: string): string {
     // A request may name the whole address (RFC 9112 3.2.2); which host it names counts for nothing (D1.1).
-    const url = asked.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
+    const url = asked.startsWith('/') ? asked : asked.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
     // `OPTIONS *` and the like ask about no address of ours, least of all about the first.
     if (!url.startsWith('/')) return `/${url}`
-    for (const prefix of [this.path, '/store/']) {
-      if (prefix === '/') continue
+    for (const prefix of this.#prefixes) {
       if (url.startsWith(prefix)) return url.slice(prefix.length - 1)
       const bare = prefix.slice(0, -1)
       if (url === bare || url.startsWith(`${bare}?`)) return `/${url.slice(bare.length)}`

@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { type Caller, hasScope, isGuest, type TokenScope } from '../accounts/caller.ts'
 import { looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
-import { type Client, isCurrent, type Sessions } from '../accounts/sessions.ts'
+import { type Client, isCurrent, type Session, type Sessions } from '../accounts/sessions.ts'
 import { normaliseName, type User } from '../accounts/users.ts'
+import { andThen, type Awaitable } from '../base/concurrency.ts'
 import { Forbidden, Unauthenticated } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../model/addresses.ts'
@@ -25,53 +27,55 @@ type CallerServices = Uses<'basic' | 'sessions' | 'users'>
  * cleared in the answer (D2.7).
  * @throws {Unauthenticated} `invalid-token` where the settings ask for it
  */
-export async function recogniseCaller(
+export function recogniseCaller(
   deps: CallerServices & Uses<'accessTokens' | 'cookie' | 'options'>,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Caller> {
+): Awaitable<Caller> {
   // Until it is recognised, a request is the guest's.
   const guest = request.caller
   const token = deps.accessTokens && accessTokenIn(request.headers.authorization)
-  if (token) return await callerByAccessToken(deps, token, request, reply)
-  if (deps.basic && request.headers.authorization !== undefined) return await callerByBasic(deps, request, reply)
+  if (token) return callerByAccessToken(deps, token, request, reply)
+  if (deps.basic && request.headers.authorization !== undefined) return callerByBasic(deps, request, reply)
   if (!request.cookies.hasAuthToken) return guest
-  const caller = await callerByCookie(deps, request)
-  if (caller) return caller
-  setCookie(reply, deps.cookie.clear())
-  if (deps.options.invalidTokenIsError) {
-    throw new Unauthenticated('invalid-token', 'The auth_token is unknown or expired. Sign in again.')
-  }
-  return guest
+  return andThen(callerByCookie(deps, request), caller => {
+    if (caller) return caller
+    setCookie(reply, deps.cookie.clear())
+    if (deps.options.invalidTokenIsError) {
+      throw new Unauthenticated('invalid-token', 'The auth_token is unknown or expired. Sign in again.')
+    }
+    return guest
+  })
 }
 
 /** The caller by the first token of the request that a live login has. */
-export async function callerByCookie(
+export function callerByCookie(
   deps: Uses<'sessions' | 'users'>,
-  request: FastifyRequest,
-): Promise<Caller | undefined> {
-  for (const token of request.cookies.authTokens.slice(0, MAX_TOKENS)) {
-    const caller = await callerOf(deps, token, request.caller.client)
-    if (caller) return caller
+  { cookies, caller: { client } }: FastifyRequest,
+): Awaitable<Caller | undefined> {
+  const tokens = cookies.authTokens
+  const tryFrom = (at: number): Awaitable<Caller | undefined> => {
+    const token = at < MAX_TOKENS ? tokens[at] : undefined
+    if (token === undefined) return undefined
+    return andThen(callerOf(deps, token, client), caller => caller ?? tryFrom(at + 1))
   }
-  return undefined
+  return tryFrom(0)
 }
 
-async function callerOf(
+const callerOf = (
   { sessions, users }: Uses<'sessions' | 'users'>,
   token: string,
   client: Client,
-): Promise<Caller | undefined> {
-  const session = await sessions.find(token)
-  if (!session) return undefined
-  const known = await users.find(session.userId)
-  // The epoch in the user's row decides about revocation, whatever the session store contains (D3.5).
-  if (!known || known.user.disabled || !isCurrent(session, known.user)) {
-    await sessions.end(token)
-    return undefined
-  }
-  return { ...known, client, session }
-}
+): Awaitable<Caller | undefined> =>
+  andThen(sessions.find(token), session => {
+    if (!session) return undefined
+    return andThen(users.find(session.userId), known => {
+      // The epoch in the user's row decides about revocation, whatever the session store contains (D3.5).
+      if (known && !known.user.disabled && isCurrent(session, known.user))
+        return { user: known.user, groups: known.groups, client, session }
+      return sessions.end(token).then(() => undefined)
+    })
+  })
 
 interface PresentedToken {
   readonly scheme: 'bearer' | 'basic'
@@ -143,19 +147,24 @@ export function challenge(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** Once the answer is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
-export async function noteAccess(
+export function noteAccess(
   { sessions, cookie, log }: Uses<'sessions' | 'cookie' | 'log'>,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<void> {
+): Awaitable<void> {
   const { session } = request.caller
-  if (!session) return
-  const renewed = await sessions.noteAccess(session, reply.statusCode < 400).catch((error: unknown) => {
-    // The request has succeeded; the next one prolongs the session.
-    log.error({ err: error }, 'recording an access failed')
-    return undefined
-  })
-  if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieLife(renewed)))
+  if (!session) return undefined
+  const renew = (renewed: Session | undefined): void => {
+    if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieLife(renewed)))
+  }
+  // The request has succeeded; the next one prolongs the session.
+  const fail = (error: unknown): void => log.error({ err: error }, 'recording an access failed')
+  try {
+    const noted = sessions.noteAccess(session, reply.statusCode < 400)
+    return noted instanceof Promise ? noted.then(renew).catch(fail) : renew(noted)
+  } catch (error) {
+    return fail(error)
+  }
 }
 
 const READ: readonly TokenScope[] = ['read']
@@ -168,11 +177,11 @@ const NONE: readonly TokenScope[] = []
  * and tokens (D24.5).
  * @throws {Forbidden} `access-token-scope`
  */
-export function requireTokenScope({ caller, method, routeOptions: { url, config } }: FastifyRequest): void {
+export function requireTokenScope({ caller, method, route: { url, tokenScopes } }: FastifyRequest): void {
   const { grant } = caller
   // An unknown address is answered with 404.
   if (!grant || url === undefined) return
-  const scopes = config.tokenScopes ?? scopesOf(method, url)
+  const scopes = tokenScopes ?? scopesOf(method, url)
   if (scopes.some(scope => hasScope(caller, scope))) return
   const needed = scopes.length === 0 ? 'Sign in instead' : `It needs the scope ${scopes.join(' or ')}`
   throw new Forbidden('access-token-scope', `This access token does not permit this request. ${needed}.`)
@@ -189,10 +198,12 @@ export function describeCaller(
   language: string | undefined,
   base: BaseAddress,
 ): Record<string, unknown> {
-  const common = { id: user.id, user: user.name, clientAcceptLanguage: acceptLanguage(language) }
-  if (isGuest({ user })) return common
+  const clientAcceptLanguage = acceptLanguage(language)
+  if (isGuest({ user })) return { id: user.id, user: user.name, clientAcceptLanguage }
   return {
-    ...common,
+    id: user.id,
+    user: user.name,
+    clientAcceptLanguage,
     uri: base.toAbsolute(entryUri({ context: PRINCIPALS, id: user.id })),
     language: user.language,
     homecontext: user.homeContext,
@@ -204,9 +215,16 @@ export function describeCaller(
 export const expiryOf = ({ session }: Caller, sessions: Sessions): Milliseconds | undefined =>
   session && sessions.expiryAfterAccess(session)
 
-/** `Sun Nov 22 10:00:00 UTC 2026` (D3.1). */
+/** `Sun Nov 22 10:00:00 UTC 2026` (D3.1). Sessions that are used in the same second mostly end in the same second. */
 function localeTime(time: Milliseconds): string {
-  // From `Sun, 22 Nov 2026 10:00:00 GMT`.
-  const text = new Date(time).toUTCString()
-  return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
+  return localeSeconds.memo(Math.floor(time / 1000))
 }
+
+const localeSeconds = new LRUCache<number, string>({
+  max: 10,
+  memoMethod: second => {
+    // From `Sun, 22 Nov 2026 10:00:00 GMT`.
+    const text = new Date(second * 1000).toUTCString()
+    return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
+  },
+})

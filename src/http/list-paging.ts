@@ -41,7 +41,7 @@ export const orderOf = ({ sort, order, prio, lang }: ValuesOf<typeof orderQuery>
   sort,
   descending: order?.toLowerCase() === 'desc',
   // A type that no member can have moves none.
-  first: graphTypes.find(type => type.toLowerCase() === prio?.toLowerCase()),
+  first: prio === undefined ? undefined : graphTypes.find(type => type.toLowerCase() === prio.toLowerCase()),
   language: lang,
 })
 

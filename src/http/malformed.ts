@@ -12,11 +12,14 @@ const causes: Readonly<Record<string, { readonly status: number; readonly detail
 /** Answers bytes that are not a request: the same kind of body and headers as every other refusal has (D1.4, D1.6). */
 export function answerMalformed(
   error: Error & { readonly code?: string },
-  socket: Socket & { readonly _httpMessage?: { readonly _headerSent: boolean } | null },
+  socket: Socket & {
+    readonly _httpMessage?: { readonly _headerSent: boolean; readonly writableEnded: boolean } | null
+  },
   headers: Readonly<Record<string, string>>,
 ): void {
-  // The client has disconnected, or the response to an earlier request has begun and must not be mixed with this one.
-  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?._headerSent === true) {
+  const earlier = socket._httpMessage
+  // The client has disconnected, or the response to an earlier request has begun, not ended, and must not be mixed with this one.
+  if (error.code === 'ECONNRESET' || !socket.writable || (earlier?._headerSent === true && !earlier.writableEnded)) {
     socket.destroy()
     return
   }

@@ -37,6 +37,13 @@ export interface AnsweredRequest {
   readonly seconds: number
 }
 
+/** The answers of one route with one status. Counted here: the library finds a series by its labels, which costs more than counting. */
+interface RequestSeries {
+  readonly labels: { readonly method: string; readonly route: string; readonly status: number }
+  count: number
+  readonly durations: Histogram.Internal<string>
+}
+
 /** The threads of this process that answer requests. */
 export interface MeasuredThreads {
   readonly isFirst: boolean
@@ -78,14 +85,10 @@ const COUNT_TTL: Milliseconds = 30_000
  */
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #requests: Counter<'method' | 'route' | 'status'>
   readonly #durations: Histogram<'method' | 'route'>
   readonly #refusals: Counter<'code'>
   /** By method, status and route, of which there are few. */
-  readonly #series = new Map<
-    string,
-    { readonly requests: Counter.Internal; readonly durations: Histogram.Internal<string> }
-  >()
+  readonly #series = new Map<string, RequestSeries>()
   readonly #threads: MeasuredThreads | undefined
   #process: Promise<void> | undefined
 
@@ -93,11 +96,15 @@ export class Metrics {
   constructor(deps: Measured, threads?: MeasuredThreads) {
     this.#threads = threads
     const registers = [this.#registry]
-    this.#requests = new Counter({
+    const requests = new Counter({
       name: `${PREFIX}http_requests_total`,
       help: 'Answered requests.',
       labelNames: ['method', 'route', 'status'],
       registers,
+      collect: () => {
+        requests.reset()
+        for (const { labels, count } of this.#series.values()) requests.inc(labels, count)
+      },
     })
     this.#durations = new Histogram({
       name: `${PREFIX}http_request_seconds`,
@@ -126,14 +133,11 @@ export class Metrics {
     const key = `${method} ${status} ${route}`
     let series = this.#series.get(key)
     if (!series) {
-      // The library finds a series by its labels, which costs more than counting.
-      series = {
-        requests: this.#requests.labels({ method, route, status }),
-        durations: this.#durations.labels({ method, route }),
-      }
+      const labels = { method, route, status }
+      series = { labels, count: 0, durations: this.#durations.labels({ method, route }) }
       this.#series.set(key, series)
     }
-    series.requests.inc()
+    series.count++
     series.durations.observe(seconds)
   }
 

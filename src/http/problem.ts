@@ -118,8 +118,8 @@ function headersOf(error: ServiceError): Record<string, string> {
 }
 
 /** A user who opens a link to a file without a session signs in first and is then sent back to the file. */
-const mayContinueHere = ({ method, routeOptions }: FastifyRequest): boolean =>
-  method === 'GET' && routeOptions.url?.startsWith('/:context/') === true
+const mayContinueHere = ({ method, route }: FastifyRequest): boolean =>
+  method === 'GET' && route.url?.startsWith('/:context/') === true
 
 async function signInFirst({ base }: Uses<'base'>, request: FastifyRequest, reply: FastifyReply) {
   const query = new URLSearchParams({ successurl: base.at(request.url.slice(1)) })
@@ -142,13 +142,13 @@ export async function sendProblem(
     deps.log.error({ code: body.code, err: error, requestId: request.id }, 'a request failed because of the storage')
   }
   reply.status(status).headers(headers)
-  const isVisited = request.routeOptions.config.visited === true || request.is404
+  const isVisited = request.route.visited === true || request.is404
   if (isVisited && prefersHtml(request)) {
     if (status === 401 && mayContinueHere(request)) return await signInFirst(deps, request, reply)
     const look = pageContext(deps, request)
     const detail = wordsForProblem(look.words, body.code, body) ?? String(body['detail'])
     const title = look.language === 'en' ? String(body['title']) : look.words.refused
-    const isSignIn = request.routeOptions.config.ignoresCaller === true
+    const isSignIn = request.route.ignoresCaller === true
     await sendPage(reply, errorPage(look, { title, detail, isSignIn }))
   } else {
     await reply.type('application/problem+json').send(body)

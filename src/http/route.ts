@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenScope } from '../accounts/caller.ts'
+import type { Awaitable } from '../base/concurrency.ts'
 import type { RequestCookies } from './protocol/cookies.ts'
 import type { Parameters } from './protocol/query.ts'
 
@@ -11,7 +12,7 @@ export interface Route {
   readonly method: Method
   readonly url: string
   /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
-  readonly handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+  readonly handle: (request: FastifyRequest, reply: FastifyReply) => Awaitable<unknown>
   /** A login or logout: invalid credentials in the request must not prevent it (D2.4). */
   readonly ignoresCaller?: true
   /**
@@ -46,6 +47,8 @@ declare module 'fastify' {
   }
 
   interface FastifyRequest {
+    /** The marks of the matched route and its address, which is absent for an unknown address. */
+    route: FastifyContextConfig & { readonly url?: string }
     /** Who asks, and from where; set before the handler runs. */
     caller: Caller
     /** Parsed once. */

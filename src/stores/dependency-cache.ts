@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { LRUCache } from 'lru-cache'
+import type { Awaitable } from '../base/concurrency.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { DELETED } from './change-log.ts'
@@ -87,7 +88,15 @@ export class DependencyCache {
    * before the call are respected, or in a request on PostgreSQL those committed before it began and its own.
    * @param key begins with the kind of value, so that kinds do not collide
    */
-  async get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
+  get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Awaitable<T | undefined> {
+    const { revision } = this.#database
+    // Where the server has to be asked, nothing is known to be valid before its answer.
+    const isCurrent = !this.asks && revision !== undefined && revision === this.#revision
+    const kept = isCurrent ? this.#values.get(key) : undefined
+    return kept ? (kept.value as T) : this.#getOrLoad(key, load)
+  }
+
+  async #getOrLoad<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
     const { revision } = this.#database
     if (revision === undefined) return (await load())?.value
     if (this.asks) await this.#confirm()

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Awaitable } from '../base/concurrency.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Capacity, EphemeralStore, Kept } from './ephemeral-store.ts'
@@ -35,7 +36,7 @@ export class MemoryEphemeralStore implements EphemeralStore {
     return this.#maps().reduce((sum, entries) => sum + entries.size, 0)
   }
 
-  async get<T>(key: string): Promise<T | undefined> {
+  get<T>(key: string): Awaitable<T | undefined> {
     return this.#map(key).get(key, this.#now()) as T | undefined
   }
 
@@ -48,7 +49,7 @@ export class MemoryEphemeralStore implements EphemeralStore {
     return true
   }
 
-  async update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
+  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Awaitable<T | undefined> {
     const entries = this.#map(key)
     const now = this.#now()
     const kept = change(entries.get(key, now) as T | undefined)

@@ -127,7 +127,7 @@ test('while the store is out of reach accesses wait, and are written when it is 
   const { a, b, system, state } = openNodes()
   const session = await a.open(bob, client)
   state.isAway = true
-  await assert.rejects(a.find(session.token), StoreUnavailable)
+  await assert.rejects(async () => await a.find(session.token), StoreUnavailable)
   system.pass(100 * SECOND)
   assert.equal(await a.noteAccess(session, true), undefined, 'no cookie for what is not written')
   await a.close()

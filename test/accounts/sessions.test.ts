@@ -143,7 +143,7 @@ test('of many logins at once just as many stay as are allowed (D2.6)', async () 
   const { sessions } = open({ maxPerUser: 5 })
   const opened = await Promise.all(Array.from({ length: 40 }, () => sessions.open(bob, client)))
   assert.equal((await sessions.list(bob)).length, 5)
-  const found = await Promise.all(opened.map(({ token }) => sessions.find(token)))
+  const found = await Promise.all(opened.map(async ({ token }) => await sessions.find(token)))
   assert.equal(found.filter(session => session !== undefined).length, 5)
 })
 

@@ -47,7 +47,7 @@ const ask = ({ method = 'GET', declared, scopes = [], ...rest }: Asked): void =>
   requireTokenScope({
     method,
     caller: { ...guest, grant: { tokenId: 't', scopes } },
-    routeOptions: { url: 'url' in rest ? rest.url : '/:context', config: { tokenScopes: declared } },
+    route: { url: 'url' in rest ? rest.url : '/:context', tokenScopes: declared },
   } as unknown as FastifyRequest)
 
 test('a token reads with `read` and changes with `write`, where the route says nothing else (D24.4)', () => {
@@ -81,8 +81,7 @@ test('below /auth/ no token counts unless the route says so; an unknown address 
 })
 
 test('callers without a token are not judged by scopes', () => {
-  const routeOptions = { url: '/auth/tokens', config: {} }
-  requireTokenScope({ method: 'PUT', caller: guest, routeOptions } as unknown as FastifyRequest)
+  requireTokenScope({ method: 'PUT', caller: guest, route: { url: '/auth/tokens' } } as unknown as FastifyRequest)
 })
 
 test('the current user is described as clients expect (I2.2, D3.1)', () => {

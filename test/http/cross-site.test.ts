@@ -84,7 +84,7 @@ const requestOf = (query: string, method = 'GET', url = '/3/entry/1', route: str
   ({
     method,
     url,
-    routeOptions: { url: route },
+    route: { url: route },
     parameters: Parameters.parse(query, 'invalid-query'),
   }) as FastifyRequest
 

@@ -3,14 +3,21 @@ import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { answerMalformed } from '../../src/http/malformed.ts'
 
+interface FakeSocket {
+  writable?: boolean
+  /** The head of the response to an earlier request has been sent, and its end. */
+  headSent?: boolean
+  isEnded?: boolean
+}
+
 /** What is sent for an error of the parser; `undefined` if the connection is closed without a word. */
-function answer(code: string | undefined, socket: { writable?: boolean; headSent?: boolean } = {}): string | undefined {
+function answer(code: string | undefined, socket: FakeSocket = {}): string | undefined {
   let sent: string | undefined
   let isDestroyed = false
-  const { writable = true, headSent } = socket
+  const { writable = true, headSent, isEnded = false } = socket
   const fake = {
     writable,
-    _httpMessage: headSent === undefined ? null : { _headerSent: headSent },
+    _httpMessage: headSent === undefined ? null : { _headerSent: headSent, writableEnded: isEnded },
     end: (text: string) => (sent = text),
     destroy: () => (isDestroyed = true),
   } as unknown as Socket
@@ -45,4 +52,5 @@ test('nothing is sent to a client that has left, or in the middle of another res
   assert.equal(answer('HPE_INVALID_METHOD', { writable: false }), undefined)
   assert.equal(answer('HPE_INVALID_METHOD', { headSent: true }), undefined)
   assert.ok(answer('HPE_INVALID_METHOD', { headSent: false }))
+  assert.ok(answer('HPE_INVALID_METHOD', { headSent: true, isEnded: true }))
 })

@@ -46,7 +46,8 @@ test('50 parallel updates of one key from each of three nodes lose none', async 
   if (!requirePeer(t, redis)) return
   const url = freshUrl()
   const nodes = await Promise.all([1, 2, 3].map(() => open(t, url)))
-  const increase = (node: EphemeralStore) => node.update<number>('a:1', (old = 0) => ({ value: old + 1, ttl: LONG }))
+  const increase = async (node: EphemeralStore) =>
+    await node.update<number>('a:1', (old = 0) => ({ value: old + 1, ttl: LONG }))
   const results = await Promise.all(nodes.flatMap(node => Array.from({ length: 50 }, () => increase(node))))
   assert.equal(await nodes[0]?.get('a:1'), 150)
   assert.equal(new Set(results).size, 150)

@@ -1,3 +1,4 @@
+import { andThen, type Awaitable } from '../../base/concurrency.ts'
 import { Forbidden, Unauthenticated } from '../../base/errors.ts'
 import type { Database } from '../../stores/database.ts'
 import type { Audit } from '../audit.ts'
@@ -168,23 +169,29 @@ export class FactorPolicy {
   }
 
   /** Whether the caller must add a second factor before anything else. */
-  async isMissing(caller: Pick<Caller, 'user' | 'groups' | 'session'>): Promise<boolean> {
+  isMissing(caller: Pick<Caller, 'user' | 'groups' | 'session'>): Awaitable<boolean> {
     const { user, session } = caller
     // Not `hasSecondFactor` of the session: the user may have removed the factor since.
     if (isGuest(caller) || user.hasSecondFactor || session?.hasProviderFactor === true) return false
-    return await this.#isRequired(caller)
+    return this.#isRequired(caller)
   }
 
   /** @throws {Forbidden} `second-factor-missing` */
-  async requirePresent(caller: Caller): Promise<void> {
-    if (!(await this.isMissing(caller))) return
-    throw new Forbidden('second-factor-missing', 'This account must have a second factor. Add one first.')
+  requirePresent(caller: Caller): Awaitable<void> {
+    return andThen(this.isMissing(caller), isMissing => {
+      if (!isMissing) return
+      throw new Forbidden('second-factor-missing', 'This account must have a second factor. Add one first.')
+    })
   }
 
-  async #isRequired({ user, groups }: Pick<Caller, 'user' | 'groups'>): Promise<boolean> {
+  #isRequired({ user, groups }: Pick<Caller, 'user' | 'groups'>): Awaitable<boolean> {
     if (this.#requirement === 'off') return false
     if (this.#requirement === 'all') return true
     if (this.#requirement === 'admins' && (user.id === ADMIN || groups.has(ADMINS))) return true
+    return this.#groups.length > 0 && this.#isInNamedGroup(groups)
+  }
+
+  async #isInNamedGroup(groups: ReadonlySet<string>): Promise<boolean> {
     for (const name of this.#groups) {
       const id = await findPrincipalNamed(this.#database, name)
       if (id !== undefined && groups.has(id)) return true

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, requireAdmin, requireSignedIn, type TokenScope } from '../../accounts/caller.ts'
+import type { Awaitable } from '../../base/concurrency.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
 import type { Bodies } from '../protocol/body.ts'
 import type { Method, Route } from '../route.ts'
@@ -118,7 +119,7 @@ interface Declared<D, U extends string, Q extends Query, B> {
   readonly onContentOrigin?: true
   readonly tokenScopes?: readonly TokenScope[]
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
-  readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => Promise<unknown>
+  readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => Awaitable<unknown>
 }
 
 /** A route without its services: `bind` passes it those that it uses. */
@@ -166,8 +167,11 @@ function define<D, U extends string, Q extends Query, B>(
   const { onContentOrigin, beforeFactor } = declared
   const parameters = Object.entries(description?.query ?? {})
   const { body, requires } = description ?? {}
-  const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> =>
-    Object.fromEntries(parameters.map(([name, { read }]) => [name, read(given, name)])) as ValuesOf<Q>
+  const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> => {
+    const values: Record<string, unknown> = {}
+    for (const [name, { read }] of parameters) values[name] = read(given, name)
+    return values as ValuesOf<Q>
+  }
   return {
     method,
     url,
@@ -186,9 +190,9 @@ function define<D, U extends string, Q extends Query, B>(
         ...(beforeFactor ? { beforeFactor } : {}),
         ...(onContentOrigin ? { onContentOrigin } : {}),
         ...(tokenScopes ? { tokenScopes } : {}),
-        handle: async (request, reply) => {
+        handle: (request, reply) => {
           if (requires) requireRole(request.caller, requires)
-          return await handle(deps, {
+          return handle(deps, {
             request,
             reply,
             caller: request.caller,

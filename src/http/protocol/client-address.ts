@@ -39,7 +39,8 @@ export class ClientAddresses {
 }
 
 /** IPv4 addresses arrive as `::ffff:192.0.2.1` on a socket that serves both families. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
+const plain = (address: string): string =>
+  address.startsWith(':') ? address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '') : address
 
 /**
  * The values of `for`, the nearest hop first. In RFC 7239 commas separate the elements, and an IPv6 address

@@ -56,7 +56,8 @@ export class RequestCookies {
 
   /** Every distinct value of a cookie that has the form of a token. */
   tokens(name: string): string[] {
-    return [...new Set(this.#values.get(name)?.filter(value => token.test(value)))]
+    const values = this.#values.get(name)?.filter(value => token.test(value)) ?? []
+    return values.length > 1 ? [...new Set(values)] : values
   }
 
   /** The value of a cookie, of whatever form; `undefined` also when there are several values. */

@@ -101,8 +101,8 @@ const LONGEST_NAME = 128
  * `/auth/` does not support it (D2.9).
  * @throws {InvalidInput} for anything but a name
  */
-export function callbackOf({ method, parameters, routeOptions, url }: FastifyRequest): string | undefined {
-  const isOffered = (method === 'GET' || method === 'HEAD') && !(routeOptions.url ?? url).startsWith('/auth/')
+export function callbackOf({ method, parameters, route, url }: FastifyRequest): string | undefined {
+  const isOffered = (method === 'GET' || method === 'HEAD') && !(route.url ?? url).startsWith('/auth/')
   const name = isOffered ? parameters.get('callback') : undefined
   if (name === undefined || (name.length <= LONGEST_NAME && callbackName.test(name))) return name
   throw new InvalidInput('invalid-query', '`callback` is not the name of a function.')

@@ -2,6 +2,7 @@ import Negotiator from 'negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Awaitable } from '../../base/concurrency.ts'
 import type { Bytes } from '../../base/units.ts'
 
 /** What the client prefers: the media type, the language and the coding of a response, and its compression. */
@@ -30,8 +31,9 @@ const MAX_ITEM_CHARACTERS = 100
 
 /** `Accept-Language` as a map from tag to weight, at most 50 tags, weights to three decimals (D3.1). */
 export function acceptLanguage(header: string | undefined): Record<string, number> {
+  if (header === undefined) return {}
   const weights = new Map<string, number>()
-  for (const item of header?.split(',') ?? []) {
+  for (const item of header.split(',')) {
     if (item.length > MAX_ITEM_CHARACTERS) continue
     const match =
       /^\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(item)
@@ -99,7 +101,7 @@ let running = 0
  * to a body, its compressed size reveals the secrets in it (BREACH). Streams, that is files and archives,
  * stay as they are.
  */
-export async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+export function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Awaitable<unknown> {
   addVary(reply, 'Accept-Encoding')
   const isWhole =
     request.method === 'GET' && reply.statusCode === 200 && reply.getHeader('content-encoding') === undefined
@@ -109,7 +111,11 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
   if (bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
   const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
   const coding = acceptedCoding(request, repeated ? ['gzip', 'br'] : codings)
-  if (coding === undefined) return payload
+  return coding === undefined ? payload : compressed(reply, payload, coding)
+}
+
+async function compressed(reply: FastifyReply, payload: string | Buffer, coding: Coding): Promise<Buffer> {
+  const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
   running++
   try {
     const coded =
@@ -127,7 +133,7 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
 
 /** True when the route allows compression and the entry is not a user or group. */
 export const isCompressible = (request: FastifyRequest): boolean =>
-  request.routeOptions.config.compressible === true && !isAboutPeople(request)
+  request.route.compressible === true && !isAboutPeople(request)
 
 /** Users have properties that clients choose, which may be secrets. */
 const isAboutPeople = ({ params }: FastifyRequest): boolean =>

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { andThen, type Awaitable } from '../../base/concurrency.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { Outline } from '../../content/outline.ts'
 import type { EntryKey } from '../../model/addresses.ts'
@@ -6,7 +7,7 @@ import { holdsContent, isList } from '../../model/entry.ts'
 import type { Services } from '../services.ts'
 import { pathPart } from '../route.ts'
 
-type Rule = (request: FastifyRequest, entries: Services['entries']) => boolean | Promise<boolean>
+type Rule = (request: FastifyRequest, entries: Services['entries']) => Awaitable<boolean>
 
 /** A smaller response takes less time than involving another thread. */
 const MAX_LIGHT: Bytes = 32_768
@@ -15,11 +16,12 @@ const always: Rule = () => true
 
 /** Decides by the entry that the address names. If the entry does not exist, the request is refused at once. */
 const byEntry =
-  (isHeavy: (entry: Outline, ...asked: Parameters<Rule>) => boolean | Promise<boolean>): Rule =>
-  async (request, entries) => {
-    const entry = await entries.outline(keyOf(request), MAX_LIGHT)
-    return entry !== undefined && (await isHeavy(entry, request, entries))
-  }
+  (isHeavy: (entry: Outline, ...asked: Parameters<Rule>) => Awaitable<boolean>): Rule =>
+  (request, entries) =>
+    andThen(
+      entries.outline(keyOf(request), MAX_LIGHT),
+      entry => entry !== undefined && isHeavy(entry, request, entries),
+    )
 
 const keyOf = (request: FastifyRequest): EntryKey => ({
   context: pathPart(request, 'context'),
@@ -27,6 +29,7 @@ const keyOf = (request: FastifyRequest): EntryKey => ({
 })
 
 const isLarge = ({ size, graphType }: Outline): boolean => size > MAX_LIGHT && graphType !== 'User'
+const isLargeEntry = byEntry(isLarge)
 const hasMembers = (entry: Outline): boolean =>
   isList(entry) || (entry.entryType === 'Local' && entry.graphType === 'Group')
 
@@ -42,12 +45,12 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/merged-metadata/:entry': always,
   '/:context/cached-external-metadata/:entry': always,
   '/:context/entry/:entry': byEntry(
-    async (entry, request, entries) =>
+    (entry, request, entries) =>
       isLarge(entry) ||
-      (request.parameters.has('includeAll') && (hasMembers(entry) || (await entries.hasManyRelations(keyOf(request))))),
+      (request.parameters.has('includeAll') && (hasMembers(entry) || entries.hasManyRelations(keyOf(request)))),
   ),
-  '/:context/metadata/:entry': async (request, entries) =>
-    request.parameters.has('recursive') || request.parameters.has('rev') || (await byEntry(isLarge)(request, entries)),
+  '/:context/metadata/:entry': (request, entries) =>
+    request.parameters.has('recursive') || request.parameters.has('rev') || isLargeEntry(request, entries),
   // Files are streams, so their bytes never block other work.
   '/:context/resource/:entry': byEntry(entry => hasMembers(entry) || (isLarge(entry) && holdsContent(entry))),
 }

@@ -71,12 +71,14 @@ export function createReaderApp(
   let caller: Caller | undefined
   let failure: unknown
   let body: string | Buffer = ''
+  app.decorateRequest('route', undefined as never)
   app.decorateRequest('caller', undefined as never)
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
   app.decorateReply('repeatedPart', undefined)
   app.addHook('onRequest', async request => {
     if (!caller) throw new Error('the read request has no caller')
+    request.route = request.routeOptions.config
     request.caller = caller
     request.parameters = Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
   })

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Awaitable } from '../../base/concurrency.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'
@@ -62,7 +63,7 @@ export class SharedEphemeralStore implements EphemeralStore {
     return this.#tables().reduce((sum, table) => sum + table.size, 0)
   }
 
-  async get<T>(key: string): Promise<T | undefined> {
+  get<T>(key: string): Awaitable<T | undefined> {
     const entry = this.#table(key).read(key, this.#now())
     return entry && (JSON.parse(entry.text) as T)
   }
@@ -74,7 +75,7 @@ export class SharedEphemeralStore implements EphemeralStore {
     return added
   }
 
-  async update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
+  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Awaitable<T | undefined> {
     const table = this.#table(key)
     for (;;) {
       const now = this.#now()

@@ -17,6 +17,7 @@ export class SqliteConnection {
   readonly #handle: SqliteHandle
   readonly #cache: LRUCache<string, Prepared>
   #statements = 0
+  #revisionStatement: SqliteStatement | undefined
 
   /** Keeps at most `statements` prepared statements. */
   constructor(handle: SqliteHandle, statements: number) {
@@ -31,6 +32,17 @@ export class SqliteConnection {
 
   get inTransaction(): boolean {
     return this.#handle.isTransaction
+  }
+
+  /** Differs from an earlier one if another connection has committed since. Almost every request asks, so its statement is at hand. */
+  get revision(): number {
+    this.#statements++
+    try {
+      this.#revisionStatement ??= this.#handle.prepare('PRAGMA data_version')
+      return (this.#revisionStatement.get() as { readonly data_version: number }).data_version
+    } catch (error) {
+      throw translateDiskError(error)
+    }
   }
 
   all(statement: Sql): unknown[] {
@@ -62,6 +74,7 @@ export class SqliteConnection {
 
   close(): void {
     this.#cache.clear()
+    this.#revisionStatement = undefined
     this.#handle.close()
   }
 

@@ -133,8 +133,7 @@ class SqliteDatabase implements Database {
     // Commits of other threads of this process count at once.
     const writes = this.#turn?.commits ?? this.#writer.statements
     if (this.#asksAlways || this.#seen?.writes !== writes) {
-      const { data_version: revision } = this.#reader.get(sql`PRAGMA data_version`) as { data_version: number }
-      this.#seen = { writes, revision }
+      this.#seen = { writes, revision: this.#reader.revision }
       setImmediate(() => (this.#seen = undefined))
     }
     return this.#seen.revision
