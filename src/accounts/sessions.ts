@@ -135,7 +135,7 @@ export class Sessions {
     return TOKEN.test(token) ? this.#findUnder(this.#vault.idsOf(token), token) : undefined
   }
 
-  /** The session of the token under one of these ids, of which the first is by far the most likely. */
+  /** The session of the token under one of these ids. */
   #findUnder([id, ...others]: readonly string[], token: string): Awaitable<Session | undefined> {
     if (id === undefined) return undefined
     return andThen(this.#get(id), stored => {
@@ -162,27 +162,20 @@ export class Sessions {
       expires: prolongs ? this.#expiry(session, now) : session.expires,
       cookieSent: renews ? now : session.cookieSent,
     }
-    // An access that extends the session considerably is written at once, so that no other node treats the session as
-    // expired.
+    // An access that extends the session considerably is written at once: other nodes could take the session for expired.
     const { writeDelay, writesFirstAtOnce } = this.#options
     const isFirst = writesFirstAtOnce === true && now - session.lastAccess >= writeDelay
     const waits = !renews && !isFirst && writeDelay > 0
-    const later = { ...access, cookieSent: session.cookieSent }
-    if (waits) {
-      this.#notes.add(session.id, later)
-      return undefined
+    const writeLater = (): undefined => {
+      this.#notes.add(session.id, { ...access, cookieSent: session.cookieSent })
     }
+    if (waits) return writeLater()
     // The cookie is sent only when the access has been written.
-    const sendsCookie = renews && !session.endsWithBrowser
     const written = (kept: Stored | undefined): Session | undefined =>
-      sendsCookie && kept ? { ...session, ...access } : undefined
+      renews && !session.endsWithBrowser && kept ? { ...session, ...access } : undefined
     const kept = this.#change(session.id, withAccess(access))
     if (!(kept instanceof Promise)) return written(kept)
-    return kept.then(written, (error: unknown) => {
-      unlessUnreachable(error)
-      this.#notes.add(session.id, later)
-      return undefined
-    })
+    return kept.then(written, error => unlessUnreachable(error) && writeLater())
   }
 
   /** Notes that the user has just proved again who they are, by a second factor or otherwise. */
@@ -193,8 +186,7 @@ export class Sessions {
 
   /** Seconds until the cookie of the session should expire; `undefined` when it ends with the browser. */
   cookieLife(session: Session): Seconds | undefined {
-    if (session.endsWithBrowser) return undefined
-    return Math.max(0, Math.ceil((session.expires - this.#system.now()) / 1000))
+    return session.endsWithBrowser ? undefined : Math.max(0, Math.ceil((session.expires - this.#system.now()) / 1000))
   }
 
   /** The user's live sessions of their current epoch, oldest login first. */

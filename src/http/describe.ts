@@ -43,26 +43,24 @@ const notOfMembers: ReadonlySet<string> = new Set(['alias', 'quota', 'resource']
  * @param left names of members that are left out
  */
 export function entryJson(view: EntryView, base: BaseAddress, left?: ReadonlySet<string>): string {
-  const graph = (given: ShownGraph | undefined): string | undefined => given && graphJson(base, given)
-  const members: ReadonlyArray<readonly [name: string, text: string | undefined]> = [
-    ['entryId', JSON.stringify(view.entryId)],
-    ['name', JSON.stringify(view.name)],
-    ['alias', JSON.stringify(view.name)],
-    ['quota', JSON.stringify(view.quota)],
-    ['disabled', JSON.stringify(view.disabled)],
-    ['info', graph(view.info)],
-    ['metadata', graph(view.metadata)],
-    ['cached-external-metadata', graph(view.cachedExternalMetadata)],
-    ['relations', graph(view.relations)],
-    ['rights', JSON.stringify(view.rights)],
-    ['size', JSON.stringify(view.size)],
-    ['truncated', JSON.stringify(view.truncated)],
-    ['resource', view.resource && resourceJson(view.resource, base)],
-  ]
-  let written = ''
-  for (const [name, text] of members)
-    if (text !== undefined && left?.has(name) !== true) written += `${written === '' ? '' : ','}"${name}":${text}`
-  return `{${written}}`
+  let written = `{"entryId":${JSON.stringify(view.entryId)}`
+  const add = <T>(name: string, value: T | undefined, textOf: (value: T) => string): void => {
+    if (value !== undefined && left?.has(name) !== true) written += `,"${name}":${textOf(value)}`
+  }
+  const graph = (given: ShownGraph): string => graphJson(base, given)
+  add('name', view.name, JSON.stringify)
+  add('alias', view.name, JSON.stringify)
+  add('quota', view.quota, JSON.stringify)
+  add('disabled', view.disabled, JSON.stringify)
+  add('info', view.info, graph)
+  add('metadata', view.metadata, graph)
+  add('cached-external-metadata', view.cachedExternalMetadata, graph)
+  add('relations', view.relations, graph)
+  add('rights', view.rights, JSON.stringify)
+  add('size', view.size, JSON.stringify)
+  add('truncated', view.truncated, JSON.stringify)
+  add('resource', view.resource, resource => resourceJson(resource, base))
+  return `${written}}`
 }
 
 /** The resource on its own, in the same form as inside the entry's JSON. */

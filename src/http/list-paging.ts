@@ -30,12 +30,13 @@ export const pagingQuery = {
   ...orderQuery,
 }
 
-export const pagingOf = ({ limit, offset, ...order }: ValuesOf<typeof pagingQuery>): Paging => ({
-  ...orderOf(order),
-  offset: Math.max(0, offset),
+export function pagingOf(query: ValuesOf<typeof pagingQuery>): Paging {
+  const { limit, offset } = query
+  const { sort, descending, first, language } = orderOf(query)
   // Clients write "no limit" as -1.
-  limit: limit < 0 ? 0 : Math.min(limit, MAX_ON_A_PAGE),
-})
+  const most = limit < 0 ? 0 : Math.min(limit, MAX_ON_A_PAGE)
+  return { sort, descending, first, language, offset: Math.max(0, offset), limit: most }
+}
 
 export const orderOf = ({ sort, order, prio, lang }: ValuesOf<typeof orderQuery>): Order => ({
   sort,

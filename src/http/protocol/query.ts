@@ -17,6 +17,7 @@ export class Parameters {
   /** @throws {InvalidInput} `code` for a malformed percent escape or bytes that are not UTF-8 */
   static parse(text: string, code: ErrorCode): Parameters {
     const decode = (part: string): string => {
+      if (plain.test(part)) return part
       try {
         return decodeURIComponent(part.replaceAll('+', ' '))
       } catch (error) {
@@ -47,6 +48,9 @@ export class Parameters {
     return first[1]
   }
 }
+
+/** A name or value that stands for itself, as most do. */
+const plain = /^[A-Za-z0-9_.-]*$/
 
 /** True for a flag without a value, and for `true` (W3.0.4). */
 export function isFlagSet(parameters: Parameters, name: string): boolean {
