@@ -263,7 +263,8 @@ test('who must have a second factor is asked for one, unless the provider has ch
       code: 'second-factor-missing',
       message: 'This account must have a second factor. Add one first.',
     }
-    await (missing ? assert.rejects(policy.requirePresent(caller), refusal) : policy.requirePresent(caller))
+    const require = async (): Promise<void> => await policy.requirePresent(caller)
+    await (missing ? assert.rejects(require, refusal) : require())
     const own = { ...caller, session: sessionOf(who, { hasSecondFactor: true }) }
     assert.equal(await policy.isMissing(own), missing, 'a factor that was removed since')
     const ofProvider = { ...caller, session: sessionOf(who, { hasProviderFactor: true }) }
