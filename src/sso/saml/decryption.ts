@@ -42,7 +42,7 @@ type Encrypted = 'Assertion' | 'NameID'
  * each is tried. @throws {SsoRefused} `decryption`
  */
 export function decryptElement(encrypted: Element, name: Encrypted, keys: readonly string[]): string {
-  if (keys.length === 0) throw refused(`a ${name} that is not encrypted: no decryption key is configured`, undefined)
+  if (keys.length === 0) throw refused(`an unencrypted ${name}: no decryption key is configured`, undefined)
   const [data, ...others] = childrenNamed(encrypted, XENC, 'EncryptedData')
   if (!data || others.length > 0) throw refused('one EncryptedData', undefined)
   requireKnownAlgorithms(encrypted)
