@@ -170,3 +170,10 @@ for (const [title, [xml, message]] of Object.entries(refused)) {
     known.assertKnown(title, { check: outcome.check, received: outcome.refused })
   })
 }
+
+test('a defect of the program is no refusal of metadata: it is thrown', async () => {
+  for (const keys of [[], [keyNamed('idp').pem]]) {
+    const broken = undefined as unknown as string
+    await assert.rejects(work({ kind: 'metadata', text: broken, now: NOW, keys }), TypeError)
+  }
+})

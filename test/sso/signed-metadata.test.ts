@@ -73,6 +73,14 @@ const honest: Readonly<Record<string, () => string>> = {
     signFederation(
       edit(aggregateXml(two), '<md:KeyDescriptor', '<x xmlns="urn:x"><y xmlns=""><z/></y></x><md:KeyDescriptor'),
     ),
+  'prefixes out of order': () =>
+    signFederation(
+      edit(
+        aggregateXml(two),
+        '<md:KeyDescriptor',
+        '<z:x xmlns:z="urn:1" xmlns:b="urn:3" xmlns:a="urn:2" b:p="1" a:p="2"></z:x><md:KeyDescriptor',
+      ),
+    ),
   'an inclusive list of prefixes': () =>
     signFederation(
       edit(aggregateXml(two), '<md:EntitiesDescriptor ', '<md:EntitiesDescriptor xmlns:xs="urn:xs" xmlns:q="urn:q" '),
@@ -198,6 +206,22 @@ test('an entity of an inner aggregate ends with it (D31.1)', () => {
     entities.map(({ idp }) => idp.validUntil),
     [Date.UTC(2026, 10, 22), undefined],
   )
+})
+
+test('an inner aggregate ends with its own end tag, not with that of another element in it (D31.1)', () => {
+  const others = {
+    extensions: '<md:Extensions></md:Extensions>',
+    'of another namespace': '<x:EntitiesDescriptor xmlns:x="urn:x"></x:EntitiesDescriptor>',
+  }
+  for (const [what, other] of Object.entries(others)) {
+    const inner = `<md:EntitiesDescriptor validUntil="2026-11-22T00:00:00Z">${other}${two[0] ?? ''}</md:EntitiesDescriptor>`
+    const { entities } = read(signFederation(aggregateXml([inner, two[1] ?? ''])))
+    assert.deepEqual(
+      entities.map(({ idp }) => idp.validUntil),
+      [Date.UTC(2026, 10, 22), undefined],
+      what,
+    )
+  }
 })
 
 const signed = signFederation(aggregateXml(two))

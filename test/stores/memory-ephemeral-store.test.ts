@@ -38,6 +38,28 @@ test('100 000 expired entries are invisible at once and cleared away in slices',
   assert.equal(await store.get('a:kept'), 1)
 })
 
+test('a scan and a count let other work run after each 5,000 entries, and not before', async t => {
+  const { store } = openStopped()
+  t.after(() => store.close())
+  const all = async (): Promise<number> => {
+    let found = 0
+    for await (const [key] of store.scan('a:')) found += key.length > 0 ? 1 : 0
+    return found
+  }
+  const count = (): Promise<number> => store.count('a:')
+  const othersRun = async (read: () => Promise<number>, expected: number): Promise<boolean> => {
+    let ran = false
+    const other = setImmediate(() => (ran = true))
+    assert.equal(await read(), expected)
+    clearImmediate(other)
+    return ran
+  }
+  for (let index = 0; index < 4_999; index++) await store.add(`a:${index}`, index, 1000)
+  for (const read of [all, count]) assert.equal(await othersRun(read, 4_999), false)
+  await store.add('a:last', 1, 1000)
+  for (const read of [all, count]) assert.equal(await othersRun(read, 5_000), true)
+})
+
 test('insertions clear away what has expired, so that the timer need not keep up', async t => {
   const { store, pass } = openStopped()
   t.after(() => store.close())

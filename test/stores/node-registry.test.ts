@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/schema.ts'
 import { StartupError } from '../../src/base/errors.ts'
+import type { Log } from '../../src/base/log.ts'
 import { realSystem } from '../../src/base/system.ts'
+import type { Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import {
   applicationOf,
@@ -14,6 +16,7 @@ import {
   type NodeFacts,
   requireClock,
   requireNoOlderNodes,
+  watchClock,
 } from '../../src/stores/postgres/node-registry.ts'
 import { openPostgresDatabase } from '../../src/stores/postgres/postgres-database.ts'
 import { requirePeer } from '../support/peers/peer.ts'
@@ -41,10 +44,29 @@ test('nodes fit if their settings are the same and each knows the key that the o
 })
 
 test('a clock that differs by more than half a minute keeps a node from starting (D20.7)', () => {
-  requireClock(29_000)
-  requireClock(-29_000)
-  assert.throws(() => requireClock(300_000), /300\.0 s ahead of that of the database/)
-  assert.throws(() => requireClock(-31_000), /31\.0 s behind/)
+  requireClock(30_000)
+  requireClock(-30_000)
+  const message = (side: string): string => `The clock of this machine is ${side} that of the database. Set it right.`
+  assert.throws(() => requireClock(30_001), new StartupError(message('30.0 s ahead of')))
+  assert.throws(() => requireClock(300_000), new StartupError(message('300.0 s ahead of')))
+  assert.throws(() => requireClock(-31_000), new StartupError(message('31.0 s behind')))
+})
+
+test('a clock is compared with the middle of the time that the answer took, and a running node logs what is wrong', async () => {
+  const answering = (now: number) => ({ get: async () => ({ now }) }) as unknown as Queries
+  const clock = (...times: number[]) => {
+    const left = [...times]
+    return () => left.shift() ?? assert.fail('the clock is read twice')
+  }
+  assert.equal(await clockAhead(answering(1000), clock(900, 1101)), 1)
+  assert.equal(await clockAhead(answering(2000), clock(900, 1100)), -1000)
+  const logged: unknown[] = []
+  const log = { error: (...line: unknown[]) => void logged.push(line) } as unknown as Log
+  await watchClock(answering(0), clock(30_000, 30_000), log)
+  await watchClock(answering(60_000), clock(30_000, 30_000), log)
+  assert.deepEqual(logged, [])
+  await watchClock(answering(0), clock(30_001, 30_001), log)
+  assert.deepEqual(logged, [[{ ahead: 30_001 }, 'the clock of this machine is 30.0 s ahead of that of the database']])
 })
 
 test('a node whose settings differ from the running ones is refused with the reason; stopped nodes do not count (D20.7)', async t => {

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
+import { writesRows } from '../../src/stores/sqlite/sqlite-connection.ts'
 import { type SqliteOptions, openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { databaseSuite } from '../conformance/database.ts'
 import { sourceUrl, startChild } from '../support/child-process.ts'
@@ -105,10 +106,22 @@ test('foreign keys are enforced', async t => {
 test('a text with two statements is refused, a semicolon inside a string or a trigger is not', async t => {
   const database = await openFile(t)
   await assert.rejects(database.run(sql`CREATE TABLE t (a); CREATE TABLE u (a)`), /one statement/)
-  await database.run(sql`CREATE TABLE t (a);`)
+  await database.run(sql`CREATE TABLE t (a); `)
   await database.run(sql`INSERT INTO t VALUES ('a; b')`)
   await database.run(sql`CREATE TRIGGER r AFTER INSERT ON t BEGIN DELETE FROM t WHERE a = 1; END`)
+  await database.run(sql`
+    create  trigger s after insert on t begin delete from t where a = 2; end`)
   assert.equal((await database.all(sql`SELECT * FROM t`)).length, 1)
+  const hidden = database.run(sql`DELETE FROM t; CREATE TRIGGER u AFTER INSERT ON t BEGIN DELETE FROM t; END`)
+  await assert.rejects(hidden, { name: 'TypeError', message: 'a text must contain exactly one statement' })
+  assert.equal((await database.all(sql`SELECT * FROM t`)).length, 1)
+})
+
+test('a statement changes rows if its first word says so, wherever its lines begin', () => {
+  for (const changing of [sql`INSERT INTO t`, sql`update t`, sql`\n  DELETE FROM t`, sql`Replace INTO t`])
+    assert.equal(writesRows(changing), true, changing.parts[0])
+  for (const reading of [sql`SELECT 1`, sql`SELECT replace(a, 'b', 'c')`, sql`inserted`, sql`CREATE TABLE t (a)`])
+    assert.equal(writesRows(reading), false, reading.parts[0])
 })
 
 test('work that goes on after the engine has rolled back cannot commit statement by statement', async t => {

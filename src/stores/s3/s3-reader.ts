@@ -24,7 +24,7 @@ export async function readObject(
   timeout: Milliseconds,
 ): Promise<Readable> {
   const ask = async (first: number, last?: number): Promise<Body> => {
-    const Range = first === 0 && last === undefined ? undefined : `bytes=${first}-${last ?? ''}`
+    const Range = last === undefined ? undefined : `bytes=${first}-${last}`
     const { Body, ContentLength } = await s3Call(client.send(new GetObjectCommand({ ...object, Range })))
     return { bytes: Body as Readable, size: ContentLength ?? 0 }
   }

@@ -138,8 +138,21 @@ test('an identity has the claims, the session and the class of authentication of
   const ending = setUp({ changes: { endsSession: true } })
   assert.deepEqual(await ending.finish(), { ...plainly, providerSession: ending.token })
   assert.equal(ending.provider.endsSession, true)
-  const long = setUp({ changes: { endsSession: true }, claims: { long: 'x'.repeat(8192) } })
-  assert.equal((await long.finish()).providerSession, undefined)
+})
+
+test('a token is kept for the end of the session if it has at most 8,192 characters (D26.6)', async () => {
+  const withMore = (characters: number) =>
+    setUp({ changes: { endsSession: true }, claims: { more: 'x'.repeat(characters) } })
+  // Four characters of base64 for three bytes.
+  const most = Math.floor(((8192 - withMore(0).token.length) * 3) / 4)
+  const longest = Array.from({ length: 4 }, (_, at) => withMore(most - 1 + at)).find(
+    ({ token }) => token.length === 8192,
+  )
+  assert.ok(longest)
+  assert.equal((await longest.finish()).providerSession, longest.token)
+  const longer = withMore(most + 4)
+  assert.ok(longer.token.length > 8192 && longer.token.length < 8200, String(longer.token.length))
+  assert.equal((await longer.finish()).providerSession, undefined)
 })
 
 test('a client authenticates as the settings say, with proof of the login (D26.2)', async () => {

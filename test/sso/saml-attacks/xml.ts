@@ -1,5 +1,5 @@
 import { deflateRawSync, gzipSync } from 'node:zlib'
-import { DSIG, NAME, buildResponse, edit, keyNamed, signResponse } from '../../support/saml-idp.ts'
+import { DSIG, NAME, XENC, buildResponse, edit, keyNamed, signResponse } from '../../support/saml-idp.ts'
 import { encryptAssertion, encryptXml, type Encrypting } from '../../support/saml-encryption.ts'
 import { type Attack, EVIL, issued, tampered } from './attack.ts'
 
@@ -174,6 +174,29 @@ export const encryptionAttacks: readonly Attack[] = [
     title: 'encrypted: an unknown cipher',
     check: 'decryption',
     xml: () => edit(signedInside(), 'aes256-gcm', 'x'),
+    expected: decrypting,
+  },
+  {
+    title: 'encrypted: an unknown digest',
+    check: 'decryption',
+    xml: () => edit(signedInside({ wrapping: 'rsa-oaep' }), `${XENC}sha256"/>`, `${XENC}ripemd160"/>`),
+    expected: decrypting,
+  },
+  {
+    title: 'encrypted: a digest without a name',
+    check: 'decryption',
+    xml: () =>
+      edit(
+        signedInside({ wrapping: 'rsa-oaep' }),
+        `<ds:DigestMethod Algorithm="${XENC}sha256"/>`,
+        '<ds:DigestMethod/>',
+      ),
+    expected: decrypting,
+  },
+  {
+    title: 'encrypted: an unknown mask',
+    check: 'decryption',
+    xml: () => edit(signedInside({ wrapping: 'rsa-oaep' }), 'mgf1sha256', 'mgf1sha224'),
     expected: decrypting,
   },
   {
