@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
-import { fsck } from '../../src/files/fsck.ts'
-import { newBlobKey } from '../../src/stores/blob-store.ts'
+import { digestOf, fsck } from '../../src/files/fsck.ts'
+import { type BlobStore, newBlobKey } from '../../src/stores/blob-store.ts'
+import type { Database } from '../../src/stores/database.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -104,4 +106,119 @@ test('a file that is cut short is damaged, one whose bytes are gone is missing (
   await blobs.delete(first)
   assert.deepEqual(await find(true), ['missing-blob'])
   assert.deepEqual(await find(), ['missing-blob'])
+})
+
+/** An object with some members replaced. */
+const withMembers = <T extends object>(object: T, members: Partial<T>): T =>
+  new Proxy(object, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(name in members ? members : target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+
+test('while the service runs, the bytes and reservations of uploads in progress are left alone (D7.5)', async t => {
+  const { database, blobs, write } = await openStore(t)
+  const [uploading, discarded, orphan] = [await write('upload'), await write('discarded'), await write('orphan')]
+  await database.run(sql`INSERT INTO uploads (blob, context, reserved, expires) VALUES (${uploading}, '4', 7, 0)`)
+  await database.run(sql`UPDATE spaces SET reserved = 7 WHERE context = '4'`)
+  await database.run(sql`INSERT INTO discarded_blobs (blob) VALUES (${discarded})`)
+  const { findings } = await fsck({ database, blobs, isExclusive: false }, true)
+  assert.deepEqual(findings, [
+    { kind: 'orphan-blob', repairable: true, message: `blob ${orphan}: 6 bytes that belong to no file` },
+  ])
+  const keys: string[] = []
+  for await (const { key } of blobs.list()) keys.push(key)
+  assert.deepEqual([keys.length, keys.includes(orphan)], [4, false])
+  assert.equal((await database.all(sql`SELECT * FROM uploads`)).length, 1)
+  assert.equal((await database.all(sql`SELECT * FROM discarded_blobs`)).length, 1)
+  const space = await database.get<{ reserved: number }>(sql`SELECT reserved FROM spaces WHERE context = '4'`)
+  assert.equal(space?.reserved, 7)
+  // The same upload is the remains of a crash where nobody else uses the store.
+  const kinds = (await fsck({ database, blobs, isExclusive: true }, false)).findings.map(({ kind }) => kind)
+  assert.deepEqual(kinds.sort(), ['discarded-blob', 'orphan-blob', 'reservation'])
+})
+
+test('reservations that differ from those of the uploads are found while the service runs (D7.5)', async t => {
+  const { database, blobs } = await openStore(t)
+  await database.run(sql`UPDATE spaces SET reserved = 5 WHERE context = '3'`)
+  const check = async (repair: boolean) => (await fsck({ database, blobs, isExclusive: false }, repair)).findings
+  const message = 'context 3: 5 bytes are reserved for uploads that ended'
+  assert.deepEqual(await check(true), [{ kind: 'reservation', repairable: true, message }])
+  assert.deepEqual(await check(false), [])
+})
+
+test('a context that holds files and has no fill level gets the sum of its files (D7.5)', async t => {
+  const { database, find } = await openStore(t)
+  await database.run(sql`DELETE FROM spaces WHERE context = '3'`)
+  assert.deepEqual(await find(true), ['fill-level'])
+  assert.deepEqual(await find(), [])
+  const space = await database.get<{ used: number }>(sql`SELECT used FROM spaces WHERE context = '3'`)
+  assert.equal(space?.used, 12)
+})
+
+test('nothing of a damaged database is checked or repaired, because its tables are unreliable (D7.5)', async t => {
+  const { database, blobs } = await openStore(t)
+  await database.run(sql`UPDATE spaces SET used = 99`)
+  const damaged: Database = withMembers(database, { findDamage: async () => ['page 7 is wrong', 'page 8 is wrong'] })
+  assert.deepEqual(await fsck({ database: damaged, blobs, isExclusive: true }, true), {
+    files: 0,
+    bytes: 0,
+    findings: ['page 7 is wrong', 'page 8 is wrong'].map(message => ({
+      kind: 'database-damaged',
+      repairable: false,
+      message,
+    })),
+  })
+  assert.equal((await database.all(sql`SELECT * FROM spaces WHERE used = 99`)).length, 2)
+})
+
+test('a file that is replaced while it is checked is not reported; another failure of the store is (D7.5)', async t => {
+  const { database, blobs, first, write, pathOf } = await openStore(t)
+  const replace = async (): Promise<void> => {
+    const blob = await write('first')
+    await database.run(sql`UPDATE files SET blob = ${blob} WHERE entry = '1' AND context = '3'`)
+  }
+  const check = async (read: BlobStore['read']) =>
+    (await fsck({ database, blobs: withMembers<BlobStore>(blobs, { read }), isExclusive: false }, false)).findings
+  // Its bytes have gone with it.
+  const gone = await check(async key => {
+    if (key === first) {
+      await replace()
+      await blobs.delete(first)
+    }
+    return await blobs.read(key)
+  })
+  assert.deepEqual(gone, [])
+  const row = await database.get<{ blob: string }>(sql`SELECT blob FROM files WHERE entry = '1'`)
+  const second = row?.blob ?? ''
+  await writeFile(pathOf(second), 'FIRST')
+  const changed = await check(async key => {
+    if (key === second) await replace()
+    return await blobs.read(key)
+  })
+  assert.deepEqual(changed, [])
+  await assert.rejects(
+    check(async () => Promise.reject(new Error('disk'))),
+    /disk/,
+  )
+})
+
+test('a finding about a file names entry and blob, and what differs (D7.5)', async t => {
+  const { database, blobs, first, pathOf } = await openStore(t)
+  const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+  await writeFile(pathOf(first), 'fir')
+  const check = async () => (await fsck({ database, blobs, isExclusive: true }, false)).findings
+  const name = `file 3/1 (blob ${first})`
+  const differs = `${name}: 3 bytes with SHA-256 ${digest('fir')}, recorded are 5 with ${digest('first')}`
+  assert.deepEqual(await check(), [{ kind: 'damaged-blob', repairable: false, message: differs, blob: first }])
+  await blobs.delete(first)
+  const message = `${name}: the bytes are gone`
+  assert.deepEqual(await check(), [{ kind: 'missing-blob', repairable: false, message, blob: first }])
+})
+
+test('a digest counts all pieces of a blob', async () => {
+  const read = async () => Readable.from([Buffer.from('fi'), Buffer.from('rst')])
+  const sha256 = createHash('sha256').update('first').digest('hex')
+  assert.deepEqual(await digestOf({ read } as unknown as BlobStore, 'x'), { size: 5, sha256 })
 })

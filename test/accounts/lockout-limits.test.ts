@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import {
+  type Counted,
+  countedCodes,
+  countedDevice,
+  countedGuesses,
+  countedUser,
+  Lockout,
+} from '../../src/accounts/lockout.ts'
+import { LockedOut, Overloaded, StoreUnavailable } from '../../src/base/errors.ts'
+import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+const DURATION = 300_000
+const bob = countedUser({ id: '7', unlocks: 0 })
+
+function setUp({ maxAttempts = 5, duration = DURATION } = {}) {
+  const system = new FakeSystem()
+  const store = new MemoryEphemeralStore(system, { sweepInterval: 3_600_000 })
+  const lockout = new Lockout(store, system, { maxAttempts, duration })
+  const wrong = (who: Counted = bob) => lockout.attempt(who, async () => false)
+  const fail = async (times: number, who: Counted = bob): Promise<void> => {
+    for (let count = 0; count < times; count++) await wrong(who)
+  }
+  return { system, store, lockout, wrong, fail }
+}
+
+const neverChecked = async (): Promise<boolean> => assert.fail('the password has been checked')
+
+/** A check whose outcome the test decides. */
+function slowCheck() {
+  let finish: (right: boolean) => void = () => undefined
+  const check = () => new Promise<boolean>(resolve => (finish = resolve))
+  return { check, finish: (right: boolean) => finish(right) }
+}
+
+test('failures count for a whole day, or for as long as a lock where that is longer', async () => {
+  for (const [duration, memory] of [
+    [DURATION, 86_400_000],
+    [2 * 86_400_000, 2 * 86_400_000],
+  ] as const) {
+    for (const [passed, locked] of [
+      [memory - 1, true],
+      [memory, false],
+    ] as const) {
+      const { system, wrong, fail } = setUp({ maxAttempts: 3, duration })
+      await fail(2)
+      system.pass(passed)
+      assert.equal((await wrong()).locked, locked, `${passed} ms after the last failure`)
+    }
+  }
+})
+
+test('a right answer that is not the last step of a sign-in leaves the count as it is', async () => {
+  const { store, lockout, wrong, fail } = setUp()
+  await fail(4)
+  const first = await lockout.attempt(bob, async () => true, { clears: false })
+  assert.deepEqual(first, { right: true, locked: false })
+  assert.deepEqual(await store.get(bob.key), { failures: 4, pending: [] })
+  assert.equal((await wrong()).locked, true)
+})
+
+test('an attempt without a result takes its place for a minute, then others are checked (D6.2)', async () => {
+  const { system, lockout } = setUp({ maxAttempts: 1 })
+  const lost = slowCheck()
+  const never = lockout.attempt(bob, lost.check)
+  await setImmediate()
+  system.pass(59_999)
+  let checked = false
+  const next = lockout.attempt(bob, async () => (checked = true))
+  for (let turn = 0; turn < 5; turn++) await setImmediate()
+  assert.equal(checked, false)
+  system.pass(1)
+  assert.deepEqual(await next, { right: true, locked: false })
+  lost.finish(true)
+  await never
+})
+
+test('a right answer clears the failures, and not the places of attempts that are being checked (D6.2)', async () => {
+  const { store, lockout } = setUp({ maxAttempts: 2 })
+  const [first, second, third] = [slowCheck(), slowCheck(), slowCheck()]
+  const running = [lockout.attempt(bob, first.check), lockout.attempt(bob, second.check)]
+  await setImmediate()
+  first.finish(true)
+  await running[0]
+  running.push(lockout.attempt(bob, third.check))
+  await setImmediate()
+  const counter = await store.get<{ failures: number; pending: readonly unknown[] }>(bob.key)
+  assert.deepEqual([counter?.failures, counter?.pending.length], [0, 2])
+  // Nothing is stored about a user whose attempts were right.
+  for (const { finish } of [second, third]) finish(true)
+  await Promise.all(running)
+  assert.equal(store.size, 0)
+})
+
+test('a result that comes after a lock neither lifts nor prolongs it (D6.1)', async () => {
+  for (const right of [true, false]) {
+    const { system, lockout, wrong } = setUp({ maxAttempts: 1 })
+    const late = slowCheck()
+    const slow = lockout.attempt(bob, late.check)
+    await setImmediate()
+    system.pass(60_000)
+    assert.equal((await wrong()).locked, true)
+    system.pass(DURATION - 1)
+    late.finish(right)
+    await slow
+    await assert.rejects(lockout.attempt(bob, neverChecked), LockedOut)
+    system.pass(1)
+    await lockout.requireNotLocked(bob)
+  }
+})
+
+test('at most 500 attempts wait for the results of others; the next one is refused as overload', async () => {
+  const { lockout } = setUp({ maxAttempts: 1 })
+  const first = slowCheck()
+  const running = lockout.attempt(bob, first.check)
+  await setImmediate()
+  const waiting = Array.from({ length: 500 }, () => lockout.attempt(bob, neverChecked).catch((error: unknown) => error))
+  const refusal = { constructor: Overloaded, code: 'overloaded' }
+  await assert.rejects(lockout.attempt(bob, neverChecked), refusal)
+  // Users do not wait for each other.
+  assert.equal((await lockout.attempt(countedUser({ id: '8', unlocks: 0 }), async () => true)).right, true)
+  first.finish(false)
+  assert.deepEqual(await running, { right: false, locked: true })
+  for (const outcome of await Promise.all(waiting)) assert.ok(outcome instanceof LockedOut)
+})
+
+test('what many people share has so many times as many attempts; without a limit it has none either', async () => {
+  const { lockout } = setUp({ maxAttempts: 2 })
+  const shared = lockout.withMoreAttempts(3)
+  for (let count = 1; count <= 5; count++) {
+    assert.equal((await shared.attempt(bob, async () => false)).locked, false, `failure ${count}`)
+  }
+  assert.equal((await shared.attempt(bob, async () => false)).locked, true)
+  await assert.rejects(shared.requireNotLocked(bob), { retryAfter: DURATION / 1000 })
+  assert.equal(setUp({ maxAttempts: -1 }).lockout.withMoreAttempts(3).enabled, false)
+})
+
+test('users, their devices, codes and guesses are counted apart, and anew after an unlock (D6.5)', async () => {
+  const { lockout, fail } = setUp()
+  const user = { id: '7', unlocks: 0 }
+  const all = [countedUser(user), countedDevice(user, 'a'), countedDevice(user, 'b'), countedCodes(user)]
+  const others = [
+    countedGuesses(user),
+    countedUser({ id: '7', unlocks: 1 }),
+    countedDevice({ id: '7', unlocks: 1 }, 'a'),
+  ]
+  const counted = [...all, ...others, countedCodes({ id: '7', unlocks: 1 }), countedGuesses({ id: '7', unlocks: 1 })]
+  for (const [index, who] of counted.entries()) {
+    await fail(5, who)
+    await assert.rejects(lockout.requireNotLocked(who), LockedOut)
+    for (const free of counted.slice(index + 1)) await lockout.requireNotLocked(free)
+  }
+})
+
+test('of two locks of a user the list shows the one that ends last, whichever came first (D6.5)', async () => {
+  const { system, lockout, fail } = setUp()
+  const user = { id: '8', unlocks: 0 }
+  for (const [first, last] of [
+    [countedGuesses(user), countedUser(user)],
+    [countedUser(user), countedGuesses(user)],
+  ] as const) {
+    await fail(5, first)
+    system.pass(1)
+    await fail(5, last)
+    const until = system.now() + DURATION
+    assert.deepEqual(await lockout.lockedUsers(), [{ userId: '8', unlocks: 0, failures: 5, until }])
+    system.pass(DURATION)
+  }
+  assert.deepEqual(await lockout.lockedUsers(), [], 'nobody, when the locks have ended')
+})
+
+/** The store cannot be reached while `isAway`. */
+function unreliable(store: MemoryEphemeralStore) {
+  const state = { isAway: false }
+  const away = () => Promise.reject(new StoreUnavailable('The store'))
+  const proxy = new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      return state.isAway ? away : value.bind(target)
+    },
+  })
+  return { state, store: proxy }
+}
+
+test('while the store is away nothing is let through, and the end of a lock is unknown', async () => {
+  const { system, store: memory, fail } = setUp()
+  await fail(5)
+  const { state, store } = unreliable(memory)
+  const lockout = new Lockout(store, system, { maxAttempts: 5, duration: DURATION })
+  assert.equal(await lockout.lockedUntil(bob), system.now() + DURATION)
+  state.isAway = true
+  assert.equal(await lockout.lockedUntil(bob), undefined)
+  await assert.rejects(lockout.requireNotLocked(bob), StoreUnavailable)
+  await assert.rejects(lockout.attempt(bob, neverChecked), StoreUnavailable)
+})
+
+test('an attempt whose result the store did not get gives its place back when the store is there again', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { system, store: memory } = setUp()
+  const { state, store } = unreliable(memory)
+  const lockout = new Lockout(store, system, { maxAttempts: 5, duration: DURATION })
+  const losing = lockout.attempt(bob, async () => {
+    state.isAway = true
+    return true
+  })
+  await assert.rejects(losing, StoreUnavailable)
+  const pending = async (): Promise<number> => {
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
+    return (await memory.get<{ pending: readonly unknown[] }>(bob.key))?.pending.length ?? 0
+  }
+  t.mock.timers.tick(1000)
+  assert.equal(await pending(), 1, 'the store is still away')
+  state.isAway = false
+  t.mock.timers.tick(999)
+  assert.equal(await pending(), 1)
+  t.mock.timers.tick(1)
+  assert.equal(await pending(), 0)
+  assert.equal((await lockout.attempt(bob, async () => true)).right, true)
+})

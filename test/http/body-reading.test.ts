@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
+import { InvalidInput, TooLarge, TooSlow, UnsupportedType } from '../../src/base/errors.ts'
+import {
+  announcesBody,
+  Bodies,
+  clientGoneSignal,
+  drainUnreadBody,
+  holdForLateListener,
+  isLateListener,
+  mediaTypeOf,
+} from '../../src/http/protocol/body.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+
+const MIB = 1_048_576
+type Headers = Readonly<Record<string, string>>
+
+/** A request whose body the test sends. */
+function requestWith(headers: Headers = {}) {
+  const state = { destroyed: 0, onDestroyed: (): void => undefined }
+  const body = new Readable({ read: () => undefined, highWaterMark: 16 * MIB })
+  const socket = {
+    destroy: () => {
+      state.destroyed++
+      state.onDestroyed()
+    },
+  }
+  const request = Object.assign(body, { headers, socket, complete: false }) as unknown as IncomingMessage
+  return { body, request, state }
+}
+
+function requestOf(text: string, headers: Headers): IncomingMessage {
+  const { body, request } = requestWith(headers)
+  body.push(text)
+  body.push(null)
+  return request
+}
+
+function newResponse() {
+  const state = { continued: 0 }
+  const response = Object.assign(new EventEmitter(), { closed: false, writeContinue: () => state.continued++ })
+  return { state, response: response as unknown as ServerResponse }
+}
+
+function newBodies({ idleTimeout = 60_000, minimumRate = 1, maxJson = 100_000 } = {}) {
+  const system = new FakeSystem()
+  const memory = { ofOne: 10 * MIB, ofAll: 10 * MIB }
+  return { system, bodies: new Bodies(system, { idleTimeout, minimumRate, maxJson, memory }) }
+}
+
+const { bodies } = newBodies()
+const { response } = newResponse()
+
+/** Sends `before` bytes, waits so long, and sends one more. */
+async function slowBody(before: number, pauses: readonly number[], { own = 0 } = {}): Promise<void> {
+  const { system, bodies: slow } = newBodies()
+  const { body, request } = requestWith()
+  const stream = slow.stream(request, response)
+  const piece = async (bytes: number, pause: number): Promise<void> => {
+    const next = stream.next()
+    await setImmediate()
+    system.pass(pause)
+    body.push(Buffer.alloc(bytes))
+    await next
+    system.pass(own)
+  }
+  await piece(before, 0)
+  for (const pause of pauses) await piece(1, pause)
+}
+
+test('a body may pause for ten seconds in all; after that it needs its minimum rate', async () => {
+  const refusal = { constructor: TooSlow, code: 'request-timeout' }
+  await slowBody(1, [10_000])
+  await assert.rejects(slowBody(1, [10_001]), refusal)
+  await slowBody(11, [10_001])
+  await slowBody(20, [20_000])
+  await assert.rejects(slowBody(20, [20_001]), refusal)
+  // Pauses add up; time that the service takes for itself does not count.
+  await assert.rejects(slowBody(1, [6000, 6000]), refusal)
+  await slowBody(1, [1000, 1000], { own: 60_000 })
+})
+
+test('a body that stops for too long ends the wait, and leaves no listener behind', async () => {
+  const { request } = requestWith()
+  const listeners = request.listenerCount('close')
+  const stopped = newBodies({ idleTimeout: 5 }).bodies.bytes(request, response)
+  await assert.rejects(stopped, { constructor: TooSlow, code: 'request-timeout' })
+  for (const event of ['readable', 'end', 'error']) assert.equal(request.listenerCount(event), 0, event)
+  assert.equal(request.listenerCount('close'), listeners)
+})
+
+test('a connection that ends before its body is refused, never taken as the end of the body', async () => {
+  for (const error of [undefined, new Error('reset')]) {
+    const { body, request } = requestWith()
+    body.on('error', () => undefined)
+    const reading = bodies.bytes(request, response)
+    body.push('half')
+    await setImmediate()
+    body.destroy(error)
+    await assert.rejects(reading, { constructor: InvalidInput, code: 'bad-request' })
+  }
+})
+
+test('the permission to send is given when the body is read, and only to clients that wait for it (D7.4)', async () => {
+  const waiting = { expect: '100-continue' }
+  const cases: ReadonlyArray<readonly [Headers, permissions: number]> = [
+    [{ ...waiting, 'content-length': '4' }, 1],
+    [{ 'content-length': '4' }, 0],
+  ]
+  for (const [headers, permissions] of cases) {
+    const { state, response: answer } = newResponse()
+    assert.equal(await bodies.text(requestOf('text', headers), answer), 'text')
+    assert.equal(state.continued, permissions)
+  }
+  const { state, response: answer } = newResponse()
+  const large = requestOf('text', { ...waiting, 'content-length': '100001' })
+  await assert.rejects(bodies.bytes(large, answer), TooLarge)
+  assert.equal(state.continued, 0, 'not for a body that is refused by its length')
+})
+
+test('a refused body says its limit, and a body of exactly the limit is read', async () => {
+  const text = 'x'.repeat(100_000)
+  assert.equal(await bodies.text(requestOf(text, { 'content-length': '100000' }), response), text)
+  const beyond = requestOf(`${text}x`, {})
+  await assert.rejects(bodies.text(beyond, response), { code: 'body-too-large', extra: { limit: 100_000 } })
+})
+
+test('a form has at most 32 KiB and its own type; what is no form is refused (D2.1)', async () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const value = 'x'.repeat(32_768 - 2)
+  const fields = await bodies.form(requestOf(`a=${value}`, form), response)
+  assert.equal(fields.get('a'), value)
+  await assert.rejects(bodies.form(requestOf(`a=${value}x`, form), response), { extra: { limit: 32_768 } })
+  await assert.rejects(bodies.form(requestOf('a=%zz', form), response), { code: 'invalid-form' })
+  const refusal = { constructor: UnsupportedType, code: 'unsupported-type' }
+  for (const type of ['application/json', 'text/plain', 'multipart/form-data', '']) {
+    await assert.rejects(bodies.form(requestOf('a=1', { 'content-type': type }), response), refusal, type)
+  }
+  await assert.rejects(bodies.form(requestOf('a=1', {}), response), refusal, 'without a type')
+})
+
+test('JSON has a type of JSON; only a body without bytes needs none', async () => {
+  const json = (text: string, headers: Headers) => bodies.json(requestOf(text, headers), response)
+  const length = { 'content-length': '2' }
+  for (const type of ['application/json', 'Application/JSON ; charset=utf-8', 'application/rdf+json']) {
+    assert.deepEqual(await json('{}', { ...length, 'content-type': type }), {}, type)
+  }
+  const refusal = { constructor: UnsupportedType, code: 'unsupported-type' }
+  for (const announced of [length, { 'transfer-encoding': 'chunked' }]) {
+    await assert.rejects(json('{}', announced), refusal)
+    // What a page of another site can send without being asked is not read as JSON.
+    await assert.rejects(json('{}', { ...announced, 'content-type': 'text/plain' }), refusal)
+  }
+  for (const empty of [{}, { 'content-length': '0' }]) {
+    assert.equal(await bodies.jsonText(requestOf('', { ...empty, 'content-type': 'text/plain' }), response), '')
+    await assert.rejects(json('', empty), { constructor: InvalidInput, code: 'invalid-json' })
+  }
+  const latin = requestWith({ ...length, 'content-type': 'application/json' })
+  latin.body.push(Buffer.from([0x22, 0xe4, 0x22]))
+  latin.body.push(null)
+  await assert.rejects(bodies.json(latin.request, response), InvalidInput)
+})
+
+test('a request announces a body by a length, even of 0, or by an encoding; its type is compared without parameters', () => {
+  const request = (headers: Headers) => ({ headers }) as unknown as IncomingMessage
+  assert.equal(announcesBody(request({})), false)
+  assert.equal(announcesBody(request({ 'content-length': '0' })), true)
+  assert.equal(announcesBody(request({ 'transfer-encoding': 'chunked' })), true)
+  assert.equal(mediaTypeOf(request({})), undefined)
+  assert.equal(mediaTypeOf(request({ 'content-type': ' Text/Turtle ;charset=utf-8' })), 'text/turtle')
+})
+
+/** A response has been sent, and so many bytes of the body come after it. */
+async function unreadBody(bytes: number): Promise<number> {
+  const { body, request, state } = requestWith()
+  const { response: answer } = newResponse()
+  drainUnreadBody(request, answer)
+  // A reader that was still waiting must not keep the rest from coming.
+  request.on('readable', () => undefined)
+  answer.emit('finish')
+  const isOver = new Promise<void>(resolve => {
+    state.onDestroyed = resolve
+    body.once('end', resolve)
+  })
+  for (let rest = bytes; rest > 0; rest -= MIB) body.push(Buffer.alloc(Math.min(rest, MIB)))
+  body.push(null)
+  await isOver
+  await setImmediate()
+  return state.destroyed
+}
+
+test('of a refused upload 8 MiB are still read, so that the client sees the refusal; then the connection is closed', async () => {
+  assert.equal(await unreadBody(0), 0)
+  assert.equal(await unreadBody(8 * MIB), 0)
+  assert.equal(await unreadBody(8 * MIB + 1), 1)
+})
+
+test('the rest of a refused upload has five seconds to come', async (t: TestContext) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { request, state } = requestWith()
+  const { response: answer } = newResponse()
+  drainUnreadBody(request, answer)
+  answer.emit('finish')
+  t.mock.timers.tick(4999)
+  await setImmediate()
+  assert.equal(state.destroyed, 0)
+  t.mock.timers.tick(1)
+  await setImmediate()
+  assert.equal(state.destroyed, 1)
+})
+
+test('a body that has come completely is not touched after the response', async () => {
+  const { body, request, state } = requestWith()
+  const { response: answer } = newResponse()
+  drainUnreadBody(request, answer)
+  body.push('all of it')
+  Object.assign(request, { complete: true })
+  answer.emit('finish')
+  await setImmediate()
+  assert.deepEqual([state.destroyed, request.listenerCount('data')], [0, 0])
+})
+
+test('only chunked uploads of superagent on Node wait for their response (W3.8.1)', () => {
+  const chunked = { 'transfer-encoding': 'chunked' }
+  const nameless = { ...chunked, 'accept-encoding': 'gzip, deflate', connection: 'close' }
+  const cases: ReadonlyArray<readonly [Headers, isLate: boolean]> = [
+    [{ ...chunked, 'user-agent': 'node-superagent/3.8.3' }, true],
+    [{ ...chunked, 'user-agent': 'not node-superagent' }, false],
+    [{ ...chunked, 'user-agent': 'node-superagent/3.8.3', expect: '100-continue' }, false],
+    [{ 'content-length': '5', 'user-agent': 'node-superagent/3.8.3' }, false],
+    [nameless, true],
+    [{ ...nameless, connection: 'Close' }, true],
+    [{ ...nameless, connection: 'keep-alive' }, false],
+    [{ ...chunked, 'accept-encoding': 'gzip, deflate' }, false],
+    [{ ...nameless, 'accept-encoding': 'gzip, deflate, br' }, false],
+    [{ ...nameless, 'user-agent': 'curl/8' }, false],
+    [{ ...nameless, 'user-agent': '' }, false],
+  ]
+  for (const [headers, isLate] of cases) {
+    assert.equal(isLateListener({ headers } as unknown as IncomingMessage), isLate, JSON.stringify(headers))
+  }
+})
+
+test('the response to such an upload waits for the end of the upload and 20 ms more (W3.8.1)', async (t: TestContext) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { body, request } = requestWith()
+  let isHeld = true
+  const held = holdForLateListener(request).then(() => (isHeld = false))
+  t.mock.timers.tick(1000)
+  await setImmediate()
+  body.push('rest')
+  body.push(null)
+  while (!body.readableEnded) await setImmediate()
+  await setImmediate()
+  t.mock.timers.tick(20)
+  await setImmediate()
+  assert.equal(isHeld, true)
+  t.mock.timers.tick(1)
+  await held
+  assert.equal(isHeld, false)
+})
+
+test('work is given up when the client leaves before its response, and not after it', () => {
+  for (const writableFinished of [false, true]) {
+    const raw = Object.assign(new EventEmitter(), { writableFinished })
+    const signal = clientGoneSignal({ raw } as unknown as FastifyReply)
+    assert.equal(signal.aborted, false)
+    raw.emit('close')
+    assert.equal(signal.aborted, !writableFinished)
+    if (signal.aborted) assert.ok(signal.reason instanceof InvalidInput)
+  }
+})
