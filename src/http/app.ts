@@ -59,7 +59,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       : RequestCookies.parse(request.headers.cookie, options.cookie.hostPrefix)
     beginExchange(deps, request, reply, { cookies, addresses })
     if (isContent) return done()
-    if (options.cors.enabled) reply.headers(cors.headers(request.headers.origin))
+    reply.headers(cors.headers(request.headers.origin))
     if (announcesBody(request.raw)) drainUnreadBody(request.raw, reply.raw)
     removeCodingFromTags(request.raw)
     requireHost(request)

@@ -45,8 +45,9 @@ test('a check that began before a change of the password admits neither its call
   // Both have looked for a running check by now.
   await present()
   finish()
-  await assert.rejects(before, Unauthenticated)
-  await assert.rejects(after, Unauthenticated)
+  const refusal = { constructor: Unauthenticated, code: 'wrong-credentials' }
+  await assert.rejects(before, refusal)
+  await assert.rejects(after, refusal)
 })
 
 test('a request that waits for the check of another one is refused when the user is locked out meanwhile (D4.3)', async t => {

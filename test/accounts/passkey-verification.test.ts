@@ -141,6 +141,7 @@ test('refused: a passkey that begins or ceases to be copied to other devices', a
 
 const rsaKey = (modulusLength: number) => coseKey(generateKeyPairSync('rsa', { modulusLength }).publicKey)
 const p384 = coseKey(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)
+const ed25519 = new SoftwareAuthenticator(origin, { algorithm: 'EdDSA' }).publicKey
 const good = new SoftwareAuthenticator(origin).publicKey
 const keys: Readonly<Record<string, ReadonlyMap<number, number | Uint8Array>>> = {
   'RSA with 1024 bits': rsaKey(1024),
@@ -149,6 +150,9 @@ const keys: Readonly<Record<string, ReadonlyMap<number, number | Uint8Array>>> =
   'an algorithm that was not offered': new Map([...good, [3, -35]]),
   'SHA-1': new Map([...rsaKey(2048), [3, -65535]]),
   'an algorithm of another type of key': new Map([...good, [3, -257]]),
+  'P-256 under the type of another key': new Map([...good, [1, 1]]),
+  'RSA under the type of another key': new Map([...rsaKey(2048), [1, 2]]),
+  'Ed25519 under the type of another key': new Map([...ed25519, [1, 2]]),
   'a point that is not on the curve': new Map([...good, [-3, new Uint8Array(32)]]),
   'no algorithm': new Map([...good].filter(([label]) => label !== 3)),
   'half a point': new Map([...good].filter(([label]) => label !== -3)),
