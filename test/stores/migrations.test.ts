@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { StartupError } from '../../src/base/errors.ts'
-import type { Database } from '../../src/stores/database.ts'
-import { type Migration, migrate } from '../../src/stores/migrations.ts'
+import { StartupError, StoreUnavailable } from '../../src/base/errors.ts'
+import type { Database, Queries } from '../../src/stores/database.ts'
+import { hasStep, type Migration, migrate, schemaVersion } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 
@@ -61,4 +61,17 @@ test('a store of a newer version is refused, naming both versions, and stays as 
 
 test('migrations out of order are a mistake of the program', async t => {
   await assert.rejects(migrate(await open(t), [second, first]), TypeError)
+})
+
+test('a store has the migrations that were applied to it, and a new one has none', async t => {
+  const database = await open(t)
+  assert.deepEqual([await hasStep(database, 1), await schemaVersion(database)], [false, 0])
+  await migrate(database, [first, second])
+  assert.deepEqual(
+    [await hasStep(database, 1), await hasStep(database, 2), await hasStep(database, 3)],
+    [true, true, false],
+  )
+  assert.equal(await schemaVersion(database), 2)
+  const away = { get: () => Promise.reject(new StoreUnavailable('The database')) } as unknown as Queries
+  await assert.rejects(hasStep(away, 1), StoreUnavailable)
 })
