@@ -114,3 +114,16 @@ test('a reader that leaves, even before its first read, ends the connection', as
     await eventually('the connection has ended', () => bytes.destroyed)
   }
 })
+
+test('a reader that leaves while the store is silent ends the connection at once, and nothing is asked again', async () => {
+  const first = silent('ab', 3)
+  const { client, asked } = clientOf(first)
+  const stream = await readObject(client, object, undefined, 60_000)
+  const reading = stream.toArray().catch(() => 'ended')
+  await turns()
+  stream.destroy()
+  await eventually('the connection has ended', () => first.bytes.destroyed)
+  assert.equal(await reading, 'ended')
+  await turns()
+  assert.deepEqual(asked, [undefined])
+})

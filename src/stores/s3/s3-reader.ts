@@ -45,14 +45,20 @@ export async function readObject(
         if (position !== end) throw new Error(`the object ended after ${position - start} of ${end - start} bytes`)
         return
       } catch (error) {
+        if (stream.destroyed) throw error
         if (++failures === ATTEMPTS) throw filesUnavailable(error)
       }
       body = await ask(position, end - 1)
     }
   }
   const stream = Readable.from(bytes(), { objectMode: false })
-  // A reader that leaves before the first read does not start the generator, so it cannot clean up.
-  return stream.once('close', () => body.bytes.destroy())
+  // When a reader leaves, the generator has not begun, or waits for a store that may be silent: it cannot end the connection.
+  const destroy = stream._destroy.bind(stream)
+  stream._destroy = (error, done) => {
+    body.bytes.destroy()
+    destroy(error, done)
+  }
+  return stream
 }
 
 /** Passes chunks on, and destroys the source when an awaited chunk does not arrive in time. */
