@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Awaitable } from '../../base/concurrency.ts'
 import type { Bytes } from '../../base/units.ts'
+import type { RepeatedPart } from './repeated-part.ts'
 
 /** What the client prefers: the media type, the language and the coding of a response, and its compression. */
 
@@ -111,11 +112,15 @@ export function compress(request: FastifyRequest, reply: FastifyReply, payload: 
   if (bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
   const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
   const coding = acceptedCoding(request, repeated ? ['gzip', 'br'] : codings)
-  return coding === undefined ? payload : compressed(reply, payload, coding)
+  return coding === undefined ? payload : compressed(reply, payload, coding, repeated)
 }
 
-async function compressed(reply: FastifyReply, payload: string | Buffer, coding: Coding): Promise<Buffer> {
-  const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
+async function compressed(
+  reply: FastifyReply,
+  payload: string | Buffer,
+  coding: Coding,
+  repeated: RepeatedPart | undefined,
+): Promise<Buffer> {
   running++
   try {
     const coded =

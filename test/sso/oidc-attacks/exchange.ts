@@ -109,6 +109,23 @@ export const honestExchange = (): Exchange => ({
 const base64 = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
+/** A provider without special settings. */
+export const providerOptions: OidcProviderOptions = {
+  name: 'op',
+  issuer: ISSUER,
+  clientId: CLIENT,
+  clientSecret: 'a secret of the client',
+  clientAuth: 'basic',
+  scopes: 'openid email',
+  acrValues: undefined,
+  endsSession: false,
+  maxAuthenticationAge: undefined,
+  prompt: undefined,
+  rules: { nameClaim: 'email', trustsUnverifiedEmail: false, others: [] },
+  clockSkew: 60_000,
+  callbackUrl: () => CALLBACK,
+}
+
 /** A compact JWS; unlike a library it signs whatever it is given. */
 export function sign(header: unknown, payload: unknown, key: KeyName | Buffer): string {
   const input = `${base64(header)}.${base64(payload)}`
@@ -166,19 +183,8 @@ export const providerOf = (exchange: Exchange): OidcProvider => {
   )
   return new OidcProvider(
     {
-      name: 'op',
-      issuer: ISSUER,
-      clientId: CLIENT,
-      clientSecret: 'a secret of the client',
-      clientAuth: 'basic',
-      scopes: 'openid email',
-      acrValues: undefined,
-      endsSession: false,
-      maxAuthenticationAge: undefined,
-      prompt: undefined,
-      rules: { nameClaim: 'email', trustsUnverifiedEmail: false, others: [...exchange.required.keys()] },
-      clockSkew: 60_000,
-      callbackUrl: () => CALLBACK,
+      ...providerOptions,
+      rules: { ...providerOptions.rules, others: [...exchange.required.keys()] },
       ...options,
     },
     {

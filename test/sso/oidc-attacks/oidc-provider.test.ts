@@ -6,7 +6,19 @@ import { OidcProvider, type OidcProviderOptions, type OidcServer } from '../../.
 import { readKeys } from '../../../src/sso/oidc/server.ts'
 import { SsoRefused } from '../../../src/sso/refusal.ts'
 import { FakeSystem } from '../../support/fake-system.ts'
-import { CALLBACK, CLIENT, flow, honestExchange, ISSUER, jsonAnswer, jwkOf, NONCE, sign, STATE } from './exchange.ts'
+import {
+  CALLBACK,
+  CLIENT,
+  flow,
+  honestExchange,
+  ISSUER,
+  jsonAnswer,
+  jwkOf,
+  NONCE,
+  providerOptions,
+  sign,
+  STATE,
+} from './exchange.ts'
 
 const system = new FakeSystem()
 const keysOf = (...names: Parameters<typeof jwkOf>[0][]) =>
@@ -25,21 +37,7 @@ const server: OidcServer = {
   keys: keysOf('rsa'),
   certificates: [],
 }
-const options: OidcProviderOptions = {
-  name: 'op',
-  issuer: ISSUER,
-  clientId: CLIENT,
-  clientSecret: 'a:secret',
-  clientAuth: 'basic',
-  scopes: 'openid email',
-  acrValues: undefined,
-  endsSession: false,
-  maxAuthenticationAge: undefined,
-  prompt: undefined,
-  rules: { nameClaim: 'email', trustsUnverifiedEmail: false, others: [] },
-  clockSkew: 60_000,
-  callbackUrl: () => CALLBACK,
-}
+const options: OidcProviderOptions = { ...providerOptions, clientSecret: 'a:secret' }
 
 interface Setup {
   readonly changes?: Partial<OidcProviderOptions>
