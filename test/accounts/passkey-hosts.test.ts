@@ -7,6 +7,9 @@ const offered = {
   'https://store.example.org:8443/path/': 'store.example.org',
   'http://localhost:8181/': 'localhost',
   'http://store.localhost/': 'store.localhost',
+  'https://node7/': 'node7',
+  'https://7.example.org/': '7.example.org',
+  'https://store.example.org./': 'store.example.org.',
   'https://Bücher.example/': 'xn--bcher-kva.example',
 } as const
 

@@ -5,7 +5,9 @@ import { isoCBOR } from '@simplewebauthn/server/helpers'
 import {
   type AssertionResponse,
   challengeOf,
+  isText,
   type Passkey,
+  readAssertion,
   type RegistrationResponse,
   verifyAssertion,
   verifyRegistration,
@@ -128,6 +130,20 @@ test('refused: the passkey of another user, or its id on a response of our own',
   assert.equal(await register({ ...mine.authenticator.create(creation), id: theirs.passkey.credentialId }), undefined)
 })
 
+test('refused: the same key under another credential id', async () => {
+  const { authenticator, passkey } = await registered()
+  const response = { ...authenticator.get(request), id: new SoftwareAuthenticator(origin).credentialId }
+  assert.equal(await use(response, passkey), undefined)
+})
+
+test('a browser that says nothing about the page around ours is believed; a top origin alone is refused', async () => {
+  const { authenticator, passkey } = await registered()
+  const silent = { crossOrigin: undefined } as unknown as { crossOrigin: boolean }
+  assert.ok(await use(authenticator.get(request, silent), passkey))
+  const framed = { ...silent, topOrigin: 'https://evil.example' }
+  assert.equal(await use(authenticator.get(request, framed), passkey), undefined)
+})
+
 test('refused: a passkey that begins or ceases to be copied to other devices', async () => {
   const { authenticator, passkey } = await registered()
   const synced = { flags: flags.UP | flags.UV | flags.BE | flags.BS }
@@ -140,6 +156,12 @@ test('refused: a passkey that begins or ceases to be copied to other devices', a
 })
 
 const rsaKey = (modulusLength: number) => coseKey(generateKeyPairSync('rsa', { modulusLength }).publicKey)
+/** With a random number of so many bits as modulus: a registration contains no signature by the key. */
+function rsaNumber(bits: number): Map<number, number | Uint8Array> {
+  const modulus = new Uint8Array(randomBytes(bits / 8))
+  modulus.set([255])
+  return new Map([...rsaKey(2048), [-1, modulus]])
+}
 const p384 = coseKey(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)
 const ed25519 = new SoftwareAuthenticator(origin, { algorithm: 'EdDSA' }).publicKey
 const good = new SoftwareAuthenticator(origin).publicKey
@@ -156,8 +178,20 @@ const keys: Readonly<Record<string, ReadonlyMap<number, number | Uint8Array>>> =
   'a point that is not on the curve': new Map([...good, [-3, new Uint8Array(32)]]),
   'no algorithm': new Map([...good].filter(([label]) => label !== 3)),
   'half a point': new Map([...good].filter(([label]) => label !== -3)),
+  'P-256 under the number of another curve': new Map([...good, [-1, 2]]),
+  'Ed25519 under the number of another curve': new Map([...ed25519, [-1, 4]]),
+  'RSA without an exponent': new Map([...rsaKey(2048)].filter(([label]) => label !== -2)),
+  'RSA with the exponent 1': new Map([...rsaKey(2048), [-2, new Uint8Array([1])]]),
+  'RSA with more than 8192 bits': rsaNumber(8200),
   'no key at all': new Map(),
 }
+
+test('the largest RSA key that is accepted has 8192 bits, the smallest exponent is 3', async () => {
+  for (const exponent of [3, 17]) {
+    const publicKey = isoCBOR.encode(new Map([...rsaNumber(8192), [-2, new Uint8Array([exponent])]]))
+    assert.ok(await register(new SoftwareAuthenticator(origin).create(creation, { publicKey })))
+  }
+})
 
 for (const [title, key] of Object.entries(keys)) {
   test(`refused as a public key: ${title}`, async () => {
@@ -220,4 +254,101 @@ test('a second spelling of the same credential id is refused', async () => {
   const id = response.id.slice(0, -1) + (alphabet[alphabet.indexOf(last) + 1] ?? '')
   assert.deepEqual(Buffer.from(id, 'base64url'), Buffer.from(response.id, 'base64url'))
   assert.equal(await register({ ...response, id }), undefined)
+})
+
+test('an attestation object may have 24 KiB', async () => {
+  const { id, response } = new SoftwareAuthenticator(origin).create(creation)
+  const object = isoCBOR.decodeFirst<Map<string, Uint8Array>>(Buffer.from(response.attestationObject, 'base64url'))
+  const sized = (bytes: number): string => {
+    const filled = (filler: number) =>
+      isoCBOR.encode(
+        new Map<string, string | Uint8Array | Map<string, Uint8Array>>([
+          ['fmt', 'packed'],
+          ['attStmt', new Map([['x', new Uint8Array(filler)]])],
+          ['authData', object.get('authData') ?? new Uint8Array()],
+        ]),
+      )
+    return Buffer.from(filled(1000 + bytes - filled(1000).length)).toString('base64url')
+  }
+  assert.equal(sized(24_576).length, 32_768)
+  assert.ok(await register({ id, response: { ...response, attestationObject: sized(24_576) } }))
+  assert.equal(await register({ id, response: { ...response, attestationObject: sized(24_577) } }), undefined)
+})
+
+test('authenticator data may have 6 KiB', async () => {
+  const { authenticator, passkey } = await registered()
+  const extended = (bytes: number) => {
+    const filled = (filler: number) => isoCBOR.encode(new Map([['x', new Uint8Array(filler)]]))
+    // 37 bytes are those without extensions.
+    const extensions = filled(1000 + bytes - 37 - filled(1000).length)
+    return authenticator.get(request, { flags: flags.UP | flags.UV | flags.ED, extensions })
+  }
+  assert.equal(extended(6144).response.authenticatorData.length, 8192)
+  assert.ok(await use(extended(6144), passkey))
+  assert.equal(await use(extended(6145), passkey), undefined)
+})
+
+test('of the transports that a browser names, eight at most are kept, and only names', async () => {
+  const registeredWith = async (transports?: readonly string[]) => {
+    const { id, response } = new SoftwareAuthenticator(origin).create(creation)
+    return (await register({ id, response: { ...response, transports } }))?.transports
+  }
+  const longest = 'a'.repeat(20)
+  const wrong = ['USB', 'usb!', '!usb', '', `${longest}a`, 'smart card', 'usb\n']
+  assert.deepEqual(await registeredWith([...wrong, 'smart-card', longest]), ['smart-card', longest])
+  const nine = [...'abcdefghi']
+  assert.deepEqual(await registeredWith(nine), nine.slice(0, 8))
+  assert.deepEqual(await registeredWith(), [])
+})
+
+test('an assertion is read if it has the form of one, whatever else was sent beside it', () => {
+  const response = { clientDataJSON: 'a', authenticatorData: 'b', signature: 'c' }
+  for (const userHandle of [undefined, null, '', 'handle']) {
+    const sent = { id: 'id', more: 1, response: { ...response, userHandle, more: 1 } }
+    assert.deepEqual(readAssertion(sent), { id: 'id', response: { ...response, userHandle } })
+  }
+  const malformed: readonly unknown[] = [
+    undefined,
+    null,
+    'text',
+    7,
+    {},
+    { id: 'id' },
+    { id: 'id', response: null },
+    { id: 'id', response: 'text' },
+    { response },
+    { id: 7, response },
+    ...Object.keys(response).map(name => ({ id: 'id', response: { ...response, [name]: undefined } })),
+    ...Object.keys(response).map(name => ({ id: 'id', response: { ...response, [name]: 7 } })),
+    { id: 'id', response: { ...response, userHandle: 7 } },
+    { id: 'id', response: { ...response, userHandle: {} } },
+  ]
+  for (const sent of malformed) assert.equal(readAssertion(sent), undefined, JSON.stringify(sent))
+})
+
+test('the challenge is read from client data of at most 8192 characters, and only a text counts', () => {
+  const data = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const asked = (clientDataJSON: string) =>
+    challengeOf({ id: 'id', response: { clientDataJSON, authenticatorData: '', signature: '' } })
+  assert.equal(asked(data({ challenge: 'x' })), 'x')
+  assert.equal(asked(data({ challenge: '' })), '')
+  for (const value of [{}, { challenge: 7 }, { challenge: null }, { challenge: ['x'] }, null, [], 'x']) {
+    assert.equal(asked(data(value)), undefined, JSON.stringify(value))
+  }
+  assert.equal(asked('*'), undefined)
+  assert.equal(asked(Buffer.from('{').toString('base64url')), undefined)
+  const sized = (bytes: number) => data({ challenge: 'x', pad: 'x'.repeat(bytes - data.length - 26) })
+  const rest = 6144 - Buffer.from(sized(1000), 'base64url').length
+  assert.equal(sized(1000 + rest).length, 8192)
+  assert.equal(asked(sized(1000 + rest)), 'x')
+  assert.equal(asked(sized(1001 + rest)), undefined)
+})
+
+test('a text of WebAuthn is base64url in its one spelling, with a length of its own', () => {
+  for (const text of ['AA', 'AAA', 'AAAA', 'a-_0', 'Zm9v']) assert.equal(isText(text, 4), true, text)
+  const wrong = ['', 'A', 'AB', 'AAB', 'AAAAA', 'AAAAAAAA', '=AAA', 'AA==', 'A+A/', 'AA\n', ' AA', 'Ä', 'AA.A']
+  for (const value of [...wrong, undefined, null, 7, ['AA'], { length: 2 }]) {
+    assert.equal(isText(value, 4), false, JSON.stringify(value))
+  }
+  assert.equal(isText('AAAA', 3), false)
 })

@@ -25,10 +25,10 @@ async function setUp(t: TestContext) {
   const nora = await storedUser(database, '7')
   const bert = await storedUser(database, '8', { name: 'bert' })
   let factors = 0
-  const add = async (user = nora, options: { readonly counts?: boolean } = {}) => {
+  const add = async (user = nora, options: { readonly counts?: boolean } = {}, forged: Partial<Statement> = {}) => {
     const authenticator = new SoftwareAuthenticator(origin, options)
     const creation = await passkeys.creationOptions(user, SESSION)
-    const factor = await passkeys.finishRegistration(user, 'Key', authenticator.create(creation), SESSION)
+    const factor = await passkeys.finishRegistration(user, 'Key', authenticator.create(creation, forged), SESSION)
     const id = `factor-${++factors}`
     const { credentialId, userHandle, transports, isSyncable } = factor
     const row = { ...factor, id, userId: user.id, credentialId, userHandle, transports, isSyncable }
@@ -43,7 +43,11 @@ async function setUp(t: TestContext) {
   return { database, system, passkeys, inserted, nora, bert, add, verify, answer }
 }
 
-const refused = { constructor: InvalidInput, code: 'passkey-refused' }
+const refused = {
+  constructor: InvalidInput,
+  code: 'passkey-refused',
+  message: 'The passkey was not accepted. Start again.',
+}
 
 test('a passkey is registered once, by the user and in the session that began it (D29)', async t => {
   const { system, passkeys, nora, bert, add } = await setUp(t)
@@ -63,6 +67,7 @@ test('a passkey is registered once, by the user and in the session that began it
   await assert.rejects(passkeys.finishRegistration(bert, 'Key', again, SESSION), {
     constructor: Conflict,
     code: 'conflict',
+    message: 'This passkey is registered already.',
   })
 })
 
@@ -75,6 +80,86 @@ test('browsers learn which passkeys a user has only for that user, and none for 
   assert.deepEqual((await passkeys.requestOptions(bert, SESSION)).allowCredentials, [])
   const { allowCredentials = [], userVerification } = await passkeys.signInOptions()
   assert.deepEqual([allowCredentials, userVerification], [[], 'required'])
+})
+
+test('a browser gets all that it needs to create a passkey, or to use one (D29)', async t => {
+  const { database, passkeys, nora, add } = await setUp(t)
+  const { challenge, ...creation } = await passkeys.creationOptions(nora, SESSION)
+  assert.equal(Buffer.from(challenge, 'base64url').length, 54)
+  assert.deepEqual(creation, {
+    rp: { id: 'store.example.org', name: 'Store' },
+    user: { id: userHandleOf(base, '7'), name: 'nora', displayName: 'nora' },
+    pubKeyCredParams: [-7, -257, -8].map(alg => ({ alg, type: 'public-key' })),
+    timeout: 300_000,
+    attestation: 'none',
+    excludeCredentials: [],
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred', requireResidentKey: false },
+    extensions: { credProps: true },
+    hints: [],
+  })
+  const nameless = { ...(await storedUser(database, '9', { name: 'x' })), name: undefined }
+  const { user } = await passkeys.creationOptions(nameless, SESSION)
+  assert.deepEqual(user, { id: userHandleOf(base, '9'), name: '9', displayName: '9' })
+  const { authenticator } = await add()
+  const own = { id: authenticator.credentialId, transports: ['internal'], type: 'public-key' }
+  const common = { rpId: 'store.example.org', timeout: 300_000, extensions: undefined }
+  const without = async (options: Promise<{ readonly challenge: string }>) => {
+    const { challenge: text, ...rest } = await options
+    assert.equal(Buffer.from(text, 'base64url').length, 54)
+    return rest
+  }
+  assert.deepEqual(await without(passkeys.requestOptions(nora, SESSION)), {
+    ...common,
+    allowCredentials: [own],
+    userVerification: 'preferred',
+  })
+  assert.deepEqual(await without(passkeys.signInOptions()), {
+    ...common,
+    allowCredentials: undefined,
+    userVerification: 'required',
+  })
+})
+
+test('a key without PIN or fingerprint can be a second factor, and a passkey that is copied to other devices too', async t => {
+  const { verify, add, answer } = await setUp(t)
+  const plain = await add(undefined, {}, { flags: flags.UP })
+  assert.deepEqual(await verify(await answer(plain.authenticator, { flags: flags.UP })), { factorId: plain.id })
+  const synced = { flags: flags.UP | flags.UV | flags.BE | flags.BS }
+  const copied = await add(undefined, {}, synced)
+  assert.deepEqual(await verify(await answer(copied.authenticator, synced)), { factorId: copied.id })
+  assert.equal(await verify(await answer(copied.authenticator)), undefined)
+})
+
+test('a response without a challenge is refused like any other', async t => {
+  const { passkeys, nora, verify, add, answer } = await setUp(t)
+  const clientDataJSON = Buffer.from('{}').toString('base64url')
+  const { authenticator } = await add()
+  const created = authenticator.create(await passkeys.creationOptions(nora, SESSION))
+  const empty = { ...created, response: { ...created.response, clientDataJSON } }
+  await assert.rejects(passkeys.finishRegistration(nora, 'Key', empty, SESSION), refused)
+  const { response, ...rest } = await answer(authenticator)
+  assert.equal(await verify({ ...rest, response: { ...response, clientDataJSON } }), undefined)
+  assert.equal(await passkeys.ownerOf({ ...rest, response: { ...response, clientDataJSON } }), undefined)
+})
+
+test('for a passkey that nobody has a signature is verified too, and an id in another spelling is not even searched for', async t => {
+  const { database, passkeys, add } = await setUp(t)
+  const { authenticator } = await add()
+  const verified = t.mock.method(crypto.subtle, 'verify')
+  const owner = async (asked: SoftwareAuthenticator, change: object = {}, forged: Partial<Statement> = {}) => {
+    verified.mock.resetCalls()
+    return await passkeys.ownerOf({ ...asked.get(await passkeys.signInOptions(), forged), ...change })
+  }
+  assert.equal(await owner(new SoftwareAuthenticator(origin)), undefined)
+  assert.equal(verified.mock.callCount(), 1)
+  // As for the sign-in of a user, one without their PIN or fingerprint is not verified.
+  assert.equal(await owner(new SoftwareAuthenticator(origin), {}, { flags: flags.UP }), undefined)
+  assert.equal(verified.mock.callCount(), 0)
+  assert.equal(await owner(authenticator), '7')
+  assert.equal(verified.mock.callCount(), 0)
+  const searched = t.mock.method(database, 'get')
+  assert.equal(await owner(authenticator, { id: `${authenticator.credentialId}=` }), undefined)
+  assert.equal(searched.mock.callCount(), 0)
 })
 
 test('a response counts once, for the user and the session that asked, and until it expires (D29.3)', async t => {

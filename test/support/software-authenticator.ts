@@ -14,6 +14,8 @@ export interface Statement {
   /** The flags of the authenticator data, see {@link flags}. */
   readonly flags: number
   readonly counter: number
+  /** CBOR behind the authenticator data; announced by the flag `ED`. */
+  readonly extensions?: Uint8Array
 }
 
 /** User present, user verified, backup eligible, backed up, attested credential data, extension data. */
@@ -128,11 +130,11 @@ function clientData({ type, challenge, origin, crossOrigin, topOrigin }: Stateme
   return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin, topOrigin })).toString('base64url')
 }
 
-function authenticatorData({ rpId, flags, counter }: Statement): Buffer {
+function authenticatorData({ rpId, flags, counter, extensions = Buffer.alloc(0) }: Statement): Buffer {
   const tail = Buffer.alloc(5)
   tail.writeUInt8(flags)
   tail.writeUInt32BE(counter, 1)
-  return Buffer.concat([sha256(Buffer.from(rpId)), tail])
+  return Buffer.concat([sha256(Buffer.from(rpId)), tail, extensions])
 }
 
 const sha256 = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest()

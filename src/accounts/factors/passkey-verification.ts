@@ -148,7 +148,7 @@ export async function verifyAssertion(
   relyingParty: RelyingParty,
   { id, response }: AssertionResponse,
   challenge: string,
-  passkey: Passkey,
+  passkey: Pick<Passkey, 'credentialId' | 'publicKey' | 'isSyncable'>,
   isUserVerificationRequired: boolean,
 ): Promise<Assertion | undefined> {
   const { clientDataJSON, authenticatorData, signature } = response
@@ -241,7 +241,8 @@ async function isUsableKey(publicKey: Uint8Array<ArrayBuffer>): Promise<boolean>
   else if (is(OKP)) jwk = { kty: 'OKP', crv: 'Ed25519', x: bytes(-2) }
   else if (is(RSA)) jwk = { kty: 'RSA', n: bytes(-1), e: bytes(-2) }
   else return false
-  const { asymmetricKeyDetails } = createPublicKey({ key: jwk, format: 'jwk' })
-  const bits = asymmetricKeyDetails?.modulusLength
-  return bits === undefined || (bits >= MIN_RSA_BITS && bits <= MAX_RSA_BITS)
+  const { modulusLength: bits, publicExponent = 0n } =
+    createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails ?? {}
+  // Anyone can sign for the exponent 1, and no signature is right for 0.
+  return bits === undefined || (bits >= MIN_RSA_BITS && bits <= MAX_RSA_BITS && publicExponent > 1n)
 }

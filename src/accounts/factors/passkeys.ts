@@ -65,13 +65,8 @@ interface Row {
 const columns = sql`id, user_id, credential_id, secret, counter, user_handle, transports, syncable`
 
 /** A key that belongs to no user. Its private half was never stored. */
-const NOBODY: Passkey = {
-  credentialId: 'AA',
-  publicKey: 'pQECAyYgASFYIOrkNyYP_u7xHIss_q3MGufdU7Nw-WKYA_i971pW01TaIlggem92fK3fpjWJ2Ws9CQA_1c_q3EebGPfKy5PV0U04lm4',
-  counter: 0,
-  transports: [],
-  isSyncable: false,
-}
+const NOBODYS_KEY =
+  'pQECAyYgASFYIOrkNyYP_u7xHIss_q3MGufdU7Nw-WKYA_i971pW01TaIlggem92fK3fpjWJ2Ws9CQA_1c_q3EebGPfKy5PV0U04lm4'
 
 /** Passkeys of users (WebAuthn): registered, verified after a password, and verified instead of one (D29). */
 export class Passkeys implements PasskeyCheck {
@@ -119,13 +114,9 @@ export class Passkeys implements PasskeyCheck {
     bound: string,
   ): Promise<NewFactor> {
     const challenge = await this.#validChallenge(response, { kind: 'register', userId: user.id, boundTo: bound })
-    const passkey =
-      challenge === undefined
-        ? undefined
-        : await verifyRegistration(this.#options.relyingParty, response, challenge, false)
-    if (!passkey || challenge === undefined || !(await this.#challenges.use(challenge))) {
-      throw new InvalidInput('passkey-refused', 'The passkey was not accepted. Start again.')
-    }
+    if (challenge === undefined) throw refused()
+    const passkey = await verifyRegistration(this.#options.relyingParty, response, challenge, false)
+    if (!passkey || !(await this.#challenges.use(challenge))) throw refused()
     if (await this.#find(passkey.credentialId)) {
       throw new Conflict('conflict', 'This passkey is registered already.')
     }
@@ -160,15 +151,14 @@ export class Passkeys implements PasskeyCheck {
    * a signature is verified nevertheless, so that the response time does not tell the difference.
    */
   async ownerOf(sent: unknown): Promise<string | undefined> {
-    const response = readAssertion(sent)
-    const challenge = response && (await this.#validChallenge(response, purposeOf('', SIGN_IN)))
-    if (!response || challenge === undefined) return undefined
+    const answer = await this.#read(sent, { kind: 'sign-in' })
+    if (!answer) return undefined
+    const { response, challenge } = answer
     const row = await this.#find(response.id)
-    if (!row) {
-      const nobody = { ...NOBODY, credentialId: response.id }
-      await verifyAssertion(this.#options.relyingParty, response, challenge, nobody, true)
-    }
-    return row?.user_id
+    if (row) return row.user_id
+    const nobody = { credentialId: response.id, publicKey: NOBODYS_KEY, isSyncable: false }
+    await verifyAssertion(this.#options.relyingParty, response, challenge, nobody, true)
+    return undefined
   }
 
   /** Verifies a response and records the use. Each one counts once. @returns `undefined` whatever is wrong */
@@ -177,9 +167,9 @@ export class Passkeys implements PasskeyCheck {
     { userId, bound, client }: PasskeyUse,
   ): Promise<{ readonly factorId: string } | undefined> {
     const isSignIn = bound === SIGN_IN
-    const response = readAssertion(sent)
-    const challenge = response && (await this.#validChallenge(response, purposeOf(userId, bound)))
-    if (!response || challenge === undefined) return undefined
+    const answer = await this.#read(sent, purposeOf(userId, bound))
+    if (!answer) return undefined
+    const { response, challenge } = answer
     const row = await this.#find(response.id)
     if (row?.user_id !== userId) return undefined
     const { userHandle } = response.response
@@ -213,6 +203,17 @@ export class Passkeys implements PasskeyCheck {
     })
   }
 
+  /** What was sent, with the challenge that it answers; `undefined` if it is no response, or answers no valid challenge. */
+  async #read(
+    sent: unknown,
+    purpose: ChallengePurpose,
+  ): Promise<{ readonly response: AssertionResponse; readonly challenge: string } | undefined> {
+    const response = readAssertion(sent)
+    if (!response) return undefined
+    const challenge = await this.#validChallenge(response, purpose)
+    return challenge === undefined ? undefined : { response, challenge }
+  }
+
   async #validChallenge(
     response: RegistrationResponse | AssertionResponse,
     purpose: ChallengePurpose,
@@ -243,6 +244,8 @@ export class Passkeys implements PasskeyCheck {
     return rows.map(passkeyOf).map(({ credentialId: id, transports }) => ({ id, transports: transports as never }))
   }
 }
+
+const refused = (): InvalidInput => new InvalidInput('passkey-refused', 'The passkey was not accepted. Start again.')
 
 /** A sign-in without a name is for no user, and stays so when the passkey has named one. */
 const purposeOf = (userId: string, bound: string): ChallengePurpose =>
