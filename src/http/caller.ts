@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { type Caller, hasScope, isGuest, type TokenScope } from '../accounts/caller.ts'
-import { looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
+import { type AccessTokens, looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import { type Client, isCurrent, type Session, type Sessions } from '../accounts/sessions.ts'
 import { normaliseName, type User } from '../accounts/users.ts'
@@ -34,8 +34,9 @@ export function recogniseCaller(
 ): Awaitable<Caller> {
   // Until it is recognised, a request is the guest's.
   const guest = request.caller
-  const token = deps.accessTokens && accessTokenIn(request.headers.authorization)
-  if (token) return callerByAccessToken(deps, token, request, reply)
+  const { accessTokens } = deps
+  const token = accessTokens && accessTokenIn(request.headers.authorization)
+  if (token) return callerByAccessToken(accessTokens, token, request, reply)
   if (deps.basic && request.headers.authorization !== undefined) return callerByBasic(deps, request, reply)
   if (!request.cookies.hasAuthToken) return guest
   return andThen(callerByCookie(deps, request), caller => {
@@ -92,21 +93,20 @@ function accessTokenIn(header: string | undefined): PresentedToken | undefined {
   if (header === undefined) return undefined
   const bearer = /^Bearer +(\S+)$/i.exec(header)?.[1]
   if (bearer?.startsWith(TOKEN_PREFIX)) return { scheme: 'bearer', text: bearer, name: '' }
-  const basic = bearer === undefined ? basicCredentials(header) : undefined
+  const basic = basicCredentials(header)
   if (!basic || !looksLikeToken(basic.password)) return undefined
   return { scheme: 'basic', text: basic.password, name: normaliseName(basic.name) }
 }
 
 /** @throws {Unauthenticated} `invalid-access-token`; the session cookie of the request, if any, does not count */
 async function callerByAccessToken(
-  { accessTokens }: Uses<'accessTokens'>,
+  accessTokens: AccessTokens,
   { scheme, text, name }: PresentedToken,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
   const { client } = request.caller
   try {
-    if (!accessTokens) throw new TypeError('access tokens are off')
     return await accessTokens.caller(text, client, name)
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error

@@ -34,6 +34,12 @@ test('an address that matches several routes has the methods of the most specifi
   assert.equal(known.find('/7', true), undefined)
 })
 
+test('an address with a rest does not include the address before the rest', () => {
+  const known = new KnownAddresses([route('PUT', '/ui/*'), route('GET', '/:context')])
+  assert.deepEqual(known.find('/ui', false), ['GET', 'HEAD'])
+  assert.deepEqual(known.find('/ui/', false), ['PUT'])
+})
+
 test('the methods of an address are in one order, and GET brings HEAD', () => {
   assert.deepEqual(allowedMethods([route('DELETE', '/a'), route('PUT', '/a'), route('GET', '/a')]), [
     'GET',

@@ -74,7 +74,8 @@ async function slowBody(before: number, pauses: readonly number[], { own = 0 } =
 }
 
 test('a body may pause for ten seconds in all; after that it needs its minimum rate', async () => {
-  const refusal = { constructor: TooSlow, code: 'request-timeout' }
+  const message = 'The body comes slower than 1 bytes per second.'
+  const refusal = { constructor: TooSlow, code: 'request-timeout', message }
   await slowBody(1, [10_000])
   await assert.rejects(slowBody(1, [10_001]), refusal)
   await slowBody(11, [10_001])
@@ -89,7 +90,8 @@ test('a body that stops for too long ends the wait, and leaves no listener behin
   const { request } = requestWith()
   const listeners = request.listenerCount('close')
   const stopped = newBodies({ idleTimeout: 5 }).bodies.bytes(request, response)
-  await assert.rejects(stopped, { constructor: TooSlow, code: 'request-timeout' })
+  const message = 'Nothing of the body came for 0.005 seconds.'
+  await assert.rejects(stopped, { constructor: TooSlow, code: 'request-timeout', message })
   for (const event of ['readable', 'end', 'error']) assert.equal(request.listenerCount(event), 0, event)
   assert.equal(request.listenerCount('close'), listeners)
 })
@@ -102,7 +104,8 @@ test('a connection that ends before its body is refused, never taken as the end 
     body.push('half')
     await setImmediate()
     body.destroy(error)
-    await assert.rejects(reading, { constructor: InvalidInput, code: 'bad-request' })
+    const message = 'The connection ended before the body did.'
+    await assert.rejects(reading, { constructor: InvalidInput, code: 'bad-request', message })
   }
 })
 
@@ -127,7 +130,8 @@ test('a refused body says its limit, and a body of exactly the limit is read', a
   const text = 'x'.repeat(100_000)
   assert.equal(await bodies.text(requestOf(text, { 'content-length': '100000' }), response), text)
   const beyond = requestOf(`${text}x`, {})
-  await assert.rejects(bodies.text(beyond, response), { code: 'body-too-large', extra: { limit: 100_000 } })
+  const message = 'The body may have at most 100000 bytes.'
+  await assert.rejects(bodies.text(beyond, response), { code: 'body-too-large', message, extra: { limit: 100_000 } })
 })
 
 test('a form has at most 32 KiB and its own type; what is no form is refused (D2.1)', async () => {
@@ -166,6 +170,13 @@ test('JSON has a type of JSON; only a body without bytes needs none', async () =
   await assert.rejects(bodies.json(latin.request, response), InvalidInput)
 })
 
+test('the refusal of a type names those that are accepted, and the one that came', async () => {
+  const json = bodies.json(requestOf('{}', { 'content-length': '2', 'content-type': 'text/plain' }), response)
+  await assert.rejects(json, { message: 'The body must be application/json or application/rdf+json, not text/plain.' })
+  const form = bodies.form(requestOf('a=1', {}), response)
+  await assert.rejects(form, { message: 'The body must be application/x-www-form-urlencoded, not untyped.' })
+})
+
 test('a request announces a body by a length, even of 0, or by an encoding; its type is compared without parameters', () => {
   const request = (headers: Headers) => ({ headers }) as unknown as IncomingMessage
   assert.equal(announcesBody(request({})), false)
@@ -191,6 +202,7 @@ async function unreadBody(bytes: number): Promise<number> {
   body.push(null)
   await isOver
   await setImmediate()
+  assert.equal(request.listenerCount('data'), 0)
   return state.destroyed
 }
 
@@ -265,6 +277,25 @@ test('the response to such an upload waits for the end of the upload and 20 ms m
   assert.equal(isHeld, false)
 })
 
+test('the response to an upload that has come, or whose client has left, waits for no more of it (W3.8.1)', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  for (const state of [
+    { complete: true, destroyed: false },
+    { complete: false, destroyed: true },
+  ]) {
+    const { request } = requestWith()
+    Object.defineProperty(request, 'destroyed', { value: state.destroyed })
+    Object.assign(request, { complete: state.complete })
+    let isHeld = true
+    const held = holdForLateListener(request).then(() => (isHeld = false))
+    await setImmediate()
+    t.mock.timers.tick(21)
+    await setImmediate()
+    assert.equal(isHeld, false, JSON.stringify(state))
+    await held
+  }
+})
+
 test('work is given up when the client leaves before its response, and not after it', () => {
   for (const writableFinished of [false, true]) {
     const raw = Object.assign(new EventEmitter(), { writableFinished })
@@ -272,6 +303,8 @@ test('work is given up when the client leaves before its response, and not after
     assert.equal(signal.aborted, false)
     raw.emit('close')
     assert.equal(signal.aborted, !writableFinished)
-    if (signal.aborted) assert.ok(signal.reason instanceof InvalidInput)
+    if (!signal.aborted) continue
+    const { code, message } = signal.reason as InvalidInput
+    assert.deepEqual([code, message], ['bad-request', 'The client has left.'])
   }
 })

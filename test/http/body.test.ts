@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { Overloaded, TooLarge } from '../../src/base/errors.ts'
-import { Bodies } from '../../src/http/protocol/body.ts'
+import { Bodies, BodyMemory } from '../../src/http/protocol/body.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const LIMIT = 1_500_000
@@ -74,4 +74,86 @@ test('bodies of one caller, and of all, have a limit on their memory until their
   await read('carl', 1)
   await read('anna', 900)
   await assert.rejects(read('anna', 101), refusal)
+})
+
+function newMemory() {
+  const memory = new BodyMemory({ ofOne: 2000, ofAll: 3000 })
+  const reserve = (owner: string, isClosed = false) => {
+    const request = {} as IncomingMessage
+    const response = Object.assign(new EventEmitter(), { closed: isClosed })
+    memory.belongs(request, owner)
+    const reservation = memory.reserve(request, response as unknown as ServerResponse)
+    return { ...reservation, end: () => void response.emit('close') }
+  }
+  return reserve
+}
+
+const ownLimit = {
+  constructor: Overloaded,
+  code: 'overloaded',
+  message: 'Your large bodies take too much memory at once.',
+}
+const commonLimit = { ...ownLimit, message: 'Too many large bodies at once.' }
+
+test('what a caller has announced counts once, however it comes, and is free when the response has ended', () => {
+  const reserve = newMemory()
+  const first = reserve('anna')
+  first.announce(1500)
+  for (let count = 0; count < 3; count++) first.add(500)
+  first.announce(10)
+  const second = reserve('anna')
+  assert.throws(() => second.announce(501), ownLimit)
+  second.announce(500)
+  assert.throws(() => second.add(501), ownLimit)
+  first.end()
+  second.announce(2000)
+  assert.throws(() => second.announce(2001), ownLimit)
+  second.end()
+  reserve('anna').announce(2000)
+})
+
+test('what comes without a length counts as it comes, for the caller and for all', () => {
+  const reserve = newMemory()
+  const [anna, bert] = [reserve('anna'), reserve('bert')]
+  for (let count = 0; count < 4; count++) anna.add(500)
+  assert.throws(() => anna.add(1), ownLimit)
+  bert.add(1000)
+  assert.throws(() => bert.add(1), commonLimit)
+  anna.end()
+  bert.add(1000)
+})
+
+test('what comes after the end of the response counts for nobody', () => {
+  const reserve = newMemory()
+  const isOver = reserve('anna')
+  isOver.add(1000)
+  isOver.end()
+  for (const late of [isOver, reserve('anna', true)]) {
+    late.announce(5000)
+    late.add(5000)
+  }
+  const anna = reserve('anna')
+  anna.add(2000)
+  reserve('bert').add(1000)
+})
+
+test('the length that a request declares is announced before its first byte; a body without one announces nothing', async () => {
+  const small = new Bodies(new FakeSystem(), {
+    idleTimeout: 60_000,
+    minimumRate: 1,
+    maxJson: 1500,
+    memory: { ofOne: 2000, ofAll: 3000 },
+  })
+  const waiting = (headers: Record<string, string>) => {
+    const request = Object.assign(new Readable({ read: () => undefined }), { headers }) as unknown as IncomingMessage
+    small.belongs(request, 'anna')
+    return request
+  }
+  const open = () => Object.assign(new EventEmitter(), { closed: false }) as unknown as ServerResponse
+  const chunked = waiting({ 'transfer-encoding': 'chunked' })
+  const declared = waiting({ 'content-length': '1500' })
+  const reading = [small.bytes(chunked, open()), small.bytes(declared, open())]
+  await assert.rejects(small.bytes(waiting({ 'content-length': '501' }), open()), ownLimit)
+  for (const request of [chunked, declared]) (request as unknown as Readable).push(null)
+  await Promise.all(reading)
 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { guestFrom, type TokenScope } from '../../src/accounts/caller.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { BaseAddress } from '../../src/http/base-address.ts'
-import { basicCredentials, describeCaller, requireTokenScope } from '../../src/http/caller.ts'
+import { basicCredentials, describeCaller, expiryOf, noteAccess, requireTokenScope } from '../../src/http/caller.ts'
 
 const encoded = (text: string | Uint8Array): string => Buffer.from(text).toString('base64')
 const guest = guestFrom({ address: '192.0.2.7', userAgent: '' })
@@ -99,4 +99,82 @@ test('the current user is described as clients expect (I2.2, D3.1)', () => {
   })
   assert.equal(of(nora)['authTokenExpires'], undefined)
   assert.deepEqual(of(guest.user, expires), { id: '_guest', user: 'guest', clientAcceptLanguage })
+})
+
+const session = { token: 'T', id: 'session' }
+
+/** Notes the access of a request that was answered, and keeps what was sent and logged. */
+async function noted({
+  status = 200,
+  present,
+  note = () => session,
+  isSignedIn = true,
+}: {
+  readonly status?: number
+  readonly present?: string
+  readonly note?: () => unknown
+  readonly isSignedIn?: boolean
+}) {
+  const asked: unknown[][] = []
+  const logged: unknown[][] = []
+  let cookie: unknown = present
+  const deps = {
+    sessions: {
+      noteAccess: (...given: unknown[]) => {
+        asked.push(given)
+        return note()
+      },
+      cookieLife: (renewed: { readonly token: string }) => (renewed.token === 'T' ? 60 : undefined),
+    },
+    cookie: { set: (token: string, life: number) => `auth_token=${token}; Max-Age=${life}` },
+    log: { error: (...given: unknown[]) => logged.push(given) },
+  }
+  const reply = {
+    statusCode: status,
+    getHeader: () => cookie,
+    removeHeader: () => (cookie = undefined),
+    header: (_name: string, value: unknown) => (cookie = value),
+  }
+  const request = { caller: { ...guest, ...(isSignedIn && { session }) } }
+  await noteAccess(deps as never, request as unknown as FastifyRequest, reply as never)
+  return { asked, logged, cookie }
+}
+
+test('a request below status 400 is a successful access, and a renewed session gets its cookie (D2.5, D2.6)', async () => {
+  const renewed = 'auth_token=T; Max-Age=60'
+  for (const [status, isSuccessful] of [
+    [200, true],
+    [399, true],
+    [400, false],
+    [500, false],
+  ] as const) {
+    const { asked } = await noted({ status })
+    assert.deepEqual(asked, [[session, isSuccessful]])
+  }
+  for (const note of [() => session, async () => session]) assert.equal((await noted({ note })).cookie, renewed)
+  for (const note of [() => undefined, async () => undefined]) assert.equal((await noted({ note })).cookie, undefined)
+  assert.deepEqual((await noted({ present: 'other=1' })).cookie, ['other=1', renewed])
+  // The answer itself signs in or out.
+  assert.equal((await noted({ present: 'auth_token=; Max-Age=0' })).cookie, 'auth_token=; Max-Age=0')
+  assert.deepEqual(await noted({ isSignedIn: false }), { asked: [], logged: [], cookie: undefined })
+})
+
+test('an access that cannot be recorded is logged, and the request has succeeded all the same', async () => {
+  const error = new Error('away')
+  const broken = [
+    () => {
+      throw error
+    },
+    async () => await Promise.reject(error),
+  ]
+  for (const note of broken) {
+    const { logged, cookie } = await noted({ note })
+    assert.deepEqual([logged, cookie], [[[{ err: error }, 'recording an access failed']], undefined])
+  }
+})
+
+test('the end of a login is the one that this request leaves; callers without a session have none', () => {
+  const sessions = { expiryAfterAccess: (asked: unknown) => (asked === session ? 5 : 0) } as never
+  assert.equal(expiryOf({ ...guest, session } as never, sessions), 5)
+  assert.equal(expiryOf(guest, sessions), undefined)
 })

@@ -74,6 +74,9 @@ const table: readonly Row[] = [
   },
   { what: 'a port after long parts', peer: '10.0.0.1', xff: '203.111.113.219:4711', is: '203.111.113.219' },
   { what: 'a mapped address with long parts', peer: '10.0.0.1', xff: '::ffff:203.111.113.219', is: '203.111.113.219' },
+  { what: 'quotes within an address', peer: '10.0.0.1', xff: '6.6.6.6, 20"3.0.113.9"', is: '10.0.0.1' },
+  { what: 'quotes around a part', peer: '10.0.0.1', xff: '6.6.6.6, "203.0.113."9', is: '10.0.0.1' },
+  { what: 'a mapped address with a port', peer: '10.0.0.1', xff: '6.6.6.6, ::ffff:203.0.113.9:80', is: '10.0.0.1' },
   { what: 'text before brackets', peer: '10.0.0.1', xff: '6.6.6.6, x[2001:db8::9]', is: '10.0.0.1' },
   { what: 'text after brackets', peer: '10.0.0.1', xff: '6.6.6.6, [2001:db8::9]x', is: '10.0.0.1' },
   {
@@ -105,6 +108,11 @@ test('only the header that was chosen counts; a client that writes the other one
   assert.equal(byForwarded.of('10.0.0.1', headers), '203.0.113.2')
   assert.equal(byXForwardedFor.of('10.0.0.1', { forwarded: 'for=6.6.6.6' }), '10.0.0.1')
   assert.equal(byForwarded.of('10.0.0.1', { 'x-forwarded-for': '6.6.6.6' }), '10.0.0.1')
+})
+
+test('a header that came several times counts as one (D1.3)', () => {
+  const headers = { 'x-forwarded-for': ['6.6.6.6', '203.0.113.9'] } as unknown as { 'x-forwarded-for': string }
+  assert.equal(byXForwardedFor.of('10.0.0.1', headers), '203.0.113.9')
 })
 
 test('without trusted proxies no header counts, not even from this machine (D1.3)', () => {

@@ -34,6 +34,7 @@ const changes: ReadonlyArray<readonly [headers: Headers, allowed: boolean]> = [
   [{ 'if-none-match': '"v2"' }, false],
   [{ 'if-none-match': 'W/"v2"' }, false],
   [{ 'if-none-match': '"v1"' }, true],
+  [{ 'if-none-match': '"W/v2"' }, true],
   [{ 'if-unmodified-since': at(0) }, true],
   [{ 'if-unmodified-since': at(1000) }, true],
   [{ 'if-unmodified-since': at(-1000) }, false],

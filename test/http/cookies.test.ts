@@ -131,10 +131,14 @@ test('a cookie of any form is read if it has one value; an item before it has no
 function responseWith(...lines: string[]) {
   let present: string | string[] | undefined = lines.length > 1 ? lines : lines[0]
   const reply = {
-    getHeader: () => present,
-    removeHeader: () => (present = undefined),
-    header: (_name: string, value: string | string[]) =>
-      (present = present === undefined ? value : [present, value].flat()),
+    getHeader: (name: string) => (name === 'set-cookie' ? present : 'auth_token=of another header'),
+    removeHeader: (name: string) => {
+      if (name === 'set-cookie') present = undefined
+    },
+    header: (name: string, value: string | string[]) => {
+      assert.equal(name, 'set-cookie')
+      present = present === undefined ? value : [present, value].flat()
+    },
   } as unknown as FastifyReply
   return { reply, sent: () => present }
 }

@@ -129,7 +129,7 @@ function script(payload: unknown, { callback = 'f', type = 'application/json', s
   let sent = type
   const reply = {
     statusCode: status,
-    getHeader: () => sent,
+    getHeader: (name: string) => (name === 'content-type' ? sent : undefined),
     type: (text: string) => (sent = text),
   } as unknown as FastifyReply
   return { body: asScript(reply, payload, callback === '' ? undefined : callback), type: sent }

@@ -122,6 +122,20 @@ test('wrong and malformed credentials of HTTP Basic have one code and a challeng
   }
 })
 
+test('a header with anything around the token is no bearer token', async () => {
+  for (const authorization of [`x Bearer ${token}`, `Bearer ${token} x`, `Bearer${token}`]) {
+    const { result, checked } = await recognise({ authorization })
+    assert.deepEqual([(result as Unauthenticated).code, checked], ['wrong-credentials', []], authorization)
+  }
+})
+
+test('the refusals say what is wrong', async () => {
+  const malformed = await recognise({ authorization: 'Basic %' })
+  assert.equal((malformed.result as Error).message, 'The credentials are malformed.')
+  const ended = await recognise({ cookies: [sessionToken(1)], invalidTokenIsError: true })
+  assert.equal((ended.result as Error).message, 'The auth_token is unknown or expired. Sign in again.')
+})
+
 test('what is switched off is not looked at', async () => {
   const cookies = [sessionToken(1)]
   const sessions = new Map([[sessionToken(1), { userId: '7', epoch: 2 }]])
