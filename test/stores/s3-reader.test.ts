@@ -11,7 +11,7 @@ const TIMEOUT = 1000
 
 interface Answer {
   readonly bytes: Readable
-  readonly size: number
+  readonly size: number | undefined
 }
 
 /** A client that gives one answer after the other, and the ranges it was asked for. */
@@ -34,7 +34,7 @@ const whole = (text: string, size = text.length): Answer => ({
   size,
 })
 /** Some bytes, and then neither more nor an end. */
-function silent(text: string, size: number): Answer {
+function silent(text: string, size: number) {
   const bytes = new PassThrough()
   if (text) bytes.write(text)
   return { bytes, size }
@@ -58,6 +58,16 @@ test('an object is asked for as a whole, or with the range that is wanted', asyn
     assert.equal(await textOf(await readObject(client, object, range, TIMEOUT)), 'abc')
     assert.deepEqual(asked, [wanted])
   }
+})
+
+test('a server that does not say how long an object is cannot be used, and its connection ends', async () => {
+  const { bytes } = silent('abc', 3)
+  const { client } = clientOf({ bytes, size: undefined })
+  assert.equal(
+    await causeOf(readObject(client, object, undefined, TIMEOUT).then(textOf)),
+    'the server does not say how long the object is',
+  )
+  assert.equal(bytes.destroyed, true)
 })
 
 test('a connection that ends early is continued at the same position', async () => {

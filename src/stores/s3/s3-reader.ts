@@ -26,7 +26,10 @@ export async function readObject(
   const ask = async (first: number, last?: number): Promise<Body> => {
     const Range = last === undefined ? undefined : `bytes=${first}-${last}`
     const { Body, ContentLength } = await s3Call(client.send(new GetObjectCommand({ ...object, Range })))
-    return { bytes: Body as Readable, size: ContentLength ?? 0 }
+    const bytes = Body as Readable
+    if (ContentLength !== undefined) return { bytes, size: ContentLength }
+    bytes.destroy()
+    throw filesUnavailable(new Error('the server does not say how long the object is'))
   }
   const start = range?.first ?? 0
   let body = await ask(start, range?.last)
