@@ -164,8 +164,7 @@ export class Audit {
    * write rows too: a query for the highest number would make their transactions wait for one another.
    */
   #nextNumber(): number {
-    const [first = 0, second = 0, third = 0] = this.#system.randomBytes(3)
-    return this.#counters.next() * 2 ** 24 + first * 2 ** 16 + second * 2 ** 8 + third
+    return this.#counters.next() * 2 ** 24 + Buffer.from(this.#system.randomBytes(3)).readUIntBE(0, 3)
   }
 
   /**

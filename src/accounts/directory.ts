@@ -47,7 +47,7 @@ export async function listGroups(database: Database, { query, limit, offset }: P
 
 /** Builds a condition on the columns `id` and `name`. */
 export function holds(text: string | undefined): Sql {
-  if (text === undefined || text === '') return sql`1 = 1`
+  if (text === undefined) return sql`1 = 1`
   const pattern = `%${text.replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`
   return sql`(lower(name) LIKE lower(${pattern}) ESCAPE '\\' OR lower(id) LIKE lower(${pattern}) ESCAPE '\\')`
 }

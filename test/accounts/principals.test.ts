@@ -308,7 +308,9 @@ test('users and groups are listed by name, and by their id where they have none,
   assert.deepEqual(await users({ limit: 2, offset: 1 }), [4, 'bernd', '2'])
   assert.deepEqual(await users({ query: ' BER' }), [2, 'bernd', '2'])
   assert.deepEqual(await users({ query: '' }), [4, '1', 'bernd', '2', '3'])
-  for (const query of ['%', '_', '\\', "'", 'editors', 'g1']) assert.deepEqual(await users({ query }), [0], query)
+  await insertUser(database, { id: '5', name: 'x%y_z\\' })
+  for (const query of ['%', '_', '\\', 'x%Y_z']) assert.deepEqual(await users({ query }), [1, '5'], query)
+  for (const query of ["'", 'a%a', 'a_a', 'editors', 'g1']) assert.deepEqual(await users({ query }), [0], query)
   assert.deepEqual((await listUsers(database, { ...everyone, query: 'anna' })).items, [await findUser(database, '1')])
   assert.deepEqual(await listGroups(database, everyone), {
     total: 3,
@@ -320,7 +322,7 @@ test('users and groups are listed by name, and by their id where they have none,
   })
   const second = await listGroups(database, { query: undefined, limit: 1, offset: 1 })
   assert.deepEqual([second.total, second.items.map(({ id }) => id)], [3, ['g3']])
-  assert.deepEqual((await listGroups(database, { ...everyone, query: 'EAD' })).items, [
+  assert.deepEqual((await listGroups(database, { ...everyone, query: ' EAD ' })).items, [
     { id: 'g2', name: 'readers', members: 2 },
   ])
   assert.equal((await listGroups(database, { ...everyone, query: 'anna' })).total, 0)

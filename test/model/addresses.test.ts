@@ -32,6 +32,11 @@ test('each part of an entry has the URI that clients expect, and the URI leads b
   assert.equal(principalUri('7'), './_principals/resource/7')
 })
 
+test('contexts with ids of several characters are found in URIs too', () => {
+  for (const uri of ['./docs-2/entry/a', './docs-2/resource/a', './docs-2/metadata/a', './docs-2/relations/a'])
+    assert.deepEqual(addressIn(uri), { context: 'docs-2', id: 'a' }, uri)
+})
+
 test('a context is addressed by its id alone, as the resource of its entry (W1.1)', () => {
   assert.equal(resourceUri({ context: CONTEXTS, id: 'docs' }), './docs')
   assert.deepEqual(addressIn('./docs'), { context: CONTEXTS, id: 'docs' })

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { PasswordLoginPolicy, type PasswordLoginOptions } from '../../src/accounts/login.ts'
+import type { MailQueue } from '../../src/accounts/mail-queue.ts'
+import { PasswordReset } from '../../src/accounts/password-reset.ts'
+import { PasswordRules } from '../../src/accounts/password-rules.ts'
+import { resetMail } from '../../src/accounts/reset-mail.ts'
+import { digestOf } from '../../src/accounts/token-digest.ts'
+import { changeUser } from '../../src/accounts/users.ts'
+import { InvalidInput } from '../../src/base/errors.ts'
+import type { Mail } from '../../src/stores/mailer.ts'
+import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { client, disable, keptAudit, presentUser, storedUser } from '../support/factor-rooms.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+import { newDatabase } from '../support/store.ts'
+
+const NORA = 'nora@example.org'
+const DAY = 86_400_000
+const anyone: PasswordLoginOptions = { mode: 'on', whitelist: [], blacklist: [] }
+const badToken = {
+  constructor: InvalidInput,
+  code: 'invalid-reset-token',
+  message: 'This link has been used, has run out, or is not complete. Ask for a new one.',
+}
+
+/** nora (7) may reset her password. */
+async function setUp(t: TestContext, policy = anyone) {
+  const database = await newDatabase(t)
+  const system = new FakeSystem()
+  const { audit, inserted } = keptAudit()
+  const jobs: Array<() => Promise<Mail | undefined>> = []
+  const cleared: string[] = []
+  const rules = { lowercase: false, uppercase: false, number: false, symbol: false, minLength: 8, custom: [] }
+  const reset = new PasswordReset({
+    database,
+    ephemeral: new MemoryEphemeralStore(system, { sweepInterval: 3_600_000 }),
+    mails: { add: (write: () => Promise<Mail | undefined>) => jobs.push(write) } as unknown as MailQueue,
+    policy: new PasswordLoginPolicy(policy),
+    passwords: { hash: async (password: string) => `hash of ${password}` } as never,
+    passwordRules: new PasswordRules({ ...rules, common: new Set() }),
+    sessions: { clearAway: async (id: string) => void cleared.push(id) } as never,
+    audit,
+    system,
+  })
+  await storedUser(database, '7', { name: NORA })
+  const tokens: string[] = []
+  /** The mail that a request leads to, once the queue has come to it. */
+  const mailFor = async (email: string): Promise<Mail | undefined> => {
+    reset.request(email, client, token => `https://store.example.org/?token=${tokens.push(token) && token}`)
+    return await jobs.pop()?.()
+  }
+  const tokenFor = async (email = NORA): Promise<string> => {
+    await mailFor(email)
+    return tokens.at(-1) ?? ''
+  }
+  const rows = async () => (await database.get<{ n: number }>(sql`SELECT count(*) AS n FROM password_resets`))?.n
+  return { database, system, reset, jobs, inserted, cleared, mailFor, tokenFor, rows }
+}
+
+test('a mail goes to a user by the normal form of their name, with a link that holds a token (D5.7)', async t => {
+  const { database, mailFor, inserted, jobs, reset } = await setUp(t)
+  const mail = await mailFor(' Nora@EXAMPLE.org ')
+  const token = /token=([\w-]{43})$/m.exec(mail?.text ?? '')?.[1] ?? ''
+  assert.deepEqual(mail, resetMail(NORA, `https://store.example.org/?token=${token}`, 24))
+  const row = await database.get<object>(sql`SELECT digest, user_id, epoch FROM password_resets`)
+  assert.deepEqual({ ...row }, { digest: digestOf(token), user_id: '7', epoch: 1 })
+  const subject = { userId: '7', userName: NORA, address: client.address }
+  assert.deepEqual(inserted, [{ event: 'password-reset-requested', ...subject }])
+  assert.equal(await reset.isGood(token), true)
+  // Nothing happens before the queue comes to it.
+  reset.request(NORA, client, () => assert.fail('the link was made'))
+  assert.equal(jobs.length, 1)
+})
+
+test('no mail goes to texts that are no single address, to others than users, and to users who may not sign in so', async t => {
+  const { database, mailFor, rows, inserted } = await setUp(t, { ...anyone, blacklist: ['Blocked@example.org'] })
+  await storedUser(database, '8', { name: 'plain' })
+  await storedUser(database, '9', { name: 'blocked@example.org' })
+  await disable(database, await storedUser(database, '10', { name: 'disabled@example.org' }))
+  const odd = ['a@b,nora@example.org', 'a b@example.org', '<a@example.org>', 'a@b@example.org', '@example.org', 'a@']
+  odd.push('x:a@example.org', '"a"@example.org', '(a)@example.org', 'a@[192.0.2.1]', 'a@b;c', 'a\\@b', 'x a@b', 'a@b x')
+  for (const [index, name] of odd.entries()) await storedUser(database, `odd-${index}`, { name })
+  for (const email of [...odd, 'plain', 'blocked@example.org', 'disabled@example.org', 'other@example.org', '']) {
+    assert.equal(await mailFor(email), undefined, email)
+  }
+  assert.deepEqual([await rows(), inserted], [0, []])
+})
+
+test('no mail goes out where passwords are off (D5.7)', async t => {
+  const { mailFor } = await setUp(t, { ...anyone, mode: 'off' })
+  assert.equal(await mailFor(NORA), undefined)
+})
+
+test('a mailbox gets three mails an hour, whoever asks; others are not affected (D5.7)', async t => {
+  const { database, system, mailFor } = await setUp(t)
+  await storedUser(database, '8', { name: 'bert@example.org' })
+  for (const isSent of [true, true, true, false, false]) assert.equal((await mailFor(NORA)) !== undefined, isSent)
+  assert.ok(await mailFor('bert@example.org'))
+  system.pass(3_599_999)
+  assert.equal(await mailFor(NORA), undefined)
+  system.pass(1)
+  assert.ok(await mailFor(NORA))
+})
+
+test('a token sets the password once, ends the sessions, trusts no device any more and lifts a lock (D5.7)', async t => {
+  const { database, system, reset, inserted, cleared, tokenFor, rows } = await setUp(t)
+  await database.run(sql`INSERT INTO trusted_devices (digest, user_id, last_used) VALUES ('d', '7', ${system.now()})`)
+  const [first, second] = [await tokenFor(), await tokenFor()]
+  inserted.length = 0
+  const before = await presentUser(database, '7')
+  await reset.reset(first, 'long enough', client)
+  const user = await presentUser(database, '7')
+  assert.deepEqual(user, { ...before, password: 'hash of long enough', epoch: 2, unlocks: 1 })
+  assert.deepEqual(cleared, ['7'])
+  assert.equal(await database.get(sql`SELECT 1 AS one FROM trusted_devices`), undefined)
+  assert.deepEqual(inserted, [{ event: 'password-reset', userId: '7', userName: NORA, address: client.address }])
+  assert.equal(await rows(), 0)
+  for (const token of [first, second, 'unknown', '']) {
+    assert.equal(await reset.isGood(token), false)
+    await assert.rejects(reset.reset(token, 'long enough', client), badToken)
+  }
+})
+
+test('a password that breaks the rules leaves the token as it is; the name of the user may not be part of it', async t => {
+  const { reset, tokenFor, cleared } = await setUp(t)
+  const token = await tokenFor()
+  const rules = (names: readonly string[]) => ({ code: 'password-rules', extra: { rules: names } })
+  await assert.rejects(reset.reset(token, 'short', client), rules(['min-length (8)']))
+  await assert.rejects(reset.reset(token, `I am ${NORA}`, client), rules(['context']))
+  assert.deepEqual([await reset.isGood(token), cleared], [true, []])
+  await reset.reset(token, 'long enough', client)
+})
+
+test('a token is good for a day to the millisecond, and expired ones are deleted (D5.7)', async t => {
+  const { system, reset, tokenFor, rows } = await setUp(t)
+  const token = await tokenFor()
+  system.pass(DAY - 1)
+  await reset.expire()
+  assert.deepEqual([await reset.isGood(token), await rows()], [true, 1])
+  system.pass(1)
+  assert.equal(await reset.isGood(token), false)
+  await assert.rejects(reset.reset(token, 'long enough', client), badToken)
+  assert.equal(await rows(), 1)
+  await reset.expire()
+  assert.equal(await rows(), 0)
+})
+
+test('a token ends with any other change of the password, and with disabling, also while it is used (D5.7)', async t => {
+  const { database, reset, tokenFor } = await setUp(t)
+  const token = await tokenFor()
+  const nora = await presentUser(database, '7')
+  await disable(database, nora)
+  assert.equal(await reset.isGood(token), false)
+  await database.run(sql`UPDATE principals SET disabled = 0, epoch = ${nora.epoch} WHERE id = '7'`)
+  assert.equal(await reset.isGood(token), true)
+  const asked = reset.reset(token, 'long enough', client)
+  await changeUser(database, nora, { password: 'other' })
+  await asked.then(
+    () => undefined,
+    () => undefined,
+  )
+  const { password } = await presentUser(database, '7')
+  assert.ok(password === 'other' || password === 'hash of long enough')
+  assert.equal(await reset.isGood(token), false)
+  const [again, late] = [await tokenFor(), await tokenFor()]
+  const outcomes = await Promise.allSettled([again, late].map(one => reset.reset(one, 'long enough', client)))
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  const refused = outcomes.find(outcome => outcome.status === 'rejected')
+  assert.equal((refused?.reason as InvalidInput).code, badToken.code)
+})
+
+test('the mail has the same words as text and as HTML, where nothing of the link is markup', () => {
+  assert.deepEqual(resetMail('a@example.org', 'https://s/?a=1&b="<', 24), {
+    to: 'a@example.org',
+    subject: 'Set a new password',
+    text: `Somebody, probably you, asked to set a new password for your account.
+
+Open this link within 24 hours to choose one. It works once.
+
+https://s/?a=1&b="<
+
+If it was not you, do nothing: your password stays as it is.
+`,
+    html: `<!doctype html>
+<html lang="en"><body style="font: 16px/1.5 sans-serif">
+<p>Somebody, probably you, asked to set a new password for your account.</p>
+<p>Open this link within 24 hours to choose one. It works once.</p>
+<p><a href="https://s/?a=1&#38;b=&#34;&#60;">Set a new password</a></p>
+<p style="font-size: 13px">https://s/?a=1&#38;b=&#34;&#60;</p>
+<p>If it was not you, do nothing: your password stays as it is.</p>
+</body></html>
+`,
+  })
+})
