@@ -166,8 +166,11 @@ test('a token ends with any other change of the password, and with disabling, al
   const [again, late] = [await tokenFor(), await tokenFor()]
   const outcomes = await Promise.allSettled([again, late].map(one => reset.reset(one, 'long enough', client)))
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
-  const refused = outcomes.find(outcome => outcome.status === 'rejected')
-  assert.equal((refused?.reason as InvalidInput).code, badToken.code)
+  const refused = outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason as InvalidInput] : []))
+  assert.deepEqual(
+    refused.map(({ code }) => code),
+    [badToken.code],
+  )
 })
 
 test('the mail has the same words as text and as HTML, where nothing of the link is markup', () => {
