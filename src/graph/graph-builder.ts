@@ -59,7 +59,10 @@ export class GraphBuilder {
     requireCharacters(this.#characters)
     if (predicate.termType !== 'NamedNode') throw invalid('A predicate is not an IRI.')
     const predicates = (this.#subjects[this.#resource(subject)] ??= Object.create(null) as Record<string, never>)
-    ;(predicates[predicate.value] ??= []).push(this.#object(object))
+    const term = this.#object(object)
+    const objects = predicates[predicate.value]
+    if (objects) objects.push(term)
+    else predicates[predicate.value] = [term]
   }
 
   /** @throws {InvalidInput} `invalid-graph` */

@@ -1,6 +1,6 @@
 import { TooLarge } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
-import type { Graph } from './graph.ts'
+import { type Graph, membersOf } from './graph.ts'
 
 /** Limits of one graph in any syntax: 2 MB of Turtle can contain 300,000 statements, 8 MB of JSON cannot. */
 export interface GraphLimits {
@@ -27,9 +27,9 @@ const tooLarge = (what: string, limit: number): TooLarge =>
 /** How many statements, and about how many bytes of RDF/JSON. */
 function sizeOf(graph: Graph): { readonly statements: number; readonly bytes: Bytes } {
   let [statements, bytes] = [0, 0]
-  for (const [subject, predicates] of Object.entries(graph)) {
+  for (const [subject, predicates] of membersOf(graph)) {
     bytes += Buffer.byteLength(subject)
-    for (const [predicate, objects] of Object.entries(predicates)) {
+    for (const [predicate, objects] of membersOf(predicates)) {
       bytes += Buffer.byteLength(predicate)
       statements += objects.length
       for (const { value, lang = '', datatype = '' } of objects) {

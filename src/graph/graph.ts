@@ -1,4 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
+import { isObject } from '../base/json.ts'
 import { xsd } from './vocabulary.ts'
 
 /** An object of a statement. `datatype` is left out for plain strings (W2.1). */
@@ -25,11 +26,18 @@ export const literal = (value: string, datatype?: string): Term =>
   datatype === undefined ? { type: 'literal', value } : { type: 'literal', value, datatype }
 
 export function* statementsOf(graph: Graph): Generator<Statement> {
-  for (const [subject, predicates] of Object.entries(graph)) {
-    for (const [predicate, objects] of Object.entries(predicates)) {
-      for (const object of objects) yield { subject, predicate, object }
+  // Not `Object.entries`: a subject may have 50,000 predicates.
+  for (const subject of Object.keys(graph)) {
+    const predicates = graph[subject] ?? {}
+    for (const predicate of Object.keys(predicates)) {
+      for (const object of predicates[predicate] ?? []) yield { subject, predicate, object }
     }
   }
+}
+
+/** Like `Object.entries`, but one after the other, for objects with many members. */
+export function* membersOf<T>(record: Readonly<Record<string, T>>): Generator<readonly [string, T]> {
+  for (const key of Object.keys(record)) yield [key, record[key] as T]
 }
 
 /** The objects of one subject and predicate, possibly none. */
@@ -38,22 +46,33 @@ export const objectsOf = (graph: Graph, subject: string, predicate: string): rea
 
 export function graphOf(statements: Iterable<Statement>): Graph {
   const graph: Record<string, Record<string, Term[]>> = {}
-  const known = new Map<Term[], Set<string>>()
+  const known: KnownKeys = new Map()
   for (const { subject, predicate, object } of statements) {
-    const objects = ((graph[subject] ??= {})[predicate] ??= [])
-    if (objects.length < FEW) {
-      if (!objects.some(present => sameTerm(present, object))) objects.push(object)
-      continue
-    }
-    // Comparing each with each would take minutes for a body of the largest size.
-    const keys = known.get(objects) ?? new Set(objects.map(keyOf))
-    known.set(objects, keys)
-    const key = keyOf(object)
-    if (keys.has(key)) continue
-    keys.add(key)
-    objects.push(object)
+    const predicates = (graph[subject] ??= {})
+    const objects = predicates[predicate]
+    if (objects) addTerm(objects, object, known)
+    // Most predicates have one object. For one that is added to an empty array the engine would reserve room for 17.
+    else predicates[predicate] = [object]
   }
   return graph
+}
+
+/** The keys of the terms of long arrays. */
+type KnownKeys = Map<readonly Term[], Set<string>>
+
+/** Adds a term that is not among the others. */
+function addTerm(terms: Term[], term: Term, known: KnownKeys): void {
+  if (terms.length < FEW) {
+    if (!terms.some(present => sameTerm(present, term))) terms.push(term)
+    return
+  }
+  // Comparing each with each would take minutes for a body of the largest size.
+  const keys = known.get(terms) ?? new Set(terms.map(keyOf))
+  known.set(terms, keys)
+  const key = keyOf(term)
+  if (keys.has(key)) return
+  keys.add(key)
+  terms.push(term)
 }
 
 const FEW = 16
@@ -163,11 +182,24 @@ export function relativeText(base: string, graph: Graph): string {
   const text = JSON.stringify(graph)
   const quoted = JSON.stringify(base).slice(0, -1)
   if (!text.includes(quoted)) return text
-  return text
-    .replaceAll(`{${quoted}`, `{"${RELATIVE}`)
-    .replaceAll(`,${quoted}`, `,"${RELATIVE}`)
-    .replaceAll(`{"type":"uri","value":${quoted}`, `{"type":"uri","value":"${RELATIVE}`)
+  // Piece by piece, because each replacement copies what it is given. A piece ends before a term: inside a string the quotes
+  // are escaped.
+  const pieces: string[] = []
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = text.indexOf('{"type":', from + PIECE)
+    if (to < 0) to = text.length
+    pieces.push(
+      text
+        .slice(from, to)
+        .replaceAll(`{${quoted}`, `{"${RELATIVE}`)
+        .replaceAll(`,${quoted}`, `,"${RELATIVE}`)
+        .replaceAll(`${URI_VALUE}${quoted}`, `${URI_VALUE}"${RELATIVE}`),
+    )
+  }
+  return pieces.join('')
 }
+
+const PIECE = 65_536
 
 /**
  * Reads RDF/JSON from a client. Skips objects without `type` or `value` and removes duplicates; rejects anything else that
@@ -175,21 +207,40 @@ export function relativeText(base: string, graph: Graph): string {
  * @throws {InvalidInput} `invalid-graph`, naming the place
  */
 export function parseRdfJson(value: unknown): Graph {
-  return graphOf(readStatements(value))
-}
-
-function* readStatements(value: unknown): Generator<Statement> {
+  const graph: Record<string, Record<string, readonly Term[]>> = {}
+  const known: KnownKeys = new Map()
   for (const [subject, predicates] of members(value, 'The graph')) {
     if (!isAbsoluteIri(subject) && !isBlank(subject)) throw invalid(`The subject "${subject}" is not an absolute IRI.`)
-    for (const [predicate, objects] of members(predicates, `The subject "${subject}"`)) {
-      if (!isAbsoluteIri(predicate)) throw invalid(`The predicate "${predicate}" is not an absolute IRI.`)
-      if (!Array.isArray(objects)) throw invalid(`The objects of "${predicate}" are not an array.`)
-      for (const object of objects as unknown[]) {
-        const term = readTerm(object)
-        if (term) yield { subject, predicate, object: term }
-      }
-    }
+    const read = readPredicates(subject, predicates, known)
+    if (read) graph[subject] = read
   }
+  return graph
+}
+
+function readPredicates(
+  subject: string,
+  predicates: unknown,
+  known: KnownKeys,
+): Record<string, readonly Term[]> | undefined {
+  let read: Record<string, readonly Term[]> | undefined
+  for (const [predicate, objects] of members(predicates, `The subject "${subject}"`)) {
+    if (!isAbsoluteIri(predicate)) throw invalid(`The predicate "${predicate}" is not an absolute IRI.`)
+    if (!Array.isArray(objects)) throw invalid(`The objects of "${predicate}" are not an array.`)
+    const terms = readTerms(objects, known)
+    if (terms) (read ??= {})[predicate] = terms
+  }
+  return read
+}
+
+function readTerms(objects: readonly unknown[], known: KnownKeys): readonly Term[] | undefined {
+  let terms: Term[] | undefined
+  for (const object of objects) {
+    const term = readTerm(object)
+    if (!term) continue
+    if (terms) addTerm(terms, term, known)
+    else terms = [term]
+  }
+  return terms
 }
 
 function readTerm(value: unknown): Term | undefined {
@@ -218,10 +269,9 @@ function readTerm(value: unknown): Term | undefined {
   }
 }
 
-function members(value: unknown, what: string): Array<[string, unknown]> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(`${what} is not a JSON object.`)
-  return Object.entries(value)
+function members(value: unknown, what: string): Iterable<readonly [string, unknown]> {
+  if (!isObject(value)) throw invalid(`${what} is not a JSON object.`)
+  return membersOf(value)
 }
 
 const isBlank = (text: string): boolean => /^_:[^\s]+$/.test(text)

@@ -80,3 +80,17 @@ test('a graph made relative as text is the same as one made relative member by m
     { seed: 17 },
   )
 })
+
+test('a graph longer than the pieces in which its text is made relative is made relative everywhere', () => {
+  const values = [`${base}3/resource/1`, `{"type":"uri","value":"${base}`, '{"type":', `,"${base}`, 'plain']
+  const statements: Statement[] = []
+  for (let n = 0; n < 6000; n++) {
+    const value = values[n % values.length] ?? ''
+    const object: Statement['object'] = n % 5 === 0 ? { type: 'uri', value } : { type: 'literal', value }
+    statements.push({ subject: `${base}${n % 7}`, predicate: n % 3 === 0 ? `${base}p${n}` : `http://x/${n}`, object })
+  }
+  const graph = graphOf(statements)
+  const expected = JSON.stringify(graphInside(base, graph))
+  assert.ok(expected.length > 4 * 65_536)
+  assert.equal(relativeText(base, graph), expected)
+})
