@@ -233,12 +233,12 @@ export class FederationSource implements Federation {
     const head = await store.heads.find(name, this.#source)
     if (head) {
       this.#head = head.metadata
-      this.#loadedAt = head.loadedAt
+      if (!this.#queries) this.#loadedAt = head.loadedAt
       await this.#listAgain()
       return
     }
     await store.clear(name)
-    // A query service has no document of its own; the row says whose the entities are.
+    // A query service has no document of its own, and no time of it; the row says whose the entities are.
     if (this.#queries) await store.heads.store(name, this.#source, { metadata: emptyHead, loadedAt: 0 })
   }
 
