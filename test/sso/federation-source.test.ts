@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FederationSource, type FederationOptions } from '../../src/sso/saml/federation.ts'
 import type { FederationEntity } from '../../src/sso/saml/federation-entity.ts'
-import type { FederationOutcome } from '../../src/sso/saml/federation-worker.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import {
   asStored,
@@ -38,18 +37,6 @@ function setUp(changes: Partial<FederationOptions> = {}) {
   const open = (more: Partial<FederationOptions> = {}) =>
     new FederationSource({ ...defaults, ...changes, ...more }, { system, log, store: store.asStore, reader })
   return { system, store, reader, lines, open, source: open() }
-}
-
-/** Answers the next task when the test says so. */
-function held(reader: FakeReader): (outcome: FederationOutcome) => Promise<void> {
-  let answer: ((outcome: FederationOutcome) => void) | undefined
-  reader.answer = () => new Promise(resolve => (answer = resolve))
-  return async outcome => {
-    await turns(3)
-    assert.ok(answer, 'nothing was asked for')
-    answer(outcome)
-    await turns(3)
-  }
 }
 
 const refusal = (check: string, expected: string, received: string) => ({
@@ -163,7 +150,7 @@ test('the last copy serves until its end while a refresh fails, and no longer (D
 test('a request waits a minute for the first copy (D31.4)', async t => {
   const { source, reader } = setUp()
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const answer = held(reader)
+  const answer = reader.hold()
   let isOver = false
   const finding = assert.rejects(source.find(ONE), metadata('nothing yet')).finally(() => (isOver = true))
   await turns()
@@ -203,7 +190,7 @@ test('an aggregate is read again at its age, at the latest after the maximum and
 test('requests have the old copy while a new one is read (D31.4)', async () => {
   const { source, reader, system } = setUp()
   await source.find(ONE)
-  const answer = held(reader)
+  const answer = reader.hold()
   system.pass(3_600_000)
   assert.deepEqual(await source.find(ONE), asStored(one))
   assert.deepEqual(await idsIn(source), [ONE, TWO])
@@ -228,7 +215,7 @@ test('a restarted service has the stored copy at once, and reads the document be
   await source.find(ONE)
   const loadedAt = system.now()
   system.pass(5000)
-  const answer = held(reader)
+  const answer = reader.hold()
   const restarted = open()
   const { loadedAt: restored, offered } = await restarted.status()
   assert.deepEqual([restored, offered, reader.tasks.length], [loadedAt, 2, 1])
@@ -310,7 +297,7 @@ test('a signature by an unknown key waits for a reading that has begun, also wit
   await source.find(ONE)
   await source.reloadForUnknownKey(ONE)
   system.pass(600_000)
-  const answer = held(reader)
+  const answer = reader.hold()
   void source.refresh()
   await turns(3)
   const reloading = source.reloadForUnknownKey(ONE)
@@ -321,7 +308,7 @@ test('a signature by an unknown key waits for a reading that has begun, also wit
 
 test('a closed federation ends its reader, waits for it and reports nothing more', async () => {
   const { source, reader, lines } = setUp()
-  const answer = held(reader)
+  const answer = reader.hold()
   const finding = assert.rejects(source.find(ONE), metadata('nothing yet'))
   await turns()
   let isClosed = false

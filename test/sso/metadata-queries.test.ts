@@ -153,8 +153,7 @@ test('with a good copy a slow service delays a sign-on by a second, and a failin
   const { queries, reader, store, system } = setUp()
   await store.put('fed', rowOf(entity), undefined)
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  let answer = (_: FederationOutcome): void => assert.fail()
-  reader.answer = () => new Promise(resolve => (answer = resolve))
+  const answer = reader.hold()
   let found: unknown
   const finding = queries.find(ID).then(one => (found = one))
   await turns()
@@ -165,7 +164,7 @@ test('with a good copy a slow service delays a sign-on by a second, and a failin
   await finding
   assert.deepEqual(found, asStored(entity))
   const changed = entityNamed(ID, { idp, keywords: 'new' })
-  answer(documentOf([[changed]]))
+  await answer(documentOf([[changed]]))
   await turns()
   assert.deepEqual(await queries.find(ID), asStored(changed))
   assert.equal(reader.tasks.length, 1)

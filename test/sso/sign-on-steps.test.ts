@@ -1,74 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Audit } from '../../src/accounts/audit.ts'
-import type { IdentifiedUser, SignIn } from '../../src/accounts/factors/sign-in.ts'
 import { userLogoutKey } from '../../src/accounts/logout-keys.ts'
-import type { Session, Sessions } from '../../src/accounts/sessions.ts'
-import type { User } from '../../src/accounts/users.ts'
+import type { Session } from '../../src/accounts/sessions.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
-import { createLog } from '../../src/base/log.ts'
-import type { AccountMatcher, SsoSubject } from '../../src/sso/account-matcher.ts'
-import { SsoFailures } from '../../src/sso/failures.ts'
-import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
-import { LoginFlows } from '../../src/sso/login-flows.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { chooseProvider, LatestSignOns, ownerOfDomain, SignOn } from '../../src/sso/sign-on.ts'
-import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
-import { FakeSystem } from '../support/fake-system.ts'
-
-const client = { address: '192.0.2.1', userAgent: '' }
-const policy: ProviderPolicy = { name: 'a', provisions: true, domains: [], maxAge: 600 }
-const anna = { id: '7', name: 'anna' } as User
-const identity: VerifiedIdentity = { name: 'anna', issuer: 'https://idp.a', subject: 's' }
-type Fits = (session: Session) => boolean
-
-function setUp(t: { after(work: () => Promise<void>): void }, { maxAge }: { readonly maxAge?: number } = {}) {
-  const system = new FakeSystem()
-  const store = new MemoryEphemeralStore(system)
-  t.after(() => store.close())
-  const flows = new LoginFlows(store, system)
-  const failures = new SsoFailures({ system, log: createLog('silent') })
-  const recorded: unknown[] = []
-  const begun: IdentifiedUser[] = []
-  const ended: Array<readonly [key: string, fits?: Fits | undefined]> = []
-  const open = new Map<string, Session>()
-  const latest = new LatestSignOns(system)
-  const signOn = new SignOn(
-    {
-      flows,
-      accounts: {
-        match: async () => anna,
-        find: async ({ subject }: SsoSubject) => (subject === 's' ? anna : undefined),
-      } as unknown as AccountMatcher,
-      sessions: {
-        endByLogoutKey: async (key: string, fits?: Fits) => {
-          ended.push([key, fits])
-          return [{ userId: '7' }, { userId: '8' }]
-        },
-        list: async () => [...open.values()],
-        end: async (token: string) => open.delete(token) && token !== 'raced',
-      } as unknown as Sessions,
-      signIn: {
-        begin: async (user: IdentifiedUser) => {
-          begun.push(user)
-          return { session: { token: 't' } }
-        },
-      } as unknown as SignIn,
-      failures,
-      audit: { record: async (entry: unknown) => void recorded.push(entry) } as unknown as Audit,
-      latest,
-      system,
-    },
-    maxAge,
-  )
-  const target = { successUrl: 'https://ok.example/', failureUrl: 'https://failed.example/' }
-  const complete = (changes: Partial<VerifiedIdentity> = {}) =>
-    signOn.complete({ policy, client, flow: undefined, ...target, verify: async () => ({ ...identity, ...changes }) })
-  return { begun, complete, ended, failures, flows, latest, open, recorded, signOn, system }
-}
+import { chooseProvider, LatestSignOns, ownerOfDomain } from '../../src/sso/sign-on.ts'
+import { anna, client, policy, signOnRoom } from '../support/sign-on-room.ts'
 
 test('a login begins with a flow that has what the request decided (D8.2)', async t => {
-  const { signOn, flows } = setUp(t)
+  const { signOn, flows } = signOnRoom(t)
   const bound = { browser: 'digest', verifier: 'secret', entityId: 'urn:idp' }
   const login = { successUrl: 'https://ok.example/', failureUrl: undefined, bound }
   const { flow, redirect } = await signOn.begin('a', login, client, ({ id }) => ({ kind: 'redirect', url: `x:${id}` }))
@@ -85,7 +25,7 @@ test('a login begins with a flow that has what the request decided (D8.2)', asyn
 })
 
 test('a login that cannot begin is reported, with the address for failures or the one that stands in (D8.5)', async t => {
-  const { signOn, recorded, failures } = setUp(t)
+  const { signOn, recorded, failures } = signOnRoom(t)
   const begin = (urls: object, error: Error = new SsoRefused({ check: 'metadata', received: 'x' })) =>
     signOn.begin('a', { successUrl: undefined, failureUrl: undefined, ...urls }, client, () => Promise.reject(error))
   await assert.rejects(begin({ failureUrl: 'https://f/', fallbackFailureUrl: 'https://g/' }), {
@@ -108,7 +48,7 @@ test('a login that cannot begin is reported, with the address for failures or th
 })
 
 test('a login gets the limits and keys of its provider (D8.4)', async t => {
-  const { begun, complete, system } = setUp(t)
+  const { begun, complete, system } = signOnRoom(t)
   await complete()
   assert.deepEqual(begun[0], {
     user: anna,
@@ -130,7 +70,7 @@ test('a login gets the limits and keys of its provider (D8.4)', async t => {
 })
 
 test('a login ends with the session of the provider or after the longest life of any login, whichever is earlier', async t => {
-  const { begun, complete, system } = setUp(t, { maxAge: 10_000 })
+  const { begun, complete, system } = signOnRoom(t, { maxAge: 10_000 })
   await complete()
   await complete({ sessionEnds: system.now() + 9_999 })
   await complete({ sessionEnds: system.now() + 10_001 })
@@ -141,7 +81,7 @@ test('a login ends with the session of the provider or after the longest life of
 })
 
 test('a provider ends logins by its own keys only, each on record (D30.1)', async t => {
-  const { signOn, ended, recorded } = setUp(t)
+  const { signOn, ended, recorded } = signOnRoom(t)
   await signOn.endLogins('a', 'key', client)
   assert.deepEqual(ended, [['a\nkey', undefined]])
   const logout = (userId: string) => ({ event: 'logout', userId, address: '192.0.2.1', detail: { mechanism: 'a' } })
@@ -155,7 +95,7 @@ test('a provider ends logins by its own keys only, each on record (D30.1)', asyn
 })
 
 test('all logins of a subject end that its provider opened, and no others (D26.5)', async t => {
-  const { signOn, ended, recorded, open } = setUp(t)
+  const { signOn, ended, recorded, open } = signOnRoom(t)
   for (const [token, provider] of [
     ['one', 'a'],
     ['two', 'b'],
@@ -174,7 +114,7 @@ test('all logins of a subject end that its provider opened, and no others (D26.5
 })
 
 test('what each provider stated last is kept, if it is not too large (D27.7)', async t => {
-  const { complete, latest, system } = setUp(t)
+  const { complete, latest, system } = signOnRoom(t)
   assert.equal(await latest.find('a'), undefined)
   await complete({ attributes: { a: '1' } })
   const first = { time: system.now(), provider: 'a', name: 'anna', subject: 's', attributes: { a: '1' } }
@@ -224,7 +164,7 @@ test('a provider is chosen by its name, else by the domain of the user name, els
 })
 
 test('an overload during the checks puts the flow back, other errors do not (D8.2)', async t => {
-  const { signOn, flows } = setUp(t)
+  const { signOn, flows } = signOnRoom(t)
   const attempt = async (error: Error) => {
     const flow = await flows.create({ provider: 'a', successUrl: undefined, failureUrl: undefined }, '192.0.2.1')
     const consumed = await flows.consume(flow.id)

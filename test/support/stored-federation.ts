@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict'
 import { type Log, createLog } from '../../src/base/log.ts'
 import type { IdpMetadata } from '../../src/sso/saml/metadata.ts'
 import type { FederationEntity } from '../../src/sso/saml/federation-entity.ts'
 import { type ListedEntity, listedEntity } from '../../src/sso/saml/federation-directory.ts'
 import type { EntityRow, FederationHead, FederationStore, StoredEntity } from '../../src/sso/saml/federation-store.ts'
 import type { FederationOutcome, FederationTask } from '../../src/sso/saml/federation-worker.ts'
+import { turns } from './waiting.ts'
 
 /** An entity as the reader makes it of published metadata. */
 export const entityNamed = (
@@ -74,6 +76,18 @@ export class FakeReader {
   async read(task: FederationTask): Promise<FederationOutcome> {
     this.tasks.push(task)
     return await this.answer(task)
+  }
+
+  /** @returns what answers the next task */
+  hold(): (outcome: FederationOutcome) => Promise<void> {
+    let answer: ((outcome: FederationOutcome) => void) | undefined
+    this.answer = () => new Promise(resolve => (answer = resolve))
+    return async outcome => {
+      await turns(3)
+      assert.ok(answer, 'nothing was asked for')
+      answer(outcome)
+      await turns(3)
+    }
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { inflateRawSync } from 'node:zlib'
+import type { AuthRedirect, LoginFlow } from '../../src/sso/identity-provider.ts'
+import type { Metadata } from '../../src/sso/metadata-source.ts'
+import { type SsoCheck } from '../../src/sso/checks.ts'
+import { SsoRefused } from '../../src/sso/refusal.ts'
+import type { Federation } from '../../src/sso/saml/federation.ts'
+import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from '../../src/sso/saml/logout-message.ts'
+import { type IdpMetadata, SamlProvider, type Verifier } from '../../src/sso/saml/provider.ts'
+import type { ExpectedResponse, VerifiedAssertion } from '../../src/sso/saml/response.ts'
+import { FakeSystem } from './fake-system.ts'
+import { keyNamed } from './saml-idp.ts'
+import { entityNamed } from './stored-federation.ts'
+
+export type Options = ConstructorParameters<typeof SamlProvider>[0]
+
+export const IDP = 'https://idp.example/idp'
+export const ACS = 'https://store.example/auth/saml?idp=a'
+export const known: IdpMetadata = {
+  entityId: IDP,
+  redirectUrl: 'https://idp.example/redirect',
+  postUrl: 'https://idp.example/post',
+  keys: ['key 1', 'key 2'],
+  certificates: [],
+  validUntil: undefined,
+}
+const rsa = keyNamed('idp')
+export const signing = {
+  key: rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  certificate: `-----BEGIN CERTIFICATE-----\n${rsa.base64}\n-----END CERTIFICATE-----\n`,
+}
+export const options: Options = {
+  name: 'a',
+  relyingPartyId: 'urn:stowage',
+  acsUrl: ACS,
+  method: 'get',
+  allowsUnsolicited: false,
+  takesDeepLinks: false,
+  clockSkew: 60,
+  signing: undefined,
+  signsRequests: false,
+  encryption: [],
+  forcesAuthn: false,
+  authnContext: undefined,
+  acceptedAuthnContexts: [],
+  logout: 'off',
+  logoutUrl: 'https://store.example/auth/saml/logout/a',
+}
+export const system = new FakeSystem()
+export const flow: LoginFlow = {
+  id: 'relay-state',
+  provider: 'a',
+  requestId: '_request',
+  successUrl: undefined,
+  failureUrl: undefined,
+  expires: system.now() + 600_000,
+  network: '192.0.2.1',
+}
+export const assertion: VerifiedAssertion = {
+  id: '_assertion',
+  issuer: IDP,
+  name: 'anna@uni.example',
+  attributes: { mail: 'anna@uni.example' },
+  until: system.now() + 1000,
+  sessionEnds: system.now() + 2000,
+  authnContext: 'urn:mfa',
+  sessionIndex: '_session',
+  nameId: { text: 'anna-id', attributes: { Format: 'urn:format' } },
+}
+
+export interface Setup {
+  readonly changes?: Partial<Options>
+  readonly metadata?: Partial<IdpMetadata>
+  /** What the checks come to, one after the other; a check is refused with it, otherwise the assertion is accepted. */
+  readonly refusals?: readonly SsoCheck[]
+  readonly reloads?: boolean
+  readonly logout?: VerifiedLogout
+  readonly issuer?: string
+  readonly scopes?: readonly string[]
+}
+
+/** A provider whose verifier and metadata are those of the test. @param inFederation a federation whose members all have the metadata above */
+export function samlProvider(setup: Setup = {}, inFederation = false) {
+  const calls: unknown[] = []
+  const expectations: Array<ExpectedResponse | ExpectedLogout> = []
+  const idp = { ...known, ...setup.metadata }
+  const refusals = [...(setup.refusals ?? [])]
+  const outcome = <T>(expected: ExpectedResponse | ExpectedLogout, value: T): T => {
+    expectations.push(expected)
+    const check = refusals.shift()
+    if (check) throw new SsoRefused({ check })
+    return value
+  }
+  const verifier = {
+    verify: async (encoded: string, expected: ExpectedResponse) => {
+      calls.push(['verify', encoded])
+      return outcome(expected, assertion)
+    },
+    verifyLogout: async (received: ReceivedLogout, expected: ExpectedLogout) => {
+      calls.push(['verifyLogout', received])
+      return outcome(expected, setup.logout)
+    },
+    statedIssuer: async (received: ReceivedLogout) => {
+      calls.push(['statedIssuer', received])
+      return 'urn:stated'
+    },
+  } as unknown as Verifier
+  const reload = (what: string) => async (entityId?: string) => {
+    calls.push([what, entityId])
+    return setup.reloads ?? false
+  }
+  const metadata = {
+    current: async () => {
+      calls.push(['current'])
+      return idp
+    },
+    reloadForUnknownKey: reload('reload'),
+    status: async () => ({ url: 'u', loadedAt: undefined, metadata: idp, problem: undefined }),
+    warnOfExpiry: () => {},
+  } as Metadata<IdpMetadata>
+  const member = (what: string) => async (entityId: string) => {
+    calls.push([what, entityId])
+    return { ...entityNamed(entityId, { scopes: setup.scopes ?? [] }), idp: { ...idp, entityId } }
+  }
+  const members = {
+    find: member('find'),
+    findStored: member('findStored'),
+    reloadForUnknownKey: reload('reloadMember'),
+  } as unknown as Federation
+  const federation = {
+    members,
+    checksScopes: setup.scopes !== undefined,
+    discoveryUrl: undefined,
+    returnUrl: () => 'https://store.example/auth/saml',
+    serviceCategories: ['http://category'],
+  }
+  const all = { ...options, ...(inFederation ? { federation } : {}), ...setup.changes }
+  return { calls, expectations, provider: new SamlProvider(all, metadata, verifier, system) }
+}
+
+/** The request that a browser takes to the provider. */
+export function sentBy(redirect: AuthRedirect | undefined) {
+  assert.ok(redirect)
+  const { kind } = redirect
+  const url = new URL(kind === 'form' ? redirect.action : redirect.url)
+  const fields = kind === 'form' ? redirect.fields : Object.fromEntries(url.searchParams)
+  const { SAMLRequest = '', SAMLResponse = '', RelayState, SigAlg } = fields as Record<string, string>
+  const bytes = Buffer.from(SAMLRequest || SAMLResponse, 'base64')
+  const xml = (kind === 'form' ? bytes : inflateRawSync(bytes)).toString('utf8')
+  const attribute = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(xml)?.[1]
+  const isSigned = SigAlg !== undefined || xml.includes('SignatureValue')
+  const root = /^<samlp:(\w+)/.exec(xml)?.[1]
+  return { kind, to: url.origin + url.pathname, RelayState, isSigned, root, attribute, xml }
+}
