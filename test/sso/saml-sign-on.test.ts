@@ -200,7 +200,7 @@ test('a refusal leads to the address that the login named, else to that of the s
 
 test('a login that was begun at the provider goes to the page that it names, where that is allowed (D8.7)', async t => {
   const target = async (takesDeepLinks: boolean, relayState: string | undefined) => {
-    const { saml, begun } = setUp(t, { provider: { takesDeepLinks } as Partial<SamlProvider> })
+    const { saml, begun } = setUp(t, { provider: { takesDeepLinks } })
     await saml.complete({ encoded: '', relayState, idp: undefined }, client)
     return begun[0]?.successUrl
   }
@@ -214,7 +214,7 @@ test('a login that was begun at the provider goes to the page that it names, whe
     throw broken
   }
   const { saml } = setUp(t, {
-    provider: { takesDeepLinks: true } as Partial<SamlProvider>,
+    provider: { takesDeepLinks: true },
     options: { targets: { require } },
   })
   await assert.rejects(saml.complete({ encoded: '', relayState: page, idp: undefined }, client), broken)
