@@ -22,7 +22,7 @@ export class RedirectTargets {
   #parse(text: string): URL | undefined {
     // Two slashes right after the scheme, and none of the characters that browsers drop or turn into slashes.
     if (!/^https?:\/\/[^/\\]/i.test(text) || /[\\\s\p{C}]/u.test(text) || !URL.canParse(text)) return undefined
-    const url = new URL(text)
-    return url.username === '' && url.password === '' && !/^https?:\/\/[^/?#]*@/i.test(text) ? url : undefined
+    // No user name, not even an empty one.
+    return /^https?:\/\/[^/?#]*@/i.test(text) ? undefined : new URL(text)
   }
 }

@@ -41,3 +41,29 @@ test('the user name must have such a scope too, and other attributes need none (
   for (const name of ['anna', 'anna@evil.example', 'anna@uni.example.evil.example', 'anna@xuni.example'])
     assert.throws(() => requireScopes(name, {}, scopes), SsoRefused, name)
 })
+
+test('a refusal names the value, where it stands and the first ten scopes that are published (D31.4)', () => {
+  const refusal = (expected: string, received: string) => ({ failed: { check: 'scope', expected, received } })
+  const published = `a scope of ${scopes.entityId}: uni.example, .+\\.uni\\.example, (`
+  assert.throws(
+    () => requireScopes(NAME, { eduPersonUniqueId: 'x@evil.example' }, scopes),
+    refusal(published, 'x@evil.example in eduPersonUniqueId'),
+  )
+  const oid = 'urn:oid:1.3.6.1.4.1.5923.1.1.1.6'
+  const named = refusal(published, `x@evil.example in ${oid}`)
+  assert.throws(() => requireScopes(NAME, { [oid]: 'x@evil.example' }, scopes), named)
+  assert.throws(() => requireScopes('anna', {}, scopes), refusal(published, 'anna in the user name'))
+  const none = { ...scopes, scopes: [], scopePatterns: [] }
+  const nothing = refusal(`a scope of ${scopes.entityId}: it publishes none`, `${NAME} in the user name`)
+  assert.throws(() => requireScopes(NAME, {}, none), nothing)
+  const many = { ...none, scopes: Array.from({ length: 9 }, (_, at) => `s${at}`), scopePatterns: ['p0', 'p1'] }
+  const first = 's0, s1, s2, s3, s4, s5, s6, s7, s8, p0'
+  const some = refusal(`a scope of ${scopes.entityId}: ${first}`, `${NAME} in the user name`)
+  assert.throws(() => requireScopes(NAME, {}, many), some)
+})
+
+test('a pattern for anything accepts no empty scope (D31.4)', () => {
+  const anything = { ...scopes, scopePatterns: ['.*'] }
+  requireScopes('x@y', {}, anything)
+  assert.throws(() => requireScopes('x@', {}, anything), SsoRefused)
+})
