@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { type CasOptions, CasProvider } from '../../src/sso/cas/provider.ts'
 import type { LoginFlow } from '../../src/sso/identity-provider.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
+import { after } from '../support/after.ts'
 import { startFakeCas } from '../support/fake-cas.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
