@@ -24,6 +24,10 @@ export interface Encrypting {
   readonly damage?: (bytes: Buffer) => Buffer
   /** The wrapped key beside the data instead of in it. */
   readonly keyBeside?: boolean
+  /** Wraps the key of the cipher in another way. */
+  readonly wrap?: (key: Buffer) => Buffer
+  /** Follows the text with a CBC cipher. */
+  readonly padding?: Buffer
 }
 
 /** Encrypts a piece of XML (XML Encryption 1.1), as identity providers do with an assertion. */
@@ -32,11 +36,12 @@ export function encryptXml(xml: string, encrypting: Encrypting = {}): string {
   const { hash = 'sha256' } = encrypting
   const { uri, cipher, keyBytes, ivBytes } = ciphers[name]
   const [key, iv] = [randomBytes(keyBytes), randomBytes(ivBytes)]
-  const data = cipher.endsWith('gcm') ? gcm(cipher, key, iv, xml) : cbc(cipher, key, iv, xml)
+  const data = cipher.endsWith('gcm') ? gcm(cipher, key, iv, xml) : cbc(cipher, key, iv, xml, encrypting.padding)
   const damaged = encrypting.damage?.(data) ?? data
   const padding = wrapping === 'rsa-1_5' ? constants.RSA_PKCS1_PADDING : constants.RSA_PKCS1_OAEP_PADDING
   const oaepHash = wrapping === 'rsa-oaep' ? hash : 'sha1'
-  const wrapped = publicEncrypt({ key: recipient.publicKey, padding, oaepHash }, key).toString('base64')
+  const { wrap = (plain: Buffer) => publicEncrypt({ key: recipient.publicKey, padding, oaepHash }, plain) } = encrypting
+  const wrapped = wrap(key).toString('base64')
   const id = `_${randomBytes(8).toString('hex')}`
   const digest =
     wrapping === 'rsa-oaep' ? `<ds:DigestMethod Algorithm="${hash === 'sha384' ? DSIG_MORE : XENC}${hash}"/>` : ''
@@ -61,10 +66,10 @@ function gcm(name: string, key: Buffer, iv: Buffer, text: string): Buffer {
 }
 
 /** The last byte counts the bytes of padding, the others may be anything. */
-function cbc(name: string, key: Buffer, iv: Buffer, text: string): Buffer {
+function cbc(name: string, key: Buffer, iv: Buffer, text: string, given?: Buffer): Buffer {
   const plain = Buffer.from(text)
   const size = iv.length - (plain.length % iv.length)
-  const padding = Buffer.concat([randomBytes(size - 1), Buffer.from([size])])
+  const padding = given ?? Buffer.concat([randomBytes(size - 1), Buffer.from([size])])
   const cipher = createCipheriv(name, key, iv).setAutoPadding(false)
   return Buffer.concat([iv, cipher.update(Buffer.concat([plain, padding])), cipher.final()])
 }
