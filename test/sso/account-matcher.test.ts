@@ -1,80 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { giveMemberships, insertGroup, membershipsOf, setMembers } from '../../src/accounts/groups.ts'
-import { changeUser, findUser, insertUser } from '../../src/accounts/users.ts'
+import { giveMemberships, setMembers } from '../../src/accounts/groups.ts'
+import { ADMIN } from '../../src/accounts/principals.ts'
+import { changeUser, findUser } from '../../src/accounts/users.ts'
 import { Conflict } from '../../src/base/errors.ts'
-import type { Provisioner, Provisioning } from '../../src/content/provisioning.ts'
-import { AccountMatcher, asciiDomain } from '../../src/sso/account-matcher.ts'
+import { asciiDomain } from '../../src/sso/account-matcher.ts'
 import type { AttributeRules } from '../../src/sso/attributes.ts'
 import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { newDatabase } from '../support/store.ts'
-
-const client = { address: '192.0.2.1', userAgent: '' }
-const policy: ProviderPolicy = { name: 'a', provisions: true, domains: [], maxAge: undefined }
-const others: readonly ProviderPolicy[] = [{ ...policy, name: 'b', domains: ['b.example', 'xn--mnchen-3ya.example'] }]
-const identity: VerifiedIdentity = { name: 'Anna@A.example', issuer: 'https://idp.a', subject: 'anna-1' }
-const rules: AttributeRules = {
-  required: new Map(),
-  map: new Map([
-    ['language', 'lang'],
-    ['property.phone', 'phone'],
-    ['property.room', 'room'],
-  ]),
-  replaces: true,
-  groups: { attribute: 'groups', prefix: 'a-', adminValue: 'a-', provisions: true },
-  contact: undefined,
-}
-
-/** A matcher on a database, whose changes to metadata and whose records are noted. */
-async function setUp(t: Parameters<typeof newDatabase>[0]) {
-  const database = await newDatabase(t)
-  const records: object[] = []
-  const personal: object[] = []
-  let next = 100
-  let conflicts = 0
-  const provisioning = {
-    run: async <T>(_: unknown, work: (provisioner: Provisioner) => Promise<T>) => {
-      if (conflicts-- > 0) throw new Conflict('name-taken', 'another sign-on was faster')
-      return await database.transaction(async tx => {
-        const provisioner = {
-          tx,
-          createUser: async (name: string) => {
-            const id = `${next++}`
-            await insertUser(tx, { id, name })
-            return await findUser(tx, id)
-          },
-          createGroup: async (name: string) => {
-            const id = `${next++}`
-            await insertGroup(tx, { id, name })
-            return id
-          },
-          setPersonalData: async (id: string, data: object) => void personal.push({ id, ...data }),
-          record: (event: object) => void records.push(event),
-        }
-        return await work(provisioner as unknown as Provisioner)
-      })
-    },
-  } as unknown as Provisioning
-  const matcher = new AccountMatcher({ database, provisioning }, [policy, ...others])
-  const addUser = (id: string, name?: string) => database.transaction(tx => insertUser(tx, { id, name }))
-  const addGroup = (id: string, name?: string) => database.transaction(tx => insertGroup(tx, { id, name }))
-  const signOn = (changes: Partial<VerifiedIdentity> = {}, provider: Partial<ProviderPolicy> = {}) =>
-    matcher.match({ ...identity, ...changes }, { ...policy, ...provider }, client)
-  const plan = (changes: Partial<VerifiedIdentity> = {}, provider: Partial<ProviderPolicy> = {}) =>
-    matcher.plan({ ...identity, ...changes }, { ...policy, ...provider })
-  const groupsOf = async (id: string) =>
-    (await membershipsOf(database, id))
-      .map(({ name, providers }) => [name, [...providers].sort().join()] as const)
-      .sort(([one = ''], [other = '']) => (one < other ? -1 : 1))
-  const beBusy = (times: number) => (conflicts = times)
-  return { database, matcher, addUser, addGroup, signOn, plan, groupsOf, records, personal, beBusy }
-}
+import { accountMatcher, rules } from '../support/account-matcher.ts'
 
 const refused = (check: string, expected: string, received: string) => ({ failed: { check, expected, received } })
 
 test('a first sign-on creates the user and the link, a second one finds them and changes nothing (D8.4)', async t => {
-  const { database, matcher, signOn, plan, records } = await setUp(t)
+  const { database, matcher, signOn, plan, records } = await accountMatcher(t)
   const first = await plan()
   assert.deepEqual(
     [first.name, first.link, first.isLinked, first.user],
@@ -93,13 +32,13 @@ test('a first sign-on creates the user and the link, a second one finds them and
 })
 
 test('without a subject the name identifies the user (D9.2)', async t => {
-  const { plan } = await setUp(t)
+  const { plan } = await accountMatcher(t)
   const { link } = await plan({ subject: undefined as never })
   assert.deepEqual(link, { issuer: 'https://idp.a', subject: 'anna@a.example' })
 })
 
 test('an existing account is linked by its verified name, once per provider (D8.4)', async t => {
-  const { addUser, signOn, plan } = await setUp(t)
+  const { addUser, signOn, plan } = await accountMatcher(t)
   await addUser('7', 'anna@a.example')
   assert.equal((await plan()).user?.id, '7')
   assert.equal((await signOn()).id, '7')
@@ -112,18 +51,20 @@ test('an existing account is linked by its verified name, once per provider (D8.
 })
 
 test('who cannot sign on is refused with the reason (D8.4)', async t => {
-  const { database, addUser, addGroup, signOn, plan } = await setUp(t)
+  const { database, addUser, addGroup, signOn, plan } = await accountMatcher(t)
   await addUser('8', 'off@a.example')
   await addGroup('9', 'team@a.example')
   const off = await findUser(database, '8')
   assert.ok(off)
   await database.transaction(tx => changeUser(tx, off, { disabled: true }))
   await addUser('_x', 'own@a.example')
+  await addUser(ADMIN, 'boss@a.example')
   const own = 'a user other than admin'
   for (const [changes, provider, expected] of [
     [{ name: 'admin' }, { domains: undefined }, refused('reserved-user', own, 'admin')],
     [{ name: 'Admin ' }, { domains: undefined }, refused('reserved-user', own, 'admin')],
     [{ name: 'own@a.example' }, {}, refused('reserved-user', own, 'own@a.example')],
+    [{ name: 'boss@a.example' }, {}, refused('reserved-user', own, 'boss@a.example')],
     [{ name: 'off@a.example' }, {}, refused('account-disabled', 'an account that is not disabled', 'off@a.example')],
     [{ name: 'team@a.example' }, {}, refused('unknown-user', 'a name that no group has', 'team@a.example')],
     [{}, { provisions: false }, refused('unknown-user', 'a user who is known', 'anna@a.example')],
@@ -158,7 +99,7 @@ test('who cannot sign on is refused with the reason (D8.4)', async t => {
 })
 
 test('names and domains that a provider may sign in (D8.4)', async t => {
-  const { plan } = await setUp(t)
+  const { plan } = await accountMatcher(t)
   for (const [name, provider] of [
     ['anna', { domains: undefined }],
     ['anna', { acceptsPlainNames: true }],
@@ -174,13 +115,13 @@ test('names and domains that a provider may sign in (D8.4)', async t => {
 })
 
 test('an unverified name signs in to a linked account (D26.6)', async t => {
-  const { signOn } = await setUp(t)
+  const { signOn } = await accountMatcher(t)
   const user = await signOn()
   assert.equal((await signOn({ nameIsUnverified: true })).id, user.id)
 })
 
 test('language and properties follow the provider, with old and new values on record (D27.4)', async t => {
-  const { signOn, records, plan } = await setUp(t)
+  const { signOn, records, plan } = await accountMatcher(t)
   const created = await signOn({ attributes: { lang: 'sv', phone: '1' } }, { rules })
   assert.deepEqual([created.language, created.customProperties], ['sv', { phone: '1' }])
   const subject = { userId: created.id, userName: 'anna@a.example' }
@@ -207,7 +148,7 @@ test('language and properties follow the provider, with old and new values on re
 })
 
 test('properties are limited in total (D27.4)', async t => {
-  const { plan } = await setUp(t)
+  const { plan } = await accountMatcher(t)
   const map = new Map(Array.from({ length: 20 }, (_, at) => [`property.p${at}`, `v${at}`] as const))
   const attributes = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`v${at}`, 'x'.repeat(4096)]))
   const { profile } = await plan({ attributes }, { rules: { ...rules, map } })
@@ -218,7 +159,7 @@ test('properties are limited in total (D27.4)', async t => {
 })
 
 test('name and address of a new user are given to their metadata (D27.4)', async t => {
-  const { signOn, personal } = await setUp(t)
+  const { signOn, personal } = await accountMatcher(t)
   const map = new Map([
     ['name', 'cn'],
     ['email', 'mail'],
@@ -228,7 +169,7 @@ test('name and address of a new user are given to their metadata (D27.4)', async
 })
 
 test('memberships follow the provider; those by hand and of other providers stay (D27.2)', async t => {
-  const { database, addGroup, signOn, groupsOf, records } = await setUp(t)
+  const { database, addGroup, signOn, groupsOf, records } = await accountMatcher(t)
   await addGroup('20', 'a-one')
   await addGroup('21', 'a-hand')
   await addGroup('22', 'a-both')
@@ -275,7 +216,7 @@ test('memberships follow the provider; those by hand and of other providers stay
 })
 
 test('memberships of a provider that is not configured any more end (D27.2)', async t => {
-  const { database, addGroup, signOn, groupsOf, records, plan } = await setUp(t)
+  const { database, addGroup, signOn, groupsOf, records, plan } = await accountMatcher(t)
   const user = await signOn()
   await addGroup('30', 'old')
   await addGroup('31')
@@ -298,7 +239,7 @@ test('memberships of a provider that is not configured any more end (D27.2)', as
 })
 
 test('a plan lists what is created, missing and unusable (D27.2)', async t => {
-  const { addUser, addGroup, plan, signOn } = await setUp(t)
+  const { addUser, addGroup, plan, signOn } = await accountMatcher(t)
   await addUser('40', 'a-person')
   await addGroup('_own', 'a-own')
   await addGroup('41', 'a-there')
@@ -329,7 +270,7 @@ test('a plan lists what is created, missing and unusable (D27.2)', async t => {
 })
 
 test('a long list of changes is shortened on record', async t => {
-  const { signOn, records } = await setUp(t)
+  const { signOn, records } = await accountMatcher(t)
   const long = Array.from({ length: 51 }, (_, at) => String(at).padStart(2, '0'))
   await signOn({ attributes: { groups: long } }, { rules })
   const shown = long
@@ -346,7 +287,7 @@ test('a long list of changes is shortened on record', async t => {
 })
 
 test('a sign-on that another one has overtaken is tried once more (D8.4)', async t => {
-  const { signOn, beBusy } = await setUp(t)
+  const { signOn, beBusy } = await accountMatcher(t)
   beBusy(1)
   assert.equal((await signOn()).name, 'anna@a.example')
   beBusy(2)

@@ -12,6 +12,7 @@ import { MetadataSource, type MetadataSourceOptions } from '../../src/sso/metada
 import { FakeSystem } from '../support/fake-system.ts'
 import { buildMetadata, IDP, keyNamed } from '../support/saml-idp.ts'
 import { startSamlIdp } from '../support/saml-service.ts'
+import { keptLog } from '../support/stored-federation.ts'
 import { newDatabase } from '../support/store.ts'
 import { eventually, until } from '../support/waiting.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -296,4 +297,43 @@ test('an unknown key before the first load loads; a failure changes no keys (D8.
   const metadata = parseMetadata(buildMetadata(), system.now())
   assert.equal(await parsing(async () => metadata).reloadForUnknownKey(), true)
   assert.equal(await parsing(() => Promise.reject(new Error('x'))).reloadForUnknownKey(), false)
+})
+
+test('loading is reported, with the kept copy where there is one (D8.5)', async () => {
+  const system = new FakeSystem()
+  const { log: kept, lines } = keptLog()
+  const file = join(await temporaryFolder(), 'idp.xml')
+  const url = pathToFileURL(file).href
+  await writeFile(file, 'one')
+  let failure: Error | undefined
+  const parse = async (): Promise<IdpMetadata> => {
+    if (failure) throw failure
+    return {
+      entityId: IDP,
+      redirectUrl: undefined,
+      postUrl: undefined,
+      keys: ['1', '2'],
+      certificates: [],
+      validUntil: undefined,
+    }
+  }
+  const source = new MetadataSource({ idp: 'a', url, maxAge: 60 }, { system, log: kept, copies: undefined, parse })
+  const failed = { level: 'error', idp: 'a', url, msg: 'loading metadata failed' }
+  failure = new MetadataRefused('another key', { check: 'metadata-signature' })
+  await assert.rejects(source.current(), {
+    failed: { check: 'metadata-signature', expected: url, received: 'another key' },
+  })
+  const refused = { ...failed, check: 'metadata-signature', err: 'another key', keepsLastCopy: false }
+  assert.deepEqual(lines.splice(0), [refused])
+  assert.equal((await source.status()).problem, 'metadata-signature: another key')
+  failure = undefined
+  system.pass(MINUTE)
+  await source.current()
+  assert.deepEqual(lines.splice(0), [{ level: 'info', idp: 'a', url, entityId: IDP, keys: 2, msg: 'metadata loaded' }])
+  failure = new Error('no XML')
+  system.pass(MINUTE)
+  await source.current()
+  await eventually('the failure is reported', () => lines.length > 0)
+  assert.deepEqual(lines, [{ ...failed, check: 'metadata', err: 'no XML', keepsLastCopy: true }])
+  assert.equal((await source.status()).problem, 'no XML')
 })
