@@ -33,8 +33,8 @@ test('errors of a disk become those that tell an operator what to do (D20.4)', (
     assert.ok(translated instanceof kind, JSON.stringify(error))
     assert.equal(translated.cause, error)
   }
-  const { message, retryAfter } = translateDiskError(errorWith({ code: 'EMFILE' })) as Overloaded
-  assert.deepEqual([message, retryAfter], ['The service has too many files open.', 5])
+  const { message, retryAfter, code } = translateDiskError(errorWith({ code: 'EMFILE' })) as Overloaded
+  assert.deepEqual([message, retryAfter, code], ['The service has too many files open.', 5, 'overloaded'])
 })
 
 test('all other errors stay as they are', async () => {
@@ -162,15 +162,17 @@ test('a disk that cannot be measured keeps its state, and one that cannot be wri
   disk.free = disk.size
   await space.check()
   said()
-  const broken = await openSpace(t)
+  const output = new PassThrough()
   const blocked = await DiskSpace.open({
     folder: join(folder, 'not', 'there'),
     alarm: 10,
     reserve: 1_000_000,
-    log: createLog('silent'),
+    log: createLog('info', output),
     measure: async () => ({ ...disk }),
   })
   t.after(() => blocked.close())
   await blocked.restoreReserve()
-  assert.equal(broken.space.state, 'ok')
+  const { level, msg, err } = JSON.parse(String(output.read())) as Record<string, unknown>
+  assert.deepEqual([level, msg], ['warn', 'the reserve for a full disk could not be written'])
+  assert.match(JSON.stringify(err), /ENOENT/)
 })

@@ -2,13 +2,18 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import * as fc from 'fast-check'
+import { Mutex } from '../../src/base/concurrency.ts'
 import { type Database, type Queries, type TransactionOptions, UniqueViolation } from '../../src/stores/database.ts'
+import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import { sql } from '../../src/stores/sql.ts'
+import { GroupCommit } from '../../src/stores/sqlite/group-commit.ts'
+import { SqliteConnection } from '../../src/stores/sqlite/sqlite-connection.ts'
+import { loadSqlite } from '../../src/stores/sqlite/sqlite-module.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-async function open(t: TestContext): Promise<Database> {
-  const database = await openSqliteDatabase(join(await temporaryFolder(), 'test.db'))
+async function open(t: TestContext, turn?: WriteTurn): Promise<Database> {
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'test.db'), { turn })
   t.after(() => database.close())
   await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
   return database
@@ -55,6 +60,83 @@ test('a transaction with its own commit shares none: earlier callers are notifie
   const database = await open(t)
   const seen = await seenBy(database, [undefined, { ownCommit: true }, undefined])
   assert.deepEqual(seen, [[], [0], [0, 1]])
+})
+
+test('at most 32 transactions share a commit, and those that share one take one turn', async t => {
+  const turn = new WriteTurn()
+  const database = await open(t, turn)
+  const before = turn.commits
+  const seen = await seenBy(database, Array(65).fill(undefined))
+  const first = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
+  assert.deepEqual(
+    seen,
+    first(65).map(index => first(index < 32 ? 0 : index < 64 ? 32 : 64)),
+  )
+  assert.equal(turn.commits - before, 3)
+})
+
+test('32 relaxed transactions are relaxed although the next one is not', async t => {
+  const database = await open(t)
+  const level = async (tx: Queries): Promise<number | undefined> =>
+    (await tx.get<{ synchronous: number }>(sql`PRAGMA synchronous`))?.synchronous
+  const all = Array.from({ length: 32 }, () => database.transaction(level, { durability: 'relaxed' }))
+  const full = database.transaction(() => present(database))
+  assert.deepEqual(await Promise.all(all), Array(32).fill(1))
+  assert.deepEqual(await full, [])
+})
+
+/** Group commits on a database in memory whose engine refuses the statements of a list, with what it was told. */
+async function onEngine(refused: readonly string[]) {
+  const { DatabaseSync } = await loadSqlite()
+  const handle = new DatabaseSync(':memory:')
+  handle.exec('CREATE TABLE t (a INTEGER PRIMARY KEY)')
+  const told: string[] = []
+  const engine = new Proxy(handle, {
+    get(target, name) {
+      if (name === 'exec')
+        return (text: string): void => {
+          told.push(text)
+          if (refused.includes(text)) throw new Error(`${text} is refused`)
+          target.exec(text)
+        }
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  let commits = 0
+  const turn = { run: <T>(work: () => Promise<T>): Promise<T> => work(), committed: () => void commits++ }
+  const connection = new SqliteConnection(engine, 10)
+  return { group: new GroupCommit(connection, new Mutex(), turn), connection, told, commits: () => commits }
+}
+
+test('where the engine cannot begin, the transaction fails with its reason, and nothing is left open', async () => {
+  for (const [text, options] of [
+    ['BEGIN IMMEDIATE', {}],
+    ['PRAGMA synchronous = NORMAL', { durability: 'relaxed' }],
+  ] as const) {
+    const { group, connection, told, commits } = await onEngine([text])
+    await assert.rejects(
+      group.run(tx => insert(tx, 1), options),
+      { message: `${text} is refused` },
+    )
+    assert.deepEqual([connection.inTransaction, told.includes('COMMIT'), commits()], [false, false, 0])
+    connection.close()
+  }
+})
+
+test('where the engine cannot commit, everything is rolled back, and each caller learns why', async () => {
+  const { group, connection, commits } = await onEngine(['COMMIT'])
+  const own = new Error('own')
+  const all = [
+    group.run(tx => insert(tx, 1), {}),
+    group.run(() => Promise.reject(own), {}),
+    group.run(tx => insert(tx, 3), {}),
+  ]
+  const reasons = (await Promise.allSettled(all)).map(result => (result as PromiseRejectedResult).reason.message)
+  assert.deepEqual(reasons, ['COMMIT is refused', 'own', 'COMMIT is refused'])
+  assert.deepEqual([connection.inTransaction, commits()], [false, 0])
+  assert.deepEqual(connection.all(sql`SELECT * FROM t`), [])
+  connection.close()
 })
 
 test('a long transaction does not block the event loop', async t => {
@@ -122,6 +204,7 @@ test('when the engine rolls back everything, all transactions of the commit fail
     BEGIN SELECT RAISE(ROLLBACK, 'the disk is full'); END`)
   const all = [1, 13, 2].map(a => database.transaction(tx => insert(tx, a)))
   assert.deepEqual(await statuses(all), ['rejected', 'rejected', 'fulfilled'])
+  for (const one of all.slice(0, 2)) await assert.rejects(one, { message: 'the disk is full' })
   assert.deepEqual(await present(database), [2])
 })
 
@@ -135,6 +218,8 @@ test('work that passes over an error by which the engine took everything back ha
     await database.run(sql`CREATE TRIGGER full BEFORE INSERT ON t WHEN new.a = 13
       BEGIN SELECT RAISE(ROLLBACK, 'the disk is full'); END`)
     const all = order.map(a => database.transaction(tx => insert(tx, a).catch(() => undefined)))
+    const failing = all[order.indexOf(13)] ?? assert.fail('the failing one is not there')
+    await assert.rejects(failing, { message: 'the engine has ended the transaction' })
     const done = (await statuses(all)).map((status, index) => (status === 'fulfilled' ? order[index] : undefined))
     assert.deepEqual(
       await present(database),
