@@ -95,7 +95,11 @@ export function ephemeralStoreSuite(name: string, open: (t: TestContext) => Prom
       const keys = Array.from({ length: 450 }, (_, index) => `a:${index}`)
       await Promise.all(keys.slice(1).map((key, index) => store.add(key, index + 1, LONG)))
       const others = store.update<number>('a:7', (old = 0) => ({ value: old + 1000, ttl: LONG }))
-      await store.updateAll<number>(keys, (key, old) => ({ value: old * 2, ...(key === 'a:9' ? { ttl: 100 } : {}) }))
+      await store.updateAll<number>(keys, (key, old) => {
+        assert.equal(typeof old, 'number', key)
+        return { value: old * 2, ...(key === 'a:9' ? { ttl: 100 } : {}) }
+      })
+      await store.updateAll([], () => assert.fail('nothing is to be changed'))
       await others
       assert.equal(await store.get('a:0'), undefined)
       assert.equal(await store.get('a:449'), 898)

@@ -44,3 +44,35 @@ test('the sweep deletes the rows that have expired, however many, and no others'
     ['b:1'],
   )
 })
+
+test('what expires while a scan is read is left out, and keys are changed in one order', async t => {
+  const { store, system } = await openStore(t)
+  for (const key of ['a:2', 'a:1', 'a:3']) await store.add(key, key, key === 'a:3' ? 1000 : 2000)
+  const found = []
+  for await (const [key] of store.scan('a:')) {
+    found.push(key)
+    if (key === 'a:2') system.pass(1000)
+  }
+  assert.deepEqual(found, ['a:1', 'a:2'])
+  assert.equal(await store.take('a:3'), undefined)
+  const changed: string[] = []
+  await store.updateAll(['a:2', 'a:3', 'a:1'], (key, old) => {
+    changed.push(key)
+    return { value: old }
+  })
+  assert.deepEqual(changed, ['a:1', 'a:2'])
+})
+
+test('a lifetime that no number can hold ends as late as possible, and a part of a millisecond counts as one', async t => {
+  const { store, database } = await openStore(t)
+  await store.add('a:1', 1, Number.MAX_SAFE_INTEGER)
+  await store.add('a:2', 1, 0.5)
+  const rows = await database.all<{ key: string; expires: number }>(
+    sql`SELECT key, expires FROM ephemeral ORDER BY key`,
+  )
+  const now = new FakeSystem().now()
+  assert.deepEqual(
+    rows.map(({ expires }) => expires),
+    [Number.MAX_SAFE_INTEGER, now + 1],
+  )
+})

@@ -182,3 +182,96 @@ test('no descriptor stays open after writes, failures, reads and readers that le
   }
   assert.equal(await open(), before)
 })
+
+test('uploads that are under way or were left behind are named, and what is complete is not', async () => {
+  const folder = await inFolder()
+  const store = await FolderBlobStore.open(folder)
+  const [complete, left] = [newKey(), newKey()]
+  await store.write(complete, threeSteps(), neverAborted)
+  assert.deepEqual(await store.unfinished(), [])
+  await writeFile(join(folder, 'incoming', left), 'half')
+  await writeFile(join(folder, 'incoming', 'README'), '')
+  assert.deepEqual(await store.unfinished(), [left])
+  let during: readonly string[] = []
+  const key = newKey()
+  async function* looking(): AsyncGenerator<Uint8Array> {
+    yield randomBytes(10)
+    during = await store.unfinished()
+  }
+  await store.write(key, looking(), neverAborted)
+  assert.deepEqual([...during].sort(), [left, key].sort())
+})
+
+test('a write that fails leaves a blob of the same key as it was', async () => {
+  const store = await FolderBlobStore.open(await inFolder())
+  const key = newKey()
+  await store.write(key, threeSteps(), neverAborted)
+  async function* failing(): AsyncGenerator<Uint8Array> {
+    yield randomBytes(10)
+    throw new Error('lost')
+  }
+  await assert.rejects(store.write(key, failing(), neverAborted), { message: 'lost' })
+  let size = 0
+  for await (const chunk of await store.read(key)) size += (chunk as Buffer).length
+  assert.equal(size, 3 * 2 ** 20)
+})
+
+test('a blob that is deleted while it is listed is left out; any other failure ends the listing', async () => {
+  const folder = await inFolder()
+  let code = 'ENOENT'
+  const files: FileCalls = {
+    ...nodeFileCalls,
+    stat: () => Promise.reject(Object.assign(new Error('no'), { code })),
+  }
+  const store = await FolderBlobStore.open(folder, files)
+  await store.write(newKey(), threeSteps(), neverAborted)
+  const list = async () => {
+    for await (const { key } of store.list()) assert.fail(key)
+  }
+  await list()
+  code = 'EIO'
+  await assert.rejects(list(), { code: 'EIO' })
+})
+
+test('small chunks are written together: up to 256 of them, or 256 KiB', async () => {
+  const written: number[] = []
+  const files: FileCalls = {
+    ...nodeFileCalls,
+    async write(handle, chunks) {
+      written.push(chunks.length)
+      await nodeFileCalls.write(handle, chunks)
+    },
+  }
+  const store = await FolderBlobStore.open(await inFolder(), files)
+  for (const [count, size, expected] of [
+    [256, 1, [256]],
+    [257, 1, [256, 1]],
+    [3, 2 ** 18, [1, 1, 1]],
+    [3, 2 ** 18 - 1, [2, 1]],
+    [4, 2 ** 17, [2, 2]],
+    [3, 0, []],
+  ] as const) {
+    written.length = 0
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (let n = 0; n < count; n++) yield randomBytes(size)
+    }
+    const key = newKey()
+    assert.equal((await store.write(key, chunks(), neverAborted)).size, count * size)
+    assert.deepEqual(written, expected)
+    await store.delete(key)
+  }
+})
+
+test('a store that is only read creates nothing', async () => {
+  const folder = await inFolder()
+  const store = await FolderBlobStore.open(folder)
+  const key = newKey()
+  await store.write(key, threeSteps(), neverAborted)
+  const reader = FolderBlobStore.at(folder)
+  let size = 0
+  for await (const chunk of await reader.read(key)) size += (chunk as Buffer).length
+  assert.equal(size, 3 * 2 ** 20)
+  const none = FolderBlobStore.at(join(folder, 'none'))
+  await assert.rejects(none.read(key), BlobMissing)
+  await assert.rejects(stat(join(folder, 'none')), { code: 'ENOENT' })
+})

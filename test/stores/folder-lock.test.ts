@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { StartupError } from '../../src/base/errors.ts'
@@ -48,6 +48,53 @@ test('a folder is locked once in a process, and again after its release', async 
   await first.release()
   await assert.rejects(lockFolder(folder), StartupError)
   await second.release()
+})
+
+test('the folder and its files are for the owner only, and the number of the process goes with the lock', async () => {
+  const folder = join(await temporaryFolder(), 'new', 'data')
+  const lock = await lockFolder(folder)
+  const modeOf = async (...path: string[]): Promise<number> => (await stat(join(folder, ...path))).mode & 0o777
+  assert.deepEqual(
+    [await modeOf(), await modeOf('..'), await modeOf('lock'), await modeOf('stowage.pid')],
+    [0o700, 0o700, 0o600, 0o600],
+  )
+  assert.equal(await readFile(join(folder, 'stowage.pid'), 'utf8'), `${process.pid}\n`)
+  await lock.release()
+  assert.ok(!(await readdir(folder)).includes('stowage.pid'))
+})
+
+test('a process is named only by its number', async () => {
+  const folder = await temporaryFolder()
+  const lock = await lockFolder(folder)
+  for (const [text, named] of [
+    ['12', ' (pid 12)'],
+    [' 34\n', ' (pid 34)'],
+    ['', ''],
+    ['x12', ''],
+    ['12x', ''],
+    ['-1', ''],
+  ] as const) {
+    await writeFile(join(folder, 'stowage.pid'), text)
+    await assert.rejects(lockFolder(folder), (error: unknown) => {
+      assert.ok(error instanceof StartupError && error.cause instanceof Error)
+      assert.equal(
+        error.message,
+        `The data folder ${folder} is in use by another Stowage process${named}. Stop it first, or choose another folder.`,
+      )
+      return true
+    })
+  }
+  await lock.release()
+})
+
+test('a lock that is no database is no lock of another process', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'lock'), 'no database at all, and longer than a header of one: '.repeat(10))
+  await assert.rejects(lockFolder(folder), (error: unknown) => {
+    assert.ok(error instanceof StartupError && error.cause instanceof Error)
+    assert.equal(error.message, `The data folder ${folder} cannot be locked: ${error.cause.message}`)
+    return true
+  })
 })
 
 test('a place that cannot be a folder is refused with the reason', async () => {

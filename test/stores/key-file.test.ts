@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { StartupError } from '../../src/base/errors.ts'
-import { parseKeys, readKeyFile } from '../../src/stores/key-file.ts'
+import { isMissing, keyFingerprint, parseKeys, readKeyFile } from '../../src/stores/key-file.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -76,4 +77,49 @@ test('a path that cannot be a file stops the start with its name', async () => {
     })
   }
   assert.equal((await readFile(join(folder, 'sub'), 'utf8').catch(() => 'a folder')).length, 8)
+})
+
+test('what stops the start is said: the line, the number of keys, or the reason of the system', async () => {
+  const refusal = (message: string) => new StartupError(message)
+  assert.throws(() => parseKeys(`${KEY}\n\nwrong`, 'x'), refusal('x, line 3: expected 32 random bytes in base64.'))
+  assert.throws(() => parseKeys('', 'x'), refusal('x must contain 1 to 5 keys, but contains 0.'))
+  assert.throws(
+    () => parseKeys(Array(6).fill(KEY).join('\n'), 'x'),
+    refusal('x must contain 1 to 5 keys, but contains 6.'),
+  )
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'file'), KEY, { mode: 0o600 })
+  for (const [path, reason] of [
+    [join(folder, 'file', 'token.key'), 'ENOTDIR'],
+    [join(folder, 'no', 'token.key'), 'ENOENT'],
+  ] as const)
+    await assert.rejects(readKeyFile(path, new FakeSystem()), (error: unknown) => {
+      assert.ok(error instanceof StartupError)
+      assert.ok(error.message.startsWith(`The key file ${path} cannot be used: ${reason}`), error.message)
+      assert.ok(error.message.endsWith('.'))
+      return true
+    })
+})
+
+test('a key is shown by 12 digits of a digest that is made for nothing else', () => {
+  const key = Buffer.from(KEY, 'base64')
+  const digest = createHash('sha256').update('stowage token key').update(key).digest('hex')
+  assert.equal(keyFingerprint(key), digest.slice(0, 12))
+})
+
+test('only a file that is not there is missing', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'file'), '')
+  const found = [join(folder, 'file'), folder, join(folder, 'none'), join(folder, 'file', 'below')].map(isMissing)
+  assert.deepEqual(await Promise.all(found), [false, false, true, false])
+})
+
+test('no key file stays open', { skip: process.platform !== 'linux' }, async () => {
+  const open = async (): Promise<number> => (await readdir('/proc/self/fd')).length
+  const path = await pathFor()
+  const before = await open()
+  for (let round = 0; round < 5; round++) await readKeyFile(path, new FakeSystem())
+  await chmod(path, 0o644)
+  for (let round = 0; round < 5; round++) await assert.rejects(readKeyFile(path, new FakeSystem()))
+  assert.equal(await open(), before)
 })
