@@ -70,38 +70,6 @@ test('whatever number of passwords was expected, the answers are the same (D32.2
   }
 })
 
-test('only passwords with so many leaks count; case matters, but the lower-case form counts too (D32.2)', async () => {
-  const counts = Object.entries({ password: 9, Secret: 10, rare: 1 })
-  const own = counts.map(([text, count]) => `${sha1(text)}:${count}`).sort()
-  const { filter } = await filterOf(own, { minCount: 9 })
-  const list = new BreachedPasswords(filter)
-  const found = ['password', 'PassWord', 'Secret', 'secret', 'SECRET', 'rare', ''].filter(text => list.has(text))
-  assert.deepEqual(found, ['password', 'PassWord', 'Secret'])
-  const { filter: empty } = await filterOf([])
-  assert.equal(new BreachedPasswords(empty).has('password'), false)
-})
-
-test('what is not the list of SHA-1 hashes in order is refused, with file, line and remedy (D32.2)', async () => {
-  const [a = '', b = ''] = lines
-  const wrong: ReadonlyArray<readonly [lines: readonly string[], message: RegExp]> = [
-    [
-      [a, 'B4B9B02E6F09A9BD760F388B67351E2B:7'],
-      /^list, line 2: this is an NTLM hash; download the list of SHA-1 hashes\.$/,
-    ],
-    [[a.slice(5)], /^list, line 1: the first five digits of the hash are missing/],
-    [[b, a], /^list, line 2: the hashes are not in ascending order/],
-    [['password'], /line 1: expected a SHA-1 hash/],
-    [[`${a.slice(0, 40)} 7`], /expected a SHA-1 hash/],
-    [[`${a.slice(0, 40)}0:7`], /expected a SHA-1 hash/],
-    [[`${a.slice(0, 40)}:x`], /the number behind the colon/],
-    [['x'.repeat(5000)], /the line is too long/],
-    [['x'.repeat(50_000)], /the line is too long/],
-  ]
-  for (const [given, message] of wrong) {
-    await assert.rejects(filterOf(given), error => error instanceof StartupError && message.test(error.message))
-  }
-})
-
 test('a missing, foreign, truncated or changed file stops the start, and a later damage is never an answer (D32.2)', async () => {
   const { path, bytes, filter } = await filterOf(lines)
   const whole = await readFile(path)

@@ -46,6 +46,7 @@ test('a line may have 4096 bytes; a count of leaks has up to 15 digits, and none
   for (const size of [100, 4096, 4097, 10_000]) {
     assert.equal(await hashed('x'.repeat(4096), size), 1)
     assert.equal(await hashed(`${'x'.repeat(4096)}\n`, size), 1)
+    assert.equal(await hashed(`short\n${'x'.repeat(4096)}\n${'x'.repeat(4096)}`, size), 3)
     const beyond = hashed(`short\n${'x'.repeat(4097)}\n`, size)
     await assert.rejects(beyond, { constructor: StartupError, message: 'list, line 2: the line is too long.' })
   }
@@ -61,6 +62,15 @@ test('a line may have 4096 bytes; a count of leaks has up to 15 digits, and none
   for (const rest of [':1000000000000000', ':', ':-1', ':1 ', ':1.5']) {
     await assert.rejects(counted(rest, 1), /the number behind the colon is not a number/)
   }
+})
+
+test('a line that is too long is refused as soon as that is known, however much of it is still to come', async () => {
+  let read = 0
+  async function* endless(): AsyncGenerator<Buffer> {
+    for (; read < 100; read++) yield Buffer.alloc(1000, 'x')
+  }
+  await assert.rejects(readPasswordLists([{ name: 'list', pieces: endless() }]), /the line is too long/)
+  assert.equal(read, 4, 'the fifth piece is the last one')
 })
 
 test('digits of a hash are 0 to 9 and a to f in any case, and lists follow each other in order (D32.2)', async () => {

@@ -154,6 +154,11 @@ test('a token ends with any other change of the password, and with disabling, al
   assert.equal(await reset.isGood(token), false)
   await database.run(sql`UPDATE principals SET disabled = 0, epoch = ${nora.epoch} WHERE id = '7'`)
   assert.equal(await reset.isGood(token), true)
+  const earlier = await tokenFor()
+  await changeUser(database, nora, { password: 'new' })
+  assert.equal(await reset.isGood(earlier), false)
+  await assert.rejects(reset.reset(earlier, 'long enough', client), badToken)
+  await database.run(sql`UPDATE principals SET epoch = ${nora.epoch} WHERE id = '7'`)
   const asked = reset.reset(token, 'long enough', client)
   await changeUser(database, nora, { password: 'other' })
   await asked.then(
