@@ -6,6 +6,7 @@ import {
   countedCodes,
   countedDevice,
   countedGuesses,
+  countedName,
   countedUser,
   Lockout,
 } from '../../src/accounts/lockout.ts'
@@ -118,7 +119,7 @@ test('at most 500 attempts wait for the results of others; the next one is refus
   const running = lockout.attempt(bob, first.check)
   await setImmediate()
   const waiting = Array.from({ length: 500 }, () => lockout.attempt(bob, neverChecked).catch((error: unknown) => error))
-  const refusal = { constructor: Overloaded, code: 'overloaded' }
+  const refusal = { constructor: Overloaded, code: 'overloaded', message: 'Too many logins of one user at once.' }
   await assert.rejects(lockout.attempt(bob, neverChecked), refusal)
   // Users do not wait for each other.
   assert.equal((await lockout.attempt(countedUser({ id: '8', unlocks: 0 }), async () => true)).right, true)
@@ -186,6 +187,11 @@ function unreliable(store: MemoryEphemeralStore) {
   return { state, store: proxy }
 }
 
+test('a key of a user begins with their id and the number of unlocks, and a name is a digest', () => {
+  assert.equal(bob.key, 'lockout:user:7:0')
+  assert.match(countedName('x').key, /^lockout:name:[\w-]{43}$/)
+})
+
 test('while the store is away nothing is let through, and the end of a lock is unknown', async () => {
   const { system, store: memory, fail } = setUp()
   await fail(5)
@@ -195,6 +201,9 @@ test('while the store is away nothing is let through, and the end of a lock is u
   state.isAway = true
   assert.equal(await lockout.lockedUntil(bob), undefined)
   await assert.rejects(lockout.requireNotLocked(bob), StoreUnavailable)
+  const broken = new Error('broken')
+  const faulty = new Lockout({ get: () => Promise.reject(broken) } as never, system, { maxAttempts: 5, duration: 1 })
+  await assert.rejects(faulty.lockedUntil(bob), broken)
   await assert.rejects(lockout.attempt(bob, neverChecked), StoreUnavailable)
 })
 
@@ -220,4 +229,40 @@ test('an attempt whose result the store did not get gives its place back when th
   t.mock.timers.tick(1)
   assert.equal(await pending(), 0)
   assert.equal((await lockout.attempt(bob, async () => true)).right, true)
+})
+
+test('of several attempts whose results the store did not get, each gives its place back', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { system, store: memory } = setUp()
+  const { state, store } = unreliable(memory)
+  const lockout = new Lockout(store, system, { maxAttempts: 5, duration: DURATION })
+  const both = [slowCheck(), slowCheck()]
+  const losing = both.map(({ check }) => lockout.attempt(bob, check))
+  await setImmediate()
+  state.isAway = true
+  for (const { finish } of both) finish(true)
+  for (const attempt of losing) await assert.rejects(attempt, StoreUnavailable)
+  const pending = async (): Promise<number> =>
+    (await memory.get<{ pending: readonly unknown[] }>(bob.key))?.pending.length ?? 0
+  assert.equal(await pending(), 2)
+  state.isAway = false
+  t.mock.timers.tick(1000)
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
+  assert.equal(await pending(), 0)
+  assert.equal(memory.size, 0)
+})
+
+test('an attempt that fails for a reason of its own is not taken for one that the store lost', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { store, system } = setUp()
+  const changes = t.mock.method(store, 'update')
+  const lockout = new Lockout(store, system, { maxAttempts: 5, duration: DURATION })
+  await assert.rejects(
+    lockout.attempt(bob, () => Promise.reject(new Error('broken'))),
+    /broken/,
+  )
+  const before = changes.mock.callCount()
+  t.mock.timers.tick(5000)
+  for (let turn = 0; turn < 5; turn++) await setImmediate()
+  assert.equal(changes.mock.callCount(), before)
 })

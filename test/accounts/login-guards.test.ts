@@ -37,7 +37,7 @@ async function setUp(t: TestContext, given: Given = {}) {
   const system = new FakeSystem()
   const { audit, inserted } = keptAudit()
   const turns: unknown[] = []
-  let isBusy = false
+  let failure: Error | undefined
   const passwords = {
     verify: async (password: string, stored: string | undefined, turn: unknown) => {
       turns.push(turn)
@@ -45,7 +45,7 @@ async function setUp(t: TestContext, given: Given = {}) {
     },
     outdated: (stored: string) => stored.startsWith('old:'),
     hash: async (password: string) => {
-      if (isBusy) throw new Overloaded('busy')
+      if (failure) throw failure
       return password
     },
   } as unknown as Passwords
@@ -82,7 +82,7 @@ async function setUp(t: TestContext, given: Given = {}) {
   const wrongTimes = async (count: number, name = 'nora', rest: Partial<Attempt> = {}): Promise<void> => {
     for (let n = 0; n < count; n++) await assert.rejects(login.withPassword(attempt('wrong', name, rest)), wrong)
   }
-  const busy = () => (isBusy = true)
+  const failWith = (error: Error) => (failure = error)
   return {
     database,
     system,
@@ -95,7 +95,7 @@ async function setUp(t: TestContext, given: Given = {}) {
     lockout,
     codeLockout,
     guessLockout,
-    busy,
+    failWith,
   }
 }
 
@@ -290,8 +290,31 @@ test('the password of the settings replaces the stored one of admin only, and is
   assert.equal(login.admits({ ...admin, password: undefined }), true)
 })
 
+test('a wrong current password is on record as such, and counts for the device that it comes from (D5.3)', async t => {
+  const { login, user, inserted, lockout } = await setUp(t, { hasDevices: true })
+  const own = { ...client, device: 'known' }
+  const refusal = { code: 'current-password-wrong' }
+  for (let count = 0; count < 3; count++) {
+    await assert.rejects(login.requireCurrentPassword(user, 'wrong', own), refusal)
+  }
+  assert.deepEqual(inserted[0], { event: 'login-failed', ...about, detail: { mechanism: 'current-password' } })
+  assert.equal(await lockout.lockedUntil(countedUser(user)), undefined)
+  // Credentials that were verified on the device, and codes that come from it, are counted with them.
+  await assert.rejects(login.requireStillGood(user, 'nora', own), { code: 'locked-out' })
+  await assert.rejects(login.attemptFactor(user, own, 'recovery', yes), { code: 'locked-out' })
+  assert.equal(await login.requireStillGood(user, 'nora', client), true)
+})
+
+test('an error of a check is no wrong code, and no full day of wrong codes', async t => {
+  const { login, user, guessLockout } = await setUp(t)
+  const broken = new Error('broken')
+  const check = () => Promise.reject(broken)
+  await assert.rejects(login.attemptFactor(user, client, 'totp', check), broken)
+  assert.equal(await guessLockout.lockedUntil(countedGuesses(user)), undefined)
+})
+
 test('an outdated hash is renewed by a right password, and a busy service puts that off (D5.1)', async t => {
-  const { login, attempt, database, busy } = await setUp(t)
+  const { login, attempt, database, failWith } = await setUp(t)
   const stored = async () => (await presentUser(database, '7')).password
   await database.run(sql`UPDATE principals SET password = 'old:hash'`)
   await assert.rejects(login.withPassword(attempt('x')), wrong)
@@ -299,9 +322,12 @@ test('an outdated hash is renewed by a right password, and a busy service puts t
   await login.withPassword(attempt('hash'))
   assert.equal(await stored(), 'hash')
   await database.run(sql`UPDATE principals SET password = 'old:hash'`)
-  busy()
+  failWith(new Overloaded('busy'))
   await login.withPassword(attempt('hash'))
   assert.equal(await stored(), 'old:hash')
+  const broken = new Error('broken')
+  failWith(broken)
+  await assert.rejects(login.withPassword(attempt('hash')), broken)
 })
 
 const yes = async (): Promise<boolean> => true

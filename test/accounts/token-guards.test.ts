@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { AccessTokens, type TokenWish } from '../../src/accounts/access-tokens.ts'
+import { AccessTokens, tokenText, type TokenWish } from '../../src/accounts/access-tokens.ts'
 import type { Caller } from '../../src/accounts/caller.ts'
 import { ADMIN } from '../../src/accounts/principals.ts'
+import { digestOf } from '../../src/accounts/token-digest.ts'
 import { findUser } from '../../src/accounts/users.ts'
 import { createLog } from '../../src/base/log.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -31,8 +32,11 @@ async function setUp(t: TestContext) {
     },
   }
   let isAway = false
-  const transaction: typeof database.transaction = (work, options) =>
-    isAway ? Promise.reject(new Error('away')) : database.transaction(work, options)
+  const durabilities: unknown[] = []
+  const transaction: typeof database.transaction = (work, options) => {
+    durabilities.push(options?.durability)
+    return isAway ? Promise.reject(new Error('away')) : database.transaction(work, options)
+  }
   const facade = Object.assign(Object.create(database) as typeof database, {
     transaction,
     get: database.get.bind(database),
@@ -56,7 +60,7 @@ async function setUp(t: TestContext) {
   })
   const create = async (given: Partial<TokenWish> = {}) => tokens.create(await nora(), wish(given))
   const away = (is: boolean): void => void (isAway = is)
-  return { database, system, tokens, inserted, announced, lines, subjects, nora, wish, create, away }
+  return { database, system, tokens, inserted, announced, lines, subjects, nora, wish, create, away, durabilities }
 }
 
 const about = { userId: '7', userName: 'nora', actorId: '7', address: client.address }
@@ -256,8 +260,9 @@ test('an account that has ended creates and revokes nothing', async t => {
 })
 
 test('the last use is noted once a minute, and a store that cannot write stops no reader', async t => {
-  const { create, tokens, system, away, lines } = await setUp(t)
+  const { create, tokens, system, away, lines, durabilities } = await setUp(t)
   const { token } = await create()
+  durabilities.length = 0
   const use = async (address: string) => {
     await tokens.caller(token, { ...client, address })
     await tokens.close()
@@ -269,11 +274,67 @@ test('the last use is noted once a minute, and a store that cannot write stops n
   system.pass(59_999)
   assert.deepEqual(await use('192.0.2.2'), [first, '192.0.2.1'])
   system.pass(1)
+  assert.deepEqual(durabilities, ['relaxed'])
   assert.deepEqual(await use('192.0.2.3'), [first + 60_000, '192.0.2.3'])
   system.pass(60_000)
   away(true)
   assert.deepEqual(await use('192.0.2.4'), [first + 60_000, '192.0.2.3'])
-  assert.equal((JSON.parse(lines[0] ?? '{}') as { msg?: string }).msg, 'noting the use of an access token failed')
+  const { msg, err } = JSON.parse(lines[0] ?? '{}') as { msg?: string; err?: { message?: string } }
+  assert.deepEqual([msg, err?.message], ['noting the use of an access token failed', 'away'])
+})
+
+test('a reading that is kept notes one use a minute', async t => {
+  const { database, create, system, durabilities, wish, nora } = await setUp(t)
+  const kept = new Map<string, unknown>()
+  const read = async (key: string, load: () => Promise<{ value: unknown } | undefined>) => {
+    if (!kept.has(key)) kept.set(key, (await load())?.value)
+    return kept.get(key)
+  }
+  const writes: unknown[] = []
+  const facade = Object.assign(Object.create(database) as typeof database, {
+    get: database.get.bind(database),
+    transaction: (work: never, options: unknown) => {
+      writes.push(options)
+      return database.transaction(work)
+    },
+  })
+  const find = async () => ({ user: (await nora()).user, groups: new Set<string>() })
+  const deps = { database: facade, cache: { get: read }, users: { find }, system, audit: {}, log: {} }
+  const tokens = new AccessTokens(deps as never, { maxAge: MAX_AGE })
+  const { token } = await create(wish())
+  assert.deepEqual(durabilities.length, 1)
+  for (const [pass, expected] of [
+    [0, 1],
+    [59_999, 1],
+    [1, 2],
+    [30_000, 2],
+  ] as const) {
+    system.pass(pass)
+    await tokens.caller(token, client)
+    await tokens.close()
+    assert.equal(writes.length, expected)
+  }
+})
+
+test('refusals of a thousand tokens are remembered, and then begin anew: memory is limited', async t => {
+  const { database, tokens, inserted, system } = await setUp(t)
+  const token = (number: number) => tokenText(new Uint8Array(Buffer.from(String(number).padStart(32, '0'))))
+  await database.transaction(async tx => {
+    for (let number = 0; number <= 1000; number++) {
+      await tx.run(sql`INSERT INTO access_tokens (id, digest, user_id, name, scopes, created, expires)
+        VALUES (${`t${number}`}, ${digestOf(token(number))}, '7', 'x', '["read"]', 0, ${system.now()})`)
+    }
+  })
+  const rowsFor = async (number: number): Promise<number> => {
+    inserted.length = 0
+    await assert.rejects(tokens.caller(token(number), client), refusal)
+    return inserted.length
+  }
+  for (let number = 0; number < 1000; number++) assert.equal(await rowsFor(number), 1)
+  assert.equal(await rowsFor(0), 0)
+  assert.equal(await rowsFor(1000), 1)
+  assert.equal(await rowsFor(0), 1)
+  assert.equal(await rowsFor(1000), 0)
 })
 
 test('a token that has expired is listed for thirty days more, and then deleted', async t => {
