@@ -187,6 +187,30 @@ function unreliable(store: MemoryEphemeralStore) {
   return { state, store: proxy }
 }
 
+test('the lock that ends last counts also if its failures began first (D6.5)', async () => {
+  const { system, lockout, fail } = setUp()
+  const user = { id: '8', unlocks: 0 }
+  await fail(4, countedUser(user))
+  await fail(5, countedGuesses(user))
+  system.pass(1)
+  await fail(1, countedUser(user))
+  const until = system.now() + DURATION
+  assert.deepEqual(await lockout.lockedUsers(), [{ userId: '8', unlocks: 0, failures: 5, until }])
+})
+
+test('a failure counts while another attempt is being checked', async () => {
+  const { store, lockout, wrong } = setUp()
+  const slow = slowCheck()
+  const running = lockout.attempt(bob, slow.check)
+  await setImmediate()
+  await wrong()
+  const counter = await store.get<{ failures: number; pending: readonly unknown[] }>(bob.key)
+  assert.deepEqual([counter?.failures, counter?.pending.length], [1, 1])
+  slow.finish(false)
+  await running
+  assert.deepEqual(await store.get(bob.key), { failures: 2, pending: [] })
+})
+
 test('a key of a user begins with their id and the number of unlocks, and a name is a digest', () => {
   assert.equal(bob.key, 'lockout:user:7:0')
   assert.match(countedName('x').key, /^lockout:name:[\w-]{43}$/)
@@ -246,10 +270,30 @@ test('of several attempts whose results the store did not get, each gives its pl
     (await memory.get<{ pending: readonly unknown[] }>(bob.key))?.pending.length ?? 0
   assert.equal(await pending(), 2)
   state.isAway = false
+  const changes = t.mock.method(memory, 'update')
   t.mock.timers.tick(1000)
   for (let turn = 0; turn < 10; turn++) await setImmediate()
   assert.equal(await pending(), 0)
   assert.equal(memory.size, 0)
+  assert.equal(changes.mock.callCount(), 2, 'one for each')
+})
+
+test('of attempts whose results the store did not get, 500 give their places back; others expire', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { system, store: memory } = setUp()
+  const { state, store } = unreliable(memory)
+  const lockout = new Lockout(store, system, { maxAttempts: 1000, duration: DURATION })
+  const checks = Array.from({ length: 501 }, slowCheck)
+  const losing = checks.map(({ check }) => lockout.attempt(bob, check).catch((error: unknown) => error))
+  await setImmediate()
+  state.isAway = true
+  for (const { finish } of checks) finish(true)
+  for (const outcome of await Promise.all(losing)) assert.ok(outcome instanceof StoreUnavailable)
+  state.isAway = false
+  const counter = async () => await memory.get<{ pending: readonly unknown[] }>(bob.key)
+  t.mock.timers.tick(1000)
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
+  assert.equal((await counter())?.pending.length, 1)
 })
 
 test('an attempt that fails for a reason of its own is not taken for one that the store lost', async t => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { MailQueue } from '../../src/accounts/mail-queue.ts'
-import { createLog } from '../../src/base/log.ts'
+import { createLog, type Log } from '../../src/base/log.ts'
 import { type Mail, MailFailure } from '../../src/stores/mailer.ts'
 import { until } from '../support/waiting.ts'
 
@@ -113,4 +114,107 @@ test('more mails than a thousand are dropped, not kept in memory', async () => {
   )
   await queue.close()
   assert.equal(written, 0)
+})
+
+/** A queue whose log and mails are kept. `send` decides about each mail. */
+function recorded(send: (to: string) => Promise<void>, pauses?: readonly number[]) {
+  const logged: unknown[][] = []
+  const log = {
+    warn: (...given: unknown[]) => logged.push(['warn', ...given]),
+    error: (...given: unknown[]) => logged.push(['error', ...given]),
+  }
+  const tried: string[] = []
+  const mailer = {
+    send: async ({ to }: Mail) => {
+      tried.push(to)
+      await send(to)
+    },
+    close: async () => undefined,
+  }
+  const queue = new MailQueue(mailer, log as unknown as Log, pauses)
+  return { queue, logged, tried, add: (to: string): void => queue.add(async () => mailTo(to)) }
+}
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await setImmediate()
+}
+
+test('a mail is tried four times within eleven minutes, and each failure is logged without the address', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const failure = new MailFailure('not now', false)
+  const { queue, logged, tried, add } = recorded(() => Promise.reject(failure))
+  add('busy')
+  await turns()
+  for (const [index, pause] of [5000, 60_000, 600_000].entries()) {
+    assert.deepEqual(logged.splice(0), [['warn', { err: failure, retryInMs: pause }, 'a mail could not be sent yet']])
+    t.mock.timers.tick(pause - 1)
+    await turns()
+    assert.equal(tried.length, index + 1)
+    t.mock.timers.tick(1)
+    await turns()
+    assert.equal(tried.length, index + 2)
+  }
+  assert.deepEqual(logged, [['error', { err: failure }, 'a mail could not be sent']])
+  await queue.close()
+})
+
+test('an error of another kind is tried again as well; a final failure is not', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, logged, tried, add } = recorded(
+    to => Promise.reject(to === 'odd' ? new Error('odd') : new MailFailure('never', true)),
+    [1],
+  )
+  add('odd')
+  add('gone')
+  await turns()
+  assert.deepEqual(
+    logged.map(([level]) => level),
+    ['warn', 'error'],
+  )
+  t.mock.timers.tick(1)
+  await turns()
+  assert.deepEqual(tried, ['odd', 'gone', 'odd'])
+  await queue.close()
+})
+
+test('a thousand mails wait at most, with those that are tried again later; each one more is dropped and logged', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, logged, add } = recorded(to =>
+    to === 'busy' ? Promise.reject(new MailFailure('not now', false)) : new Promise(() => undefined),
+  )
+  add('busy')
+  await turns()
+  add('hangs')
+  await turns()
+  logged.length = 0
+  for (let number = 0; number < 999; number++) add(`user-${number}`)
+  assert.deepEqual(logged, [])
+  const dropped = ['warn', 'too many mails are waiting: one was dropped']
+  add('dropped')
+  add('dropped too')
+  assert.deepEqual(logged, [dropped, dropped])
+  await queue.close()
+})
+
+test('a mail that is still being written when the queue closes is not sent; a queue without mails closes too', async () => {
+  const { queue, tried } = recorded(async () => undefined)
+  let write: (mail: Mail) => void = () => undefined
+  queue.add(() => new Promise(resolve => (write = resolve)))
+  const closed = queue.close()
+  write(mailTo('late'))
+  await closed
+  assert.deepEqual(tried, [])
+  await recorded(async () => undefined).queue.close()
+})
+
+test('a mail that fails while the queue closes is not tried again', async () => {
+  let fail: (error: Error) => void = () => undefined
+  const { queue, logged, tried, add } = recorded(() => new Promise((_resolve, reject) => (fail = reject)), [0])
+  add('busy')
+  await turns()
+  const closed = queue.close()
+  fail(new MailFailure('not now', false))
+  await closed
+  await turns()
+  assert.deepEqual([tried, logged], [['busy'], []])
 })
