@@ -5,19 +5,22 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { atProcessEnd } from './after.ts'
-import { type Chromium, chromium, startChromium } from './peers/chromium.ts'
+import { type Chromium, chromium, type Kind, startChromium } from './peers/chromium.ts'
 import { requirePeer } from './peers/peer.ts'
 import { repository } from './service.ts'
 import { TIMEOUT } from './waiting.ts'
 
-let shared: Promise<Chromium> | undefined
+const shared = new Map<Kind, Promise<Chromium>>()
 
 /**
  * Begins the tests of a file that share one browser, with the tests of other files that run in this process. Without a browser they are
  * skipped, or fail where nothing may be skipped.
  */
-export async function openBrowser(): Promise<(title: string, work: (browser: Chromium) => Promise<void>) => void> {
-  const browser = chromium.available() ? await (shared ??= startChromium({ after: atProcessEnd })) : undefined
+export async function openBrowser(
+  kind: Kind = 'light',
+): Promise<(title: string, work: (browser: Chromium) => Promise<void>) => void> {
+  const start = (): Promise<Chromium> => startChromium({ after: atProcessEnd }, [], kind)
+  const browser = chromium.available() ? await (shared.get(kind) ?? shared.set(kind, start()).get(kind)) : undefined
   return (title, work) => {
     test(title, async t => {
       if (requirePeer(t, chromium) && browser) await work(browser)
