@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { StartupError, StoreUnavailable } from '../../src/base/errors.ts'
+import { Overloaded, StartupError, StoreUnavailable } from '../../src/base/errors.ts'
 import { realSystem } from '../../src/base/system.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -91,6 +91,137 @@ test('a statement that exceeds the timeout is cancelled on the server too, unles
   // It has outlasted the timeout; only this ends it.
   await other.get(sql`SELECT pg_terminate_backend(${pid ?? 0})`)
   await assert.rejects(slow, StoreUnavailable)
+})
+
+test('a transaction that conflicts with another one is repeated, whatever its work makes of the error', async t => {
+  if (!requirePeer(t, postgres)) return
+  const url = await postgresDatabase()
+  const [database, other] = [await openAt(t, url), await openAt(t, url)]
+  await database.run(sql`CREATE TABLE things (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)`)
+  await database.run(sql`INSERT INTO things VALUES (1, 0), (2, 0)`)
+  const change = sql`UPDATE things SET n = n + 1 WHERE id = 1`
+  let attempts = 0
+  const result = await database.transaction(async tx => {
+    attempts++
+    await tx.get(sql`SELECT n FROM things WHERE id = 1`)
+    if (attempts === 1) await other.run(change)
+    await tx.run(change).catch(() => {
+      throw new Error('the work has its own error')
+    })
+    return attempts
+  })
+  assert.deepEqual([result, await database.all(sql`SELECT n FROM things ORDER BY id`)], [2, [{ n: 2 }, { n: 0 }]])
+
+  // Each of the two reads what the other one writes: only the end of the second shows that.
+  attempts = 0
+  await database.transaction(async tx => {
+    attempts++
+    await tx.get(sql`SELECT n FROM things WHERE id = 1`)
+    await tx.run(sql`UPDATE things SET n = n + 10 WHERE id = 2`)
+    if (attempts > 1) return
+    await other.transaction(async second => {
+      await second.get(sql`SELECT n FROM things WHERE id = 2`)
+      await second.run(change)
+    })
+  })
+  assert.deepEqual([attempts, await database.all(sql`SELECT n FROM things ORDER BY id`)], [2, [{ n: 3 }, { n: 10 }]])
+})
+
+test('a transaction that conflicts each time is given up after 20 attempts; any other error ends it at once', async t => {
+  if (!requirePeer(t, postgres)) return
+  const url = await postgresDatabase()
+  const [database, other] = [await openAt(t, url), await openAt(t, url)]
+  await database.run(sql`CREATE TABLE things (n BIGINT NOT NULL)`)
+  await database.run(sql`INSERT INTO things VALUES (0)`)
+  const change = sql`UPDATE things SET n = n + 1`
+  let attempts = 0
+  const crowded = database.transaction(async tx => {
+    attempts++
+    await tx.get(sql`SELECT n FROM things`)
+    await other.run(change)
+    await tx.run(change)
+  })
+  await assert.rejects(crowded, (error: unknown) => {
+    assert.ok(error instanceof Overloaded && error.cause instanceof Error)
+    assert.deepEqual(
+      [error.message, error.cause.name],
+      ['Too many changes of the same things at once.', 'SerializationConflict'],
+    )
+    return true
+  })
+  assert.deepEqual([attempts, await database.get(sql`SELECT n FROM things`)], [20, { n: 20 }])
+  attempts = 0
+  const own = new Error('own')
+  const failing = database.transaction(async () => {
+    attempts++
+    throw own
+  })
+  await assert.rejects(failing, own)
+  assert.equal(attempts, 1)
+})
+
+test('statements and snapshots that are misused are refused with the reason', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await open(t)
+  await database.snapshot(async at => {
+    await assert.rejects(at.run(sql`SELECT 1`), { message: 'a snapshot is read-only' })
+    assert.deepEqual([at.engine, await at.all(sql`SELECT 1 AS one`)], ['postgres', [{ one: 1 }]])
+  })
+  let late: Promise<unknown> | undefined
+  await database.transaction(async tx => {
+    late = new Promise(resolve => setImmediate(resolve)).then(() => tx.get(sql`SELECT 1`))
+    late.catch(() => {})
+  })
+  await assert.rejects(late ?? Promise.resolve(), { message: 'the transaction has ended' })
+  assert.deepEqual(await database.findDamage(), [])
+  const before = database.revision ?? 0
+  await database.get(sql`SELECT 1`)
+  assert.equal(database.revision, before)
+  await database.run(sql`CREATE TABLE things (n BIGINT)`)
+  assert.equal(database.revision, before + 1)
+  await database.transaction(tx => tx.run(sql`INSERT INTO things VALUES (1)`))
+  assert.equal(database.revision, before + 2)
+  await database.close()
+  await database.close()
+  await assert.rejects(database.get(sql`SELECT 1`), { message: 'the database is closed' })
+})
+
+test('values have the types that SQLite gives them, and connections the settings that statements need', async t => {
+  if (!requirePeer(t, postgres)) return
+  const url = await postgresDatabase()
+  const withOptions = new URL(url)
+  withOptions.searchParams.set('options', '-c work_mem=5MB')
+  const database = await openAt(t, withOptions.href, { application: 'stowage n1', timeout: 7000 })
+  assert.deepEqual(
+    await database.get(sql`SELECT
+      false AS no, true AS yes, CAST(7 AS SMALLINT) AS small, CAST(8 AS BIGINT) AS big, CAST(9.5 AS NUMERIC) AS exact,
+      CAST(1.5 AS REAL) AS real, CAST(2.5 AS DOUBLE PRECISION) AS double, 'text' AS text, NULL AS none,
+      decode('01ff', 'hex') AS bytes, DATE '2026-01-02' AS day`),
+    {
+      no: 0,
+      yes: 1,
+      small: 7,
+      big: 8,
+      exact: 9.5,
+      real: 1.5,
+      double: 2.5,
+      text: 'text',
+      none: null,
+      bytes: Buffer.from([1, 255]),
+      day: '2026-01-02',
+    },
+  )
+  const setting = async (name: string): Promise<unknown> =>
+    (await database.get<{ value: string }>(sql`SELECT current_setting(${name}) AS value`))?.value
+  for (const [name, value] of [
+    ['enable_seqscan', 'off'],
+    ['jit', 'off'],
+    ['work_mem', '5MB'],
+    ['application_name', 'stowage n1'],
+    ['statement_timeout', '7s'],
+    ['idle_in_transaction_session_timeout', '1min'],
+  ] as const)
+    assert.equal(await setting(name), value, name)
 })
 
 test('a connection that is cut fails what was running on it, and nothing else', async t => {
