@@ -72,7 +72,7 @@ export const headFromRow = (row: HeadRow): EntryHead => ({
   cached: row.cached ?? undefined,
 })
 
-/** The entry of a row. Its graphs are parsed when they are read; a copy of it (`{ ...entry }`) has them parsed. */
+/** The entry of a row. Its graphs are parsed when they are read; a copy of it has them parsed (see `withMembers`). */
 export function entryFromRow(row: EntryRow): Entry {
   const { acl, statements, metadata, cached_external_metadata: cachedExternalMetadata, content } = row
   // Not `{ ...head }`: with such a copy the engine would keep a description of its members for each entry.
@@ -110,6 +110,9 @@ export const storedSizeOf = (entry: Entry): number => storedOf(entry)?.size ?? 0
 
 /** The metadata as they are stored; those of an entry that was read from its row are not parsed for it. */
 export const metadataText = (entry: Entry): GraphText => storedOf(entry)?.metadata ?? graphText(entry.metadata)
+
+/** The same for the statements of its info. */
+export const statementsText = (entry: Entry): GraphText => storedOf(entry)?.statements ?? graphText(entry.statements)
 
 /** The head of an entry, without its access list. */
 const ENTRY_BYTES: Bytes = 600

@@ -4,7 +4,7 @@ import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { listed, portionsOf, sql, type Sql } from '../stores/sql.ts'
-import { at, columns, metadataText } from './entry-records.ts'
+import { at, columns, metadataText, statementsText } from './entry-records.ts'
 import { findRevision, type RevisionNote } from './revisions.ts'
 
 /**
@@ -115,43 +115,39 @@ export async function dropRelationsOf(tx: Queries, context: string): Promise<voi
   await tx.run(sql`DELETE FROM relations WHERE source_context = ${context}`)
 }
 
+/** What distinguishes the relations of one entry: for a relation, and for its row. */
 const keyOf = ({ part, statement: { subject, predicate, object } }: Relation): string =>
-  JSON.stringify([part, subject, predicate, object.value])
+  [part, subject, predicate, object.value].join('\n')
+const keyOfRow = sql`part || '\n' || subject || '\n' || predicate || '\n' || object`
 
 /**
- * Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. They are read from
- * the graphs more than once instead of being collected, because there can be a hundred thousand.
+ * Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. They are compared
+ * with the stored rows, so that the former graphs are not parsed for it; and read from the new graphs twice instead of being
+ * collected, because there can be a hundred thousand.
  */
 export async function renewRelations(tx: Queries, before: Entry, after: Entry): Promise<void> {
   const isSame =
-    before.metadata === after.metadata &&
-    before.statements === after.statements &&
+    metadataText(before) === graphText(after.metadata) &&
+    statementsText(before) === graphText(after.statements) &&
     before.externalResource === after.externalResource
   if (isSame) return
-  if (relationsIn(before).next().done === true) return await insertRelations(tx, after, relationsIn(after))
   const isKept = new Map<string, boolean>()
-  for (const relation of relationsIn(after)) isKept.set(keyOf(relation), false)
-  const gone: Relation[] = []
-  for (const relation of relationsIn(before)) {
+  const stored = await tx.all<{ key: string }>(sql`SELECT ${keyOfRow} AS key FROM relations WHERE ${from(after)}`)
+  for (const { key } of stored) isKept.set(key, false)
+  for (const relation of relationsIn(after)) {
     const key = keyOf(relation)
-    if (isKept.has(key)) {
-      isKept.set(key, true)
-      continue
-    }
-    gone.push(relation)
-    if (gone.length <= MAX_SINGLE_DELETIONS) continue
+    if (isKept.has(key)) isKept.set(key, true)
+  }
+  const gone = [...selected(isKept, ([, kept]) => !kept)]
+  if (gone.length > MAX_SINGLE_DELETIONS) {
     await dropRelations(tx, after)
     return await insertRelations(tx, after, relationsIn(after))
   }
-  for (const { part, statement } of gone) {
-    const { subject, predicate, object } = statement
-    await tx.run(sql`DELETE FROM relations WHERE ${from(after)}
-      AND part = ${part} AND subject = ${subject} AND predicate = ${predicate} AND object = ${object.value}`)
-  }
+  for (const [key] of gone) await tx.run(sql`DELETE FROM relations WHERE ${from(after)} AND ${keyOfRow} = ${key}`)
   await insertRelations(
     tx,
     after,
-    selected(relationsIn(after), relation => isKept.get(keyOf(relation)) === false),
+    selected(relationsIn(after), relation => !isKept.has(keyOf(relation))),
   )
 }
 
@@ -164,7 +160,7 @@ function* selected<T>(values: Iterable<T>, isWanted: (value: T) => boolean): Gen
  * that was written while revisions were off is stored first.
  */
 export async function addRevision(tx: Queries, before: Entry | undefined, after: Entry, by: string): Promise<void> {
-  if (after.entryType === 'Reference' || before?.metadata === after.metadata) return
+  if (after.entryType === 'Reference') return
   const [present, next] = [before ? metadataText(before) : '{}', graphText(after.metadata)]
   if (present === next) return
   // A new entry has none. Compared by the engine: each revision can have several megabytes.

@@ -3,7 +3,7 @@ import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { emptyGraph, type Graph } from '../graph/graph.ts'
-import type { Entry } from '../model/entry.ts'
+import { type Entry, withMembers } from '../model/entry.ts'
 import { type EntryInContext, requireRight, requires } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import { findCachedMetadata, hasExternalMetadata, liveSourceOf, mergeGraphs } from './cached-metadata.ts'
@@ -101,10 +101,9 @@ export class Metadata {
     const target = await this.#deps.loader.get(key)
     if (target.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
     const check = requires('writemetadata', 'change the metadata of this entry')
-    return await this.#replace(caller, target, { check, precondition }, read, (entry, metadata) => ({
-      ...entry,
-      metadata,
-    }))
+    return await this.#replace(caller, target, { check, precondition }, read, (entry, metadata) =>
+      withMembers(entry, { metadata }),
+    )
   }
 
   /** Replaces the copy of metadata stored elsewhere (W3.6). */
@@ -119,11 +118,12 @@ export class Metadata {
       throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
     }
     const check = requires('writemetadata', 'change the cached metadata of this entry')
-    return await this.#replace(caller, target, { check, precondition }, read, (entry, cachedExternalMetadata) => ({
-      ...entry,
-      cachedExternalMetadata,
-      cached: Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1),
-    }))
+    return await this.#replace(caller, target, { check, precondition }, read, (entry, cachedExternalMetadata) =>
+      withMembers(entry, {
+        cachedExternalMetadata,
+        cached: Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1),
+      }),
+    )
   }
 
   /** Reads the graph once the right has been checked, and writes the entry with it. */

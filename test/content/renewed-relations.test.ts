@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { schema } from '../../src/assembly/schema.ts'
+import { entryFromRow } from '../../src/content/entry-records.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { type Graph, graphOf, uri } from '../../src/graph/graph.ts'
-import { type Entry, newEntry } from '../../src/model/entry.ts'
+import { type Entry, newEntry, withMembers } from '../../src/model/entry.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
@@ -57,6 +58,37 @@ test('a change of one among many relations writes that one (D35.4)', async () =>
   await renewRelations(counted, before, entryWith(graph([...many.slice(1), 9000])))
   assert.deepEqual(
     [statements.map(({ parts }) => parts[0]?.trim().split(' ')[0]), await count()],
-    [['DELETE', 'INSERT'], 5000],
+    [['SELECT', 'DELETE', 'INSERT'], 5000],
   )
+})
+
+test('the former graphs of an entry are not parsed when one is replaced (D35.4)', async () => {
+  const graph = graphOf([{ subject: './3/resource/1', predicate: 'urn:p', object: uri('./3/entry/2') }])
+  await dropRelations(database, address)
+  await addRelations(database, entryWith(graph))
+  const row = {
+    ...address,
+    entry_type: 'Local',
+    graph_type: 'None',
+    resource_type: 'InformationResource',
+    resource_uri: null,
+    external_metadata: null,
+    created: 0,
+    modified: 0,
+    creator: null,
+    contributors: '[]',
+    acl: '{}',
+    cached: null,
+    statements: '{}',
+    // Parsing it would fail.
+    metadata: 'no graph',
+    cached_external_metadata: null,
+    content: null,
+  } as const
+  const before = entryFromRow(row)
+  const after = withMembers(before, { metadata: {} })
+  await renewRelations(database, before, after)
+  assert.deepEqual([await rows(), after], [[], { ...newEntry({ ...address, by: undefined, now: 0 }), metadata: {} }])
+  await renewRelations(database, before, withMembers(before, { metadata: graph }))
+  assert.equal((await rows()).length, 1)
 })
