@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { AddressRanges, isAddressRange } from '../base/address-ranges.ts'
+import { andThen, type Awaitable } from '../base/concurrency.ts'
 import { Conflict, InvalidInput, NotFound, Unauthenticated } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
@@ -104,22 +105,23 @@ export class AccessTokens {
 
   /**
    * @param name the user name that came with the token; absent or empty if any is accepted
-   * @throws {Unauthenticated} `invalid-access-token`, whatever is wrong. Does not count for the lockout: 256
-   * random bits cannot be guessed.
+   * @throws {Unauthenticated} `invalid-access-token`, whatever is wrong, by a rejected promise. Does not count for the lockout:
+   * 256 random bits cannot be guessed.
    */
-  async caller(token: string, client: Client, name = ''): Promise<Caller> {
-    if (!hasRightChecksum(token)) throw refused()
-    const known = await this.#find(token)
-    if (!known) throw await this.#refuse(client, 'unknown')
-    const { userId, grant } = known
-    const found = await this.#deps.users.find(userId)
-    if (this.#deps.system.now() >= known.expires) throw await this.#refuse(client, 'expired', known)
-    if (known.ranges && !known.ranges.has(client.address)) throw await this.#refuse(client, 'address', known)
-    if (!found || found.user.disabled || (name !== '' && name !== found.user.name)) {
-      throw await this.#refuse(client, 'user', known)
-    }
-    this.#noteUse(known, client)
-    return { ...found, client, grant }
+  caller(token: string, client: Client, name = ''): Awaitable<Caller> {
+    if (!hasRightChecksum(token)) return Promise.reject(refused())
+    return andThen(this.#find(token), known => {
+      if (!known) return this.#refuse(client, 'unknown')
+      return andThen(this.#deps.users.find(known.userId), found => {
+        if (this.#deps.system.now() >= known.expires) return this.#refuse(client, 'expired', known)
+        if (known.ranges && !known.ranges.has(client.address)) return this.#refuse(client, 'address', known)
+        if (!found || found.user.disabled || (name !== '' && name !== found.user.name)) {
+          return this.#refuse(client, 'user', known)
+        }
+        this.#noteUse(known, client)
+        return { ...found, client, grant: known.grant }
+      })
+    })
   }
 
   /** @returns the token, which cannot be read again @throws {InvalidInput} `invalid-value` @throws {Conflict} */
@@ -198,20 +200,20 @@ export class AccessTokens {
     await Promise.all(this.#writing)
   }
 
-  async #find(token: string): Promise<Verifiable | undefined> {
+  #find(token: string): Awaitable<Verifiable | undefined> {
     const digest = digestOf(token)
-    return await this.#deps.cache.get(`access-token ${digest}`, async () => {
+    return this.#deps.cache.get(`access-token ${digest}`, async () => {
       const row = await this.#deps.database.get<Row>(sql`SELECT ${columns} FROM access_tokens WHERE digest = ${digest}`)
       return row && { value: verifiable(row), subjects: [`_principals/${row.user_id}`], bytes: CACHED_BYTES }
     })
   }
 
   /** The reason goes to the audit trail only: a finder of a leaked token learns nothing about it. */
-  async #refuse({ address }: Client, why: string, known?: Verifiable): Promise<Unauthenticated> {
-    if (known && !this.#isWorthARow(known.grant.tokenId)) return refused()
+  async #refuse({ address }: Client, why: string, known?: Verifiable): Promise<never> {
     const detail = { mechanism: 'access-token', why }
-    await this.#deps.audit.record({ event: 'login-failed', userId: known?.userId, address, detail })
-    return refused()
+    if (!known || this.#isWorthARow(known.grant.tokenId))
+      await this.#deps.audit.record({ event: 'login-failed', userId: known?.userId, address, detail })
+    throw refused()
   }
 
   /** A program that keeps using an expired token must not fill the audit trail. */
@@ -310,7 +312,10 @@ const FORM = /^stow_[0-9A-Za-z]{49}$/
 
 /** `stow_`, the random bytes in 43 digits of base 62, and their CRC-32 in 6. */
 export function tokenText(random: Uint8Array): string {
-  const secret = base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), SECRET_DIGITS)
+  let secret = ''
+  for (let rest = BigInt(`0x${Buffer.from(random).toString('hex')}`); rest > 0n; rest /= 62n)
+    secret = DIGITS.charAt(Number(rest % 62n)) + secret
+  secret = secret.padStart(SECRET_DIGITS, '0')
   return TOKEN_PREFIX + secret + checksumOf(secret)
 }
 
@@ -323,10 +328,9 @@ export function hasRightChecksum(token: string): boolean {
   return looksLikeToken(token) && token.endsWith(checksumOf(secret))
 }
 
-const checksumOf = (secret: string): string => base62(BigInt(crc32(secret)), CHECKSUM_DIGITS)
-
-function base62(value: bigint, length: number): string {
+/** In numbers: each request computes it, and large integers would take most of the time. */
+function checksumOf(secret: string): string {
   let digits = ''
-  for (let rest = value; rest > 0n; rest /= 62n) digits = DIGITS.charAt(Number(rest % 62n)) + digits
-  return digits.padStart(length, '0')
+  for (let rest = crc32(secret); rest > 0; rest = Math.floor(rest / 62)) digits = DIGITS.charAt(rest % 62) + digits
+  return digits.padStart(CHECKSUM_DIGITS, '0')
 }

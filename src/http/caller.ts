@@ -93,27 +93,26 @@ function accessTokenIn(header: string | undefined): PresentedToken | undefined {
   if (header === undefined) return undefined
   const bearer = /^Bearer +(\S+)$/i.exec(header)?.[1]
   if (bearer?.startsWith(TOKEN_PREFIX)) return { scheme: 'bearer', text: bearer, name: '' }
-  const basic = basicCredentials(header)
+  const basic = bearer === undefined ? basicCredentials(header) : undefined
   if (!basic || !looksLikeToken(basic.password)) return undefined
   return { scheme: 'basic', text: basic.password, name: normaliseName(basic.name) }
 }
 
 /** @throws {Unauthenticated} `invalid-access-token`; the session cookie of the request, if any, does not count */
-async function callerByAccessToken(
+function callerByAccessToken(
   accessTokens: AccessTokens,
   { scheme, text, name }: PresentedToken,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Caller> {
-  const { client } = request.caller
-  try {
-    return await accessTokens.caller(text, client, name)
-  } catch (error) {
+): Awaitable<Caller> {
+  const caller = accessTokens.caller(text, request.caller.client, name)
+  if (!(caller instanceof Promise)) return caller
+  return caller.catch((error: unknown) => {
     if (!(error instanceof Unauthenticated)) throw error
     if (scheme === 'basic') challenge(request, reply)
     else reply.header('www-authenticate', 'Bearer realm="Stowage", error="invalid_token"')
     throw error
-  }
+  })
 }
 
 /** @throws {Unauthenticated} for credentials that are wrong, malformed or of another scheme (D4.2) */

@@ -126,12 +126,12 @@ test('a token that is not accepted gets one answer; the reason is on record once
   const elsewhere = { ...client, address: '198.51.100.1' }
   inserted.length = 0
   const reasons = () => inserted.splice(0).map(({ userId, detail }) => [userId, detail?.['why']])
-  await assert.rejects(tokens.caller(`${token}x`, client), refusal)
+  await assert.rejects(async () => await tokens.caller(`${token}x`, client), refusal)
   assert.deepEqual(reasons(), [], 'no token at all')
   const unknown = (await create()).token
   await database.run(sql`DELETE FROM access_tokens WHERE addresses IS NULL`)
   inserted.length = 0
-  await assert.rejects(tokens.caller(unknown, client), refusal)
+  await assert.rejects(async () => await tokens.caller(unknown, client), refusal)
   assert.deepEqual(inserted.splice(0), [
     {
       event: 'login-failed',
@@ -140,19 +140,19 @@ test('a token that is not accepted gets one answer; the reason is on record once
       detail: { mechanism: 'access-token', why: 'unknown' },
     },
   ])
-  await assert.rejects(tokens.caller(token, elsewhere), refusal)
+  await assert.rejects(async () => await tokens.caller(token, elsewhere), refusal)
   assert.deepEqual(reasons(), [['7', 'address']])
   system.pass(59_999)
-  await assert.rejects(tokens.caller(token, client, 'olaf'), refusal)
+  await assert.rejects(async () => await tokens.caller(token, client, 'olaf'), refusal)
   assert.deepEqual(reasons(), [])
   system.pass(1)
-  await assert.rejects(tokens.caller(token, client, 'olaf'), refusal)
+  await assert.rejects(async () => await tokens.caller(token, client, 'olaf'), refusal)
   assert.deepEqual(reasons(), [['7', 'user']])
   await tokens.caller(token, client, 'nora')
   system.pass(59_999)
   await tokens.caller(token, client)
   system.pass(1)
-  await assert.rejects(tokens.caller(token, client), refusal, 'at the very time of its end')
+  await assert.rejects(async () => await tokens.caller(token, client), refusal, 'at the very time of its end')
   assert.deepEqual(reasons(), [['7', 'expired']])
   await tokens.close()
 })
@@ -161,7 +161,7 @@ test('a token ends with its account (D24.5)', async t => {
   const { tokens, create, database } = await setUp(t)
   const { token } = await create()
   await database.run(sql`UPDATE principals SET disabled = 1`)
-  await assert.rejects(tokens.caller(token, client), refusal)
+  await assert.rejects(async () => await tokens.caller(token, client), refusal)
   await database.run(sql`UPDATE principals SET disabled = 0`)
   await tokens.caller(token, client)
   await disable(database, await presentUser(database, '7'))
@@ -247,7 +247,7 @@ test('owners and administrators revoke a token; for others there is none (D24.5)
   })
   assert.deepEqual(inserted, [revoked('7', own.id, 'Backup'), revoked(ADMIN, other.id, 'Other')])
   assert.deepEqual(announced, inserted)
-  await assert.rejects(tokens.caller(own.token, client), refusal)
+  await assert.rejects(async () => await tokens.caller(own.token, client), refusal)
 })
 
 test('an account that has ended creates and revokes nothing', async t => {
