@@ -20,24 +20,26 @@ const kinds = {
     }
   },
   /**
-   * Stores a file in place of the previous one: hashed, written and durable before the response. The old file
-   * is deleted last, because memory that it frees is quickly available to the next writer, which should not
-   * always be the same side of the comparison.
+   * Stores a file in place of the previous one: hashed (with `isHashed`), written and durable before the
+   * response. The old file is deleted last, because memory that it frees is quickly available to the next
+   * writer, which should not always be the same side of the comparison.
    */
-  upload(folder) {
+  upload(folder, isHashed) {
     let count = 0
+    const name = () => join(folder, `${isHashed}-${count}`)
     return async (request, response) => {
-      const path = join(folder, String(++count))
-      const file = await open(path, 'wx')
-      const digest = createHash('sha256')
+      const old = name()
+      count++
+      const file = await open(name(), 'wx')
+      const digest = isHashed === 'true' ? createHash('sha256') : undefined
       for await (const chunk of request) {
-        digest.update(chunk)
+        digest?.update(chunk)
         await file.write(chunk)
       }
       await file.sync()
       await file.close()
-      await rm(join(folder, String(count - 1)), { force: true })
-      response.end(digest.digest('hex'))
+      await rm(old, { force: true })
+      response.end(digest?.digest('hex'))
     }
   },
   /** Sends a file. */

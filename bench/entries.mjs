@@ -1,6 +1,6 @@
-// Entries: reading one, compared with a bare `node:http` response of the same JSON; creating one, compared
-// with bare commits of a row by the same engine with the same settings; and each operation as its context and
-// its list grow.
+// Entries: reading one and its metadata, compared with a bare `node:http` response of the same bytes; the same
+// reads beside writes; creating one, compared with bare commits of a row by the same engine with the same
+// settings; and each operation as its context and its list grow.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { newEntry } from '../dist/model/entry.js'
 import { insertEntry } from './entries-in-store.mjs'
 import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { sql } from '../dist/stores/sql.js'
-import { load, request } from './load.mjs'
+import { load, request, writeBeside } from './load.mjs'
 import {
   ask,
   interleave,
@@ -29,6 +29,8 @@ const SIZES = sizesUpTo(100_000)
 const OPERATIONS = isQuick ? 3 : 40
 const TITLE = 'http://purl.org/dc/terms/title'
 const JSON_TYPE = { 'content-type': 'application/json' }
+/** Writes per second beside which the reads are repeated. */
+const WRITES = [5, 50, 200]
 
 export async function measure(say) {
   // One thread, as the bare server has: a client that never sleeps needs the other processor.
@@ -40,11 +42,13 @@ export async function measure(say) {
     say('contexts filled')
     const rates = await measureRates(service, headers, contexts)
     say('read and created')
+    const beside = await measureBeside(service, headers, contexts)
+    say('read beside writes')
     const times = await measureSizes(service, headers, contexts)
     return {
       title: 'Entries and lists',
-      rows: [...rowsOfRates(rates, say), ...rowsOfTimes(times)],
-      curves: curves(rates, times),
+      rows: [...rowsOfRates(rates, say), ...rowsOfBeside(beside), ...rowsOfTimes(times)],
+      curves: [...curves(rates, times), curveOfBeside(beside)],
     }
   } finally {
     await service.stop()
@@ -72,9 +76,9 @@ async function makeContext(service, headers, size) {
   return { id, list, size }
 }
 
-function metadataOf(context, id) {
+function metadataOf(context, id, base = './') {
   const title = { type: 'literal', value: `Entry ${id} of context ${context}`, lang: 'en' }
-  return { [`./${context}/resource/${id}`]: { [TITLE]: [title] } }
+  return { [`${base}${context}/resource/${id}`]: { [TITLE]: [title] } }
 }
 
 /** In each context: parallel reads and creations, in turns with their bare counterparts. */
@@ -82,6 +86,7 @@ async function measureRates(service, headers, contexts) {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
   const json = await ask(service, headers, 'GET', `${contexts[0].id}/entry/1?includeAll`)
   const bareJson = await startBare('json', json)
+  const bareMetadata = await startBare('json', await ask(service, headers, 'GET', `${contexts[0].id}/metadata/1`))
   const bareCommit = await startBare('commit', join(folder, 'bare.sqlite'))
   const title = [{ type: 'literal', value: 'New' }]
   const creation = ({ id }) =>
@@ -93,27 +98,81 @@ async function measureRates(service, headers, contexts) {
         metadata: { [`${service.base}${id}/resource/_newId`]: { [TITLE]: title } },
       }),
     )
-  let turn = 0
-  const reading =
-    ({ id, size }) =>
-    () =>
-      request('GET', `/${id}/entry/${1 + ((turn++ * 7919) % size)}?includeAll`, headers)
   const plain = request('GET', '/')
   const work = {
     bareRead: () => load(bareJson, () => plain, { ms: ROUND_MS, awake: true }),
+    bareMetadata: () => load(bareMetadata, () => plain, { ms: ROUND_MS, awake: true }),
     bareCommit: () => load(bareCommit, () => plain, { ms: ROUND_MS, connections: 16 }),
   }
   for (const context of contexts) {
     const body = creation(context)
-    work[`read ${context.size}`] = () => load(service, reading(context), { ms: ROUND_MS, awake: true })
+    const { entry, metadata } = readsOf(context, headers)
+    work[`read ${context.size}`] = () => load(service, entry, { ms: ROUND_MS, awake: true })
+    work[`metadata ${context.size}`] = () => load(service, metadata, { ms: ROUND_MS, awake: true })
     work[`create ${context.size}`] = () => load(service, () => body, { ms: ROUND_MS, connections: 16, status: 201 })
   }
   const results = await interleave(ROUNDS, work, { warmUp: 3 })
   await bareJson.stop()
+  await bareMetadata.stop()
   await bareCommit.stop()
   await rm(folder, { recursive: true, force: true })
   return results
 }
+
+/** Requests for one entry after another: each with all that belongs to it, and its metadata as RDF/JSON. */
+function readsOf({ id, size }, headers) {
+  let turn = 0
+  const next = () => 1 + ((turn++ * 7919) % size)
+  return {
+    entry: () => request('GET', `/${id}/entry/${next()}?includeAll`, headers),
+    metadata: () => request('GET', `/${id}/metadata/${next()}`, headers),
+  }
+}
+
+/** Reads in the smallest context, alone and beside a number of writes per second to another one, in turns. */
+async function measureBeside(service, headers, [read, written]) {
+  const { entry, metadata } = readsOf(read, headers)
+  const user = request('GET', '/auth/user', headers)
+  const reads = { 'GET /auth/user': () => user, 'GET entry?includeAll': entry, 'GET metadata': metadata }
+  let turn = 0
+  const write = () => {
+    const path = `${written.id}/metadata/${1 + (turn++ % written.size)}`
+    return ask(service, headers, 'PUT', path, metadataOf(written.id, turn, service.base))
+  }
+  const work = {}
+  for (const [name, next] of Object.entries(reads)) {
+    for (const perSecond of [0, ...WRITES]) {
+      work[`${name} ${perSecond}`] = async () => {
+        const end = writeBeside(write, perSecond)
+        try {
+          return await load(service, next, { ms: ROUND_MS, awake: true })
+        } finally {
+          await end()
+        }
+      }
+    }
+  }
+  return { names: Object.keys(reads), results: await interleave(ROUNDS, work, { warmUp: 1 }) }
+}
+
+const rowsOfBeside = ({ names, results }) =>
+  names.map(name => ({
+    what: `${name} beside 50 writes per second : without writes`,
+    value: ratioOf(results[`${name} 50`], results[`${name} 0`]),
+    unit: 'ratio',
+    goal: { least: 0.9 },
+    note: `${Math.round(medianOf(results[`${name} 50`]))}/s : ${Math.round(medianOf(results[`${name} 0`]))}/s`,
+  }))
+
+const curveOfBeside = ({ names, results }) => ({
+  name: 'beside-writes',
+  title: 'Rates of reads in relation to those without writes',
+  x: 'writes per second',
+  series: names.map(name => ({
+    name,
+    points: WRITES.map(perSecond => [perSecond, ratioOf(results[`${name} ${perSecond}`], results[`${name} 0`])]),
+  })),
+})
 
 function rowsOfRates(rates, say) {
   const row = (what, own, bare, least) => ({
@@ -123,14 +182,25 @@ function rowsOfRates(rates, say) {
     goal: { least },
     note: `${say.rate(medianOf(rates[own]))} : ${say.rate(medianOf(rates[bare]))}`,
   })
+  const cpuRow = (what, own, bare, least) => ({
+    what,
+    value: ratioOf(rates[bare], rates[own], cpuOf),
+    unit: 'ratio',
+    goal: { least },
+    note: `${medianOf(rates[bare], cpuOf).toFixed(0)} µs : ${medianOf(rates[own], cpuOf).toFixed(0)} µs`,
+  })
   const [smallest, largest] = [SIZES[0], SIZES.at(-1)]
   return [
+    cpuRow('processor time of a bare answer : of reading with `includeAll`', `read ${smallest}`, 'bareRead', 0.4),
+    cpuRow('processor time of a bare answer : of metadata as RDF/JSON', `metadata ${smallest}`, 'bareMetadata', 0.45),
     row('reading with `includeAll` : bare `node:http` with the same JSON', `read ${smallest}`, 'bareRead', 0.1),
-    row('creating : bare commits of one row', `create ${smallest}`, 'bareCommit', 0.3),
+    row('creating : bare commits of one row', `create ${smallest}`, 'bareCommit', 0.5),
     row('reading among 10⁵ entries : among 100', `read ${largest}`, `read ${smallest}`, 0.67),
     row('creating among 10⁵ entries : among 100', `create ${largest}`, `create ${smallest}`, 0.67),
   ]
 }
+
+const cpuOf = ({ cpu }) => cpu
 
 /** The time of single operations in each context. */
 async function measureSizes(service, headers, contexts) {
@@ -182,6 +252,10 @@ const curves = (rates, times) => [
     x: 'entries in the context and its list',
     series: [
       { name: 'read : bare JSON', points: SIZES.map(size => [size, ratioOf(rates[`read ${size}`], rates.bareRead)]) },
+      {
+        name: 'metadata : bare JSON',
+        points: SIZES.map(size => [size, ratioOf(rates[`metadata ${size}`], rates.bareMetadata)]),
+      },
       {
         name: 'created : bare commits',
         points: SIZES.map(size => [size, ratioOf(rates[`create ${size}`], rates.bareCommit)]),

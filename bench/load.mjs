@@ -78,6 +78,16 @@ function line(base, next, { end, status, times }) {
   })
 }
 
+/** Begins a write at the same intervals, this many per second; returns a function that waits for those that have begun. */
+export function writeBeside(write, perSecond) {
+  const writes = []
+  const timer = perSecond > 0 ? setInterval(() => writes.push(write()), 1000 / perSecond) : undefined
+  return async () => {
+    clearInterval(timer)
+    await Promise.all(writes)
+  }
+}
+
 /** The processor time of a process in seconds, all threads included; Linux. */
 export function cpuOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')

@@ -38,8 +38,9 @@ export async function measure(say) {
     for (const [what, make] of Object.entries(requests))
       costs.push(await costOf(what, make, { embedded, scaled }, engines))
     say('requests made')
+    const curve = await curveOf({ embedded, scaled }, engines)
     const sizes = await sizesOf(scaled, engines)
-    return { title: TITLE, rows: [...costs.flatMap(rowsOfCost), ...sizes], curves: [] }
+    return { title: TITLE, rows: [...costs.flatMap(rowsOfCost), ...sizes], curves: [curve] }
   } finally {
     for (const end of endings) await end()
   }
@@ -117,19 +118,37 @@ const requests = {
   },
 }
 
+/** These are cached on a node; requests at the same time share the question whether that is still valid. */
+const READS = ['who am I', 'an entry with its metadata']
+const CONNECTIONS = isQuick ? [1, 8] : [1, 4, 16, 64]
+
+async function curveOf(services, engines) {
+  const series = []
+  for (const name of READS) {
+    const points = []
+    for (const connections of CONNECTIONS) {
+      const { node, embedded } = await costOf(name, requests[name], services, engines, connections)
+      points.push([connections, node / embedded])
+    }
+    series.push({ name, points })
+  }
+  const title = 'Processor time of a read on a node : in one process, as connections grow'
+  return { name: 'scaled', title, x: 'connections', series }
+}
+
 const always = (bytes, status = 200) => ({ next: () => bytes, status })
 
-async function costOf(what, make, { embedded, scaled }, engines) {
+async function costOf(what, make, { embedded, scaled }, engines, connections = 8) {
   const ways = { embedded: make(embedded), scaled: make(scaled) }
   const rounds = []
   for (let round = 0; round <= ROUNDS; round++) {
     const one = await load(embedded.service, ways.embedded.next, {
       ms: MS,
-      connections: 8,
+      connections,
       status: ways.embedded.status,
     })
     const before = await engines.used()
-    const many = await load(scaled.service, ways.scaled.next, { ms: MS, connections: 8, status: ways.scaled.status })
+    const many = await load(scaled.service, ways.scaled.next, { ms: MS, connections, status: ways.scaled.status })
     const after = await engines.used()
     const each = engine => ((after[engine] - before[engine]) * 1e6) / many.count
     if (round > 0) rounds.push({ embedded: one.cpu, node: many.cpu, postgres: each('postgres'), redis: each('redis') })
@@ -143,6 +162,7 @@ const rowsOfCost = ({ what, embedded, node, postgres, redis }) => [
     what: `${what}: processor time on a node : in one process`,
     value: node / embedded,
     unit: 'ratio',
+    ...(READS.includes(what) ? { goal: { most: 1.5 } } : {}),
     note: `node ${us(node)}, PostgreSQL ${us(postgres)}, Redis ${us(redis)}; in one process ${us(embedded)}`,
   },
 ]
