@@ -154,10 +154,18 @@ export const childrenNamed = (parent: Node, namespace: string, name: string): El
 
 /** All elements below with this very name. */
 export function descendantsNamed(parent: Node, namespace: string, name: string): Element[] {
-  return childElements(parent).flatMap(child => [
-    ...(child.namespaceURI === namespace && child.localName === name ? [child] : []),
-    ...descendantsNamed(child, namespace, name),
-  ])
+  const found: Element[] = []
+  // A message is searched several times, so no array is made for each of its elements.
+  const search = (node: Node): void => {
+    for (let child = node.firstChild; child; child = child.nextSibling) {
+      if (child.nodeType !== ELEMENT_NODE) continue
+      const element = child as Element
+      if (element.namespaceURI === namespace && element.localName === name) found.push(element)
+      search(element)
+    }
+  }
+  search(parent)
+  return found
 }
 
 /** The text of an element that contains only text; `undefined` when it contains elements. */
