@@ -73,8 +73,16 @@ export async function measure(say) {
 /** The processor time of the judgement alone, as the service's thread for it makes it. */
 async function measureJudging() {
   const expected = {
-    ...{ issuer: IDP, audience: SP, acsUrl: ACS, requestId: REQUEST, now: NOW, clockSkew: 60_000 },
-    ...{ keys: [keyNamed('idp').pem], decryptionKeys: [], authnContexts: [], authenticatedSince: undefined },
+    issuer: IDP,
+    audience: SP,
+    acsUrl: ACS,
+    requestId: REQUEST,
+    now: NOW,
+    clockSkew: 60_000,
+    keys: [keyNamed('idp').pem],
+    decryptionKeys: [],
+    authnContexts: [],
+    authenticatedSince: undefined,
   }
   const responses = KIBIBYTES.map(size => encode(signResponse(grown(buildResponse(), size * 1024))))
   const work = responses.map((response, at) => [String(KIBIBYTES[at]), () => judge(response, expected)])

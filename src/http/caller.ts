@@ -93,7 +93,7 @@ function accessTokenIn(header: string | undefined): PresentedToken | undefined {
   if (header === undefined) return undefined
   const bearer = /^Bearer +(\S+)$/i.exec(header)?.[1]
   if (bearer?.startsWith(TOKEN_PREFIX)) return { scheme: 'bearer', text: bearer, name: '' }
-  const basic = bearer === undefined ? basicCredentials(header) : undefined
+  const basic = basicCredentials(header)
   if (!basic || !looksLikeToken(basic.password)) return undefined
   return { scheme: 'basic', text: basic.password, name: normaliseName(basic.name) }
 }
