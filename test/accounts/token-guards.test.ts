@@ -327,7 +327,7 @@ test('refusals of a thousand tokens are remembered, and then begin anew: memory 
   })
   const rowsFor = async (number: number): Promise<number> => {
     inserted.length = 0
-    await assert.rejects(tokens.caller(token(number), client), refusal)
+    await assert.rejects(async () => await tokens.caller(token(number), client), refusal)
     return inserted.length
   }
   for (let number = 0; number < 1000; number++) assert.equal(await rowsFor(number), 1)
