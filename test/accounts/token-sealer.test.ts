@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
+import { KeyedTokenSealer, plainTokens } from '../../src/accounts/token-sealer.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const secret = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
@@ -68,6 +68,24 @@ test('a new first secret seals, the old ones still find and open; a secret taken
 
 test('a vault without a secret, or with one of another length, is not made', () => {
   for (const secrets of [[], [new Uint8Array(31)], [secret(1), new Uint8Array(0)]]) {
-    assert.throws(() => vaultOf(...secrets), TypeError)
+    assert.throws(() => vaultOf(...secrets), {
+      constructor: TypeError,
+      message: 'a token sealer needs secrets of 32 bytes',
+    })
   }
+})
+
+test('in the memory of this process tokens are stored as they are', () => {
+  const { idsOf, seal, isOf, open } = plainTokens
+  assert.deepEqual([idsOf(TOKEN), seal(TOKEN, '7'), open(TOKEN, '7')], [[TOKEN], TOKEN, TOKEN])
+  assert.deepEqual([isOf(TOKEN, TOKEN, '7'), isOf(TOKEN, `${TOKEN}x`, '7')], [true, false])
+})
+
+test('an empty token has a seal too, the shortest one; what is shorter is none', () => {
+  const vault = vaultOf(secret(1))
+  const sealed = vault.seal('', '7')
+  assert.deepEqual([vault.open(sealed, '7'), vault.isOf(sealed, '', '7')], ['', true])
+  const [name = '', text = ''] = sealed.split('.')
+  const shorter = Buffer.from(text, 'base64url').subarray(0, -1).toString('base64url')
+  for (const bad of [`${name}.${shorter}`, `${name}.`, name]) assert.equal(vault.open(bad, '7'), undefined)
 })
