@@ -99,8 +99,8 @@ export class AccountMatcher {
     const link: SsoSubject = { issuer: identity.issuer, subject: identity.subject ?? name }
     const linked = await findLinkedUser(queries, link)
     const user = linked ?? (await findByName(queries, identity, name, provider))
-    // By id as well: admin cannot be reached under any name (I5.4).
-    if (user && (user.id === ADMIN || user.id.startsWith('_'))) {
+    // By id as well, those of the service begin with a line: admin cannot be reached under any name (I5.4).
+    if (user?.id.startsWith('_')) {
       throw refused('reserved-user', 'a user other than admin', name)
     }
     if (user?.disabled) throw refused('account-disabled', 'an account that is not disabled', name)

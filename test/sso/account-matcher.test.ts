@@ -284,6 +284,13 @@ test('a long list of changes is shortened on record', async t => {
   assert.match(longer.added, /^a-00x/)
   assert.equal(longer.added.length, 2002)
   assert.ok(longer.added.endsWith('x …'))
+  records.splice(0)
+  // Fifty names of 38 characters are 2,000 with what is between them, so nothing is left out.
+  const most = long.slice(0, 50).map(name => `${name}${'y'.repeat(34)}`)
+  await signOn({ attributes: { groups: [...most.slice(1), `${most[0]}yy`] } }, { rules })
+  const { detail: longest } = records[0] as { detail: { added: string } }
+  assert.equal(longest.added.length, 2000)
+  assert.match(longest.added, /y$/)
 })
 
 test('a sign-on that another one has overtaken is tried once more (D8.4)', async t => {

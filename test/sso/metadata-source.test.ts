@@ -337,3 +337,19 @@ test('loading is reported, with the kept copy where there is one (D8.5)', async 
   assert.deepEqual(lines, [{ ...failed, check: 'metadata', err: 'no XML', keepsLastCopy: true }])
   assert.equal((await source.status()).problem, 'no XML')
 })
+
+test('a stored copy that cannot be read is reported, and the provider is asked (D8.6)', async t => {
+  const { idp, system } = await start(t)
+  const { log: kept, lines } = keptLog()
+  const copies = {
+    find: () => Promise.reject(new Error('no disk')),
+    store: async () => {},
+  } as unknown as MetadataCopies<IdpMetadata>
+  const parse = async (text: string, now: number) => parseMetadata(text, now)
+  const source = new MetadataSource(
+    { idp: 'a', url: idp.metadataUrl, maxAge: 60 },
+    { system, log: kept, copies, parse },
+  )
+  assert.equal((await source.current()).entityId, idp.entityId)
+  assert.deepEqual(lines[0], { level: 'error', idp: 'a', err: 'no disk', msg: 'reading the stored metadata failed' })
+})

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExpectedResponse, VerifiedAssertion } from '../../src/sso/saml/response.ts'
 import { verify } from '../../src/sso/saml/verify-worker.ts'
-import { buildResponse, edit, encode, expected, IDP, NAME, NOW, signResponse } from '../support/saml-idp.ts'
+import { encryptAssertion } from '../support/saml-encryption.ts'
+import { buildResponse, edit, encode, expected, IDP, keyNamed, NAME, NOW, signResponse } from '../support/saml-idp.ts'
 
 const plain = buildResponse()
 const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
@@ -237,4 +238,30 @@ test('a message of up to 1.4 times its limit in base64 is decoded, white space n
   assert.deepEqual(await failedOf('/w=='), { check: 'utf-8', expected: 'UTF-8', received: 'other bytes' })
   const spaced = encode(signResponse(plain)).replaceAll(/.{9}/g, '$& \u00A0\r\n\t')
   assert.equal(await failedOf(spaced), undefined)
+})
+
+test('an encrypted assertion holds no other one and no other signature, and the refusal of an unsigned one has no details (D8.3)', async () => {
+  const key = keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const failedOf = async (advice: string, isSigned: boolean) => {
+    const xml = encryptAssertion(
+      edit(plain, '</saml:Assertion>', `<saml:Advice>${advice}</saml:Advice></saml:Assertion>`),
+    )
+    const encoded = encode(isSigned ? signResponse(xml) : xml)
+    const outcome = await verify({ encoded, expected: expected({ decryptionKeys: [key] }) })
+    assert.ok('failed' in outcome)
+    const { check, expected: wanted, received } = outcome.failed
+    return [check, wanted, received]
+  }
+  const another = 'another one inside'
+  for (const name of ['Assertion', 'EncryptedAssertion']) {
+    const advice = `<saml:${name}/>`
+    assert.deepEqual(await failedOf(advice, true), ['assertion-count', 'one assertion', another])
+    assert.deepEqual(await failedOf(advice, false), ['decryption', 'one assertion', `assertion-count: ${another}`])
+  }
+  const stray = '<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"/>'
+  const shape = 'a signature of the assertion only'
+  assert.deepEqual(await failedOf(stray, true), ['signature-shape', shape, another])
+  assert.deepEqual(await failedOf(stray, false), ['decryption', shape, `signature-shape: ${another}`])
+  const unsigned = ['decryption', 'a signed response or assertion', 'signature-missing: no signature']
+  assert.deepEqual(await failedOf('', false), unsigned)
 })

@@ -21,6 +21,7 @@ import {
 } from './exchange.ts'
 
 const system = new FakeSystem()
+const http = (url: string): string => url.replace('https:', 'http:')
 const keysOf = (...names: Parameters<typeof jwkOf>[0][]) =>
   readKeys(JSON.stringify({ keys: names.map(name => jwkOf(name)) }))
 const server: OidcServer = {
@@ -71,6 +72,7 @@ function setUp(setup: Setup = {}) {
     key,
   )
   const answers: Readonly<Record<string, () => FetchedResponse>> = {
+    [`${http(ISSUER)}/token`]: () => answers[`${ISSUER}/token`]?.() ?? jsonAnswer({}, 404),
     [`${ISSUER}/token`]: () => jsonAnswer({ id_token: token, access_token: 'access', token_type: 'Bearer' }),
     [`${ISSUER}/me`]: () => jsonAnswer({ sub: 'subject-1', ...setup.userinfo }),
   }
@@ -246,10 +248,23 @@ test('a session at the provider ends at its address, with the token as a hint wh
 })
 
 test('a provider at http on this machine is asked, one behind https is not over http (D26.2)', async () => {
-  const http = (url: string) => url.replace('https:', 'http:')
   const endpoints = { ...server.endpoints, token: http(server.endpoints.token) }
-  await assert.rejects(setUp({ server: { endpoints } }).finish())
+  const secure = setUp({ server: { endpoints } })
+  await assert.rejects(secure.finish())
+  assert.deepEqual(secure.asked, [])
   const local = setUp({ changes: { issuer: http(ISSUER) }, server: { endpoints }, claims: { iss: http(ISSUER) } })
   const { url } = await local.provider.begin(flow, undefined)
   assert.ok(url.startsWith(`${ISSUER}/auth`))
+  const back = `?${new URLSearchParams({ code: 'a-code', state: STATE, iss: http(ISSUER) }).toString()}`
+  assert.equal((await local.provider.finish(flow, back)).issuer, http(ISSUER))
+})
+
+test('a name is read of claims by the same rules, without a sign-on (D27.7)', () => {
+  const { provider } = setUp()
+  const claims = { email: 'a@b', email_verified: true }
+  assert.deepEqual(provider.readName(claims), { name: 'a@b', nameIsUnverified: false })
+  assert.deepEqual(provider.readName({ email: 'a@b' }), { name: 'a@b', nameIsUnverified: true })
+  assert.throws(() => provider.readName({}), {
+    failed: { check: 'name-claim', expected: 'the claim email', received: 'none' },
+  })
 })
