@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database } from '../../src/stores/database.ts'
 import { DependencyCache, memoryOf } from '../../src/stores/dependency-cache.ts'
+import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Row {
   readonly position?: string | null
@@ -167,4 +170,51 @@ test('a text takes a byte for each character, or two where a character needs the
     ['😀', 4],
   ] as const)
     assert.equal(memoryOf(text), bytes, text)
+})
+
+test('values that share a subject are dropped together, also after one of them has gone for another reason', async () => {
+  const { server, cache } = serverWith()
+  const loads: string[] = []
+  const get = (name: string) =>
+    cache.get(name, async () => {
+      loads.push(name)
+      return { value: name, subjects: [`own ${name}`, 'shared'], bytes: 10 }
+    })
+  for (const name of ['a', 'b', 'c']) await get(name)
+  server.answers.push([{ subject: 'own a' }])
+  await get('b')
+  server.answers.push([{ subject: 'own c' }])
+  await get('b')
+  assert.deepEqual(cache.load.values, 1)
+  server.answers.push([{ subject: 'shared' }])
+  await get('b')
+  assert.deepEqual(loads, ['a', 'b', 'c', 'b'])
+  await get('a')
+  server.answers.push([{ subject: 'shared' }])
+  assert.deepEqual([await get('a'), await get('b')], ['a', 'b'])
+  assert.deepEqual(loads.slice(4), ['a', 'a', 'b'])
+})
+
+test('on SQLite a value that is still current is there at once, and the log is read only after a commit', async t => {
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
+  t.after(() => database.close())
+  await database.run(sql`CREATE TABLE change_log (number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL)`)
+  let questions = 0
+  const counted = new Proxy(database, {
+    get(target, name) {
+      if (name === 'all') questions++
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const cache = new DependencyCache(counted, 100_000, { monotonic: () => 0 })
+  let loads = 0
+  const get = (name: string) => cache.get(name, async () => ({ value: ++loads, subjects: [name], bytes: 1 }))
+  assert.equal(await get('a'), 1)
+  assert.equal(get('a'), 1)
+  assert.equal(await get('b'), 2)
+  assert.deepEqual([get('a'), get('b'), questions], [1, 2, 1])
+  await database.run(sql`INSERT INTO change_log (subject) VALUES ('a')`)
+  assert.deepEqual([await get('b'), questions], [2, 2])
+  assert.deepEqual([await get('a'), get('a'), get('b'), questions], [3, 3, 2, 2])
 })
