@@ -31,6 +31,7 @@ const ALONE = new RegExp(
     String.raw`support/(?:steps|s3)\.js`,
     String.raw`\bprocess\.(?:chdir|exit|kill|memoryUsage|cpuUsage)\b`,
     String.raw`\bprocess\.env\[[^\]]+\] =(?!=)`,
+    String.raw`\bObject\.assign\(process\.env\b`,
     String.raw`\bmock\.`,
     String.raw`import \{[^}]*\b(?:after|before|afterEach|beforeEach)\b[^}]*\} from 'node:test'`,
   ].join('|'),
