@@ -14,7 +14,11 @@ const nora: Caller = {
 }
 
 /** The application over rooms that are empty but for what the steps of a request use. Users sign in by HTTP Basic. */
-function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.example.org/a/') {
+function newApp(
+  options: Partial<HttpOptions> = {},
+  base = 'https://store.example.org/a/',
+  contentOrigin: object | undefined = undefined,
+) {
   const system = new FakeSystem()
   const logged: unknown[][] = []
   const answered: unknown[] = []
@@ -23,6 +27,7 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
   const state = { isDraining: false, isInfo: true, factor: async (): Promise<void> => undefined }
   const rooms = {
     system,
+    contentOrigin,
     cache: {},
     sso: {},
     ledger: { enforced: false },
@@ -253,4 +258,35 @@ test('violations of the policy are reported where the settings say, whatever cha
       "default-src 'none'; frame-ancestors 'none'; report-uri https://reports.example/a%3Bb%2Cc?d",
     )
   }
+})
+
+test('a browser that opens the address of a form gets its page; programs get the methods', async () => {
+  const { app } = newApp()
+  const opened = await ask(app, 'GET', '/auth/cookie', { accept: 'text/html' })
+  assert.deepEqual([opened.status, opened.headers.location], [303, 'https://store.example.org/a/auth/login'])
+  for (const [method, url, headers] of [
+    ['GET', '/auth/cookie', { accept: 'application/json' }],
+    ['DELETE', '/auth/cookie', { accept: 'text/html' }],
+    ['DELETE', '/auth/user', { accept: 'text/html' }],
+  ] as const)
+    assert.equal((await ask(app, method, url, headers)).status, 405, `${method} ${url}`)
+})
+
+test('at the origin of active files nobody is recognised, and no address is logged', async () => {
+  const content = new BaseAddress('https://content.example.org/')
+  const contentOrigin = { isAt: (host: string | undefined) => host === 'content.example.org', base: content }
+  const { app, clients, logged } = newApp({}, undefined, contentOrigin)
+  const at = async (host: string) => {
+    const answer = await app.inject({ method: 'GET', url: '/a/nothing/at/all', headers: { ...basic, host } })
+    return answer.statusCode
+  }
+  assert.equal(await at('content.example.org'), 404)
+  assert.equal(clients.length, 0)
+  assert.equal(await at('store.example.org'), 404)
+  assert.equal(clients.length, 1)
+  const paths = (logged as Array<[Record<string, unknown>]>).map(([{ path, user }]) => [path, user])
+  assert.deepEqual(paths, [
+    ['', '_guest'],
+    ['/nothing/at/all', '7'],
+  ])
 })
