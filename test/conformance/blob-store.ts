@@ -75,6 +75,12 @@ export function blobStoreSuite(name: string, open: (t: TestContext) => Promise<B
       assert.equal(await textOf(store.read(key, { first: 3, last: 6 })), '3456')
       assert.equal(await textOf(store.read(key, { first: 9, last: 9 })), '9')
       assert.equal(await textOf(store.read(key, { first: 0, last: 9 })), '0123456789')
+      for (const range of [
+        { first: 2, last: 1 },
+        { first: -1, last: 1 },
+        { first: 0, last: 0.5 },
+      ])
+        await assert.rejects(store.read(key, range), RangeError)
     })
 
     test('reading what is not there rejects with BlobMissing', async t => {

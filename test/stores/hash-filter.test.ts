@@ -60,10 +60,10 @@ test('a file has the format that is described, so that a later version can read 
 })
 
 test('members are found, whatever number was expected, and hashes beside them are not (D32.2)', () => {
-  const hashes = Array.from({ length: 300 }, (_, at) => at * 15_000_000_000_000 + (at % 7) * 1_000_003)
+  const hashes = Array.from({ length: 100 }, (_, at) => at * 45_000_000_000_000 + (at % 7) * 1_000_003)
   for (const expected of [0, 1, 511, 3000, 100_000]) {
     const filter = HashFilter.open(write(hashes, expected))
-    assert.equal(filter.count, 300)
+    assert.equal(filter.count, 100)
     assert.ok(hashes.every(hash => filter.has(hash)))
     assert.equal(hashes.filter(hash => filter.has(hash + 7_000_000_000_000)).length, 0)
     assert.equal(filter.has(2 ** 52 - 1), false)

@@ -223,6 +223,7 @@ test('memory grows for all who share it, and keeps what it holds', () => {
   const other = new SharedMemory(one.shared)
   assert.equal(one.shared.byteLength, 2 ** 20)
   const at = one.allocate(10)
+  assert.equal(one.shared.byteLength, 2 ** 20, 'it grows only where it has to')
   one.write('äbc', at * 4, 4)
   const large = other.allocate(2 ** 18)
   assert.ok(one.shared.byteLength >= 2 ** 21)

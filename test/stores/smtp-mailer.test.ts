@@ -91,6 +91,8 @@ test('a mail that the server refuses for good is final, and one that it refuses 
     ['MAIL', '550 not from you', true],
     ['DATA', '554 no mails today', true],
     ['DATA', '451 later', false],
+    ['.', '554 this is spam', true],
+    ['.', '451 later', false],
   ] as const) {
     const { port } = await serverWith(t, { [command]: reply })
     const failure = await failureOf((await open(t, { port })).send(mail))
