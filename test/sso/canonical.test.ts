@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SaxesParser } from 'saxes'
-import { CanonicalWriter, isDeclaration, type OpenedTag } from '../../src/sso/saml/canonical.ts'
+import { CanonicalWriter, isDeclaration } from '../../src/sso/saml/canonical.ts'
 
 /** The canonical form of a document. @param apex name of the element that it begins with */
 function canonical(xml: string, prefixes: readonly string[] = [], apex?: string): string {
@@ -13,7 +13,7 @@ function canonical(xml: string, prefixes: readonly string[] = [], apex?: string)
   parser.on('opentag', tag => {
     if (!isInside(tag.name)) return
     depth++
-    writer.open(tag as OpenedTag, prefix => parser.resolve(prefix))
+    writer.open(tag, prefix => parser.resolve(prefix))
   })
   parser.on('text', text => {
     if (depth > 0) writer.text(text)

@@ -141,7 +141,7 @@ test('what the server answers instead of a reply is reported without the ticket 
   assert.deepEqual(await reply(() => {}, { timeout: 300 }), unreachable('no answer within 300 ms'))
 })
 
-test('a server is tried with a ticket that it did not issue (D9.4)', async t => {
+test('a server is tried with a ticket that it did not issue (D9.1)', async t => {
   t.after(() => (cas.misbehave = undefined))
   const why = await atFake().probe()
   assert.match(why, /INVALID_TICKET/)

@@ -48,7 +48,7 @@ const unknown = (id: string) => refusal('unknown-entity', 'an identity provider 
 const everyone = { entityIds: [ONE, TWO], languages: [] }
 const idsIn = async (source: FederationSource) => (await source.search(everyone)).hits.map(({ entityId }) => entityId)
 
-test('an aggregate is read once, with limits, for all who wait for it (D31.2)', async () => {
+test('an aggregate is read once, with limits, for all who wait for it (D31.1)', async () => {
   const { source, reader, system, lines } = setUp()
   const before = { kind: 'aggregate', url: URL, loadedAt: undefined, validUntil: undefined, offered: 0 } as const
   assert.deepEqual(await source.status(), { ...before, unusable: 0, reasons: [], problem: undefined })
@@ -68,7 +68,7 @@ test('an aggregate is read once, with limits, for all who wait for it (D31.2)', 
   assert.equal(reader.tasks.length, 1)
 })
 
-test('the text of a request is an entity id of at most 1,024 characters, or it is refused at once (D31.2)', async () => {
+test('the text of a request is an entity id of at most 1,024 characters, or it is refused at once (D31.1)', async () => {
   const { source, reader } = setUp()
   const wrong = ['', ' ', 'urn:a b', 'urn:a\n', '\nurn:a', '\u007F', '\u009F', 'urn:\u0000', 'x'.repeat(1025)]
   for (const id of wrong) {
@@ -81,7 +81,7 @@ test('the text of a request is an entity id of at most 1,024 characters, or it i
   assert.equal(reader.tasks.length, 1)
 })
 
-test('a provider needs all required categories, in a search as well (D31.3)', async () => {
+test('a provider needs all required categories, in a search as well (D31.1)', async () => {
   const { source, reader } = setUp({ requiredCategories: ['c1', 'c2'] })
   const some = entityNamed(ONE, { categories: ['c2', 'c3'] })
   const all = entityNamed(TWO, { categories: ['c2', 'c1'] })
@@ -94,7 +94,7 @@ test('a provider needs all required categories, in a search as well (D31.3)', as
   assert.equal((await source.status()).offered, 1)
 })
 
-test('a provider with an end of its own is refused from then on (D31.4)', async () => {
+test('a provider with an end of its own is refused from then on (D31.1)', async () => {
   const { source, reader, system } = setUp()
   const end = system.now() + 1000
   reader.answer = () => documentOf([[entityNamed(ONE, { idp: { validUntil: end } }), two]])
@@ -107,7 +107,7 @@ test('a provider with an end of its own is refused from then on (D31.4)', async 
   assert.equal((await source.find(TWO)).entityId, TWO)
 })
 
-test('a federation that cannot be read is left alone for a minute (D31.4)', async () => {
+test('a federation that cannot be read is left alone for a minute (D31.1)', async () => {
   const { source, reader, system, lines } = setUp()
   reader.answer = () => ({ refused: 'status 500', status: 500 })
   await assert.rejects(source.find(ONE), metadata('status 500'))
@@ -125,7 +125,7 @@ test('a federation that cannot be read is left alone for a minute (D31.4)', asyn
   assert.deepEqual([reader.tasks.length, (await source.status()).problem], [2, undefined])
 })
 
-test('the last copy serves until its end while a refresh fails, and no longer (D31.4)', async () => {
+test('the last copy serves until its end while a refresh fails, and no longer (D31.1)', async () => {
   const { source, reader, system, lines } = setUp()
   const validUntil = system.now() + 7_200_000
   reader.answer = () => documentOf([[one]], { validUntil })
@@ -147,7 +147,7 @@ test('the last copy serves until its end while a refresh fails, and no longer (D
   await assert.rejects(source.find(TWO), metadata('a copy that is no longer valid'))
 })
 
-test('a request waits a minute for the first copy (D31.4)', async t => {
+test('a request waits a minute for the first copy (D31.1)', async t => {
   const { source, reader } = setUp()
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const answer = reader.hold()
@@ -164,7 +164,7 @@ test('a request waits a minute for the first copy (D31.4)', async t => {
   assert.equal(reader.tasks.length, 1)
 })
 
-test('an aggregate is read again at its age, at the latest after the maximum and not before ten minutes (D31.4)', async () => {
+test('an aggregate is read again at its age, at the latest after the maximum and not before ten minutes (D31.1)', async () => {
   const ageOf = async (cacheDuration: number | undefined, maxAge: number) => {
     const { source, reader, system } = setUp({ maxAge })
     reader.answer = () => documentOf([[one]], { cacheDuration })
@@ -187,7 +187,7 @@ test('an aggregate is read again at its age, at the latest after the maximum and
   assert.equal(await ageOf(undefined, 60), 60_000)
 })
 
-test('requests have the old copy while a new one is read (D31.4)', async () => {
+test('requests have the old copy while a new one is read (D31.1)', async () => {
   const { source, reader, system } = setUp()
   await source.find(ONE)
   const answer = reader.hold()
@@ -210,7 +210,7 @@ test('entities that occur more than once are left out and reported, ten reasons 
   assert.deepEqual([unusable, shown], [11, [...reasons, `${ONE}: it occurs more than once`]])
 })
 
-test('a restarted service has the stored copy at once, and reads the document behind it (D31.5)', async () => {
+test('a restarted service has the stored copy at once, and reads the document behind it (D31.1)', async () => {
   const { source, open, reader, system } = setUp()
   await source.find(ONE)
   const loadedAt = system.now()
@@ -225,7 +225,7 @@ test('a restarted service has the stored copy at once, and reads the document be
   assert.deepEqual([(await restarted.status()).loadedAt, reader.tasks.length], [system.now(), 2])
 })
 
-test('a stored copy from another address, of another kind or with other keys is removed (D31.5)', async () => {
+test('a stored copy from another address, of another kind or with other keys is removed (D31.1)', async () => {
   for (const changes of [{ url: `${URL}x` }, { keys: ['pem 1'] }, { keys: [] }, { kind: 'mdq' }] as const) {
     const { source, open, reader, store } = setUp()
     await store.put('other', rowOf(one), undefined)
@@ -238,7 +238,7 @@ test('a stored copy from another address, of another kind or with other keys is 
   }
 })
 
-test('a message of a stranger leads to no query (D31.8)', async () => {
+test('a message of a stranger leads to no query (D31.6)', async () => {
   for (const kind of ['aggregate', 'mdq'] as const) {
     const { source, reader } = setUp({ kind })
     await assert.rejects(source.findStored(ONE), unknown(ONE))
@@ -246,7 +246,7 @@ test('a message of a stranger leads to no query (D31.8)', async () => {
   }
 })
 
-test('a store that fails is reported, and tried again by the next request (D31.5)', async () => {
+test('a store that fails is reported, and tried again by the next request (D31.1)', async () => {
   const { source, store, lines, reader } = setUp()
   store.failure = new Error('no disk')
   await source.refresh()
@@ -260,7 +260,7 @@ test('a store that fails is reported, and tried again by the next request (D31.5
 
 const withKeys = (...keys: readonly string[]): FederationEntity => entityNamed(ONE, { idp: { keys } })
 
-test('a signature by an unknown key reads an aggregate early, once an hour (D31.4)', async () => {
+test('a signature by an unknown key reads an aggregate early, once an hour (D31.1)', async () => {
   const { source, reader, system } = setUp()
   reader.answer = () => documentOf([[withKeys('old')]])
   await source.find(ONE)
@@ -279,7 +279,7 @@ test('a signature by an unknown key reads an aggregate early, once an hour (D31.
   assert.equal(reader.tasks.length, 5)
 })
 
-test('a federation that has just failed is not read early (D31.4)', async () => {
+test('a federation that has just failed is not read early (D31.1)', async () => {
   const { source, reader, system } = setUp()
   reader.answer = () => ({ refused: 'away' })
   await source.refresh()
@@ -291,7 +291,7 @@ test('a federation that has just failed is not read early (D31.4)', async () => 
   assert.equal(await source.reloadForUnknownKey(ONE), true)
 })
 
-test('a signature by an unknown key waits for a reading that has begun, also within the hour (D31.4)', async () => {
+test('a signature by an unknown key waits for a reading that has begun, also within the hour (D31.1)', async () => {
   const { source, reader, system } = setUp({ maxAge: 600 })
   reader.answer = () => documentOf([[withKeys('old')]])
   await source.find(ONE)
@@ -321,7 +321,7 @@ test('a closed federation ends its reader, waits for it and reports nothing more
   assert.deepEqual(lines, [])
 })
 
-test('a query service answers for single providers, which can then be searched for (D31.7)', async () => {
+test('a query service answers for single providers, which can then be searched for (D31.2)', async () => {
   const { source, reader, store, system } = setUp({ kind: 'mdq', url: 'https://mdq.example' })
   const idp = { validUntil: END }
   await source.refresh()
@@ -343,7 +343,7 @@ test('a query service answers for single providers, which can then be searched f
   assert.equal((await source.status()).problem, 'away')
 })
 
-test('a restarted service keeps the answers of a query service, and does not say that it has loaded a document (D31.7)', async () => {
+test('a restarted service keeps the answers of a query service, and does not say that it has loaded a document (D31.2)', async () => {
   const { source, open, reader } = setUp({ kind: 'mdq' })
   reader.answer = () => documentOf([[entityNamed(ONE, { idp: { validUntil: END } })]])
   await source.find(ONE)
@@ -354,7 +354,7 @@ test('a restarted service keeps the answers of a query service, and does not say
   assert.equal(reader.tasks.length, 1)
 })
 
-test('a signature by an unknown key asks a query service for this provider, once a minute (D31.7)', async () => {
+test('a signature by an unknown key asks a query service for this provider, once a minute (D31.2)', async () => {
   const { source, reader, system } = setUp({ kind: 'mdq' })
   const published = (...keys: readonly string[]) => documentOf([[entityNamed(ONE, { idp: { keys, validUntil: END } })]])
   reader.answer = () => published('old')

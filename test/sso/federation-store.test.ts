@@ -24,7 +24,7 @@ const replace = (
     new Set(dropped),
   )
 
-test('an entity is found under its federation and id, as it was stored last (D31.5)', async () => {
+test('an entity is found under its federation and id, as it was stored last (D31.1)', async () => {
   const [one, changed] = [entityNamed('urn:one'), entityNamed('urn:one', { keywords: 'new', categories: ['c'] })]
   await store.put('a', rowOf(one), undefined)
   assert.deepEqual(await store.find('a', 'urn:one'), { entity: asStored(one), freshUntil: undefined })
@@ -40,7 +40,7 @@ test('an entity is found under its federation and id, as it was stored last (D31
   )
 })
 
-test('entities are listed in full, however many there are (D31.6)', async () => {
+test('entities are listed in full, however many there are (D31.3)', async () => {
   for (const count of [199, 200, 201, 400]) {
     const all = Array.from({ length: count }, (_, at) => entityNamed(`urn:${String(at).padStart(3, '0')}`))
     await replace('many', [all])
@@ -51,7 +51,7 @@ test('entities are listed in full, however many there are (D31.6)', async () => 
   }
 })
 
-test('a new document replaces the old one, and writes only what has changed (D31.5)', async () => {
+test('a new document replaces the old one, and writes only what has changed (D31.1)', async () => {
   const [one, two, three] = [entityNamed('urn:1'), entityNamed('urn:2'), entityNamed('urn:3')]
   await store.put('other', rowOf(one), undefined)
   assert.deepEqual(await replace('doc', [[one, two], [three]]), { count: 3, changed: 3, removed: 0 })
@@ -69,7 +69,7 @@ test('a new document replaces the old one, and writes only what has changed (D31
   assert.deepEqual(await ids('other'), ['urn:1'])
 })
 
-test('entities are removed one by one, or all of a federation (D31.5)', async () => {
+test('entities are removed one by one, or all of a federation (D31.1)', async () => {
   const rows = ['urn:1', 'urn:2'].map(id => rowOf(entityNamed(id)))
   for (const provider of ['x', 'y']) for (const row of rows) await store.put(provider, row, undefined)
   await store.remove('x', 'urn:1')
@@ -78,7 +78,7 @@ test('entities are removed one by one, or all of a federation (D31.5)', async ()
   assert.deepEqual([await ids('x'), await ids('y')], [['urn:2'], []])
 })
 
-test('what is known of the document counts for its source only (D31.5)', async () => {
+test('what is known of the document counts for its source only (D31.1)', async () => {
   const metadata = { validUntil: 5, cacheDuration: 6, unusable: 1, reasons: ['why'] }
   await store.heads.store('a', 'source', { metadata, loadedAt: 7 })
   assert.deepEqual(await store.heads.find('a', 'source'), { metadata, loadedAt: 7 })

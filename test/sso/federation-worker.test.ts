@@ -32,7 +32,7 @@ const packsOf = async (text: string) => {
   return outcome.packs.map(pack => JSON.parse(Buffer.from(pack).toString('utf8')) as EntityRow[])
 }
 
-test('the entities of a document become rows, with a digest of what is kept of each (D31.5)', async () => {
+test('the entities of a document become rows, with a digest of what is kept of each (D31.1)', async () => {
   const [rows = [], ...more] = await packsOf(signed(one, two))
   assert.deepEqual(more, [])
   assert.deepEqual(

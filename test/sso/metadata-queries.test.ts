@@ -43,7 +43,7 @@ const unknown = (id: string) => ({
 })
 const failing = (received: string) => ({ failed: { check: 'metadata', expected: ADDRESS, received } })
 
-test('an entity is asked for at its address, with limits, and stored while it is fresh (D31.7)', async () => {
+test('an entity is asked for at its address, with limits, and stored while it is fresh (D31.2)', async () => {
   const { queries, reader, system, freshFor, lines } = setUp()
   assert.deepEqual([queries.stored, queries.problem], [0, undefined])
   assert.deepEqual(await queries.find(ID), asStored(entity))
@@ -59,7 +59,7 @@ test('an entity is asked for at its address, with limits, and stored while it is
   assert.deepEqual([queries.stored, await freshFor()], [2, 3_600_000])
 })
 
-test('an entity is fresh for as long as it says, between ten minutes and the maximum age (D31.7)', async () => {
+test('an entity is fresh for as long as it says, between ten minutes and the maximum age (D31.2)', async () => {
   const freshWith = async (cacheDuration: number | undefined, maxAge = 3600) => {
     const { queries, reader, freshFor } = setUp({ maxAge })
     reader.answer = () => documentOf([[entity]], { cacheDuration })
@@ -72,7 +72,7 @@ test('an entity is fresh for as long as it says, between ten minutes and the max
   assert.equal(await freshWith(undefined, 60), 60_000)
 })
 
-test('a query service is asked by the id of an entity, or by its SHA-1 (D31.7)', () => {
+test('a query service is asked by the id of an entity, or by its SHA-1 (D31.2)', () => {
   const at = (kind: 'mdq' | 'mdq-sha1', url: string) => queryAddress({ kind, url }, ID)
   assert.equal(at('mdq', URL), ADDRESS)
   assert.equal(at('mdq', 'https://mdq.example'), ADDRESS)
@@ -80,7 +80,7 @@ test('a query service is asked by the id of an entity, or by its SHA-1 (D31.7)',
   assert.equal(at('mdq-sha1', 'https://mdq.example/x'), `https://mdq.example/x/entities/%7Bsha1%7D${sha1}`)
 })
 
-test('an entity that the service does not have is removed, and not asked for again for ten minutes (D31.7)', async () => {
+test('an entity that the service does not have is removed, and not asked for again for ten minutes (D31.2)', async () => {
   const { queries, reader, store, system, lines } = setUp()
   await store.put('fed', rowOf(entity), system.now())
   reader.answer = () => notFound
@@ -95,7 +95,7 @@ test('an entity that the service does not have is removed, and not asked for aga
   assert.deepEqual([reader.tasks.length, queries.problem, lines], [2, undefined, []])
 })
 
-test('a query that fails is reported and repeated after a minute (D31.7)', async () => {
+test('a query that fails is reported and repeated after a minute (D31.2)', async () => {
   const { queries, reader, system, lines } = setUp()
   reader.answer = () => ({ refused: 'status 500', status: 500 })
   await assert.rejects(queries.find(ID), failing('status 500'))
@@ -120,7 +120,7 @@ test('a query that fails is reported and repeated after a minute (D31.7)', async
   assert.deepEqual([queries.problem, queries.stored], [undefined, 1])
 })
 
-test('exactly the entity that was asked for is taken (D31.7)', async () => {
+test('exactly the entity that was asked for is taken (D31.2)', async () => {
   const other = entityNamed('urn:other', { idp })
   for (const [document, received] of [
     [documentOf([[other]]), 'it is not the metadata of this provider'],
@@ -136,7 +136,7 @@ test('exactly the entity that was asked for is taken (D31.7)', async () => {
   }
 })
 
-test('a stored entity is not used without an end, or after it (D31.4)', async () => {
+test('a stored entity is not used without an end, or after it (D31.2)', async () => {
   const { queries, reader, store, system } = setUp({ maxAge: 86_400 * 90 })
   await store.put('fed', rowOf(entityNamed(ID)), system.now() + 1)
   assert.deepEqual(await queries.find(ID), asStored(entity))
@@ -149,7 +149,7 @@ test('a stored entity is not used without an end, or after it (D31.4)', async ()
   await assert.rejects(queries.find(ID), failing('gone'))
 })
 
-test('with a good copy a slow service delays a sign-on by a second, and a failing one does not refuse it (D31.7)', async t => {
+test('with a good copy a slow service delays a sign-on by a second, and a failing one does not refuse it (D31.2)', async t => {
   const { queries, reader, store, system } = setUp()
   await store.put('fed', rowOf(entity), undefined)
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -174,7 +174,7 @@ test('with a good copy a slow service delays a sign-on by a second, and a failin
   await assert.rejects(queries.find('urn:other'), { message: 'broken' })
 })
 
-test('an entity is asked for once, however many wait for it (D31.7)', async () => {
+test('an entity is asked for once, however many wait for it (D31.2)', async () => {
   const { queries, reader } = setUp()
   const all = await Promise.all(Array.from({ length: 100 }, () => queries.find(ID)))
   assert.equal(new Set(all.map(one => JSON.stringify(one))).size, 1)
@@ -183,7 +183,7 @@ test('an entity is asked for once, however many wait for it (D31.7)', async () =
   assert.equal(reader.tasks.length, 2)
 })
 
-test('a wrong signature asks for an entity once a minute (D31.7)', async () => {
+test('a wrong signature asks for an entity once a minute (D31.2)', async () => {
   const { queries, reader, system } = setUp()
   await queries.askEarly(ID)
   system.pass(59_999)
@@ -196,7 +196,7 @@ test('a wrong signature asks for an entity once a minute (D31.7)', async () => {
   assert.equal(reader.tasks.length, 3)
 })
 
-test('120 queries are sent in a minute (D31.7)', async () => {
+test('120 queries are sent in a minute (D31.2)', async () => {
   const { queries, reader, system } = setUp()
   reader.answer = () => notFound
   const ask = async (from: number, count: number) => {
@@ -220,7 +220,7 @@ test('120 queries are sent in a minute (D31.7)', async () => {
   assert.equal(reader.tasks.length, 240)
 })
 
-test('two queries run at once, fifty wait, and the next one is refused (D31.7)', async () => {
+test('two queries run at once, fifty wait, and the next one is refused (D31.2)', async () => {
   const { queries, reader } = setUp()
   const answers: Array<(outcome: FederationOutcome) => void> = []
   reader.answer = () => new Promise(resolve => answers.push(resolve))

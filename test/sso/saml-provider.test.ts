@@ -156,7 +156,7 @@ test('a response by an unknown key is checked once more, with the keys that are 
 
 const chosen = { ...flow, entityId: 'urn:member' }
 
-test('in a federation the provider that the user chose signs them in, and no other (D31.2)', async () => {
+test('in a federation the provider that the user chose signs them in, and no other (D31.4)', async () => {
   const { provider, calls, expectations } = samlProvider({}, true)
   await provider.begin(chosen)
   await provider.finish('encoded', chosen)
@@ -180,7 +180,7 @@ test('in a federation the provider that the user chose signs them in, and no oth
   )
 })
 
-test('a provider of a federation vouches for its own scopes only, where they are checked (D31.3)', async () => {
+test('a provider of a federation vouches for its own scopes only, where they are checked (D31.4)', async () => {
   const right = samlProvider({ scopes: ['uni.example'] }, true)
   assert.equal((await right.provider.finish('encoded', chosen)).name, 'anna@uni.example')
   assert.deepEqual(right.calls.at(-1), ['find', IDP])
@@ -226,7 +226,7 @@ test('a message of single logout must come from the provider, for this address (
   assert.equal(reloading.calls.length, 5)
 })
 
-test('in a federation a message of single logout is checked with the keys of the provider that it names (D31.8)', async () => {
+test('in a federation a message of single logout is checked with the keys of the provider that it names (D31.6)', async () => {
   const stated = samlProvider({ logout: logoutRequest }, true)
   await stated.provider.readLogout(received, undefined)
   assert.deepEqual(stated.calls.slice(0, 2), [

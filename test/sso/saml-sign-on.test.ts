@@ -109,7 +109,7 @@ test('a login that cannot begin leads to the address for failures (D8.5)', async
   await assert.rejects(saml.begin(member, client), { failureUrl: 'https://ok.example/failed' })
 })
 
-test('a login in a federation goes to the chosen provider, or to the one of the domain, or to the choice (D31.6)', async t => {
+test('a login in a federation goes to the chosen provider, or to the one of the domain, or to the choice (D31.3)', async t => {
   const { saml, searches, consumed } = setUp(t, { members: ['urn:only'] })
   const successUrl = 'https://ok.example/x'
   const chosen = await urlOf(
@@ -130,7 +130,7 @@ test('a login in a federation goes to the chosen provider, or to the one of the 
   assert.equal(searches.length, 1)
 })
 
-test('a domain that no provider or several publish leads to the choice (D31.6)', async t => {
+test('a domain that no provider or several publish leads to the choice (D31.3)', async t => {
   for (const members of [[], ['urn:one', 'urn:two']]) {
     const { saml } = setUp(t, { members })
     const url = await urlOf(saml.begin({ ...nothing, idp: 'fed', username: 'anna@uni.example' }, client))
@@ -138,7 +138,7 @@ test('a domain that no provider or several publish leads to the choice (D31.6)',
   }
 })
 
-test('a browser that comes back from a discovery service without a choice is refused (D31.6)', async t => {
+test('a browser that comes back from a discovery service without a choice is refused (D31.3)', async t => {
   const { saml, recorded } = setUp(t)
   const request = { ...nothing, idp: 'fed', isDiscovered: true }
   const failed = { check: 'discovery', expected: 'the choice of an identity provider', received: 'none' }
@@ -148,7 +148,7 @@ test('a browser that comes back from a discovery service without a choice is ref
   assert.equal(recorded.length, 2)
 })
 
-test('a choice exists in a federation only (D31.6)', async t => {
+test('a choice exists in a federation only (D31.3)', async t => {
   const { saml, searches } = setUp(t, { members: ['urn:one'] })
   const question = { text: 'x', languages: [] }
   const { hits } = await saml.search('fed', question)

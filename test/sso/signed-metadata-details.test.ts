@@ -49,7 +49,7 @@ test('an entity that cannot be used is named with the reason, ten of them at mos
   assert.deepEqual([unusable, reasons.length, reasons[9]?.slice(0, 7)], [11, 10, 'urn:9: '])
 })
 
-test('an end of an entity is kept where it is not that of the whole aggregate (D31.4)', () => {
+test('an end of an entity is kept where it is not that of the whole aggregate (D31.1)', () => {
   const endsOf = (xml: string, options?: { readonly requiresEnd: boolean }) =>
     read(signFederation(xml), options).entities.map(({ idp }) => idp.validUntil)
   const [early, common] = ['2026-11-30T00:00:00Z', '2026-12-21T10:00:00Z'].map(text => Date.parse(text))
